@@ -1,0 +1,122 @@
+package org.sparkcollectives.store;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+
+/**
+ * A key-value store in which the ranks of a group find each other.
+ *
+ * <p>Keys are strings, values are bytes. A store is a handle: several handles, in several processes,
+ * may look at the same data. Each handle has its own {@link #timeout()}, which bounds every call of
+ * this interface that blocks; views made by {@link #withTimeout} and {@link #withPrefix} share the
+ * data and own nothing, so closing a view does nothing.
+ *
+ * <p>Every method may be called by any number of threads at once. A call that blocks ends when the
+ * condition holds, when the timeout passes ({@link StoreTimeoutException}), when the calling thread
+ * is interrupted ({@link StoreException}, the interrupt flag stays set), when the handle is closed
+ * ({@link IllegalStateException}), or when the other side is lost ({@link
+ * StoreConnectionException}). Values are copied on the way in and out.
+ *
+ * <p>The semantics are those of c10d's {@code Store} in PyTorch; where that one truncates silently or
+ * drops the connection, this one throws.
+ */
+public interface Store extends AutoCloseable {
+
+  /** The largest value in bytes that a store accepts: 1 GiB. */
+  int MAX_VALUE_BYTES = 1 << 30;
+
+  /** Stores {@code value} under {@code key}, replacing what was there, and wakes who waits for it. */
+  void set(String key, byte[] value);
+
+  /** Waits until {@code key} exists and returns its value. */
+  byte[] get(String key);
+
+  /**
+   * Replaces the value of {@code key} by {@code desired} if it now is {@code expected}.
+   *
+   * <p>An empty {@code expected} also matches a key that does not exist, which creates it. A
+   * non-empty {@code expected} on a missing key changes nothing.
+   *
+   * @return {@code desired} if it was stored; else the current value, or {@code expected} if the key
+   *     does not exist
+   */
+  byte[] compareSet(String key, byte[] expected, byte[] desired);
+
+  /**
+   * Adds {@code amount} to the decimal number that {@code key} holds as text; a missing key counts
+   * as 0.
+   *
+   * @return the sum, which is also what {@link #get} then returns, in decimal
+   * @throws StoreException if the value is not a decimal 64-bit integer
+   */
+  long add(String key, long amount);
+
+  /** Appends {@code value} to the value of {@code key}, creating it if it does not exist. */
+  void append(String key, byte[] value);
+
+  /**
+   * Waits until all of {@code keys} exist; returns at once for none.
+   *
+   * @param timeout how long to wait, instead of {@link #timeout()}
+   * @throws StoreTimeoutException naming the keys that are missing
+   */
+  void waitFor(Collection<String> keys, Duration timeout);
+
+  /** True if all of {@code keys} exist; true for none. Does not wait. */
+  boolean check(Collection<String> keys);
+
+  /** Removes {@code key}, value or queue, and tells whether it existed. */
+  boolean deleteKey(String key);
+
+  /** The number of keys in this store; in a view with a prefix, of the keys under it. */
+  long numKeys();
+
+  /** Waits until all of {@code keys} exist and returns their values in the same order. */
+  List<byte[]> multiGet(List<String> keys);
+
+  /**
+   * Stores each value under the key at the same place, in order, in one step.
+   *
+   * @throws IllegalArgumentException if the lists differ in length; nothing is stored then
+   */
+  void multiSet(List<String> keys, List<byte[]> values);
+
+  /** The keys of this store in no particular order; in a view with a prefix, without the prefix. */
+  List<String> listKeys();
+
+  /** Appends {@code value} to the queue {@code key}, creating it if it does not exist. */
+  void queuePush(String key, byte[] value);
+
+  /**
+   * Takes the oldest value from the queue {@code key}.
+   *
+   * @param block whether to wait for a value if the queue is empty
+   * @throws QueueEmptyException if the queue is empty and {@code block} is false
+   */
+  byte[] queuePop(String key, boolean block);
+
+  /** The number of values in the queue {@code key}; 0 if it does not exist. */
+  long queueLength(String key);
+
+  /**
+   * Waits until {@code worldSize} callers have arrived at {@code key}. The key may be used again
+   * once all have left.
+   *
+   * @throws StoreTimeoutException naming the key, and how many of how many arrived
+   */
+  void barrier(String key, int worldSize, Duration timeout);
+
+  /** How long a blocking call of this handle waits at the most; 5 minutes by default. */
+  Duration timeout();
+
+  /** A view of this store whose blocking calls wait for {@code timeout} at the most. */
+  Store withTimeout(Duration timeout);
+
+  /** A view in which each key {@code k} means {@code prefix + "/" + k} of this store. */
+  Store withPrefix(String prefix);
+
+  /** Closes this handle and wakes its blocked calls. Closing again, or a view, does nothing. */
+  @Override
+  void close();
+}
