@@ -7,10 +7,10 @@ import java.util.List;
 /**
  * A key-value store in which the ranks of a group find each other.
  *
- * <p>Keys are strings, values are bytes. A store is a handle: several handles, in several processes,
- * may look at the same data. Each handle has its own {@link #timeout()}, which bounds every call of
- * this interface that blocks; views made by {@link #withTimeout} and {@link #withPrefix} share the
- * data and own nothing, so closing a view does nothing.
+ * <p>Keys are strings, values are bytes. A store is a handle: several handles, in several
+ * processes, may look at the same data. Each handle has its own {@link #timeout()}, which bounds
+ * every call of this interface that blocks; views made by {@link #withTimeout} and {@link
+ * #withPrefix} share the data and own nothing, so closing a view does nothing.
  *
  * <p>Every method may be called by any number of threads at once. A call that blocks ends when the
  * condition holds, when the timeout passes ({@link StoreTimeoutException}), when the calling thread
@@ -18,15 +18,17 @@ import java.util.List;
  * ({@link IllegalStateException}), or when the other side is lost ({@link
  * StoreConnectionException}). Values are copied on the way in and out.
  *
- * <p>The semantics are those of c10d's {@code Store} in PyTorch; where that one truncates silently or
- * drops the connection, this one throws.
+ * <p>The semantics are those of c10d's {@code Store} in PyTorch; where that one truncates silently
+ * or drops the connection, this one throws.
  */
 public interface Store extends AutoCloseable {
 
   /** The largest value in bytes that a store accepts: 1 GiB. */
   int MAX_VALUE_BYTES = 1 << 30;
 
-  /** Stores {@code value} under {@code key}, replacing what was there, and wakes who waits for it. */
+  /**
+   * Stores {@code value} under {@code key}, replacing what was there, and wakes who waits for it.
+   */
   void set(String key, byte[] value);
 
   /** Waits until {@code key} exists and returns its value. */
@@ -38,8 +40,8 @@ public interface Store extends AutoCloseable {
    * <p>An empty {@code expected} also matches a key that does not exist, which creates it. A
    * non-empty {@code expected} on a missing key changes nothing.
    *
-   * @return {@code desired} if it was stored; else the current value, or {@code expected} if the key
-   *     does not exist
+   * @return {@code desired} if it was stored; else the current value, or {@code expected} if the
+   *     key does not exist
    */
   byte[] compareSet(String key, byte[] expected, byte[] desired);
 

@@ -6,19 +6,19 @@ import java.util.List;
 /** A call waited for keys that did not appear in time. */
 public final class StoreTimeoutException extends StoreException {
 
-  private final transient List<String> missingKeys;
+  private final String[] missingKeys;
   private final Duration waited;
 
   /** With the whole message, the keys that were missing at the end, and the time waited. */
   public StoreTimeoutException(String message, List<String> missingKeys, Duration waited) {
     super(message);
-    this.missingKeys = List.copyOf(missingKeys);
+    this.missingKeys = missingKeys.toArray(new String[0]);
     this.waited = waited;
   }
 
-  /** The keys that did not exist when the time was over; empty after the exception was serialized. */
+  /** The keys that did not exist when the time was over. */
   public List<String> missingKeys() {
-    return missingKeys == null ? List.of() : missingKeys;
+    return List.of(missingKeys);
   }
 
   /** How long the call waited. */
