@@ -1,0 +1,58 @@
+package org.sparkcollectives;
+
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * What carries out the operations of one group on one kind of device: the interface to implement for
+ * another transport or library.
+ *
+ * <p>A {@link ProcessGroup} checks the arguments of an operation before it calls its backend: counts,
+ * types, ranks and lists fit, and the tensors lie on the backend's device. Each operation returns at
+ * once; {@code timeout} bounds it from the call on.
+ */
+public interface Backend extends AutoCloseable {
+
+  /** The name under which users ask for it, such as {@code netty}. */
+  String name();
+
+  /** See {@link ProcessGroup#broadcast}. */
+  Work broadcast(Tensor tensor, int root, Duration timeout);
+
+  /** See {@link ProcessGroup#allReduce}. */
+  Work allReduce(Tensor tensor, ReduceOp op, Duration timeout);
+
+  /** See {@link ProcessGroup#reduce}. */
+  Work reduce(Tensor tensor, ReduceOp op, int root, Duration timeout);
+
+  /** See {@link ProcessGroup#allGather(Tensor, Tensor)}. */
+  Work allGather(Tensor output, Tensor input, Duration timeout);
+
+  /** See {@link ProcessGroup#allGather(List, Tensor)}. */
+  Work allGather(List<Tensor> outputs, Tensor input, Duration timeout);
+
+  /** See {@link ProcessGroup#reduceScatter(Tensor, Tensor, ReduceOp)}. */
+  Work reduceScatter(Tensor output, Tensor input, ReduceOp op, Duration timeout);
+
+  /** See {@link ProcessGroup#reduceScatter(Tensor, List, ReduceOp)}. */
+  Work reduceScatter(Tensor output, List<Tensor> inputs, ReduceOp op, Duration timeout);
+
+  /** See {@link ProcessGroup#barrier}. */
+  Work barrier(Duration timeout);
+
+  /** See {@link ProcessGroup#send}. */
+  Work send(Tensor tensor, int destination, int tag, Duration timeout);
+
+  /** See {@link ProcessGroup#recv}. */
+  Work recv(Tensor tensor, int source, int tag, Duration timeout);
+
+  /** See {@link ProcessGroup#recvAny}. */
+  Work recvAny(Tensor tensor, int tag, Duration timeout);
+
+  /** See {@link ProcessGroup#allocate}. */
+  Tensor allocate(DType dtype, long count);
+
+  /** See {@link ProcessGroup#close}. */
+  @Override
+  void close();
+}

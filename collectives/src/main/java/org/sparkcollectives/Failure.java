@@ -1,0 +1,71 @@
+package org.sparkcollectives;
+
+import java.io.Serializable;
+
+/**
+ * Why a group ended: which rank failed, where it ran, and what it was doing.
+ *
+ * @param kind what happened
+ * @param rank the group rank that failed
+ * @param host the rank's address
+ * @param executorId the rank's Spark executor, or a name for its process
+ * @param taskAttemptId the rank's Spark task attempt, or -1
+ * @param operation the operation during which it was noticed, or an empty string
+ * @param sequenceNumber the operation's number in its group, or -1
+ * @param cause what is known of the cause, with its stack trace where there is one
+ */
+public record Failure(
+    Kind kind,
+    int rank,
+    String host,
+    String executorId,
+    long taskAttemptId,
+    String operation,
+    long sequenceNumber,
+    String cause)
+    implements Serializable {
+
+  /** What happened to the rank, the most telling first: of several records the first kind counts. */
+  public enum Kind {
+    /** The rank's own code threw, or called {@link ProcessGroup#abort}. */
+    USER_EXCEPTION("failed"),
+    /** The rank's task was killed. */
+    KILLED("was killed"),
+    /** The rank's process is gone. */
+    EXECUTOR_LOST("lost its executor"),
+    /** The rank closed the group, or its task ended, while others waited for it. */
+    PEER_FINISHED("has finished"),
+    /** The connection to the rank broke. */
+    CONNECTION_RESET("lost its connection"),
+    /** The rank did not join an operation in time. */
+    TIMEOUT("did not arrive in time");
+
+    private final String verb;
+
+    Kind(String verb) {
+      this.verb = verb;
+    }
+
+    /** What a sentence about the rank says. */
+    public String verb() {
+      return verb;
+    }
+  }
+
+  /** Whether this record tells more about the first cause than {@code other}. */
+  public boolean outranks(Failure other) {
+    return kind.compareTo(other.kind) < 0;
+  }
+
+  /** The rank and where it ran. */
+  public String where() {
+    return "rank "
+        + rank
+        + " ("
+        + host
+        + ", executor "
+        + executorId
+        + (taskAttemptId >= 0 ? ", task " + taskAttemptId : "")
+        + ")";
+  }
+}

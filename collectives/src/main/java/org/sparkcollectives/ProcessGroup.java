@@ -1,0 +1,148 @@
+package org.sparkcollectives;
+
+import java.time.Duration;
+import java.util.List;
+import org.sparkcollectives.recorder.FlightRecorder;
+import org.sparkcollectives.store.Store;
+
+/**
+ * This rank's handle on a group of ranks that communicate.
+ *
+ * <p><b>Ranks</b> are group ranks, 0 to {@code size() - 1}, unless a name says {@code global}: the
+ * global rank is the rank in the world group that this group came from.
+ *
+ * <p><b>Collectives</b> must be called by all ranks of the group, in the same order, with the same
+ * type, count, reduction and root. They run in that order, one after the other. Messages between two
+ * ranks ({@code send}, {@code recv}) run beside them, and match by peer and tag.
+ *
+ * <p><b>Every operation is asynchronous</b>: it returns a {@link Work} at once and proceeds whether or
+ * not somebody waits. Its tensors belong to it until the work is done, see {@link Tensor}. An
+ * argument that is wrong is refused with {@link IllegalArgumentException} at the call, before a
+ * sequence number is taken, and the group stays usable.
+ *
+ * <p><b>Failure</b>: when a rank fails, is killed, or leaves while others wait for it, or an
+ * operation misses its deadline, every pending and future operation of the group throws {@link
+ * CollectiveException} on every rank, and the group has ended: only {@link #close}, {@link #abort}
+ * and diagnosis still work. After {@link #close} operations throw {@link IllegalStateException}.
+ *
+ * <p>A group may be used by several threads; which order their collectives get is then theirs to
+ * agree on. The semantics follow c10d's {@code ProcessGroup} in PyTorch.
+ */
+public interface ProcessGroup extends AutoCloseable {
+
+  /** The unique name; of a world group in Spark, application, stage, attempt and counter. */
+  String name();
+
+  /** What the group is for, as its maker said; may be empty. */
+  String description();
+
+  /** The rank of the caller in this group. */
+  int rank();
+
+  /** The number of ranks in this group. */
+  int size();
+
+  /**
+   * The rank in the world group of a rank of this group.
+   *
+   * @throws IllegalArgumentException if {@code groupRank} is not of this group
+   */
+  int globalRank(int groupRank);
+
+  /**
+   * The rank in this group of a rank of the world group.
+   *
+   * @throws IllegalArgumentException if that rank is not of this group
+   */
+  int groupRank(int globalRank);
+
+  /** The global rank of each group rank. A copy. */
+  int[] globalRanks();
+
+  /** The group's part of the store, for the user's own keys. */
+  Store store();
+
+  /** How long an operation may take unless a call says otherwise. */
+  Duration timeout();
+
+  /** A view of this group with another timeout. It owns nothing: closing it does nothing. */
+  ProcessGroup withTimeout(Duration timeout);
+
+  /** Sends {@code tensor} of rank {@code root} to all ranks; elsewhere it is overwritten. */
+  Work broadcast(Tensor tensor, int root);
+
+  /** Reduces {@code tensor} over all ranks, in place, to the same bits on every rank. */
+  Work allReduce(Tensor tensor, ReduceOp op);
+
+  /** Reduces {@code tensor} over all ranks, in place at {@code root}; elsewhere it is only read. */
+  Work reduce(Tensor tensor, ReduceOp op, int root);
+
+  /**
+   * Gathers the {@code input} of all ranks, in rank order, in {@code output} on all ranks.
+   *
+   * @param output as many elements as all ranks' inputs together, which are equal in count
+   */
+  Work allGather(Tensor output, Tensor input);
+
+  /**
+   * Gathers the {@code input} of all ranks on all ranks.
+   *
+   * @param outputs one for each rank, of the count of that rank's input; counts may differ by rank
+   */
+  Work allGather(List<Tensor> outputs, Tensor input);
+
+  /**
+   * Reduces {@code input} over all ranks and leaves each rank its part.
+   *
+   * @param output part {@code rank()} of the result
+   * @param input {@code size()} parts of the output's count, in rank order; only read
+   */
+  Work reduceScatter(Tensor output, Tensor input, ReduceOp op);
+
+  /**
+   * Reduces {@code inputs} over all ranks and leaves each rank its part.
+   *
+   * @param output part {@code rank()} of the result
+   * @param inputs one for each rank, of the count of that rank's output; counts may differ by rank;
+   *     only read
+   */
+  Work reduceScatter(Tensor output, List<Tensor> inputs, ReduceOp op);
+
+  /** Done on each rank when all ranks have called it. */
+  Work barrier();
+
+  /**
+   * Sends {@code tensor} to one rank. Done when the memory may be used again, which is not before the
+   * peer has called a {@code recv} that matches.
+   *
+   * @param tag 0 or more; messages with the same peer and tag keep their order
+   */
+  Work send(Tensor tensor, int destination, int tag);
+
+  /** Receives from one rank a message of this tag, of the type and count of {@code tensor}. */
+  Work recv(Tensor tensor, int source, int tag);
+
+  /** Receives a message of this tag from whichever rank; {@link Work#sourceRank} tells which. */
+  Work recvAny(Tensor tensor, int tag);
+
+  /**
+   * A tensor of zeros in memory that the group's fastest path reaches without a copy.
+   *
+   * <p>It must not be used after the group was closed.
+   */
+  Tensor allocate(DType dtype, long count);
+
+  /** What this rank's recent operations were and how far they came. */
+  FlightRecorder flightRecorder();
+
+  /** Ends the group on every rank; all pending and future operations throw. Does not block. */
+  void abort(Throwable cause);
+
+  /**
+   * Leaves the group and frees what this rank holds of it. Waits for pending operations of this rank
+   * until the timeout; returns at once when the group has failed. Local, and idempotent: other ranks
+   * may go on with what does not need this one.
+   */
+  @Override
+  void close();
+}

@@ -1,0 +1,110 @@
+package org.sparkcollectives;
+
+import java.util.Objects;
+
+/** How the elements of several ranks become one. */
+public final class ReduceOp {
+
+  /** The kinds of reduction, with c10d's codes as ordinals. */
+  public enum Kind {
+    /** The sum; of truth values, the logical or. */
+    SUM,
+    /** The sum divided by the number of ranks; floating-point and complex types only. */
+    AVG,
+    /** The product; of truth values, the logical and. */
+    PRODUCT,
+    /** The smallest; of truth values, the logical and. Not for complex types. */
+    MIN,
+    /** The largest; of truth values, the logical or. Not for complex types. */
+    MAX,
+    /** The bitwise and, of integers and truth values. */
+    BAND,
+    /** The bitwise or, of integers and truth values. */
+    BOR,
+    /** The bitwise exclusive or, of integers and truth values. */
+    BXOR,
+    /** The sum after each rank's elements were multiplied by that rank's factor. */
+    PREMUL_SUM
+  }
+
+  /** See {@link Kind#SUM}. */
+  public static final ReduceOp SUM = new ReduceOp(Kind.SUM, 1);
+
+  /** See {@link Kind#AVG}. */
+  public static final ReduceOp AVG = new ReduceOp(Kind.AVG, 1);
+
+  /** See {@link Kind#PRODUCT}. */
+  public static final ReduceOp PRODUCT = new ReduceOp(Kind.PRODUCT, 1);
+
+  /** See {@link Kind#MIN}. */
+  public static final ReduceOp MIN = new ReduceOp(Kind.MIN, 1);
+
+  /** See {@link Kind#MAX}. */
+  public static final ReduceOp MAX = new ReduceOp(Kind.MAX, 1);
+
+  /** See {@link Kind#BAND}. */
+  public static final ReduceOp BAND = new ReduceOp(Kind.BAND, 1);
+
+  /** See {@link Kind#BOR}. */
+  public static final ReduceOp BOR = new ReduceOp(Kind.BOR, 1);
+
+  /** See {@link Kind#BXOR}. */
+  public static final ReduceOp BXOR = new ReduceOp(Kind.BXOR, 1);
+
+  private final Kind kind;
+  private final double factor;
+
+  private ReduceOp(Kind kind, double factor) {
+    this.kind = kind;
+    this.factor = factor;
+  }
+
+  /**
+   * The sum of the ranks' tensors, each multiplied by {@code factor} of its rank first;
+   * floating-point and complex types only. The factor may differ from rank to rank.
+   */
+  public static ReduceOp premulSum(double factor) {
+    return new ReduceOp(Kind.PREMUL_SUM, factor);
+  }
+
+  /** What is done. */
+  public Kind kind() {
+    return kind;
+  }
+
+  /** What this rank's elements are multiplied by first; 1 but for {@link #premulSum}. */
+  public double factor() {
+    return factor;
+  }
+
+  /** Whether elements of {@code dtype} can be reduced so. */
+  public boolean supports(DType dtype) {
+    return switch (kind) {
+      case SUM -> reducible(dtype);
+      case AVG, PREMUL_SUM -> dtype.isFloatingPoint() || dtype.isComplex();
+      case PRODUCT, MIN, MAX -> reducible(dtype) && !dtype.isComplex();
+      case BAND, BOR, BXOR -> dtype.isInteger() || dtype == DType.BOOL;
+    };
+  }
+
+  private static boolean reducible(DType dtype) {
+    return dtype != DType.FLOAT8_E4M3 && dtype != DType.FLOAT8_E5M2;
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof ReduceOp that
+        && kind == that.kind
+        && Double.compare(factor, that.factor) == 0;
+  }
+
+  @Override
+  public int hashCode() {
+    return Objects.hash(kind, factor);
+  }
+
+  @Override
+  public String toString() {
+    return kind == Kind.PREMUL_SUM ? kind + "(" + factor + ")" : kind.toString();
+  }
+}

@@ -1,0 +1,121 @@
+package org.sparkcollectives;
+
+import java.nio.ByteBuffer;
+import org.sparkcollectives.tensor.HostTensor;
+
+/**
+ * A typed, shaped view of memory. Contiguous, in row-major order, without strides.
+ *
+ * <p>A tensor never copies what it wraps: a collective reads and writes the caller's array or buffer
+ * itself. Until the {@link Work} of an operation is done, nobody else may write the operation's
+ * tensors, nor read those that receive its result. A tensor has no state of its own besides the
+ * memory, and may be used from any thread under that rule.
+ *
+ * <p>Only the implementations of this library are accepted.
+ */
+public interface Tensor {
+
+  /** A {@link DType#FLOAT32} tensor of one dimension over this very array. */
+  static Tensor of(float... values) {
+    return HostTensor.wrap(DType.FLOAT32, values);
+  }
+
+  /** A {@link DType#FLOAT64} tensor of one dimension over this very array. */
+  static Tensor of(double... values) {
+    return HostTensor.wrap(DType.FLOAT64, values);
+  }
+
+  /** A {@link DType#INT32} tensor of one dimension over this very array. */
+  static Tensor of(int... values) {
+    return HostTensor.wrap(DType.INT32, values);
+  }
+
+  /** A {@link DType#INT64} tensor of one dimension over this very array. */
+  static Tensor of(long... values) {
+    return HostTensor.wrap(DType.INT64, values);
+  }
+
+  /** An {@link DType#INT8} tensor of one dimension over this very array. */
+  static Tensor of(byte... values) {
+    return HostTensor.wrap(DType.INT8, values);
+  }
+
+  /** An {@link DType#INT16} tensor of one dimension over this very array. */
+  static Tensor of(short... values) {
+    return HostTensor.wrap(DType.INT16, values);
+  }
+
+  /** A {@link DType#BOOL} tensor of one dimension over this very array. */
+  static Tensor of(boolean... values) {
+    return HostTensor.wrap(DType.BOOL, values);
+  }
+
+  /**
+   * A tensor of one dimension over this very array.
+   *
+   * <p>The array's type follows from the size of an element: {@code short[]} for {@link
+   * DType#FLOAT16}, {@link DType#BFLOAT16} and {@link DType#INT16}; {@code byte[]} for the 8-bit
+   * types; {@code boolean[]} or {@code byte[]} for {@link DType#BOOL}; interleaved {@code float[]} or
+   * {@code double[]} of even length for the complex types.
+   *
+   * @throws IllegalArgumentException if the array's type or length does not fit
+   */
+  static Tensor wrap(DType dtype, Object primitiveArray) {
+    return HostTensor.wrap(dtype, primitiveArray);
+  }
+
+  /**
+   * A tensor of one dimension over a direct buffer, from its position to its limit at the time of
+   * the call. The buffer's position and limit are not changed.
+   *
+   * @throws IllegalArgumentException if the buffer is on the heap, read-only, not in native byte
+   *     order, or does not hold a whole number of elements
+   */
+  static Tensor wrap(DType dtype, ByteBuffer direct) {
+    return HostTensor.wrap(dtype, direct);
+  }
+
+  /** A tensor of one dimension and {@code count} zeros in a new array on the heap. */
+  static Tensor allocate(DType dtype, long count) {
+    return HostTensor.allocate(dtype, count);
+  }
+
+  /** The type of the elements. */
+  DType dtype();
+
+  /** The number of elements; the product of the {@link #shape()}. */
+  long count();
+
+  /** The size of all elements in bytes. */
+  default long byteSize() {
+    return count() * dtype().bytes();
+  }
+
+  /** The extent of each dimension; empty for a single element without dimensions. A copy. */
+  long[] shape();
+
+  /** Where the memory is. */
+  Device device();
+
+  /** A view, of one dimension, of {@code count} elements from the element {@code offset} on. */
+  Tensor slice(long offset, long count);
+
+  /**
+   * The same memory in another shape.
+   *
+   * @throws IllegalArgumentException if the shape does not have {@link #count()} elements
+   */
+  Tensor reshape(long... shape);
+
+  /** Copies all elements into an array of the type that {@link #wrap(DType, Object)} names. */
+  void copyTo(Object primitiveArray);
+
+  /** Copies all elements from an array of the type that {@link #wrap(DType, Object)} names. */
+  void copyFrom(Object primitiveArray);
+
+  /** Copies all elements from a tensor of the same type and count; the shapes may differ. */
+  void copyFrom(Tensor other);
+
+  /** The heap array that this tensor lies in, all of it, or null if it lies elsewhere. */
+  Object array();
+}

@@ -1,0 +1,66 @@
+package org.sparkcollectives;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.OptionalDouble;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * One operation under way. It proceeds, and ends, whether or not somebody holds or awaits it.
+ *
+ * <p>May be used by any number of threads.
+ */
+public interface Work {
+
+  /**
+   * Blocks until the operation is done; the operation's own deadline bounds the wait.
+   *
+   * <p>An interrupt of the waiting thread aborts the group, because its other ranks cannot be left
+   * with half an operation; the interrupt flag stays set.
+   *
+   * @throws CollectiveException if the operation failed
+   */
+  void await();
+
+  /**
+   * Blocks until the operation is done, but for {@code timeout} at the most.
+   *
+   * @return false if it is not done yet; it goes on, and may be awaited again
+   * @throws CollectiveException if the operation failed
+   */
+  boolean await(Duration timeout);
+
+  /** True once the operation is done, well or not. */
+  boolean isCompleted();
+
+  /** True once the operation is done well. */
+  boolean isSuccess();
+
+  /** Why the operation failed; null if it did not, or is not done. */
+  Throwable exception();
+
+  /**
+   * The tensors that the operation wrote, or its failure. Dependents run on the thread that ends the
+   * operation: they must not block.
+   */
+  CompletableFuture<List<Tensor>> future();
+
+  /** How the operation ended; never fails itself. */
+  CompletableFuture<WorkResult> result();
+
+  /** What the operation is. */
+  OpType opType();
+
+  /** The operation's number in its group; collectives and messages count separately, from 0. */
+  long sequenceNumber();
+
+  /**
+   * The rank that a received message came from.
+   *
+   * @throws IllegalStateException if this is not a receive, or not done
+   */
+  int sourceRank();
+
+  /** The time in milliseconds from start to end; empty until the operation is done. */
+  OptionalDouble durationMillis();
+}

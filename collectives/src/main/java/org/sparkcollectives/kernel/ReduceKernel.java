@@ -1,0 +1,67 @@
+package org.sparkcollectives.kernel;
+
+import java.nio.ByteBuffer;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.tensor.HostTensor;
+
+/**
+ * The element-wise arithmetic of one reduction of one type. Positions and counts are in elements.
+ *
+ * <p>A reduction of n tensors is: {@link #premultiply} on each rank's own contribution, which is then
+ * an accumulator itself where {@link #reducesInPlace()}, else is copied into one by {@link #load};
+ * {@link #accumulate} once for each other contribution; {@link #finish} on the outcome. The order of
+ * the contributions is the caller's, and decides the bits of a floating-point result.
+ *
+ * <p>The half types accumulate in float32 and are rounded once, in {@link #finish}: there {@link
+ * #accumulatorType()} differs from {@link #inputType()}.
+ *
+ * <p>Kernels are stateless to the caller and may be used by any number of threads at once.
+ */
+public interface ReduceKernel {
+
+  /**
+   * The kernel of a reduction.
+   *
+   * @throws IllegalArgumentException if the type cannot be reduced so, see {@link ReduceOp#supports}
+   */
+  static ReduceKernel of(ReduceOp op, DType dtype) {
+    return ReduceKernels.of(op, dtype);
+  }
+
+  /** The type of the contributions and of the result. */
+  DType inputType();
+
+  /** The type in which contributions are added up. */
+  DType accumulatorType();
+
+  /** Whether the accumulator's type is the input's, so that a tensor can be its own accumulator. */
+  default boolean reducesInPlace() {
+    return inputType() == accumulatorType();
+  }
+
+  /** Applies the factor of {@link ReduceOp#premulSum} in place; does nothing for other reductions. */
+  void premultiply(HostTensor input, long offset, long count);
+
+  /** Copies a contribution into an accumulator, converting it to the accumulator's type. */
+  void load(HostTensor accumulator, long offset, HostTensor input, long inputOffset, long count);
+
+  /** Reduces {@code count} input elements of {@code source}, which advances, into place. */
+  void accumulate(HostTensor accumulator, long offset, int count, ByteBuffer source);
+
+  /** Reduces {@code count} elements of another tensor of the input's type into place. */
+  void accumulate(
+      HostTensor accumulator, long offset, HostTensor source, long sourceOffset, long count);
+
+  /**
+   * Turns an accumulator into the result: divides an average by {@code contributions} and rounds to
+   * the result's type. Works in place where the types are equal.
+   */
+  void finish(
+      HostTensor result,
+      long offset,
+      HostTensor accumulator,
+      long accumulatorOffset,
+      long count,
+      int contributions);
+}

@@ -1,0 +1,13 @@
+package org.sparkcollectives.transport;
+
+/** Tells a thread that waits for peers that there is no point in waiting any longer. */
+@FunctionalInterface
+public interface Cancellation {
+
+  /**
+   * Returns if the group lives; throws what ended it otherwise. Cheap: one volatile read.
+   *
+   * <p>Deadlines arrive this way too: the watchdog ends the group of an operation that is overdue.
+   */
+  void check();
+}

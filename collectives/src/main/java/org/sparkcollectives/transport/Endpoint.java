@@ -1,0 +1,28 @@
+package org.sparkcollectives.transport;
+
+/**
+ * Where a rank is and how it is reached, as it tells the other ranks through the store.
+ *
+ * @param rank the rank in the world group of its Spark stage or of its processes
+ * @param nodeId names the JVM; never used again by another one
+ * @param hostId names the machine as its operating system sees it; equal ids make shared memory worth
+ *     a try
+ * @param host the address that peers connect to
+ * @param port the port that peers connect to
+ * @param executorId the Spark executor, or a name for the process
+ * @param taskAttemptId the Spark task attempt, or -1
+ */
+public record Endpoint(
+    int rank,
+    String nodeId,
+    String hostId,
+    String host,
+    int port,
+    String executorId,
+    long taskAttemptId) {
+
+  /** The rank and where it is, as messages have it. */
+  public String describe() {
+    return "rank " + rank + " (" + host + ", executor " + executorId + ")";
+  }
+}

@@ -1,0 +1,80 @@
+package org.sparkcollectives.transport;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Where one thread waits until others have made a condition true.
+ *
+ * <p>The waiter spins for a moment, then yields, then parks. Whoever changes what the condition reads
+ * calls {@link #signal()} afterwards. No signal is lost: the waiter announces that it will park
+ * before it looks at the condition for the last time, and a signaller publishes its change before it
+ * looks at the announcement; both are volatile accesses, so at least one sees the other. The parks
+ * are bounded all the same, so that a {@link Cancellation} without a signal is seen in time.
+ *
+ * <p>Spinning pays only while each waiter has a processor of its own; {@code spins} is 0 otherwise.
+ */
+public final class EventCount {
+
+  /** The longest that a cancellation without a signal stays unseen. */
+  private static final long PARK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+  private static final int YIELDS = 16;
+
+  private final int spins;
+  private volatile Thread parked;
+
+  /** With the number of times to look at the condition before yielding the processor. */
+  public EventCount(int spins) {
+    this.spins = spins;
+  }
+
+  /**
+   * Waits until {@code condition} is true. One thread at a time may wait.
+   *
+   * <p>An interrupt does not end the wait; whoever interrupts cancels as well.
+   *
+   * @throws RuntimeException what {@code cancellation} throws, if it does so first
+   */
+  public void await(BooleanSupplier condition, Cancellation cancellation) {
+    for (int i = 0; i < spins; i++) {
+      if (condition.getAsBoolean()) {
+        return;
+      }
+      Thread.onSpinWait();
+    }
+    for (int i = 0; i < YIELDS; i++) {
+      if (condition.getAsBoolean()) {
+        return;
+      }
+      Thread.yield();
+    }
+    boolean interrupted = false;
+    try {
+      while (true) {
+        parked = Thread.currentThread();
+        if (condition.getAsBoolean()) {
+          return;
+        }
+        cancellation.check();
+        LockSupport.parkNanos(this, PARK_NANOS);
+        // A pending interrupt would turn every park into a spin.
+        interrupted |= Thread.interrupted();
+      }
+    } finally {
+      parked = null;
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  /** Wakes the waiter, if there is one, to look at its condition again. Any thread may call. */
+  public void signal() {
+    Thread waiter = parked;
+    if (waiter != null) {
+      LockSupport.unpark(waiter);
+    }
+  }
+}

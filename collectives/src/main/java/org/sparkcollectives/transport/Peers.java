@@ -1,0 +1,35 @@
+package org.sparkcollectives.transport;
+
+/**
+ * The ranks of a group as an algorithm sees them: who I am, how many we are, a path to each.
+ *
+ * <p>Only the thread that runs the group's current operation may use it.
+ */
+public interface Peers {
+
+  /** This rank. */
+  int rank();
+
+  /** The number of ranks. */
+  int size();
+
+  /**
+   * The path to a rank, connected at the first message.
+   *
+   * @param rank any rank but this one
+   */
+  Pair pair(int rank);
+
+  /** The path to the next rank of the ring. */
+  default Pair next() {
+    return pair((rank() + 1) % size());
+  }
+
+  /** The path to the previous rank of the ring. */
+  default Pair previous() {
+    return pair((rank() + size() - 1) % size());
+  }
+
+  /** Waits until every send that was begun is done. */
+  void flush();
+}
