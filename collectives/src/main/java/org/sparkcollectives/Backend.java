@@ -4,12 +4,12 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * What carries out the operations of one group on one kind of device: the interface to implement for
- * another transport or library.
+ * What carries out the operations of one group on one kind of device: the interface to implement
+ * for another transport or library.
  *
- * <p>A {@link ProcessGroup} checks the arguments of an operation before it calls its backend: counts,
- * types, ranks and lists fit, and the tensors lie on the backend's device. Each operation returns at
- * once; {@code timeout} bounds it from the call on.
+ * <p>A {@link ProcessGroup} checks the arguments of an operation before it calls its backend:
+ * counts, types, ranks and lists fit, and the tensors lie on the backend's device. Each operation
+ * returns at once; {@code timeout} bounds it from the call on.
  */
 public interface Backend extends AutoCloseable {
 

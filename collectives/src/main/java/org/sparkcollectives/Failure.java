@@ -25,7 +25,9 @@ public record Failure(
     String cause)
     implements Serializable {
 
-  /** What happened to the rank, the most telling first: of several records the first kind counts. */
+  /**
+   * What happened to the rank, the most telling first: of several records the first kind counts.
+   */
   public enum Kind {
     /** The rank's own code threw, or called {@link ProcessGroup#abort}. */
     USER_EXCEPTION("failed"),

@@ -14,8 +14,7 @@ public final class GroupOptions {
   private final Duration timeout;
   private final List<String> transports;
 
-  private GroupOptions(
-      String name, String description, Duration timeout, List<String> transports) {
+  private GroupOptions(String name, String description, Duration timeout, List<String> transports) {
     this.name = name;
     this.description = description;
     this.timeout = timeout;
@@ -47,7 +46,9 @@ public final class GroupOptions {
     return new GroupOptions(name, description, value, transports);
   }
 
-  /** With the paths that may be used, of {@code "heap"} and {@code "tcp"}; all ranks give the same. */
+  /**
+   * With the paths that may be used, of {@code "heap"} and {@code "tcp"}; all ranks give the same.
+   */
   public GroupOptions withTransports(String... values) {
     List<String> chosen = List.of(values);
     for (String transport : chosen) {

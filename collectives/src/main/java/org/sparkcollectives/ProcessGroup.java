@@ -12,11 +12,11 @@ import org.sparkcollectives.store.Store;
  * global rank is the rank in the world group that this group came from.
  *
  * <p><b>Collectives</b> must be called by all ranks of the group, in the same order, with the same
- * type, count, reduction and root. They run in that order, one after the other. Messages between two
- * ranks ({@code send}, {@code recv}) run beside them, and match by peer and tag.
+ * type, count, reduction and root. They run in that order, one after the other. Messages between
+ * two ranks ({@code send}, {@code recv}) run beside them, and match by peer and tag.
  *
- * <p><b>Every operation is asynchronous</b>: it returns a {@link Work} at once and proceeds whether or
- * not somebody waits. Its tensors belong to it until the work is done, see {@link Tensor}. An
+ * <p><b>Every operation is asynchronous</b>: it returns a {@link Work} at once and proceeds whether
+ * or not somebody waits. Its tensors belong to it until the work is done, see {@link Tensor}. An
  * argument that is wrong is refused with {@link IllegalArgumentException} at the call, before a
  * sequence number is taken, and the group stays usable.
  *
@@ -112,8 +112,8 @@ public interface ProcessGroup extends AutoCloseable {
   Work barrier();
 
   /**
-   * Sends {@code tensor} to one rank. Done when the memory may be used again, which is not before the
-   * peer has called a {@code recv} that matches.
+   * Sends {@code tensor} to one rank. Done when the memory may be used again, which is not before
+   * the peer has called a {@code recv} that matches.
    *
    * @param tag 0 or more; messages with the same peer and tag keep their order
    */
@@ -139,9 +139,9 @@ public interface ProcessGroup extends AutoCloseable {
   void abort(Throwable cause);
 
   /**
-   * Leaves the group and frees what this rank holds of it. Waits for pending operations of this rank
-   * until the timeout; returns at once when the group has failed. Local, and idempotent: other ranks
-   * may go on with what does not need this one.
+   * Leaves the group and frees what this rank holds of it. Waits for pending operations of this
+   * rank until the timeout; returns at once when the group has failed. Local, and idempotent: other
+   * ranks may go on with what does not need this one.
    */
   @Override
   void close();

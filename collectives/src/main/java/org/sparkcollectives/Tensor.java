@@ -6,10 +6,10 @@ import org.sparkcollectives.tensor.HostTensor;
 /**
  * A typed, shaped view of memory. Contiguous, in row-major order, without strides.
  *
- * <p>A tensor never copies what it wraps: a collective reads and writes the caller's array or buffer
- * itself. Until the {@link Work} of an operation is done, nobody else may write the operation's
- * tensors, nor read those that receive its result. A tensor has no state of its own besides the
- * memory, and may be used from any thread under that rule.
+ * <p>A tensor never copies what it wraps: a collective reads and writes the caller's array or
+ * buffer itself. Until the {@link Work} of an operation is done, nobody else may write the
+ * operation's tensors, nor read those that receive its result. A tensor has no state of its own
+ * besides the memory, and may be used from any thread under that rule.
  *
  * <p>Only the implementations of this library are accepted.
  */
@@ -55,8 +55,8 @@ public interface Tensor {
    *
    * <p>The array's type follows from the size of an element: {@code short[]} for {@link
    * DType#FLOAT16}, {@link DType#BFLOAT16} and {@link DType#INT16}; {@code byte[]} for the 8-bit
-   * types; {@code boolean[]} or {@code byte[]} for {@link DType#BOOL}; interleaved {@code float[]} or
-   * {@code double[]} of even length for the complex types.
+   * types; {@code boolean[]} or {@code byte[]} for {@link DType#BOOL}; interleaved {@code float[]}
+   * or {@code double[]} of even length for the complex types.
    *
    * @throws IllegalArgumentException if the array's type or length does not fit
    */

@@ -3,13 +3,28 @@ package org.sparkcollectives;
 /** A path to a peer could not be made, or broke; the message has the peer's rank and address. */
 public final class TransportException extends CollectiveException {
 
-  /** With what went wrong. */
-  public TransportException(String message) {
-    super(message);
+  private final int peer;
+
+  /**
+   * With what went wrong, the peer's group rank, or -1 if it is not known, and the cause or null.
+   */
+  public TransportException(String message, int peer, Throwable cause) {
+    super(message, cause);
+    this.peer = peer;
   }
 
-  /** With what went wrong and its cause. */
+  /** With what went wrong where the peer's rank is not known. */
+  public TransportException(String message) {
+    this(message, -1, null);
+  }
+
+  /** With what went wrong and its cause where the peer's rank is not known. */
   public TransportException(String message, Throwable cause) {
-    super(message, cause);
+    this(message, -1, cause);
+  }
+
+  /** The group rank of the peer, or -1 if it is not known. */
+  public int peer() {
+    return peer;
   }
 }

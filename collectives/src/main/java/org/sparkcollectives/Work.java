@@ -40,8 +40,8 @@ public interface Work {
   Throwable exception();
 
   /**
-   * The tensors that the operation wrote, or its failure. Dependents run on the thread that ends the
-   * operation: they must not block.
+   * The tensors that the operation wrote, or its failure. Dependents run on the thread that ends
+   * the operation: they must not block.
    */
   CompletableFuture<List<Tensor>> future();
 

@@ -8,10 +8,10 @@ import org.sparkcollectives.tensor.HostTensor;
 /**
  * The element-wise arithmetic of one reduction of one type. Positions and counts are in elements.
  *
- * <p>A reduction of n tensors is: {@link #premultiply} on each rank's own contribution, which is then
- * an accumulator itself where {@link #reducesInPlace()}, else is copied into one by {@link #load};
- * {@link #accumulate} once for each other contribution; {@link #finish} on the outcome. The order of
- * the contributions is the caller's, and decides the bits of a floating-point result.
+ * <p>A reduction of n tensors is: {@link #premultiply} on each rank's own contribution, which is
+ * then an accumulator itself where {@link #reducesInPlace()}, else is copied into one by {@link
+ * #load}; {@link #accumulate} once for each other contribution; {@link #finish} on the outcome. The
+ * order of the contributions is the caller's, and decides the bits of a floating-point result.
  *
  * <p>The half types accumulate in float32 and are rounded once, in {@link #finish}: there {@link
  * #accumulatorType()} differs from {@link #inputType()}.
@@ -23,7 +23,8 @@ public interface ReduceKernel {
   /**
    * The kernel of a reduction.
    *
-   * @throws IllegalArgumentException if the type cannot be reduced so, see {@link ReduceOp#supports}
+   * @throws IllegalArgumentException if the type cannot be reduced so, see {@link
+   *     ReduceOp#supports}
    */
   static ReduceKernel of(ReduceOp op, DType dtype) {
     return ReduceKernels.of(op, dtype);
@@ -40,7 +41,9 @@ public interface ReduceKernel {
     return inputType() == accumulatorType();
   }
 
-  /** Applies the factor of {@link ReduceOp#premulSum} in place; does nothing for other reductions. */
+  /**
+   * Applies the factor of {@link ReduceOp#premulSum} in place; does nothing for other reductions.
+   */
   void premultiply(HostTensor input, long offset, long count);
 
   /** Copies a contribution into an accumulator, converting it to the accumulator's type. */

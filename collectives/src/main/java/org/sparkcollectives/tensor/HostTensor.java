@@ -8,8 +8,8 @@ import org.sparkcollectives.Tensor;
 /**
  * A tensor in the memory of the JVM's process: a heap array or a direct buffer.
  *
- * <p>What transports and kernels know of memory is here: elements are moved in bulk between a tensor
- * and direct buffers in native byte order. Positions and counts are in elements.
+ * <p>What transports and kernels know of memory is here: elements are moved in bulk between a
+ * tensor and direct buffers in native byte order. Positions and counts are in elements.
  */
 public abstract sealed class HostTensor implements Tensor permits HeapTensor, DirectTensor {
 

@@ -1,7 +1,6 @@
 package org.sparkcollectives.transport;
 
 /** Tells a thread that waits for peers that there is no point in waiting any longer. */
-@FunctionalInterface
 public interface Cancellation {
 
   /**
@@ -10,4 +9,7 @@ public interface Cancellation {
    * <p>Deadlines arrive this way too: the watchdog ends the group of an operation that is overdue.
    */
   void check();
+
+  /** Says that the waiting thread was interrupted, which ends the group. Does not block. */
+  void interrupted();
 }

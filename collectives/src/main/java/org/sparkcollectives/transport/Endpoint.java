@@ -5,8 +5,8 @@ package org.sparkcollectives.transport;
  *
  * @param rank the rank in the world group of its Spark stage or of its processes
  * @param nodeId names the JVM; never used again by another one
- * @param hostId names the machine as its operating system sees it; equal ids make shared memory worth
- *     a try
+ * @param hostId names the machine as its operating system sees it; equal ids make shared memory
+ *     worth a try
  * @param host the address that peers connect to
  * @param port the port that peers connect to
  * @param executorId the Spark executor, or a name for the process

@@ -7,11 +7,12 @@ import java.util.function.BooleanSupplier;
 /**
  * Where one thread waits until others have made a condition true.
  *
- * <p>The waiter spins for a moment, then yields, then parks. Whoever changes what the condition reads
- * calls {@link #signal()} afterwards. No signal is lost: the waiter announces that it will park
- * before it looks at the condition for the last time, and a signaller publishes its change before it
- * looks at the announcement; both are volatile accesses, so at least one sees the other. The parks
- * are bounded all the same, so that a {@link Cancellation} without a signal is seen in time.
+ * <p>The waiter spins for a moment, then yields, then parks. Whoever changes what the condition
+ * reads calls {@link #signal()} afterwards. No signal is lost: the waiter announces that it will
+ * park before it looks at the condition for the last time, and a signaller publishes its change
+ * before it looks at the announcement; both are volatile accesses, so at least one sees the other.
+ * The parks are bounded all the same, so that a {@link Cancellation} without a signal is seen in
+ * time.
  *
  * <p>Spinning pays only while each waiter has a processor of its own; {@code spins} is 0 otherwise.
  */
@@ -33,7 +34,8 @@ public final class EventCount {
   /**
    * Waits until {@code condition} is true. One thread at a time may wait.
    *
-   * <p>An interrupt does not end the wait; whoever interrupts cancels as well.
+   * <p>An interrupt is handed to {@link Cancellation#interrupted}, and the flag set again at the
+   * end.
    *
    * @throws RuntimeException what {@code cancellation} throws, if it does so first
    */
@@ -59,8 +61,11 @@ public final class EventCount {
         }
         cancellation.check();
         LockSupport.parkNanos(this, PARK_NANOS);
-        // A pending interrupt would turn every park into a spin.
-        interrupted |= Thread.interrupted();
+        // Left pending, the interrupt would turn every park into a spin.
+        if (Thread.interrupted()) {
+          interrupted = true;
+          cancellation.interrupted();
+        }
       }
     } finally {
       parked = null;

@@ -6,8 +6,8 @@ import org.sparkcollectives.tensor.HostTensor;
 /**
  * A path for the messages of one group's collectives between this rank and one peer.
  *
- * <p>Messages arrive in the order in which they were sent, one {@code receive} for each {@code send},
- * of the same type and count: whatever does not fit is refused with a {@link
+ * <p>Messages arrive in the order in which they were sent, one {@code receive} for each {@code
+ * send}, of the same type and count: whatever does not fit is refused with a {@link
  * org.sparkcollectives.CollectiveMismatchException} that names both sides, and nothing is written.
  *
  * <p>Only the thread that runs the group's current operation may use a pair. All calls throw what
@@ -20,9 +20,9 @@ public interface Pair {
 
   /**
    * Begins to send a message and returns. The tensor must keep its value until the send is done,
-   * which it is when {@link Peers#flush()} has returned, or earlier where the algorithm can know (the
-   * peer answered). The bytes move on while this thread waits in any call of the same {@link Peers}.
-   * A second send to the same peer waits for the first.
+   * which it is when {@link Peers#flush()} has returned, or earlier where the algorithm can know
+   * (the peer answered). The bytes move on while this thread waits in any call of the same {@link
+   * Peers}. A second send to the same peer waits for the first.
    */
   void send(HostTensor tensor);
 

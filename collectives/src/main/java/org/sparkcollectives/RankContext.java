@@ -1,0 +1,46 @@
+package org.sparkcollectives;
+
+/**
+ * What hosts a rank: a Spark task or a plain process. The watchdog asks it, some fifty times a
+ * second, whether the rank must stop.
+ */
+public interface RankContext {
+
+  /** The Spark executor's id, or a name for the process; shown in errors. */
+  String executorId();
+
+  /** The Spark task attempt's id, or -1. */
+  long taskAttemptId();
+
+  /** Whether the rank was told to stop. Must not block. */
+  boolean isKilled();
+
+  /** Why, once {@link #isKilled()}. */
+  String killReason();
+
+  /** A rank in a plain process, which nobody kills but the operating system. */
+  static RankContext process() {
+    String name = "process " + ProcessHandle.current().pid();
+    return new RankContext() {
+      @Override
+      public String executorId() {
+        return name;
+      }
+
+      @Override
+      public long taskAttemptId() {
+        return -1;
+      }
+
+      @Override
+      public boolean isKilled() {
+        return false;
+      }
+
+      @Override
+      public String killReason() {
+        return "";
+      }
+    };
+  }
+}

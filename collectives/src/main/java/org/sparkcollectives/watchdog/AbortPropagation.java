@@ -1,0 +1,222 @@
+package org.sparkcollectives.watchdog;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkcollectives.CollectiveException;
+import org.sparkcollectives.Failure;
+import org.sparkcollectives.GroupAbortedException;
+import org.sparkcollectives.PeerFailedException;
+import org.sparkcollectives.store.Store;
+import org.sparkcollectives.store.StoreException;
+import org.sparkcollectives.store.WatchableStore;
+
+/**
+ * Carries the failure of one rank to all: through one key of the group's store, which keeps the
+ * record that tells most of the first cause.
+ *
+ * <p>One cause has many consequences: peers see a reset connection, and Spark kills their tasks. A
+ * rank that knows only a consequence publishes it, and gives the cause {@link #SETTLE} to arrive
+ * before it ends the group with the best record by then. A user's exception is the best there is,
+ * and ends the group at once.
+ *
+ * <p>Nothing here blocks the caller; the store is used on the given executor only.
+ */
+public final class AbortPropagation implements AutoCloseable {
+
+  /** How long a rank that was hit by a consequence waits for a better record. */
+  static final Duration SETTLE = Duration.ofMillis(100);
+
+  private static final Duration STORE_TIMEOUT = Duration.ofSeconds(5);
+  private static final long REREAD_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+  private static final String KEY = "failure";
+  private static final byte[] ABSENT = {};
+  private static final Logger LOG = LoggerFactory.getLogger(AbortPropagation.class);
+
+  private final Store store;
+  private final GroupFailure groupFailure;
+  private final RankIdentity self;
+  private final Executor executor;
+  private final Set<CompletableFuture<Void>> underWay = ConcurrentHashMap.newKeySet();
+  private final CompletableFuture<byte[]> watch;
+
+  /** Begins to listen for the failures of other ranks, where the store can be watched. */
+  public AbortPropagation(
+      Store store, GroupFailure groupFailure, RankIdentity self, Executor executor) {
+    this.store = store.withTimeout(STORE_TIMEOUT);
+    this.groupFailure = groupFailure;
+    this.self = self;
+    this.executor = executor;
+    if (store instanceof WatchableStore watchable) {
+      watch = watchable.watch(KEY);
+      watch.thenAccept(record -> inBackground(() -> settle(FailureCodec.decode(record), null)));
+    } else {
+      watch = null;
+    }
+  }
+
+  /**
+   * Whether somebody has to call {@link #poll} now and then, because the store cannot be watched.
+   */
+  public boolean needsPolling() {
+    return watch == null;
+  }
+
+  /** Looks for a failure of another rank, in the background. */
+  public void poll() {
+    inBackground(
+        () -> {
+          Failure published = read();
+          if (published != null) {
+            settle(published, null);
+          }
+        });
+  }
+
+  /**
+   * Publishes a failure that this rank noticed, and ends the group with the best record known.
+   *
+   * @param local what this rank's operations throw, made from an operation's description, if no
+   *     better record turns up; null for what the record says
+   */
+  public void report(Failure failure, Function<String, CollectiveException> local) {
+    if (failure.kind() == Failure.Kind.USER_EXCEPTION) {
+      end(failure, local);
+    }
+    inBackground(
+        () -> {
+          try {
+            publish(failure);
+          } catch (RuntimeException e) {
+            LOG.warn("{} could not publish its failure: {}", self.where(), e.toString());
+          }
+          settle(failure, local);
+        });
+  }
+
+  /** Waits until what was reported is published, or {@code atMost} is over. */
+  public void awaitPublished(Duration atMost) {
+    CompletableFuture<Void> all =
+        CompletableFuture.allOf(underWay.toArray(CompletableFuture<?>[]::new));
+    try {
+      all.get(atMost.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (ExecutionException e) {
+      LOG.warn("{} could not settle its failure", self.where(), e.getCause());
+    } catch (TimeoutException e) {
+      LOG.warn("{} could not publish its failure within {} ms", self.where(), atMost.toMillis());
+    }
+  }
+
+  /** Stops listening. */
+  @Override
+  public void close() {
+    if (watch != null) {
+      watch.cancel(false);
+    }
+  }
+
+  private void inBackground(Runnable action) {
+    CompletableFuture<Void> done = new CompletableFuture<>();
+    underWay.add(done);
+    done.whenComplete((nothing, cause) -> underWay.remove(done));
+    try {
+      executor.execute(
+          () -> {
+            try {
+              action.run();
+              done.complete(null);
+            } catch (StoreException | IllegalStateException e) {
+              LOG.debug("{} could not reach its store: {}", self.where(), e.toString());
+              done.complete(null);
+            } catch (RuntimeException e) {
+              done.completeExceptionally(e);
+            }
+          });
+    } catch (RejectedExecutionException e) {
+      // The node is closing: nobody is left to tell.
+      done.complete(null);
+    }
+  }
+
+  private void publish(Failure failure) {
+    byte[] mine = FailureCodec.encode(failure);
+    byte[] expected = ABSENT;
+    while (true) {
+      byte[] stored = store.compareSet(KEY, expected, mine);
+      if (Arrays.equals(stored, mine) || !failure.outranks(FailureCodec.decode(stored))) {
+        return;
+      }
+      expected = stored;
+    }
+  }
+
+  private void settle(Failure known, Function<String, CollectiveException> local) {
+    Failure best = known;
+    long start = System.nanoTime();
+    while (!groupFailure.failed()
+        && best.kind() != Failure.Kind.USER_EXCEPTION
+        && System.nanoTime() - start < SETTLE.toNanos()) {
+      LockSupport.parkNanos(REREAD_NANOS);
+      Failure published = readQuietly();
+      if (published != null && published.outranks(best)) {
+        best = published;
+      }
+    }
+    end(best, best == known ? local : null);
+  }
+
+  private Failure readQuietly() {
+    try {
+      return read();
+    } catch (StoreException e) {
+      return null;
+    }
+  }
+
+  private Failure read() {
+    return store.check(List.of(KEY)) ? FailureCodec.decode(store.get(KEY)) : null;
+  }
+
+  private void end(Failure failure, Function<String, CollectiveException> local) {
+    Function<String, CollectiveException> exceptionFor = local;
+    if (exceptionFor == null) {
+      exceptionFor =
+          failure.rank() == self.rank()
+              ? operation ->
+                  new GroupAbortedException(
+                      operation + " of " + self.where() + " failed: " + failure.cause(), null)
+              : operation -> new PeerFailedException(describe(operation, self, failure), failure);
+    }
+    if (groupFailure.fail(exceptionFor)) {
+      LOG.debug("{} has failed: {} {}", self.where(), failure.where(), failure.kind().verb());
+    }
+  }
+
+  /** The sentence that a user reads first. */
+  static String describe(String operation, RankIdentity self, Failure failure) {
+    StringBuilder text = new StringBuilder();
+    text.append(operation).append(" of ").append(self.where()).append(" failed, because ");
+    text.append(failure.where()).append(' ').append(failure.kind().verb());
+    if (!failure.operation().isEmpty()) {
+      text.append(" in ").append(failure.operation());
+    }
+    int firstLine = failure.cause().indexOf('\n');
+    text.append(": ");
+    text.append(firstLine < 0 ? failure.cause() : failure.cause().substring(0, firstLine));
+    return text.toString();
+  }
+}

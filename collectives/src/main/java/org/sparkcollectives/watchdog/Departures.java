@@ -1,0 +1,127 @@
+package org.sparkcollectives.watchdog;
+
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkcollectives.store.Store;
+import org.sparkcollectives.store.StoreException;
+import org.sparkcollectives.store.WatchableStore;
+
+/**
+ * Which ranks have left the group in good order, and after which collective.
+ *
+ * <p>A rank that leaves is no failure as long as nobody needs it. That somebody does is known from
+ * numbers alone: a collective beyond the last one that the departed rank called cannot complete. So
+ * it makes no difference over which path the ranks would have met.
+ */
+public final class Departures implements AutoCloseable {
+
+  private static final String KEY = "departures";
+  private static final int RECORD_BYTES = 12;
+  private static final long REREAD_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+  private static final Logger LOG = LoggerFactory.getLogger(Departures.class);
+
+  private final Store store;
+  private final int rank;
+  private final Executor executor;
+  private final CompletableFuture<byte[]> watch;
+  private final AtomicBoolean reading = new AtomicBoolean();
+  private volatile boolean somebodyLeft;
+  private volatile long readNanos;
+
+  /** For each rank the last collective that it called before it left; -2 while it is here. */
+  private volatile long[] last;
+
+  /** Begins to listen for the first departure, where the store can be watched. */
+  public Departures(Store store, int rank, int size, Executor executor) {
+    this.store = store;
+    this.rank = rank;
+    this.executor = executor;
+    long[] nobody = new long[size];
+    Arrays.fill(nobody, -2);
+    last = nobody;
+    if (store instanceof WatchableStore watchable) {
+      watch = watchable.watch(KEY);
+      watch.thenAccept(
+          bytes -> {
+            decode(bytes);
+            somebodyLeft = true;
+          });
+    } else {
+      watch = null;
+      somebodyLeft = true;
+    }
+  }
+
+  /** Says that this rank leaves. Blocks until the store has it. */
+  public void announce(long lastSequenceNumber) {
+    store.append(
+        KEY, ByteBuffer.allocate(RECORD_BYTES).putInt(rank).putLong(lastSequenceNumber).array());
+  }
+
+  /**
+   * The first rank that has left before the collective with this number, or -1. Does not block;
+   * what it knows is refreshed in the background when it is old.
+   */
+  public int leftBefore(long sequenceNumber) {
+    refresh();
+    long[] known = last;
+    for (int peer = 0; peer < known.length; peer++) {
+      if (known[peer] != -2 && known[peer] < sequenceNumber) {
+        return peer;
+      }
+    }
+    return -1;
+  }
+
+  /** Whether a rank has left. Does not block, see {@link #leftBefore}. */
+  public boolean hasLeft(int peer) {
+    refresh();
+    return last[peer] != -2;
+  }
+
+  private void refresh() {
+    if (!somebodyLeft
+        || System.nanoTime() - readNanos < REREAD_NANOS
+        || !reading.compareAndSet(false, true)) {
+      return;
+    }
+    executor.execute(
+        () -> {
+          try {
+            if (store.check(List.of(KEY))) {
+              decode(store.get(KEY));
+            }
+          } catch (StoreException | IllegalStateException e) {
+            LOG.debug("rank {} could not read who has left: {}", rank, e.toString());
+          } finally {
+            readNanos = System.nanoTime();
+            reading.set(false);
+          }
+        });
+  }
+
+  private void decode(byte[] bytes) {
+    long[] known = last.clone();
+    ByteBuffer in = ByteBuffer.wrap(bytes);
+    while (in.remaining() >= RECORD_BYTES) {
+      int peer = in.getInt();
+      known[peer] = in.getLong();
+    }
+    last = known;
+  }
+
+  /** Stops listening. */
+  @Override
+  public void close() {
+    if (watch != null) {
+      watch.cancel(false);
+    }
+  }
+}

@@ -1,0 +1,74 @@
+package org.sparkcollectives.watchdog;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import org.sparkcollectives.Failure;
+
+/** {@link Failure} as bytes in the store. */
+final class FailureCodec {
+
+  private static final int VERSION = 1;
+
+  /** Deep recursion makes stack traces of megabytes; nobody reads beyond this many characters. */
+  private static final int MAX_CAUSE_CHARACTERS = 64 * 1024;
+
+  private FailureCodec() {}
+
+  static byte[] encode(Failure failure) {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    try (DataOutputStream out = new DataOutputStream(bytes)) {
+      out.writeByte(VERSION);
+      out.writeByte(failure.kind().ordinal());
+      out.writeInt(failure.rank());
+      out.writeUTF(failure.host());
+      out.writeUTF(failure.executorId());
+      out.writeLong(failure.taskAttemptId());
+      out.writeUTF(failure.operation());
+      out.writeLong(failure.sequenceNumber());
+      byte[] cause = failure.cause().getBytes(StandardCharsets.UTF_8);
+      out.writeInt(cause.length);
+      out.write(cause);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return bytes.toByteArray();
+  }
+
+  static Failure decode(byte[] bytes) {
+    try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes))) {
+      int version = in.readUnsignedByte();
+      if (version != VERSION) {
+        throw new IOException("failure record of version " + version);
+      }
+      Failure.Kind kind = Failure.Kind.values()[in.readUnsignedByte()];
+      int rank = in.readInt();
+      String host = in.readUTF();
+      String executorId = in.readUTF();
+      long taskAttemptId = in.readLong();
+      String operation = in.readUTF();
+      long sequenceNumber = in.readLong();
+      String cause = new String(in.readNBytes(in.readInt()), StandardCharsets.UTF_8);
+      return new Failure(
+          kind, rank, host, executorId, taskAttemptId, operation, sequenceNumber, cause);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** An exception as text with its stack trace and causes. */
+  static String describe(Throwable cause) {
+    StringWriter text = new StringWriter();
+    cause.printStackTrace(new PrintWriter(text));
+    String trace = text.toString().strip();
+    return trace.length() <= MAX_CAUSE_CHARACTERS
+        ? trace
+        : trace.substring(0, MAX_CAUSE_CHARACTERS) + "… (" + trace.length() + " characters)";
+  }
+}

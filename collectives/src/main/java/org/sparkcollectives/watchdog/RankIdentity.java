@@ -1,0 +1,41 @@
+package org.sparkcollectives.watchdog;
+
+import org.sparkcollectives.Failure;
+
+/**
+ * Who this rank is, in the words of failures.
+ *
+ * @param group the group's name
+ * @param rank the rank in the group
+ * @param host the rank's address
+ * @param executorId the rank's Spark executor, or a name for its process
+ * @param taskAttemptId the rank's Spark task attempt, or -1
+ */
+public record RankIdentity(
+    String group, int rank, String host, String executorId, long taskAttemptId) {
+
+  /** A failure of this rank. */
+  public Failure failure(
+      Failure.Kind kind, String operation, long sequenceNumber, Throwable cause) {
+    return failure(kind, operation, sequenceNumber, FailureCodec.describe(cause));
+  }
+
+  /** A failure of this rank. */
+  public Failure failure(Failure.Kind kind, String operation, long sequenceNumber, String cause) {
+    return new Failure(
+        kind, rank, host, executorId, taskAttemptId, operation, sequenceNumber, cause);
+  }
+
+  /** Where something happened on this rank. */
+  public String where() {
+    return "group \""
+        + group
+        + "\" on rank "
+        + rank
+        + " ("
+        + host
+        + ", executor "
+        + executorId
+        + ")";
+  }
+}

@@ -1,0 +1,76 @@
+package org.sparkcollectives.watchdog;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The thread of a JVM that looks at every group again and again: deadlines, task kills, peers that
+ * have left.
+ *
+ * <p>What it looks at must not block. One that throws is logged and looked at again, and disturbs
+ * nobody else.
+ */
+public final class Watchdog implements AutoCloseable {
+
+  /** Something that has to be looked at. */
+  public interface Watched {
+
+    /** Looks; must not block. */
+    void look();
+  }
+
+  /** How often to look; the resolution of all deadlines. */
+  private static final long PERIOD_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+  private static final Logger LOG = LoggerFactory.getLogger(Watchdog.class);
+
+  private final List<Watched> watched = new CopyOnWriteArrayList<>();
+  private final Thread thread;
+  private volatile boolean closed;
+
+  /** Starts the thread. */
+  public Watchdog() {
+    thread = new Thread(this::run, "collectives-watchdog");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  /** From now on looks at {@code one}. */
+  public void watch(Watched one) {
+    watched.add(one);
+  }
+
+  /** No longer looks at {@code one}, but for a look that may be under way. */
+  public void forget(Watched one) {
+    watched.remove(one);
+  }
+
+  private void run() {
+    while (!closed) {
+      LockSupport.parkNanos(this, PERIOD_NANOS);
+      for (Watched one : watched) {
+        try {
+          one.look();
+        } catch (RuntimeException e) {
+          LOG.error("The watchdog could not look at {}", one, e);
+        }
+      }
+    }
+  }
+
+  /** Ends the thread; waits for it for a second at the most. */
+  @Override
+  public void close() {
+    closed = true;
+    LockSupport.unpark(thread);
+    try {
+      thread.join(TimeUnit.SECONDS.toMillis(1));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}
