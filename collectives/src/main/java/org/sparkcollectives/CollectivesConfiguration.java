@@ -1,0 +1,97 @@
+package org.sparkcollectives;
+
+import java.time.Duration;
+import java.util.List;
+import org.sparkcollectives.config.ConfigEntry;
+
+/** The settings of process groups. */
+public final class CollectivesConfiguration {
+
+  /** See {@link ProcessGroup#timeout}. */
+  public static final ConfigEntry<Duration> TIMEOUT =
+      ConfigEntry.duration("spark.collectives.timeout")
+          .doc("How long an operation of a group may take before it fails, and the group with it.")
+          .since("0.1.0")
+          .check(value -> !value.isNegative() && !value.isZero(), "more than zero")
+          .defaultsTo(Duration.ofMinutes(30));
+
+  /** See {@link GroupOptions#withTransports}. */
+  public static final ConfigEntry<List<String>> TRANSPORTS =
+      ConfigEntry.list("spark.collectives.transports")
+          .doc(
+              "The paths that may be used: `heap` between ranks of one JVM, `tcp` between all."
+                  + " `tcp` cannot be left out where ranks are in several JVMs.")
+          .since("0.1.0")
+          .check(
+              value -> !value.isEmpty() && List.of("heap", "tcp").containsAll(value),
+              "one or both of heap and tcp")
+          .defaultsTo(List.of("heap", "tcp"));
+
+  /** The port that a JVM's ranks listen on. */
+  public static final ConfigEntry<Integer> PORT =
+      ConfigEntry.integer("spark.collectives.port")
+          .doc("The port on which a JVM accepts connections for all its ranks; 0 for any.")
+          .since("0.1.0")
+          .check(value -> value == 0 || value >= 1024 && value <= 65535, "0 or 1024 to 65535")
+          .defaultsTo(0);
+
+  /** How many further ports are tried. */
+  public static final ConfigEntry<Integer> PORT_MAX_RETRIES =
+      ConfigEntry.integer("spark.collectives.port.maxRetries")
+          .doc(
+              "How many ports above `spark.collectives.port` are tried when it is in use. With"
+                  + " several executors on a host, each takes one; a firewall must let the range"
+                  + " through.")
+          .since("0.1.0")
+          .check(value -> value >= 0, "0 or more")
+          .defaultsTo(16);
+
+  /** The address to listen on. */
+  public static final ConfigEntry<String> BIND_HOST =
+      ConfigEntry.string("spark.collectives.bindHost")
+          .doc(
+              "The address that a JVM listens on. Empty: the one that Spark itself uses, or the"
+                  + " loopback address outside Spark.")
+          .since("0.1.0")
+          .defaultsTo("");
+
+  /** The address that peers are told. */
+  public static final ConfigEntry<String> HOST =
+      ConfigEntry.string("spark.collectives.host")
+          .doc(
+              "The address that peers connect to, where it differs from the one listened on, as"
+                  + " in containers. Empty: the address listened on.")
+          .since("0.1.0")
+          .defaultsTo("");
+
+  /** How long to try to connect to a peer. */
+  public static final ConfigEntry<Duration> CONNECT_TIMEOUT =
+      ConfigEntry.duration("spark.collectives.connect.timeout")
+          .doc("How long a rank tries to connect to a peer, and waits for the handshake.")
+          .since("0.1.0")
+          .check(value -> !value.isNegative() && !value.isZero(), "more than zero")
+          .defaultsTo(Duration.ofSeconds(60));
+
+  /** How many operations a rank's flight recorder keeps. */
+  public static final ConfigEntry<Integer> FLIGHT_RECORDER_SIZE =
+      ConfigEntry.integer("spark.collectives.flightRecorder.size")
+          .doc("How many operations the flight recorder of a group keeps; 0 for none.")
+          .since("0.1.0")
+          .check(value -> value >= 0, "0 or more")
+          .defaultsTo(2000);
+
+  private CollectivesConfiguration() {}
+
+  /** All of them, in the order of the documentation. */
+  public static List<ConfigEntry<?>> entries() {
+    return List.of(
+        TIMEOUT,
+        TRANSPORTS,
+        PORT,
+        PORT_MAX_RETRIES,
+        BIND_HOST,
+        HOST,
+        CONNECT_TIMEOUT,
+        FLIGHT_RECORDER_SIZE);
+  }
+}

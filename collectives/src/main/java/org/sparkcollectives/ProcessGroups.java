@@ -1,0 +1,38 @@
+package org.sparkcollectives;
+
+import org.sparkcollectives.engine.GroupCreation;
+import org.sparkcollectives.store.Store;
+
+/** Makes groups outside Spark, or over a store of one's own. */
+public final class ProcessGroups {
+
+  private ProcessGroups() {}
+
+  /**
+   * Joins a group as one of its ranks, in a plain process.
+   *
+   * @see #create(Store, int, int, GroupOptions, RankContext)
+   */
+  public static ProcessGroup create(Store store, int rank, int size, GroupOptions options) {
+    return create(store, rank, size, options, RankContext.process());
+  }
+
+  /**
+   * Joins a group as one of its ranks. Blocks until all ranks have joined, for {@link
+   * Store#timeout()} at the most; wakes when the rank is killed.
+   *
+   * <p>A JVM may hold any number of ranks. The store is used until the group is closed, and stays
+   * open then.
+   *
+   * @param store one that all ranks see; without {@link GroupOptions#withName a name}, all ranks make
+   *     their groups over it in the same order
+   * @param rank which rank this one is, 0 to {@code size - 1}; each is taken once
+   * @param size the number of ranks, the same on all
+   * @throws CollectiveTimeoutException naming the ranks that did not arrive
+   * @throws IllegalArgumentException if the rank is out of range or taken, or sizes differ
+   */
+  public static ProcessGroup create(
+      Store store, int rank, int size, GroupOptions options, RankContext context) {
+    return GroupCreation.create(store, rank, size, options, context, () -> {});
+  }
+}

@@ -1,0 +1,119 @@
+package org.sparkcollectives.engine;
+
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.Executor;
+import java.util.function.LongFunction;
+
+/**
+ * The ordered lane of one rank's collectives: they run in the order of submission, one at a time.
+ *
+ * <p>A task runs on whichever comes first: the thread that awaits it, which saves two thread switches
+ * and is what small operations live from, or a thread of the executor, so that work proceeds when
+ * nobody awaits. Both take the role of the runner under the lock, and run tasks outside it.
+ *
+ * <p>Waking an executor thread for each task would cost more than a small task takes. Once {@link
+ * #PATIENCE} tasks in a row were run by their own awaiting threads, the executor is therefore called
+ * only when a second task is queued, or by {@link #runNeglected} when a task was left alone for one
+ * period of the watchdog; the first task that the executor gets ends this.
+ */
+final class Channel {
+
+  private static final int PATIENCE = 8;
+
+  private final Executor executor;
+  private final Queue<CollectiveTask> queue = new ArrayDeque<>();
+  private long nextSequenceNumber;
+  private boolean running;
+  private int runByAwaiters;
+  private long looks;
+  private long lookAtSubmission;
+
+  Channel(Executor executor) {
+    this.executor = executor;
+  }
+
+  /** Gives a task the next sequence number and its place in the order. */
+  CollectiveTask submit(LongFunction<CollectiveTask> make) {
+    CollectiveTask task;
+    boolean wake;
+    synchronized (this) {
+      task = make.apply(nextSequenceNumber);
+      nextSequenceNumber++;
+      queue.add(task);
+      lookAtSubmission = looks;
+      wake = !running && (runByAwaiters < PATIENCE || queue.size() > 1);
+    }
+    if (wake) {
+      executor.execute(this::runAll);
+    }
+    return task;
+  }
+
+  /** The number of the last collective that was called, -1 before the first. */
+  synchronized long lastSequenceNumber() {
+    return nextSequenceNumber - 1;
+  }
+
+  /** Runs tasks on this thread until {@code last} is done, if no other thread does. */
+  void runUntil(CollectiveTask last) {
+    while (!last.isCompleted()) {
+      CollectiveTask task = take(true);
+      if (task == null) {
+        return;
+      }
+      runAndRelease(task);
+    }
+    wakeForTheRest();
+  }
+
+  /** Has the executor run what nobody awaited since the last call. */
+  void runNeglected() {
+    boolean wake;
+    synchronized (this) {
+      looks++;
+      wake = !running && !queue.isEmpty() && looks - lookAtSubmission > 1;
+    }
+    if (wake) {
+      executor.execute(this::runAll);
+    }
+  }
+
+  private void runAll() {
+    for (CollectiveTask task = take(false); task != null; task = take(false)) {
+      runAndRelease(task);
+    }
+  }
+
+  private void runAndRelease(CollectiveTask task) {
+    try {
+      task.run();
+    } finally {
+      synchronized (this) {
+        running = false;
+      }
+    }
+  }
+
+  private synchronized CollectiveTask take(boolean byAwaiter) {
+    if (running) {
+      return null;
+    }
+    CollectiveTask task = queue.poll();
+    if (task != null) {
+      running = true;
+      runByAwaiters = byAwaiter ? Math.min(PATIENCE, runByAwaiters + 1) : 0;
+    }
+    return task;
+  }
+
+  private void wakeForTheRest() {
+    boolean wake;
+    synchronized (this) {
+      wake = !running && !queue.isEmpty();
+    }
+    if (wake) {
+      executor.execute(this::runAll);
+    }
+  }
+}

@@ -1,0 +1,80 @@
+package org.sparkcollectives.engine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.sparkcollectives.Tensor;
+import org.sparkcollectives.transport.OperationHeader;
+import org.sparkcollectives.watchdog.Departures;
+
+/** A collective in the queue of its group's channel. */
+final class CollectiveTask extends PendingWork {
+
+  private final Channel channel;
+  private final OperationHeader header;
+  private final Runnable body;
+
+  /** Who takes the task: the thread that runs it, or the failure of the group. */
+  private final AtomicBoolean taken = new AtomicBoolean();
+
+  CollectiveTask(
+      Channel channel,
+      GroupLife life,
+      OperationDescription description,
+      OperationHeader header,
+      Duration timeout,
+      List<Tensor> outputs,
+      Runnable body) {
+    super(life, description, header.sequenceNumber(), timeout, outputs);
+    this.channel = channel;
+    this.header = header;
+    this.body = body;
+  }
+
+  /** What peers are told of this operation. */
+  OperationHeader header() {
+    return header;
+  }
+
+  @Override
+  void help() {
+    channel.runUntil(this);
+  }
+
+  @Override
+  void groupFailed() {
+    if (taken.compareAndSet(false, true)) {
+      complete(life().failure().exceptionFor(describe()));
+    }
+  }
+
+  @Override
+  int waitsInVainFor(Departures departures) {
+    // One that is still in the queue waits for the operation before it, which may yet succeed.
+    return taken.get() ? departures.leftBefore(sequenceNumber()) : -1;
+  }
+
+  @Override
+  String whoIsMissing() {
+    return "which ranks have not arrived is not known";
+  }
+
+  /** Runs the operation on this thread; every outcome ends in {@link #complete}. */
+  void run() {
+    if (life().failure().failed()) {
+      groupFailed();
+      return;
+    }
+    if (!taken.compareAndSet(false, true)) {
+      return;
+    }
+    started();
+    Throwable cause = null;
+    try {
+      body.run();
+    } catch (RuntimeException | Error e) {
+      cause = life().operationFailed(this, e);
+    }
+    complete(cause);
+  }
+}

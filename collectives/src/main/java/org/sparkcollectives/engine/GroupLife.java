@@ -1,0 +1,302 @@
+package org.sparkcollectives.engine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import org.sparkcollectives.CollectiveException;
+import org.sparkcollectives.CollectiveMismatchException;
+import org.sparkcollectives.CollectiveTimeoutException;
+import org.sparkcollectives.Failure;
+import org.sparkcollectives.GroupAbortedException;
+import org.sparkcollectives.PeerFailedException;
+import org.sparkcollectives.RankContext;
+import org.sparkcollectives.TransportException;
+import org.sparkcollectives.recorder.RecordRing;
+import org.sparkcollectives.store.Store;
+import org.sparkcollectives.watchdog.AbortPropagation;
+import org.sparkcollectives.watchdog.Departures;
+import org.sparkcollectives.watchdog.GroupFailure;
+import org.sparkcollectives.watchdog.ProgressInquiry;
+import org.sparkcollectives.watchdog.RankIdentity;
+import org.sparkcollectives.watchdog.RankProgress;
+import org.sparkcollectives.watchdog.Watchdog;
+
+/**
+ * The life of one rank's group: what is pending, what has become of the peers, and how it ends.
+ *
+ * <p>Every way in which a group can fail comes together here, becomes a {@link Failure} record, and
+ * goes out through {@link AbortPropagation}, which decides what the group ends with.
+ */
+final class GroupLife implements Watchdog.Watched, AutoCloseable {
+
+  private final Membership members;
+  private final RankIdentity self;
+  private final RankContext context;
+  private final Executor background;
+  private final RecordRing recorder;
+  private final GroupFailure failure;
+  private final AbortPropagation propagation;
+  private final Departures departures;
+  private final ProgressInquiry inquiry;
+  private final Set<PendingWork> pending = ConcurrentHashMap.newKeySet();
+  private final AtomicBoolean reported = new AtomicBoolean();
+  private volatile CollectiveProgress progress = CollectiveProgress.NONE;
+
+  GroupLife(
+      Membership members,
+      Store store,
+      RankContext context,
+      Executor background,
+      int recorderCapacity) {
+    this.members = members;
+    this.self = members.identity();
+    this.context = context;
+    this.background = background;
+    this.recorder = new RecordRing(members.name(), recorderCapacity);
+    this.failure = new GroupFailure(this::interrupted);
+    this.propagation = new AbortPropagation(store, failure, self, background);
+    this.departures = new Departures(store, members.rank(), members.size(), background);
+    this.inquiry =
+        new ProgressInquiry(
+            store, members.rank(), members.size(), () -> progress.snapshot(), background);
+  }
+
+  /** Where the numbers of this rank's collectives come from. */
+  interface CollectiveProgress {
+
+    /** Before the first. */
+    CollectiveProgress NONE = () -> new RankProgress(-1, -1, "");
+
+    RankProgress snapshot();
+  }
+
+  void reportsProgressOf(CollectiveProgress source) {
+    progress = source;
+  }
+
+  Membership members() {
+    return members;
+  }
+
+  GroupFailure failure() {
+    return failure;
+  }
+
+  RecordRing recorder() {
+    return recorder;
+  }
+
+  void begin(PendingWork work) {
+    pending.add(work);
+  }
+
+  void end(PendingWork work) {
+    pending.remove(work);
+  }
+
+  boolean hasPending() {
+    return !pending.isEmpty();
+  }
+
+  @Override
+  public void look() {
+    if (failure.failed()) {
+      failPending();
+      return;
+    }
+    if (context.isKilled()) {
+      killed(context.killReason());
+      return;
+    }
+    if (propagation.needsPolling() && hasPending()) {
+      propagation.poll();
+    }
+    long now = System.nanoTime();
+    for (PendingWork work : pending) {
+      if (work.isOverdue(now)) {
+        overdue(work);
+        return;
+      }
+      int departed = work.waitsInVainFor(departures);
+      if (departed >= 0) {
+        peerFinished(work, departed);
+        return;
+      }
+    }
+  }
+
+  /** Ends the work that no thread runs: messages, and collectives still in the queue. */
+  private void failPending() {
+    for (PendingWork work : pending) {
+      work.groupFailed();
+    }
+  }
+
+  /** The user ends the group. */
+  void abort(Throwable cause) {
+    if (!reported.compareAndSet(false, true)) {
+      return;
+    }
+    propagation.report(
+        self.failure(Failure.Kind.USER_EXCEPTION, "", -1, cause),
+        operation ->
+            new GroupAbortedException(
+                operation + " of " + self.where() + " failed, because the group was aborted: " + cause,
+                cause));
+  }
+
+  private void killed(String reason) {
+    report(
+        self.failure(Failure.Kind.KILLED, "", -1, "the task was killed: " + reason),
+        operation ->
+            new GroupAbortedException(
+                operation + " of " + self.where() + " failed, because the task was killed: " + reason,
+                null));
+  }
+
+  private void interrupted() {
+    killed(context.isKilled() ? context.killReason() : "its thread was interrupted");
+  }
+
+  /** The path to a peer broke. */
+  void pathBroken(int peer, Throwable cause) {
+    report(
+        members
+            .identityOf(peer)
+            .failure(Failure.Kind.CONNECTION_RESET, "", -1, cause.toString()),
+        null);
+  }
+
+  private void peerFinished(PendingWork work, int peer) {
+    report(
+        members
+            .identityOf(peer)
+            .failure(
+                Failure.Kind.PEER_FINISHED,
+                work.describe(),
+                work.sequenceNumber(),
+                "rank " + peer + "'s task has finished, or closed the group, without joining"),
+        null);
+  }
+
+  private void overdue(PendingWork work) {
+    if (!reported.compareAndSet(false, true)) {
+      return;
+    }
+    background.execute(
+        () -> {
+          List<RankProgress> answers = List.of();
+          List<Integer> missing = List.of();
+          String who = work.whoIsMissing();
+          if (!work.opType().isPointToPoint()) {
+            answers = inquiry.ask();
+            missing = ProgressInquiry.missing(answers, work.sequenceNumber());
+            who = ProgressInquiry.describe(answers, missing, members.places());
+          }
+          if (work.isCompleted()) {
+            reported.set(false);
+            return;
+          }
+          timedOut(work, missing, who);
+        });
+  }
+
+  private void timedOut(PendingWork work, List<Integer> missing, String who) {
+    String text =
+        work.describe()
+            + " of "
+            + self.where()
+            + " timed out after "
+            + seconds(work.timeout())
+            + ": "
+            + who
+            + ". Raise spark.collectives.timeout only if they are expected to be this slow.";
+    Function<String, CollectiveException> local =
+        operation ->
+            new CollectiveTimeoutException(
+                text, work.opType().label(), work.sequenceNumber(), missing);
+    RankIdentity guilty = missing.isEmpty() ? self : members.identityOf(missing.get(0));
+    propagation.report(
+        guilty.failure(Failure.Kind.TIMEOUT, work.describe(), work.sequenceNumber(), text), local);
+  }
+
+  private static String seconds(Duration duration) {
+    return duration.toMillis() / 1000.0 + " s";
+  }
+
+  /**
+   * Turns what an operation threw into the group's failure, and waits until that is settled.
+   *
+   * @return what the operation's work ends with
+   */
+  Throwable operationFailed(PendingWork work, Throwable thrown) {
+    if (!failure.failed()) {
+      if (thrown instanceof TransportException transport && transport.peer() >= 0) {
+        pathBroken(transport.peer(), transport);
+      } else if (!(thrown instanceof PeerFailedException)) {
+        report(
+            self.failure(
+                Failure.Kind.USER_EXCEPTION, work.describe(), work.sequenceNumber(), thrown),
+            operation -> ownFailure(operation, thrown));
+      }
+      awaitFailure();
+    }
+    return failure.failed() ? failure.exceptionFor(work.describe()) : thrown;
+  }
+
+  /** What a failed message ends with: that it did not fit concerns its two ranks only. */
+  Throwable messageFailed(PendingWork work, RuntimeException cause) {
+    if (failure.failed()) {
+      return failure.exceptionFor(work.describe());
+    }
+    return cause instanceof CollectiveMismatchException
+        ? new CollectiveMismatchException(
+            work.describe() + " of " + self.where() + " failed: " + cause.getMessage())
+        : ownFailure(work.describe(), cause);
+  }
+
+  private CollectiveException ownFailure(String operation, Throwable thrown) {
+    if (thrown instanceof CollectiveMismatchException) {
+      return new CollectiveMismatchException(thrown.getMessage());
+    }
+    return new CollectiveException(
+        operation + " of " + self.where() + " failed: " + thrown, thrown);
+  }
+
+  /** Waits for the propagation's verdict, which takes it a tenth of a second and a store call. */
+  private void awaitFailure() {
+    propagation.awaitPublished(Duration.ofSeconds(10));
+  }
+
+  private void report(Failure record, Function<String, CollectiveException> local) {
+    if (reported.compareAndSet(false, true)) {
+      propagation.report(record, local);
+    }
+  }
+
+  /** Says that this rank leaves, so that who waits for it in vain is told. */
+  void leave(long lastSequenceNumber) {
+    departures.announce(lastSequenceNumber);
+  }
+
+  /** Waits until what this rank has to say about its failure is said. */
+  void awaitPublished(Duration atMost) {
+    propagation.awaitPublished(atMost);
+  }
+
+  @Override
+  public void close() {
+    propagation.close();
+    departures.close();
+    inquiry.close();
+  }
+
+  @Override
+  public String toString() {
+    return self.where();
+  }
+}

@@ -1,0 +1,58 @@
+package org.sparkcollectives.engine;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.sparkcollectives.transport.Endpoint;
+import org.sparkcollectives.watchdog.RankIdentity;
+
+/**
+ * Who is in a group, as its ranks agreed at the rendezvous.
+ *
+ * @param name the group's unique name
+ * @param description what the group is for
+ * @param rank this rank
+ * @param endpoints where each group rank is
+ * @param secret what the connections of this group are authenticated with
+ */
+record Membership(
+    String name, String description, int rank, List<Endpoint> endpoints, byte[] secret) {
+
+  int size() {
+    return endpoints.size();
+  }
+
+  Endpoint self() {
+    return endpoints.get(rank);
+  }
+
+  /** Whether all ranks share this JVM. */
+  boolean isOneNode() {
+    return endpoints.stream().allMatch(e -> e.nodeId().equals(self().nodeId()));
+  }
+
+  /** Whether a rank shares this JVM. */
+  boolean isLocal(int groupRank) {
+    return endpoints.get(groupRank).nodeId().equals(self().nodeId());
+  }
+
+  RankIdentity identity() {
+    return identityOf(rank);
+  }
+
+  RankIdentity identityOf(int groupRank) {
+    Endpoint endpoint = endpoints.get(groupRank);
+    return new RankIdentity(
+        name, groupRank, endpoint.host(), endpoint.executorId(), endpoint.taskAttemptId());
+  }
+
+  /** Each rank and where it is, as messages have it. */
+  List<String> places() {
+    List<String> places = new ArrayList<>();
+    for (int peer = 0; peer < size(); peer++) {
+      Endpoint endpoint = endpoints.get(peer);
+      places.add(
+          "rank " + peer + " (" + endpoint.host() + ", executor " + endpoint.executorId() + ")");
+    }
+    return places;
+  }
+}

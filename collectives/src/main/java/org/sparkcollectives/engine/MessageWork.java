@@ -1,0 +1,163 @@
+package org.sparkcollectives.engine;
+
+import java.time.Duration;
+import java.util.List;
+import org.sparkcollectives.Tensor;
+import org.sparkcollectives.pointtopoint.MessageMatcher;
+import org.sparkcollectives.pointtopoint.MessagePath;
+import org.sparkcollectives.pointtopoint.PostedReceive;
+import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.watchdog.Departures;
+
+/** A message to or from a peer. No thread runs it: whoever brings about its end completes it. */
+abstract class MessageWork extends PendingWork {
+
+  /** The peer, or {@link PostedReceive#ANY_SOURCE}. */
+  private volatile int peer;
+
+  private volatile boolean matched;
+
+  MessageWork(
+      GroupLife life,
+      OperationDescription description,
+      long sequenceNumber,
+      Duration timeout,
+      List<Tensor> outputs,
+      int peer) {
+    super(life, description, sequenceNumber, timeout, outputs);
+    this.peer = peer;
+  }
+
+  final int peer() {
+    return peer;
+  }
+
+  final void matchedWith(int who) {
+    peer = who;
+    matched = true;
+    started();
+  }
+
+  @Override
+  void help() {
+    // There is nothing that the waiting thread could do.
+  }
+
+  @Override
+  int waitsInVainFor(Departures departures) {
+    if (matched) {
+      return -1;
+    }
+    if (peer != PostedReceive.ANY_SOURCE) {
+      return departures.hasLeft(peer) ? peer : -1;
+    }
+    int self = life().members().rank();
+    int left = -1;
+    for (int each = 0; each < life().members().size(); each++) {
+      if (each != self && !departures.hasLeft(each)) {
+        return -1;
+      }
+      left = each == self ? left : each;
+    }
+    return left;
+  }
+
+  @Override
+  String whoIsMissing() {
+    if (peer == PostedReceive.ANY_SOURCE) {
+      return "no rank has sent a message that matches";
+    }
+    String who = life().members().places().get(peer);
+    return matched
+        ? "the message to or from " + who + " did not get through"
+        : who + " has not called the operation that matches";
+  }
+
+  /** A send. */
+  static final class Send extends MessageWork implements MessagePath.Listener {
+
+    Send(
+        GroupLife life,
+        OperationDescription description,
+        long sequenceNumber,
+        Duration timeout,
+        int destination) {
+      super(life, description, sequenceNumber, timeout, List.of(), destination);
+    }
+
+    @Override
+    public void matched() {
+      matchedWith(peer());
+    }
+
+    @Override
+    public void sent() {
+      complete(null);
+    }
+
+    @Override
+    public void failed(RuntimeException cause) {
+      complete(life().messageFailed(this, cause));
+    }
+
+    @Override
+    void groupFailed() {
+      complete(life().failure().exceptionFor(describe()));
+    }
+  }
+
+  /** A receive. */
+  static final class Receive extends MessageWork implements PostedReceive.Listener {
+    private final MessageMatcher matcher;
+    private final PostedReceive posted;
+
+    Receive(
+        GroupLife life,
+        OperationDescription description,
+        long sequenceNumber,
+        Duration timeout,
+        HostTensor tensor,
+        int source,
+        int tag,
+        MessageMatcher matcher) {
+      super(life, description, sequenceNumber, timeout, List.of(tensor), source);
+      this.matcher = matcher;
+      this.posted = new PostedReceive(source, tag, tensor, this);
+    }
+
+    void post() {
+      matcher.post(posted);
+    }
+
+    @Override
+    public void matched(int source) {
+      matchedWith(source);
+    }
+
+    @Override
+    public void received() {
+      complete(null);
+    }
+
+    @Override
+    public void failed(RuntimeException cause) {
+      complete(life().messageFailed(this, cause));
+    }
+
+    @Override
+    void groupFailed() {
+      matcher.withdraw(posted);
+      posted.cancel();
+      complete(life().failure().exceptionFor(describe()));
+    }
+
+    @Override
+    public int sourceRank() {
+      if (!isSuccess()) {
+        throw new IllegalStateException(
+            describe() + " has no source rank, because it is not done well");
+      }
+      return peer();
+    }
+  }
+}

@@ -1,0 +1,231 @@
+package org.sparkcollectives.engine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import org.sparkcollectives.Backend;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.Tensor;
+import org.sparkcollectives.Work;
+import org.sparkcollectives.recorder.FlightRecorder;
+import org.sparkcollectives.store.Store;
+import org.sparkcollectives.tensor.HostTensor;
+
+/** A process group, or a view of one: checks what the user gives and hands it to the backend. */
+final class RankProcessGroup implements ProcessGroup {
+
+  private final RankGroup group;
+  private final Backend backend;
+  private final Arguments arguments;
+  private final Duration timeout;
+  private final boolean owner;
+
+  private RankProcessGroup(RankGroup group, Duration timeout, boolean owner) {
+    this.group = group;
+    this.backend = group.backend();
+    this.arguments = new Arguments(group.name(), group.rank(), group.size());
+    this.timeout = timeout;
+    this.owner = owner;
+  }
+
+  static RankProcessGroup owning(RankGroup group, Duration timeout) {
+    return new RankProcessGroup(group, timeout, true);
+  }
+
+  @Override
+  public String name() {
+    return group.name();
+  }
+
+  @Override
+  public String description() {
+    return group.members().description();
+  }
+
+  @Override
+  public int rank() {
+    return group.rank();
+  }
+
+  @Override
+  public int size() {
+    return group.size();
+  }
+
+  @Override
+  public int globalRank(int groupRank) {
+    if (groupRank < 0 || groupRank >= size()) {
+      throw new IllegalArgumentException(
+          "Group \"" + name() + "\" has ranks 0 to " + (size() - 1) + ", not " + groupRank);
+    }
+    return group.members().endpoints().get(groupRank).rank();
+  }
+
+  @Override
+  public int groupRank(int globalRank) {
+    for (int groupRank = 0; groupRank < size(); groupRank++) {
+      if (globalRank(groupRank) == globalRank) {
+        return groupRank;
+      }
+    }
+    throw new IllegalArgumentException(
+        "Global rank " + globalRank + " is not in group \"" + name() + "\"");
+  }
+
+  @Override
+  public int[] globalRanks() {
+    int[] globalRanks = new int[size()];
+    for (int groupRank = 0; groupRank < globalRanks.length; groupRank++) {
+      globalRanks[groupRank] = globalRank(groupRank);
+    }
+    return globalRanks;
+  }
+
+  @Override
+  public Store store() {
+    return group.userStore();
+  }
+
+  @Override
+  public Duration timeout() {
+    return timeout;
+  }
+
+  @Override
+  public ProcessGroup withTimeout(Duration other) {
+    if (other.isNegative() || other.isZero()) {
+      throw new IllegalArgumentException("The timeout must be more than zero, not " + other);
+    }
+    return new RankProcessGroup(group, other, false);
+  }
+
+  @Override
+  public Work broadcast(Tensor tensor, int root) {
+    group.requireOpen();
+    HostTensor host = arguments.tensor("broadcast", "tensor", tensor);
+    arguments.root("broadcast", root);
+    return backend.broadcast(host, root, timeout);
+  }
+
+  @Override
+  public Work allReduce(Tensor tensor, ReduceOp op) {
+    group.requireOpen();
+    HostTensor host = arguments.tensor("all-reduce", "tensor", tensor);
+    arguments.reducible("all-reduce", op, host.dtype());
+    return backend.allReduce(host, op, timeout);
+  }
+
+  @Override
+  public Work reduce(Tensor tensor, ReduceOp op, int root) {
+    group.requireOpen();
+    HostTensor host = arguments.tensor("reduce", "tensor", tensor);
+    arguments.reducible("reduce", op, host.dtype());
+    arguments.root("reduce", root);
+    return backend.reduce(host, op, root, timeout);
+  }
+
+  @Override
+  public Work allGather(Tensor output, Tensor input) {
+    group.requireOpen();
+    HostTensor to = arguments.tensor("all-gather", "output", output);
+    HostTensor from = arguments.tensor("all-gather", "input", input);
+    arguments.sameType("all-gather", to, from);
+    arguments.partForEachRank("all-gather", "output", to, "input", from);
+    return backend.allGather(to, from, timeout);
+  }
+
+  @Override
+  public Work allGather(List<Tensor> outputs, Tensor input) {
+    group.requireOpen();
+    List<HostTensor> to = arguments.onePerRank("all-gather", "outputs", outputs);
+    HostTensor from = arguments.tensor("all-gather", "input", input);
+    arguments.sameTypes("all-gather", to, from);
+    arguments.ownPart("all-gather", "outputs", to, from);
+    return backend.allGather(List.copyOf(to), from, timeout);
+  }
+
+  @Override
+  public Work reduceScatter(Tensor output, Tensor input, ReduceOp op) {
+    group.requireOpen();
+    HostTensor to = arguments.tensor("reduce-scatter", "output", output);
+    HostTensor from = arguments.tensor("reduce-scatter", "input", input);
+    arguments.sameType("reduce-scatter", to, from);
+    arguments.reducible("reduce-scatter", op, from.dtype());
+    arguments.partForEachRank("reduce-scatter", "input", from, "output", to);
+    return backend.reduceScatter(to, from, op, timeout);
+  }
+
+  @Override
+  public Work reduceScatter(Tensor output, List<Tensor> inputs, ReduceOp op) {
+    group.requireOpen();
+    HostTensor to = arguments.tensor("reduce-scatter", "output", output);
+    List<HostTensor> from = arguments.onePerRank("reduce-scatter", "inputs", inputs);
+    arguments.sameTypes("reduce-scatter", from, to);
+    arguments.reducible("reduce-scatter", op, to.dtype());
+    arguments.ownPart("reduce-scatter", "inputs", from, to);
+    return backend.reduceScatter(to, List.copyOf(from), op, timeout);
+  }
+
+  @Override
+  public Work barrier() {
+    group.requireOpen();
+    return backend.barrier(timeout);
+  }
+
+  @Override
+  public Work send(Tensor tensor, int destination, int tag) {
+    group.requireOpen();
+    HostTensor host = arguments.tensor("send", "tensor", tensor);
+    arguments.peer("send", destination);
+    arguments.tag("send", tag);
+    return backend.send(host, destination, tag, timeout);
+  }
+
+  @Override
+  public Work recv(Tensor tensor, int source, int tag) {
+    group.requireOpen();
+    HostTensor host = arguments.tensor("recv", "tensor", tensor);
+    arguments.peer("recv", source);
+    arguments.tag("recv", tag);
+    return backend.recv(host, source, tag, timeout);
+  }
+
+  @Override
+  public Work recvAny(Tensor tensor, int tag) {
+    group.requireOpen();
+    HostTensor host = arguments.tensor("recv-any", "tensor", tensor);
+    arguments.hasPeers("recv-any");
+    arguments.tag("recv-any", tag);
+    return backend.recvAny(host, tag, timeout);
+  }
+
+  @Override
+  public Tensor allocate(DType dtype, long count) {
+    group.requireOpen();
+    return backend.allocate(Objects.requireNonNull(dtype, "dtype"), count);
+  }
+
+  @Override
+  public FlightRecorder flightRecorder() {
+    return group.life().recorder();
+  }
+
+  @Override
+  public void abort(Throwable cause) {
+    group.life().abort(Objects.requireNonNull(cause, "cause"));
+  }
+
+  @Override
+  public void close() {
+    if (owner) {
+      group.close(timeout);
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "ProcessGroup(\"" + name() + "\", rank " + rank() + " of " + size() + ")";
+  }
+}

@@ -1,0 +1,123 @@
+package org.sparkcollectives.pointtopoint;
+
+import java.nio.ByteBuffer;
+import org.sparkcollectives.CollectiveMismatchException;
+import org.sparkcollectives.tensor.HostTensor;
+
+/**
+ * A receive that a rank has called and that no message has completed yet.
+ *
+ * <p>Whoever brings the message writes through this object, and its lock makes {@link #cancel} final:
+ * once that has returned, the tensor belongs to the user again, and nothing is written any more.
+ */
+public final class PostedReceive {
+
+  /** Any source. */
+  public static final int ANY_SOURCE = -1;
+
+  /** Who is told how a receive goes on. Must not block. */
+  public interface Listener {
+
+    /** A message was matched and is under way. */
+    void matched(int source);
+
+    /** The tensor holds the message. */
+    void received();
+
+    /** The receive failed; the tensor may hold a part of the message. */
+    void failed(RuntimeException cause);
+  }
+
+  private final int source;
+  private final int tag;
+  private final HostTensor tensor;
+  private final Listener listener;
+  private boolean ended;
+  private long written;
+
+  /** With the source or {@link #ANY_SOURCE}, the tag, and where the message goes. */
+  public PostedReceive(int source, int tag, HostTensor tensor, Listener listener) {
+    this.source = source;
+    this.tag = tag;
+    this.tensor = tensor;
+    this.listener = listener;
+  }
+
+  boolean takes(OfferedMessage message) {
+    return tag == message.tag() && (source == ANY_SOURCE || source == message.source());
+  }
+
+  /** Lets the message come if it fits, or fails both sides. */
+  void meet(OfferedMessage message, int self) {
+    if (message.dtype() == tensor.dtype() && message.count() == tensor.count()) {
+      listener.matched(message.source());
+      message.accept(this);
+      return;
+    }
+    String text =
+        "Rank "
+            + message.source()
+            + " sends "
+            + message.dtype().label()
+            + " x "
+            + message.count()
+            + " with tag "
+            + tag
+            + ", but rank "
+            + self
+            + " receives "
+            + tensor.dtype().label()
+            + " x "
+            + tensor.count()
+            + "; nothing was moved";
+    message.refuse(text);
+    fail(new CollectiveMismatchException(text));
+  }
+
+  /** Writes the next elements of the message; false if nobody wants them any more. */
+  synchronized boolean write(int count, ByteBuffer source) {
+    if (ended) {
+      return false;
+    }
+    tensor.write(written, count, source);
+    written += count;
+    return true;
+  }
+
+  /** Writes the whole message and ends the receive. */
+  void fill(HostTensor message) {
+    synchronized (this) {
+      if (ended) {
+        return;
+      }
+      tensor.copyFrom(0, message, 0, tensor.count());
+      written = tensor.count();
+    }
+    finish();
+  }
+
+  /** Ends the receive if all elements have been written. */
+  void finish() {
+    synchronized (this) {
+      if (ended || written < tensor.count()) {
+        return;
+      }
+      ended = true;
+    }
+    listener.received();
+  }
+
+  /** Ends the receive with a failure, unless it has ended. */
+  void fail(RuntimeException cause) {
+    if (cancel()) {
+      listener.failed(cause);
+    }
+  }
+
+  /** Ends the receive without telling its listener; false if it has ended already. */
+  public synchronized boolean cancel() {
+    boolean first = !ended;
+    ended = true;
+    return first;
+  }
+}
