@@ -1,0 +1,60 @@
+package org.sparkcollectives.store;
+
+import java.util.Collection;
+import java.util.stream.Collectors;
+
+/** Keys as messages show them, and the rule for which strings may be keys. */
+final class KeyText {
+
+  /** The longest key in bytes of UTF-8: 64 KiB. Keys are names; what is longer is a mistake. */
+  static final int MAX_KEY_BYTES = 1 << 16;
+
+  private static final int SHOWN_KEYS = 16;
+  private static final int SHOWN_CHARACTERS = 256;
+
+  private KeyText() {}
+
+  static String quote(String key) {
+    return key.length() <= SHOWN_CHARACTERS
+        ? '"' + key + '"'
+        : '"' + key.substring(0, SHOWN_CHARACTERS) + "…\" (" + key.length() + " characters)";
+  }
+
+  static String quote(Collection<String> keys) {
+    String shown =
+        keys.stream().limit(SHOWN_KEYS).map(KeyText::quote).collect(Collectors.joining(", "));
+    return keys.size() <= SHOWN_KEYS
+        ? shown
+        : shown + " and " + (keys.size() - SHOWN_KEYS) + " more";
+  }
+
+  /**
+   * Returns {@code key}.
+   *
+   * @throws IllegalArgumentException if it is too long, or has half of a surrogate pair, which has
+   *     no bytes in UTF-8 and so could not keep its identity on the way to another process
+   */
+  static String checked(String key) {
+    int bytes = 0;
+    for (int i = 0; i < key.length(); i++) {
+      char c = key.charAt(i);
+      if (Character.isSurrogate(c)) {
+        if (!Character.isHighSurrogate(c)
+            || i + 1 == key.length()
+            || !Character.isLowSurrogate(key.charAt(i + 1))) {
+          throw new IllegalArgumentException(
+              "key has half of a surrogate pair at index " + i + ": " + quote(key));
+        }
+        i++;
+        bytes += 4;
+      } else {
+        bytes += c < 0x80 ? 1 : c < 0x800 ? 2 : 3;
+      }
+      if (bytes > MAX_KEY_BYTES) {
+        throw new IllegalArgumentException(
+            "key is longer than " + MAX_KEY_BYTES + " bytes: " + quote(key));
+      }
+    }
+    return key;
+  }
+}

@@ -1,0 +1,122 @@
+package org.sparkcollectives.store;
+
+import java.time.Duration;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.sparkcollectives.config.TimeString;
+
+/** A thread that waits for the reply to its request. */
+final class StoreCall {
+
+  /**
+   * How long the other side may take to answer beyond the time that the caller gave it: a reply, or
+   * the word that it gave up, is on its way then. Longer means that it is not there any more.
+   */
+  private static final Duration GRACE = Duration.ofSeconds(5);
+
+  /** The same for a caller that was interrupted, and so is in a hurry. */
+  private static final Duration INTERRUPTED_GRACE = Duration.ofMillis(50);
+
+  private final StoreRequest request;
+  private final String description;
+  private final long start = System.nanoTime();
+
+  StoreCall(StoreRequest request, String description) {
+    this.request = request;
+    this.description = description;
+  }
+
+  StoreReply await(PendingReply pending) {
+    try {
+      return get(pending, request.operation().waits() ? request.timeout() : answerTime());
+    } catch (TimeoutException e) {
+      return giveUp(pending);
+    } catch (InterruptedException e) {
+      return interrupted(pending, e);
+    }
+  }
+
+  private Duration answerTime() {
+    return request.timeout().compareTo(GRACE) > 0 ? request.timeout() : GRACE;
+  }
+
+  private StoreReply giveUp(PendingReply pending) {
+    try {
+      if (request.operation().waits()) {
+        pending.expire(request.timeout());
+        return get(pending, GRACE);
+      }
+    } catch (TimeoutException e) {
+      // Falls through: not even the word that the time is over came back.
+    } catch (InterruptedException e) {
+      return interrupted(pending, e);
+    }
+    StoreConnectionException silent =
+        new StoreConnectionException(
+            description + " did not answer " + request.describe() + " within " + waited());
+    pending.completeExceptionally(silent);
+    throw silent;
+  }
+
+  /** Gives up, but takes what was granted in this moment, as a queue has no other copy of it. */
+  private StoreReply interrupted(PendingReply pending, InterruptedException interrupt) {
+    StoreException failure =
+        new StoreException(
+            request.describe() + " at " + description + " was interrupted after " + waited(),
+            interrupt);
+    try {
+      pending.expire(request.timeout());
+      return pending.get(INTERRUPTED_GRACE.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (ExecutionException
+        | TimeoutException
+        | InterruptedException
+        | CancellationException e) {
+      failure.addSuppressed(e);
+      pending.completeExceptionally(failure);
+      throw failure;
+    } finally {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private String waited() {
+    return TimeString.format(Duration.ofMillis((System.nanoTime() - start) / 1_000_000));
+  }
+
+  private static StoreReply get(PendingReply pending, Duration timeout)
+      throws InterruptedException, TimeoutException {
+    try {
+      return pending.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (ExecutionException e) {
+      throw here(e.getCause());
+    }
+  }
+
+  /** The failure with the caller's stack trace, the original as its cause. */
+  private static RuntimeException here(Throwable failure) {
+    String message = failure.getMessage();
+    if (failure instanceof StoreTimeoutException timeout) {
+      StoreTimeoutException copy =
+          new StoreTimeoutException(message, timeout.missingKeys(), timeout.waited());
+      copy.initCause(timeout);
+      return copy;
+    }
+    if (failure instanceof QueueEmptyException) {
+      QueueEmptyException copy = new QueueEmptyException(message);
+      copy.initCause(failure);
+      return copy;
+    }
+    if (failure instanceof StoreConnectionException) {
+      return new StoreConnectionException(message, failure);
+    }
+    if (failure instanceof IllegalArgumentException) {
+      return new IllegalArgumentException(message, failure);
+    }
+    if (failure instanceof IllegalStateException) {
+      return new IllegalStateException(message, failure);
+    }
+    return new StoreException(message == null ? failure.toString() : message, failure);
+  }
+}

@@ -1,0 +1,235 @@
+package org.sparkcollectives.store;
+
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Requests and replies as bytes, the same for every remote kind of store.
+ *
+ * <pre>
+ *   request: version u8 | operation u8 | id i64 | number i64 | timeout ns i64 | keys | values
+ *   reply:   version u8 | status u8    | id i64 | number i64 | waited ns i64  | text | keys | values
+ *   keys:    count i32, then each: length i32, UTF-8
+ *   values:  count i32, then each: kind u8 (0 the bytes, 1 a reference), length i32, bytes
+ *   text:    length i32, UTF-8
+ * </pre>
+ *
+ * <p>Big-endian. Every count and length is compared with the bytes that are there before anything
+ * is allocated; what does not fit is refused with a {@link StoreException}.
+ */
+final class StoreCodec {
+
+  static final byte VERSION = 1;
+
+  /** The largest message: the largest value, and room for its key and the fixed part. */
+  static final int MAX_MESSAGE_BYTES = Store.MAX_VALUE_BYTES + (1 << 20);
+
+  private static final int ID_OFFSET = 2;
+  private static final int FIXED_BYTES = 2 + 3 * Long.BYTES;
+  private static final byte INLINE = 0;
+  private static final byte REFERENCE = 1;
+
+  private StoreCodec() {}
+
+  /** A request and the number by which its reply is known. */
+  record IdentifiedRequest(long id, StoreRequest request) {}
+
+  /** The id of a request or reply, without a look at the rest. */
+  static long id(ByteBuffer message) {
+    if (message.remaining() < FIXED_BYTES) {
+      throw new StoreException("store message of " + message.remaining() + " bytes is cut short");
+    }
+    return message.getLong(message.position() + ID_OFFSET);
+  }
+
+  static byte[] encode(long id, StoreRequest request) {
+    List<byte[]> keys = utf8(request.keys());
+    long size = FIXED_BYTES + sizeOf(keys) + Integer.BYTES;
+    for (byte[] value : request.values()) {
+      size += 1 + Integer.BYTES + value.length;
+    }
+    byte[] message = allocate(size, request.describe());
+    ByteBuffer out = ByteBuffer.wrap(message);
+    putHead(out, request.operation().code(), id, request.number(), request.timeout().toNanos());
+    putAll(out, keys);
+    out.putInt(request.values().size());
+    request.values().forEach(value -> putValue(out, INLINE, value));
+    return message;
+  }
+
+  static IdentifiedRequest decodeRequest(ByteBuffer in) {
+    try {
+      checkVersion(in);
+      int code = in.get();
+      StoreOperation operation = StoreOperation.of(code);
+      if (operation == null) {
+        throw new StoreException("store request has the unknown operation " + code);
+      }
+      long id = in.getLong();
+      long number = in.getLong();
+      Duration timeout = Duration.ofNanos(in.getLong());
+      List<String> keys = getKeys(in);
+      List<byte[]> values = getValues(in).stream().map(StoredValue::bytes).toList();
+      checkEnd(in);
+      operation.checkShape(keys.size(), values.size());
+      return new IdentifiedRequest(id, new StoreRequest(operation, keys, values, number, timeout));
+    } catch (BufferUnderflowException e) {
+      throw new StoreException("store request is cut short", e);
+    }
+  }
+
+  static byte[] encode(long id, StoreReply reply) {
+    List<byte[]> keys = utf8(reply.keys());
+    List<Optional<byte[]>> references =
+        reply.values().stream().map(StoredValue::reference).toList();
+    long size = FIXED_BYTES + Integer.BYTES + sizeOf(keys) + Integer.BYTES;
+    for (int i = 0; i < references.size(); i++) {
+      int length = reply.values().get(i).size();
+      size += 1 + Integer.BYTES + references.get(i).map(bytes -> bytes.length).orElse(length);
+    }
+    byte[] message = allocate(size, "the reply");
+    ByteBuffer out = ByteBuffer.wrap(message);
+    putHead(out, StoreFailure.GRANTED, id, reply.number(), 0);
+    out.putInt(0);
+    putAll(out, keys);
+    out.putInt(references.size());
+    for (int i = 0; i < references.size(); i++) {
+      if (references.get(i).isPresent()) {
+        putValue(out, REFERENCE, references.get(i).get());
+      } else {
+        putValue(out, INLINE, reply.values().get(i).bytes());
+      }
+    }
+    return message;
+  }
+
+  static byte[] encode(long id, StoreFailure failure) {
+    byte[] text = failure.message().getBytes(StandardCharsets.UTF_8);
+    List<byte[]> keys = utf8(failure.missingKeys());
+    byte[] message =
+        allocate(
+            FIXED_BYTES + Integer.BYTES + (long) text.length + sizeOf(keys) + Integer.BYTES,
+            "the failure");
+    ByteBuffer out = ByteBuffer.wrap(message);
+    putHead(out, failure.status(), id, 0, failure.waited().toNanos());
+    out.putInt(text.length).put(text);
+    putAll(out, keys);
+    out.putInt(0);
+    return message;
+  }
+
+  /** The reply; throws what {@link StoreFailure} says where it tells of one. */
+  static StoreReply decodeReply(ByteBuffer in) {
+    try {
+      checkVersion(in);
+      int status = in.get();
+      in.getLong();
+      long number = in.getLong();
+      Duration waited = Duration.ofNanos(in.getLong());
+      String text = getText(in, in.remaining());
+      List<String> keys = getKeys(in);
+      List<StoredValue> values = getValues(in);
+      checkEnd(in);
+      if (status != StoreFailure.GRANTED) {
+        throw new StoreFailure(status, text, keys, waited).toException();
+      }
+      return new StoreReply(values, keys, number);
+    } catch (BufferUnderflowException e) {
+      throw new StoreException("store reply is cut short", e);
+    }
+  }
+
+  private static void putHead(ByteBuffer out, int code, long id, long number, long nanos) {
+    out.put(VERSION).put((byte) code).putLong(id).putLong(number).putLong(nanos);
+  }
+
+  private static byte[] allocate(long size, String what) {
+    if (size > MAX_MESSAGE_BYTES) {
+      throw new StoreException(
+          what + " is a message of " + size + " bytes; the most is " + MAX_MESSAGE_BYTES);
+    }
+    return new byte[(int) size];
+  }
+
+  private static List<byte[]> utf8(List<String> texts) {
+    return texts.stream().map(text -> text.getBytes(StandardCharsets.UTF_8)).toList();
+  }
+
+  private static long sizeOf(List<byte[]> chunks) {
+    return Integer.BYTES + chunks.stream().mapToLong(chunk -> Integer.BYTES + chunk.length).sum();
+  }
+
+  private static void putAll(ByteBuffer out, List<byte[]> chunks) {
+    out.putInt(chunks.size());
+    chunks.forEach(chunk -> out.putInt(chunk.length).put(chunk));
+  }
+
+  private static void putValue(ByteBuffer out, byte kind, byte[] value) {
+    out.put(kind).putInt(value.length).put(value);
+  }
+
+  private static void checkVersion(ByteBuffer in) {
+    byte version = in.get();
+    if (version != VERSION) {
+      throw new StoreException(
+          "store message has protocol version " + version + ", this side speaks " + VERSION);
+    }
+  }
+
+  private static void checkEnd(ByteBuffer in) {
+    if (in.hasRemaining()) {
+      throw new StoreException("store message has " + in.remaining() + " bytes too many");
+    }
+  }
+
+  private static int getCount(ByteBuffer in, int bytesEach) {
+    int count = in.getInt();
+    if (count < 0 || count > in.remaining() / bytesEach) {
+      throw new StoreException(
+          "store message announces " + count + " parts in " + in.remaining() + " bytes");
+    }
+    return count;
+  }
+
+  private static byte[] getChunk(ByteBuffer in, int most) {
+    int length = in.getInt();
+    if (length < 0 || length > most || length > in.remaining()) {
+      throw new StoreException(
+          "store message announces a part of " + length + " bytes in " + in.remaining());
+    }
+    byte[] chunk = new byte[length];
+    in.get(chunk);
+    return chunk;
+  }
+
+  private static String getText(ByteBuffer in, int most) {
+    return new String(getChunk(in, most), StandardCharsets.UTF_8);
+  }
+
+  private static List<String> getKeys(ByteBuffer in) {
+    int count = getCount(in, Integer.BYTES);
+    List<String> keys = new ArrayList<>(count);
+    for (int i = 0; i < count; i++) {
+      keys.add(getText(in, KeyText.MAX_KEY_BYTES));
+    }
+    return keys;
+  }
+
+  private static List<StoredValue> getValues(ByteBuffer in) {
+    int count = getCount(in, 1 + Integer.BYTES);
+    List<StoredValue> values = new ArrayList<>(count);
+    for (int i = 0; i < count; i++) {
+      byte kind = in.get();
+      if (kind != INLINE && kind != REFERENCE) {
+        throw new StoreException("store message has a value of the unknown kind " + kind);
+      }
+      values.add(new ReceivedValue(getChunk(in, Store.MAX_VALUE_BYTES), kind == REFERENCE));
+    }
+    return values;
+  }
+}

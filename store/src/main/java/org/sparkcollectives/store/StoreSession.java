@@ -1,0 +1,123 @@
+package org.sparkcollectives.store;
+
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * One remote client of a {@link StoreTable}: takes its requests and gives the replies, as bytes.
+ *
+ * <p>Used by everything that serves a store to another process; only how the bytes travel differs.
+ * The waiters of a client belong to its session, so {@link #close()}, called when the client is
+ * lost, leaves nothing of it behind. Thread-safe; nothing here blocks.
+ */
+public final class StoreSession implements AutoCloseable {
+
+  /** How many calls of one client may wait at once; more is a client out of control. */
+  static final int MAX_WAITING = 1 << 16;
+
+  private final StoreTable table;
+  private final String keyPrefix;
+  private final Map<Long, Waiting> waiting = new ConcurrentHashMap<>();
+  private volatile boolean closed;
+
+  /**
+   * A session on {@code table} whose client sees only the keys that start with {@code keyPrefix},
+   * and sees them without it; it cannot name any other.
+   */
+  public StoreSession(StoreTable table, String keyPrefix) {
+    this.table = Objects.requireNonNull(table, "table");
+    this.keyPrefix = Objects.requireNonNull(keyPrefix, "keyPrefix");
+  }
+
+  /**
+   * Starts a request made by {@link RemoteStore}.
+   *
+   * <p>Never throws: what is wrong with the request is said in the reply.
+   *
+   * @param request read from its position to its limit, before this method returns
+   * @return the reply, as soon as there is one; cancelled if the session is closed before
+   */
+  public CompletableFuture<byte[]> answer(ByteBuffer request) {
+    long id = 0;
+    try {
+      id = StoreCodec.id(request);
+      StoreRequest decoded = StoreCodec.decodeRequest(request).request();
+      if (decoded.operation() == StoreOperation.EXPIRE) {
+        expire(decoded.number());
+        return CompletableFuture.completedFuture(StoreCodec.encode(id, StoreReply.DONE));
+      }
+      return start(id, decoded);
+    } catch (RuntimeException e) {
+      return CompletableFuture.completedFuture(encodeFailure(id, e));
+    }
+  }
+
+  private CompletableFuture<byte[]> start(long id, StoreRequest request) {
+    if (waiting.size() >= MAX_WAITING) {
+      throw new StoreException("this client has " + MAX_WAITING + " calls waiting already");
+    }
+    PendingReply pending = TableOperations.start(table, request.withKeys(key -> keyPrefix + key));
+    CompletableFuture<byte[]> answer = new CompletableFuture<>();
+    if (!pending.isDone()) {
+      Waiting entry = new Waiting(pending, request.timeout());
+      if (waiting.putIfAbsent(id, entry) != null) {
+        pending.cancel(false);
+        throw new StoreException("request id " + id + " is in use by a call that still waits");
+      }
+      pending.whenComplete((reply, failure) -> waiting.remove(id, entry));
+      if (closed) {
+        pending.cancel(false);
+      }
+    }
+    pending.whenComplete(
+        (reply, failure) -> {
+          if (failure instanceof CancellationException) {
+            answer.cancel(false);
+          } else {
+            answer.complete(failure == null ? encodeReply(id, reply) : encodeFailure(id, failure));
+          }
+        });
+    return answer;
+  }
+
+  private void expire(long id) {
+    Waiting entry = waiting.get(id);
+    if (entry != null) {
+      entry.pending.expire(entry.timeout);
+    }
+  }
+
+  private byte[] encodeReply(long id, StoreReply reply) {
+    try {
+      return StoreCodec.encode(
+          id, new StoreReply(reply.values(), withoutPrefix(reply.keys()), reply.number()));
+    } catch (RuntimeException e) {
+      return encodeFailure(id, e);
+    }
+  }
+
+  private byte[] encodeFailure(long id, Throwable failure) {
+    StoreFailure travelling = StoreFailure.of(failure);
+    return StoreCodec.encode(
+        id, travelling.withMissingKeys(withoutPrefix(travelling.missingKeys())));
+  }
+
+  private List<String> withoutPrefix(List<String> keys) {
+    return keys.stream().map(key -> key.substring(keyPrefix.length())).toList();
+  }
+
+  /** Withdraws every call of this client that still waits; its replies are cancelled. */
+  @Override
+  public void close() {
+    closed = true;
+    waiting.values().forEach(entry -> entry.pending.cancel(false));
+  }
+
+  private record Waiting(PendingReply pending, Duration timeout) {}
+}

@@ -1,0 +1,368 @@
+package org.sparkcollectives.store;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Function;
+import java.util.function.Predicate;
+
+/**
+ * The data of a store and the semantics of every operation on it, written once for all kinds.
+ *
+ * <p>Thread-safe, and no method blocks: what has to wait is returned as a {@link StoreWaiter}, a
+ * future which the caller expires or cancels when it gives up. Waiters are granted in the order in
+ * which they came. Futures complete on the thread whose call decided them, with no lock held.
+ *
+ * <p>A key is a value or a queue. It is a queue from its first push until its last value is taken,
+ * and in that time counts as a key that exists; an operation for the other kind throws {@link
+ * StoreException}, and so does a parked one when the key comes into being as the other kind.
+ * Barriers have a space of names of their own and are not keys.
+ */
+public final class StoreTable implements AutoCloseable {
+
+  private static final int LONGEST_NUMBER = 20;
+
+  private final Object lock = new Object();
+  private final StoredValue.Factory values;
+  private final TableEntries entries = new TableEntries();
+  private final ParkedWaiters<KeysWaiter> readers = new ParkedWaiters<>();
+  private final ParkedWaiters<PopWaiter> takers = new ParkedWaiters<>();
+  private final BarrierRounds barriers = new BarrierRounds(lock);
+  private boolean closed;
+
+  /** An empty table that keeps all values in memory. */
+  public StoreTable() {
+    this((key, bytes) -> StoredValue.of(bytes));
+  }
+
+  /** An empty table whose values are made by {@code values}. */
+  public StoreTable(StoredValue.Factory values) {
+    this.values = Objects.requireNonNull(values, "values");
+  }
+
+  /** A value of the kind that this table keeps for {@code key}; owns {@code bytes} from now on. */
+  public StoredValue newValue(String key, byte[] bytes) {
+    return values.create(key, bytes);
+  }
+
+  /** Stores each value under the key at the same place, in order, in one step. */
+  public void set(List<String> keys, List<StoredValue> newValues) {
+    if (keys.size() != newValues.size()) {
+      throw new IllegalArgumentException(
+          keys.size() + " keys but " + newValues.size() + " values: nothing was stored");
+    }
+    change(
+        wakeups -> {
+          keys.forEach(entries::value); // Throws for a queue before anything is stored.
+          for (int i = 0; i < keys.size(); i++) {
+            put(keys.get(i), newValues.get(i), wakeups);
+          }
+          return null;
+        });
+  }
+
+  /** The values of all {@code keys} in the same order, once all exist. */
+  public StoreWaiter<List<StoredValue>> get(List<String> keys) {
+    return park(new KeysWaiter(lock, entries, readers, keys, true));
+  }
+
+  /** An empty list once all {@code keys} exist, values or queues. */
+  public StoreWaiter<List<StoredValue>> waitFor(Collection<String> keys) {
+    return park(new KeysWaiter(lock, entries, readers, keys, false));
+  }
+
+  private StoreWaiter<List<StoredValue>> park(KeysWaiter waiter) {
+    return change(
+        wakeups -> {
+          advance(waiter, wakeups);
+          return waiter;
+        });
+  }
+
+  /**
+   * Replaces the value of {@code key} if it equals {@code expected}, or if {@code expected} is
+   * empty and there is none.
+   */
+  public Exchange compareSet(String key, byte[] expected, StoredValue desired) {
+    return change(
+        wakeups -> {
+          StoredValue current = entries.value(key);
+          boolean equal =
+              current == null
+                  ? expected.length == 0
+                  : current.size() == expected.length && Arrays.equals(current.bytes(), expected);
+          if (!equal) {
+            wakeups.release(desired);
+            return new Exchange(false, current);
+          }
+          put(key, desired, wakeups);
+          return new Exchange(true, desired);
+        });
+  }
+
+  /**
+   * What a compare-and-set did.
+   *
+   * @param stored whether the desired value was stored
+   * @param current the value now; null if the key does not exist
+   */
+  public record Exchange(boolean stored, StoredValue current) {}
+
+  /** Adds to the decimal 64-bit number under {@code key}, 0 if it is missing; returns the sum. */
+  public long add(String key, long amount) {
+    return change(
+        wakeups -> {
+          StoredValue current = entries.value(key);
+          long number = current == null ? 0 : parseNumber(key, current);
+          long sum = number + amount;
+          if (((number ^ sum) & (amount ^ sum)) < 0) {
+            throw new StoreException(
+                "add to key "
+                    + KeyText.quote(key)
+                    + ": "
+                    + number
+                    + " + "
+                    + amount
+                    + " does not fit into 64 bits; the value stays "
+                    + number);
+          }
+          byte[] digits = Long.toString(sum).getBytes(StandardCharsets.US_ASCII);
+          put(key, values.create(key, digits), wakeups);
+          return sum;
+        });
+  }
+
+  private static long parseNumber(String key, StoredValue value) {
+    if (value.size() <= LONGEST_NUMBER) {
+      String text = new String(value.bytes(), StandardCharsets.ISO_8859_1);
+      if (text.matches("-?[0-9]+")) {
+        try {
+          return Long.parseLong(text);
+        } catch (NumberFormatException tooLarge) {
+          // Falls through: 19 or 20 digits may still be out of range.
+        }
+      }
+    }
+    throw new StoreException(
+        "add to key "
+            + KeyText.quote(key)
+            + ": its value ("
+            + value.size()
+            + " bytes) is not a decimal 64-bit integer");
+  }
+
+  /** Appends to the value of {@code key}, creating it if it does not exist. */
+  public void append(String key, byte[] tail) {
+    change(
+        wakeups -> {
+          StoredValue current = entries.value(key);
+          byte[] head = current == null ? new byte[0] : current.bytes();
+          long size = (long) head.length + tail.length;
+          if (size > Store.MAX_VALUE_BYTES) {
+            throw new StoreException(
+                "append to key "
+                    + KeyText.quote(key)
+                    + ": "
+                    + head.length
+                    + " + "
+                    + tail.length
+                    + " bytes is more than the largest value, "
+                    + Store.MAX_VALUE_BYTES
+                    + " bytes");
+          }
+          byte[] joined = Arrays.copyOf(head, (int) size);
+          System.arraycopy(tail, 0, joined, head.length, tail.length);
+          put(key, values.create(key, joined), wakeups);
+          return null;
+        });
+  }
+
+  /** Whether all {@code keys} exist. */
+  public boolean check(Collection<String> keys) {
+    return change(wakeups -> keys.stream().allMatch(entries::contains));
+  }
+
+  /** Removes {@code key}, value or queue, and tells whether it existed. */
+  public boolean delete(String key) {
+    return change(
+        wakeups -> {
+          boolean existed = entries.contains(key);
+          entries.remove(key).forEach(wakeups::release);
+          return existed;
+        });
+  }
+
+  /** The number of keys that start with {@code keyPrefix}. */
+  public long count(String keyPrefix) {
+    return change(wakeups -> (long) entries.keysUnder(keyPrefix).size());
+  }
+
+  /** The keys that start with {@code keyPrefix}, whole, in the order of their characters. */
+  public List<String> list(String keyPrefix) {
+    return change(wakeups -> entries.keysUnder(keyPrefix));
+  }
+
+  /** Appends to the queue {@code key}, creating it if it does not exist. */
+  public void push(String key, StoredValue value) {
+    change(
+        wakeups -> {
+          entries.push(key, value);
+          appeared(key, wakeups);
+          PopWaiter taker = takers.takeFirst(key);
+          if (taker != null) {
+            wakeups.grant(taker, entries.take(key));
+          }
+          return null;
+        });
+  }
+
+  /** The oldest value of the queue {@code key}, taken out as soon as there is one. */
+  public StoreWaiter<StoredValue> pop(String key) {
+    return change(
+        wakeups -> {
+          PopWaiter waiter = new PopWaiter(lock, takers, key);
+          if (entries.queueLength(key) == 0) {
+            takers.park(key, waiter);
+          } else {
+            wakeups.grant(waiter, entries.take(key));
+          }
+          return waiter;
+        });
+  }
+
+  /**
+   * The oldest value of the queue {@code key}, taken out now.
+   *
+   * @throws QueueEmptyException if there is none
+   */
+  public StoredValue poll(String key) {
+    return change(
+        wakeups -> {
+          if (entries.queueLength(key) == 0) {
+            throw new QueueEmptyException("queue " + KeyText.quote(key) + " is empty");
+          }
+          return entries.take(key);
+        });
+  }
+
+  /** The number of values in the queue {@code key}; 0 if it does not exist. */
+  public long queueLength(String key) {
+    return change(wakeups -> (long) entries.queueLength(key));
+  }
+
+  /** Arrives at the barrier {@code key}; completes once {@code worldSize} callers have. */
+  public StoreWaiter<Void> barrier(String key, int worldSize) {
+    if (worldSize < 1) {
+      throw new IllegalArgumentException(
+          "barrier " + KeyText.quote(key) + ": world size must be positive, got " + worldSize);
+    }
+    return change(wakeups -> barriers.arrive(key, worldSize, wakeups));
+  }
+
+  /**
+   * Removes every key that starts with {@code keyPrefix}, and fails every waiter for such a key or
+   * barrier with a {@link StoreException} that gives {@code reason}.
+   *
+   * @return the number of keys removed
+   */
+  public long removePrefix(String keyPrefix, String reason) {
+    return change(
+        wakeups -> {
+          failWaiters(
+              waiter -> waiter.waitsUnder(keyPrefix),
+              waiter ->
+                  new StoreException(
+                      waiter.what()
+                          + " ended: everything under "
+                          + KeyText.quote(keyPrefix)
+                          + " was removed: "
+                          + reason),
+              wakeups);
+          List<String> keys = entries.keysUnder(keyPrefix);
+          keys.forEach(key -> entries.remove(key).forEach(wakeups::release));
+          return (long) keys.size();
+        });
+  }
+
+  /** Drops all data, and fails every waiter and every later call: IllegalStateException. */
+  @Override
+  public void close() {
+    Wakeups wakeups = new Wakeups();
+    synchronized (lock) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+      failWaiters(waiter -> true, waiter -> closedException(), wakeups);
+      entries.keysUnder("").forEach(key -> entries.remove(key).forEach(wakeups::release));
+    }
+    wakeups.run();
+  }
+
+  /** How many waiters are parked, of all kinds. */
+  int waiterCount() {
+    synchronized (lock) {
+      return readers.count() + takers.count() + barriers.count();
+    }
+  }
+
+  private <T> T change(Function<Wakeups, T> action) {
+    Wakeups wakeups = new Wakeups();
+    try {
+      synchronized (lock) {
+        if (closed) {
+          throw closedException();
+        }
+        return action.apply(wakeups);
+      }
+    } finally {
+      wakeups.run();
+    }
+  }
+
+  private static IllegalStateException closedException() {
+    return new IllegalStateException("the store is closed");
+  }
+
+  private void put(String key, StoredValue value, Wakeups wakeups) {
+    StoredValue replaced = entries.put(key, value);
+    if (replaced != null) {
+      wakeups.release(replaced);
+      return;
+    }
+    appeared(key, wakeups);
+    for (PopWaiter taker : takers.takeAll(key)) {
+      wakeups.fail(taker, TableEntries.notAQueue(key));
+    }
+  }
+
+  private void appeared(String key, Wakeups wakeups) {
+    for (KeysWaiter waiter : readers.takeAll(key)) {
+      advance(waiter, wakeups);
+    }
+  }
+
+  private void advance(KeysWaiter waiter, Wakeups wakeups) {
+    try {
+      String missing = waiter.nextMissing();
+      if (missing == null) {
+        wakeups.grant(waiter, waiter.granted());
+      } else {
+        readers.park(missing, waiter);
+      }
+    } catch (StoreException wrongKind) {
+      wakeups.fail(waiter, wrongKind);
+    }
+  }
+
+  private void failWaiters(
+      Predicate<StoreWaiter<?>> condition,
+      Function<StoreWaiter<?>, RuntimeException> failure,
+      Wakeups wakeups) {
+    readers.takeIf(condition).forEach(waiter -> wakeups.fail(waiter, failure.apply(waiter)));
+    takers.takeIf(condition).forEach(waiter -> wakeups.fail(waiter, failure.apply(waiter)));
+    barriers.takeIf(condition).forEach(waiter -> wakeups.fail(waiter, failure.apply(waiter)));
+  }
+}

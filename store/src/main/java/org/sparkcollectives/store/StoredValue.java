@@ -1,0 +1,69 @@
+package org.sparkcollectives.store;
+
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * A value that a {@link StoreTable} holds: immutable bytes, wherever they are.
+ *
+ * <p>The table asks for the bytes only where it must look at them (add, append, compare-and-set),
+ * so that a kind may keep large ones elsewhere.
+ */
+public interface StoredValue {
+
+  /** The number of bytes. */
+  int size();
+
+  /**
+   * The bytes; the caller must not change them. May be slow for a kind that keeps them elsewhere.
+   */
+  byte[] bytes();
+
+  /** The bytes, in an array that belongs to the caller. */
+  default byte[] toByteArray() {
+    return bytes().clone();
+  }
+
+  /**
+   * What travels to a remote client instead of the bytes, for a kind whose bytes the client fetches
+   * itself; see {@link RemoteStore#fetch}. Empty for values that travel whole.
+   */
+  default Optional<byte[]> reference() {
+    return Optional.empty();
+  }
+
+  /**
+   * The table holds this value no more: it was replaced, deleted, or not stored. Not called for a
+   * value that a queue has handed out. Called outside the table's lock; must not block.
+   */
+  default void released() {}
+
+  /** A value held in memory, which owns {@code bytes} from now on. */
+  static StoredValue of(byte[] bytes) {
+    Objects.requireNonNull(bytes, "bytes");
+    return new StoredValue() {
+      @Override
+      public int size() {
+        return bytes.length;
+      }
+
+      @Override
+      public byte[] bytes() {
+        return bytes;
+      }
+
+      @Override
+      public String toString() {
+        return bytes.length + " bytes";
+      }
+    };
+  }
+
+  /** Decides in what kind of value a table keeps given bytes. */
+  @FunctionalInterface
+  interface Factory {
+
+    /** A value for {@code key} that owns {@code bytes} from now on. Must not call the table. */
+    StoredValue create(String key, byte[] bytes);
+  }
+}

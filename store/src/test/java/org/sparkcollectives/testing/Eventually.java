@@ -1,0 +1,26 @@
+package org.sparkcollectives.testing;
+
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+
+/** Waits for what another thread is about to do. */
+public final class Eventually {
+
+  /** Far more than anything here takes, so that a loaded machine fails no test. */
+  public static final Duration LIMIT = Duration.ofSeconds(30);
+
+  private Eventually() {}
+
+  /** Returns once {@code condition} holds; fails with {@code state} if it never does. */
+  public static void holds(BooleanSupplier condition, Supplier<String> state) {
+    long deadline = System.nanoTime() + LIMIT.toNanos();
+    while (!condition.getAsBoolean()) {
+      if (System.nanoTime() - deadline > 0) {
+        throw new AssertionError("not within " + LIMIT.toSeconds() + " s: " + state.get());
+      }
+      LockSupport.parkNanos(200_000);
+    }
+  }
+}
