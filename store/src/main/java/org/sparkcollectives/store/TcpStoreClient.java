@@ -1,0 +1,195 @@
+package org.sparkcollectives.store;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.SimpleChannelInboundHandler;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.sparkcollectives.store.net.ClientHandshake;
+import org.sparkcollectives.store.net.EventLoops;
+import org.sparkcollectives.store.net.HandshakeException;
+import org.sparkcollectives.store.net.TransportSecurity;
+
+/** A handle on a store that another process serves, over one connection. */
+final class TcpStoreClient extends RemoteStore {
+
+  private static final long FIRST_BACKOFF_MILLIS = 10;
+  private static final long LAST_BACKOFF_MILLIS = 1000;
+
+  private final String address;
+  private final Channel channel;
+  private final Map<Long, CompletableFuture<byte[]>> asked = new ConcurrentHashMap<>();
+  private volatile boolean lost;
+
+  private TcpStoreClient(String address, Channel channel, Duration timeout) {
+    super("TcpStore at " + address, timeout);
+    this.address = address;
+    this.channel = channel;
+  }
+
+  static TcpStoreClient connect(
+      String host, int port, byte[] secret, TransportSecurity security, Duration timeout) {
+    String address = host + ":" + port;
+    long end = System.nanoTime() + timeout.toNanos();
+    long backoff = FIRST_BACKOFF_MILLIS;
+    EventLoops loops = SharedEventLoop.acquire();
+    try {
+      while (true) {
+        Attempt attempt = new Attempt(loops, host, port, secret, security, timeout);
+        try {
+          Channel channel = attempt.await(end);
+          return new TcpStoreClient(address, channel, timeout).begin();
+        } catch (ExecutionException | TimeoutException e) {
+          Throwable cause = e.getCause() == null ? e : e.getCause();
+          boolean hopeless =
+              cause instanceof HandshakeException refusal && !refusal.isWorthARetry();
+          if (hopeless || System.nanoTime() - end > 0) {
+            throw unreachable(
+                address, hopeless ? "" : " within " + timeout.toMillis() + " ms", cause);
+          }
+          // Jitter keeps a thousand ranks that start at once from knocking in step.
+          TimeUnit.MILLISECONDS.sleep(ThreadLocalRandom.current().nextLong(backoff / 2, backoff));
+          backoff = Math.min(LAST_BACKOFF_MILLIS, backoff * 2);
+        }
+      }
+    } catch (InterruptedException e) {
+      SharedEventLoop.release();
+      Thread.currentThread().interrupt();
+      throw new StoreConnectionException("Interrupted while connecting to " + address, e);
+    } catch (RuntimeException e) {
+      SharedEventLoop.release();
+      throw e;
+    }
+  }
+
+  private static StoreConnectionException unreachable(
+      String address, String when, Throwable cause) {
+    return new StoreConnectionException(
+        "Could not connect to the store at " + address + when + ": " + cause.getMessage(), cause);
+  }
+
+  /** One try to connect and shake hands. */
+  private static final class Attempt {
+    private final CompletableFuture<Channel> ready = new CompletableFuture<>();
+    private final ChannelFuture connecting;
+
+    Attempt(
+        EventLoops loops,
+        String host,
+        int port,
+        byte[] secret,
+        TransportSecurity security,
+        Duration timeout) {
+      String literal = host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
+      int millis = (int) Math.min(Integer.MAX_VALUE, Math.max(1, timeout.toMillis()));
+      connecting =
+          new Bootstrap()
+              .group(loops.group())
+              .channel(loops.channelType())
+              .option(ChannelOption.TCP_NODELAY, true)
+              .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, millis)
+              .handler(
+                  new ChannelInitializer<Channel>() {
+                    @Override
+                    protected void initChannel(Channel channel) {
+                      // Replies may be read only when there is somebody to take them.
+                      security
+                          .clientHandler(channel)
+                          .ifPresent(handler -> channel.pipeline().addLast(handler));
+                      ClientHandshake.addTo(
+                          channel.pipeline(), StoreFrames.CONNECTION, secret, timeout, ready);
+                    }
+                  })
+              .connect(new InetSocketAddress(literal, port));
+      connecting.addListener(
+          result -> {
+            if (!result.isSuccess()) {
+              ready.completeExceptionally(result.cause());
+            }
+          });
+    }
+
+    Channel await(long end) throws InterruptedException, ExecutionException, TimeoutException {
+      try {
+        return ready.get(Math.max(1, end - System.nanoTime()), TimeUnit.NANOSECONDS);
+      } catch (InterruptedException | TimeoutException e) {
+        connecting.channel().close();
+        throw e;
+      }
+    }
+  }
+
+  private TcpStoreClient begin() {
+    StoreFrames.addTo(channel.pipeline());
+    channel.pipeline().addLast(new Replies());
+    channel.closeFuture().addListener(closed -> lose());
+    return this;
+  }
+
+  @Override
+  protected CompletableFuture<byte[]> ask(byte[] request) {
+    CompletableFuture<byte[]> reply = new CompletableFuture<>();
+    long id = StoreCodec.id(ByteBuffer.wrap(request));
+    asked.put(id, reply);
+    if (lost) {
+      lose();
+      return reply;
+    }
+    channel.writeAndFlush(Unpooled.wrappedBuffer(request), channel.voidPromise());
+    return reply;
+  }
+
+  private void lose() {
+    lost = true;
+    for (Long id : List.copyOf(asked.keySet())) {
+      CompletableFuture<byte[]> reply = asked.remove(id);
+      if (reply != null) {
+        reply.completeExceptionally(
+            new StoreConnectionException(
+                "The connection to the store at "
+                    + address
+                    + " was lost; its process has closed it, or is gone"));
+      }
+    }
+  }
+
+  @Override
+  protected void disconnect() {
+    channel.close().awaitUninterruptibly();
+    SharedEventLoop.release();
+  }
+
+  /** Brings each reply to the call that asked. */
+  private final class Replies extends SimpleChannelInboundHandler<ByteBuf> {
+
+    @Override
+    protected void channelRead0(ChannelHandlerContext context, ByteBuf frame) {
+      byte[] bytes = new byte[frame.readableBytes()];
+      frame.readBytes(bytes);
+      CompletableFuture<byte[]> reply = asked.remove(StoreCodec.id(ByteBuffer.wrap(bytes)));
+      if (reply != null) {
+        reply.complete(bytes);
+      }
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+      context.close();
+    }
+  }
+}

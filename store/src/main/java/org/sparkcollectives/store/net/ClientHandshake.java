@@ -1,0 +1,156 @@
+package org.sparkcollectives.store.net;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPipeline;
+import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.handler.codec.LengthFieldBasedFrameDecoder;
+import io.netty.util.concurrent.ScheduledFuture;
+import java.io.IOException;
+import java.security.MessageDigest;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The connecting side of the handshake. Takes itself out of the pipeline when it is done, and what
+ * comes after it in the pipeline sees the bytes that follow.
+ */
+public final class ClientHandshake extends SimpleChannelInboundHandler<ByteBuf> {
+
+  private static final String FRAMES = "handshake-frames";
+
+  private final ConnectionId id;
+  private final byte[] secret;
+  private final Duration timeout;
+  private final CompletableFuture<Channel> done;
+  private final byte[] clientNonce = new byte[HandshakeMessages.NONCE_BYTES];
+  private byte[] hello;
+  private boolean challenged;
+  private ScheduledFuture<?> alarm;
+
+  private ClientHandshake(
+      ConnectionId id, byte[] secret, Duration timeout, CompletableFuture<Channel> done) {
+    this.id = id;
+    this.secret = secret.clone();
+    this.timeout = timeout;
+    this.done = done;
+    new SecureRandom().nextBytes(clientNonce);
+  }
+
+  /**
+   * Puts the handshake at the end of a new channel's pipeline.
+   *
+   * @param done completed, on the channel's event loop, when both sides have proven themselves;
+   *     else failed with {@link HandshakeException} or what broke the connection, and the channel
+   *     closed
+   */
+  public static void addTo(
+      ChannelPipeline pipeline,
+      ConnectionId id,
+      byte[] secret,
+      Duration timeout,
+      CompletableFuture<Channel> done) {
+    pipeline.addLast(
+        FRAMES, new LengthFieldBasedFrameDecoder(HandshakeMessages.MAX_FRAME_BYTES, 0, 2, 0, 2));
+    pipeline.addLast(new ClientHandshake(id, secret, timeout, done));
+  }
+
+  @Override
+  public void channelActive(ChannelHandlerContext context) {
+    ByteBuf message = HandshakeMessages.hello(clientNonce, id);
+    hello = HandshakeMessages.bytes(message.duplicate(), message.readableBytes());
+    send(context, message);
+    alarm =
+        context
+            .executor()
+            .schedule(
+                () -> fail(context, "it did not answer within " + timeout.toMillis() + " ms", true),
+                timeout.toNanos(),
+                TimeUnit.NANOSECONDS);
+  }
+
+  static void send(ChannelHandlerContext context, ByteBuf message) {
+    context.write(Unpooled.buffer(Short.BYTES).writeShort(message.readableBytes()));
+    context.writeAndFlush(message, context.voidPromise());
+  }
+
+  @Override
+  protected void channelRead0(ChannelHandlerContext context, ByteBuf message) {
+    if (!HandshakeMessages.isOurs(message)) {
+      fail(context, "it is not a rank or store of this library", false);
+    } else if (!HandshakeMessages.isThisVersion(message)) {
+      fail(context, "it has another protocol version; all ranks must have the same jar", false);
+    } else if (challenged) {
+      welcomed(context, message.readByte());
+    } else {
+      challenged(context, message);
+    }
+  }
+
+  private void challenged(ChannelHandlerContext context, ByteBuf message) {
+    byte status = message.readByte();
+    if (status != HandshakeMessages.OK) {
+      refused(context, status);
+      return;
+    }
+    byte[] serverNonce = HandshakeMessages.nonce(message);
+    byte[] proof = HandshakeMessages.bytes(message, HandshakeMessages.PROOF_BYTES);
+    byte[] expected = HandshakeMessages.serverProof(secret, clientNonce, serverNonce, hello);
+    if (!MessageDigest.isEqual(proof, expected)) {
+      fail(context, "it does not have the secret of group \"" + id.group() + "\"", false);
+      return;
+    }
+    challenged = true;
+    byte[] own = HandshakeMessages.clientProof(secret, clientNonce, serverNonce, hello);
+    send(context, HandshakeMessages.refusal(HandshakeMessages.OK).writeBytes(own));
+  }
+
+  private void welcomed(ChannelHandlerContext context, byte status) {
+    if (status != HandshakeMessages.OK) {
+      refused(context, status);
+      return;
+    }
+    alarm.cancel(false);
+    done.complete(context.channel());
+    context.pipeline().remove(this);
+    context.pipeline().remove(FRAMES);
+  }
+
+  private void refused(ChannelHandlerContext context, byte status) {
+    switch (status) {
+      case HandshakeMessages.OTHER_VERSION ->
+          fail(context, "it has another protocol version; all ranks must have the same jar", false);
+      case HandshakeMessages.UNKNOWN_GROUP ->
+          fail(context, "it does not know group \"" + id.group() + "\" (yet)", true);
+      default -> fail(context, "it refused the secret of group \"" + id.group() + "\"", false);
+    }
+  }
+
+  private void fail(ChannelHandlerContext context, String why, boolean worthARetry) {
+    end(
+        context,
+        new HandshakeException(context.channel().remoteAddress() + ": " + why, worthARetry));
+  }
+
+  private void end(ChannelHandlerContext context, Throwable cause) {
+    if (alarm != null) {
+      alarm.cancel(false);
+    }
+    done.completeExceptionally(cause);
+    context.close();
+  }
+
+  @Override
+  public void channelInactive(ChannelHandlerContext context) {
+    end(context, new IOException("the connection was closed during the handshake"));
+  }
+
+  @Override
+  public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+    end(context, cause);
+  }
+}

@@ -1,0 +1,15 @@
+package org.sparkcollectives.store.net;
+
+/**
+ * What a connection is for: both sides say so in the handshake, and prove it.
+ *
+ * @param group the group; decides which secret counts
+ * @param from the rank that connects
+ * @param to the rank that is connected to
+ * @param lane which of several connections between the two
+ */
+public record ConnectionId(String group, int from, int to, int lane) {
+
+  /** The longest name of a group in bytes of UTF-8. */
+  public static final int MAX_GROUP_BYTES = 2048;
+}

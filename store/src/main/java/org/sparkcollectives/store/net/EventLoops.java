@@ -1,0 +1,78 @@
+package org.sparkcollectives.store.net;
+
+import io.netty.channel.Channel;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.ServerChannel;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollEventLoopGroup;
+import io.netty.channel.epoll.EpollServerSocketChannel;
+import io.netty.channel.epoll.EpollSocketChannel;
+import io.netty.channel.nio.NioEventLoopGroup;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.util.concurrent.TimeUnit;
+
+/** Netty's event loops with the channels that fit them: epoll where Linux has it, NIO elsewhere. */
+public final class EventLoops implements AutoCloseable {
+
+  private static final long CLOSE_SECONDS = 5;
+
+  private final EventLoopGroup group;
+  private final boolean epoll;
+
+  private EventLoops(EventLoopGroup group, boolean epoll) {
+    this.group = group;
+    this.epoll = epoll;
+  }
+
+  /**
+   * Starts event loops.
+   *
+   * @param name what the daemon threads are called, after {@code collectives-}
+   * @param threads how many
+   */
+  public static EventLoops open(String name, int threads) {
+    return Epoll.isAvailable() ? openEpoll(name, threads) : openNio(name, threads);
+  }
+
+  /** Starts event loops that need no native code. */
+  @SuppressWarnings("deprecation") // Netty 4.2 has another class, which 4.1 has not.
+  public static EventLoops openNio(String name, int threads) {
+    return new EventLoops(new NioEventLoopGroup(threads, threadFactory(name)), false);
+  }
+
+  @SuppressWarnings("deprecation") // Netty 4.2 has another class, which 4.1 has not.
+  private static EventLoops openEpoll(String name, int threads) {
+    return new EventLoops(new EpollEventLoopGroup(threads, threadFactory(name)), true);
+  }
+
+  private static DefaultThreadFactory threadFactory(String name) {
+    return new DefaultThreadFactory("collectives-" + name, true);
+  }
+
+  /** The loops. */
+  public EventLoopGroup group() {
+    return group;
+  }
+
+  /** The channels that connect. */
+  public Class<? extends Channel> channelType() {
+    return epoll ? EpollSocketChannel.class : NioSocketChannel.class;
+  }
+
+  /** The channels that listen. */
+  public Class<? extends ServerChannel> serverChannelType() {
+    return epoll ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
+  }
+
+  /**
+   * Ends the loops; waits for them for some seconds at the most. Not to be called on one of them.
+   */
+  @Override
+  public void close() {
+    group
+        .shutdownGracefully(0, CLOSE_SECONDS, TimeUnit.SECONDS)
+        .awaitUninterruptibly(CLOSE_SECONDS, TimeUnit.SECONDS);
+  }
+}

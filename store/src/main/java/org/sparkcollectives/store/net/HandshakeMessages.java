@@ -1,0 +1,111 @@
+package org.sparkcollectives.store.net;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+
+/**
+ * The messages of the handshake, each in a frame of its own with its length in two bytes before it.
+ *
+ * <pre>
+ *   client                                              server
+ *   hello: magic, version, nonce, connection id   ---&gt;
+ *          &lt;---  challenge: magic, version, status, nonce, HMAC("server", both nonces, hello)
+ *   proof: HMAC("client", both nonces, hello)     ---&gt;
+ *          &lt;---  welcome: status
+ * </pre>
+ *
+ * <p>Each side proves that it has the group's secret, over nonces of both and over all that the
+ * hello said. The two proofs differ in a word, so that neither can be sent back as the other.
+ */
+final class HandshakeMessages {
+
+  static final int MAX_FRAME_BYTES = 4096;
+  static final int NONCE_BYTES = 16;
+  static final int PROOF_BYTES = 32;
+
+  static final byte OK = 0;
+  static final byte OTHER_VERSION = 1;
+  static final byte UNKNOWN_GROUP = 2;
+  static final byte WRONG_SECRET = 3;
+
+  private static final int MAGIC = 0x53434f4c;
+  private static final short VERSION = 1;
+
+  private HandshakeMessages() {}
+
+  static ByteBuf hello(byte[] nonce, ConnectionId id) {
+    byte[] group = id.group().getBytes(StandardCharsets.UTF_8);
+    if (group.length > ConnectionId.MAX_GROUP_BYTES) {
+      throw new IllegalArgumentException(
+          "A group's name may have "
+              + ConnectionId.MAX_GROUP_BYTES
+              + " bytes, not "
+              + group.length);
+    }
+    ByteBuf hello = Unpooled.buffer();
+    hello.writeInt(MAGIC).writeShort(VERSION).writeBytes(nonce);
+    hello.writeInt(id.from()).writeInt(id.to()).writeInt(id.lane());
+    return hello.writeShort(group.length).writeBytes(group);
+  }
+
+  /** Whether this is the beginning of one of our messages; reads it. */
+  static boolean isOurs(ByteBuf message) {
+    return message.readableBytes() >= Integer.BYTES + Short.BYTES && message.readInt() == MAGIC;
+  }
+
+  static boolean isThisVersion(ByteBuf message) {
+    return message.readShort() == VERSION;
+  }
+
+  static byte[] nonce(ByteBuf message) {
+    return bytes(message, NONCE_BYTES);
+  }
+
+  static byte[] bytes(ByteBuf message, int count) {
+    byte[] bytes = new byte[count];
+    message.readBytes(bytes);
+    return bytes;
+  }
+
+  static ConnectionId connectionId(ByteBuf message) {
+    int from = message.readInt();
+    int to = message.readInt();
+    int lane = message.readInt();
+    byte[] group = bytes(message, message.readUnsignedShort());
+    return new ConnectionId(new String(group, StandardCharsets.UTF_8), from, to, lane);
+  }
+
+  static ByteBuf refusal(byte status) {
+    return Unpooled.buffer().writeInt(MAGIC).writeShort(VERSION).writeByte(status);
+  }
+
+  static ByteBuf challenge(byte[] nonce, byte[] proof) {
+    return refusal(OK).writeBytes(nonce).writeBytes(proof);
+  }
+
+  static byte[] serverProof(byte[] secret, byte[] clientNonce, byte[] serverNonce, byte[] hello) {
+    return proof(secret, "server", clientNonce, serverNonce, hello);
+  }
+
+  static byte[] clientProof(byte[] secret, byte[] clientNonce, byte[] serverNonce, byte[] hello) {
+    return proof(secret, "client", clientNonce, serverNonce, hello);
+  }
+
+  private static byte[] proof(byte[] secret, String who, byte[]... parts) {
+    try {
+      Mac mac = Mac.getInstance("HmacSHA256");
+      mac.init(new SecretKeySpec(secret, "HmacSHA256"));
+      mac.update(who.getBytes(StandardCharsets.US_ASCII));
+      for (byte[] part : parts) {
+        mac.update(part);
+      }
+      return mac.doFinal();
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException("This JVM lacks HmacSHA256", e);
+    }
+  }
+}
