@@ -32,7 +32,7 @@ public final class CollectivesConfiguration {
       ConfigEntry.integer("spark.collectives.port")
           .doc("The port on which a JVM accepts connections for all its ranks; 0 for any.")
           .since("0.1.0")
-          .check(value -> value == 0 || value >= 1024 && value <= 65535, "0 or 1024 to 65535")
+          .check(value -> value == 0 || (value >= 1024 && value <= 65535), "0 or 1024 to 65535")
           .defaultsTo(0);
 
   /** How many further ports are tried. */

@@ -24,8 +24,8 @@ public final class ProcessGroups {
    * <p>A JVM may hold any number of ranks. The store is used until the group is closed, and stays
    * open then.
    *
-   * @param store one that all ranks see; without {@link GroupOptions#withName a name}, all ranks make
-   *     their groups over it in the same order
+   * @param store one that all ranks see; without {@link GroupOptions#withName a name}, all ranks
+   *     make their groups over it in the same order
    * @param rank which rank this one is, 0 to {@code size - 1}; each is taken once
    * @param size the number of ranks, the same on all
    * @throws CollectiveTimeoutException naming the ranks that did not arrive

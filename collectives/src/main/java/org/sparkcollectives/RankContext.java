@@ -1,5 +1,8 @@
 package org.sparkcollectives;
 
+import org.sparkcollectives.config.Configuration;
+import org.sparkcollectives.store.net.TransportSecurity;
+
 /**
  * What hosts a rank: a Spark task or a plain process. The watchdog asks it, some fifty times a
  * second, whether the rank must stop.
@@ -17,6 +20,21 @@ public interface RankContext {
 
   /** Why, once {@link #isKilled()}. */
   String killReason();
+
+  /** Where this rank's settings are looked up. */
+  default Configuration configuration() {
+    return Configuration.ofSystemProperties();
+  }
+
+  /** The address to listen on where the configuration names none; loopback outside Spark. */
+  default String bindHost() {
+    return "127.0.0.1";
+  }
+
+  /** How connections between ranks are protected on the wire. */
+  default TransportSecurity security() {
+    return TransportSecurity.plain();
+  }
 
   /** A rank in a plain process, which nobody kills but the operating system. */
   static RankContext process() {

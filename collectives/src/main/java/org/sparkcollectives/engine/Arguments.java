@@ -24,12 +24,16 @@ final class Arguments {
 
   void root(String operation, int root) {
     require(
-        root >= 0 && root < size, operation, "the root must be 0 to " + (size - 1) + ", not " + root);
+        root >= 0 && root < size,
+        operation,
+        "the root must be 0 to " + (size - 1) + ", not " + root);
   }
 
   void peer(String operation, int peer) {
     require(
-        peer >= 0 && peer < size, operation, "the peer must be 0 to " + (size - 1) + ", not " + peer);
+        peer >= 0 && peer < size,
+        operation,
+        "the peer must be 0 to " + (size - 1) + ", not " + peer);
     require(peer != rank, operation, "the peer is this very rank; copy the tensor instead");
   }
 
@@ -60,7 +64,11 @@ final class Arguments {
     require(
         tensors.size() == size,
         operation,
-        "the list of " + name + " must hold one tensor for each of " + size + " ranks, not "
+        "the list of "
+            + name
+            + " must hold one tensor for each of "
+            + size
+            + " ranks, not "
             + tensors.size());
     return tensors.stream().map(each -> tensor(operation, name, each)).toList();
   }

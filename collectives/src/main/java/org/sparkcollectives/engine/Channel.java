@@ -4,18 +4,20 @@ import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.Executor;
 import java.util.function.LongFunction;
+import org.sparkcollectives.watchdog.RankProgress;
 
 /**
  * The ordered lane of one rank's collectives: they run in the order of submission, one at a time.
  *
- * <p>A task runs on whichever comes first: the thread that awaits it, which saves two thread switches
- * and is what small operations live from, or a thread of the executor, so that work proceeds when
- * nobody awaits. Both take the role of the runner under the lock, and run tasks outside it.
+ * <p>A task runs on whichever comes first: the thread that awaits it, which saves two thread
+ * switches and is what small operations live from, or a thread of the executor, so that work
+ * proceeds when nobody awaits. Both take the role of the runner under the lock, and run tasks
+ * outside it.
  *
  * <p>Waking an executor thread for each task would cost more than a small task takes. Once {@link
- * #PATIENCE} tasks in a row were run by their own awaiting threads, the executor is therefore called
- * only when a second task is queued, or by {@link #runNeglected} when a task was left alone for one
- * period of the watchdog; the first task that the executor gets ends this.
+ * #PATIENCE} tasks in a row were run by their own awaiting threads, the executor is therefore
+ * called only when a second task is queued, or by {@link #runNeglected} when a task was left alone
+ * for one period of the watchdog; the first task that the executor gets ends this.
  */
 final class Channel {
 
@@ -24,6 +26,8 @@ final class Channel {
   private final Executor executor;
   private final Queue<CollectiveTask> queue = new ArrayDeque<>();
   private long nextSequenceNumber;
+  private long lastCompleted = -1;
+  private CollectiveTask lastSubmitted;
   private boolean running;
   private int runByAwaiters;
   private long looks;
@@ -40,6 +44,7 @@ final class Channel {
     synchronized (this) {
       task = make.apply(nextSequenceNumber);
       nextSequenceNumber++;
+      lastSubmitted = task;
       queue.add(task);
       lookAtSubmission = looks;
       wake = !running && (runByAwaiters < PATIENCE || queue.size() > 1);
@@ -53,6 +58,14 @@ final class Channel {
   /** The number of the last collective that was called, -1 before the first. */
   synchronized long lastSequenceNumber() {
     return nextSequenceNumber - 1;
+  }
+
+  /** How far this rank has come. */
+  synchronized RankProgress progress() {
+    return new RankProgress(
+        nextSequenceNumber - 1,
+        lastCompleted,
+        lastSubmitted == null ? "" : lastSubmitted.describe());
   }
 
   /** Runs tasks on this thread until {@code last} is done, if no other thread does. */
@@ -91,6 +104,7 @@ final class Channel {
     } finally {
       synchronized (this) {
         running = false;
+        lastCompleted = task.sequenceNumber();
       }
     }
   }

@@ -4,14 +4,12 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.transport.OperationHeader;
 import org.sparkcollectives.watchdog.Departures;
 
 /** A collective in the queue of its group's channel. */
 final class CollectiveTask extends PendingWork {
 
   private final Channel channel;
-  private final OperationHeader header;
   private final Runnable body;
 
   /** Who takes the task: the thread that runs it, or the failure of the group. */
@@ -21,19 +19,13 @@ final class CollectiveTask extends PendingWork {
       Channel channel,
       GroupLife life,
       OperationDescription description,
-      OperationHeader header,
+      long sequenceNumber,
       Duration timeout,
       List<Tensor> outputs,
       Runnable body) {
-    super(life, description, header.sequenceNumber(), timeout, outputs);
+    super(life, description, sequenceNumber, timeout, outputs);
     this.channel = channel;
-    this.header = header;
     this.body = body;
-  }
-
-  /** What peers are told of this operation. */
-  OperationHeader header() {
-    return header;
   }
 
   @Override

@@ -36,7 +36,8 @@ final class EndpointCodec {
     try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes))) {
       int version = in.readUnsignedByte();
       if (version != VERSION) {
-        throw new IOException("a rank of another version of this library: endpoint of version " + version);
+        throw new IOException(
+            "a rank of another version of this library: endpoint of version " + version);
       }
       return new Endpoint(
           in.readInt(),

@@ -145,7 +145,11 @@ final class GroupLife implements Watchdog.Watched, AutoCloseable {
         self.failure(Failure.Kind.USER_EXCEPTION, "", -1, cause),
         operation ->
             new GroupAbortedException(
-                operation + " of " + self.where() + " failed, because the group was aborted: " + cause,
+                operation
+                    + " of "
+                    + self.where()
+                    + " failed, because the group was aborted: "
+                    + cause,
                 cause));
   }
 
@@ -154,7 +158,11 @@ final class GroupLife implements Watchdog.Watched, AutoCloseable {
         self.failure(Failure.Kind.KILLED, "", -1, "the task was killed: " + reason),
         operation ->
             new GroupAbortedException(
-                operation + " of " + self.where() + " failed, because the task was killed: " + reason,
+                operation
+                    + " of "
+                    + self.where()
+                    + " failed, because the task was killed: "
+                    + reason,
                 null));
   }
 
@@ -165,10 +173,15 @@ final class GroupLife implements Watchdog.Watched, AutoCloseable {
   /** The path to a peer broke. */
   void pathBroken(int peer, Throwable cause) {
     report(
-        members
-            .identityOf(peer)
-            .failure(Failure.Kind.CONNECTION_RESET, "", -1, cause.toString()),
+        members.identityOf(peer).failure(Failure.Kind.CONNECTION_RESET, "", -1, cause.toString()),
         null);
+  }
+
+  /** A peer refused a message of a collective, because it is in another. */
+  void refused(CollectiveMismatchException mismatch) {
+    report(
+        self.failure(Failure.Kind.USER_EXCEPTION, "", -1, mismatch.toString()),
+        operation -> ownFailure(operation, mismatch));
   }
 
   private void peerFinished(PendingWork work, int peer) {
@@ -261,7 +274,8 @@ final class GroupLife implements Watchdog.Watched, AutoCloseable {
 
   private CollectiveException ownFailure(String operation, Throwable thrown) {
     if (thrown instanceof CollectiveMismatchException) {
-      return new CollectiveMismatchException(thrown.getMessage());
+      return new CollectiveMismatchException(
+          operation + " of " + self.where() + " failed: " + thrown.getMessage());
     }
     return new CollectiveException(
         operation + " of " + self.where() + " failed: " + thrown, thrown);

@@ -22,8 +22,8 @@ import org.sparkcollectives.store.WatchableStore;
 import org.sparkcollectives.transport.Endpoint;
 
 /**
- * How the ranks of a group find each other in a store: each says where it is, the last to arrive says
- * that all are there, and each reads where the others are.
+ * How the ranks of a group find each other in a store: each says where it is, the last to arrive
+ * says that all are there, and each reads where the others are.
  */
 final class GroupRendezvous {
 
@@ -41,8 +41,7 @@ final class GroupRendezvous {
   private final int size;
   private final RankContext context;
 
-  GroupRendezvous(
-      Store store, String name, String description, int size, RankContext context) {
+  GroupRendezvous(Store store, String name, String description, int size, RankContext context) {
     this.store = store;
     this.name = name;
     this.description = description;

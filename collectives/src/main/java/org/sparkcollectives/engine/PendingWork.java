@@ -14,7 +14,9 @@ import org.sparkcollectives.WorkResult;
 import org.sparkcollectives.recorder.RecordRing;
 import org.sparkcollectives.watchdog.Departures;
 
-/** What all kinds of work have in common: a deadline, a record, an end, and those who wait for it. */
+/**
+ * What all kinds of work have in common: a deadline, a record, an end, and those who wait for it.
+ */
 abstract class PendingWork implements Work {
 
   private final OperationDescription description;
@@ -254,8 +256,7 @@ abstract class PendingWork implements Work {
 
   @Override
   public int sourceRank() {
-    throw new IllegalStateException(
-        "Only a receive has a source rank, and this is " + describe());
+    throw new IllegalStateException("Only a receive has a source rank, and this is " + describe());
   }
 
   @Override

@@ -7,10 +7,11 @@ import java.util.List;
 /**
  * Brings the messages that arrive for one rank of a group together with its receives.
  *
- * <p>As in MPI there are two lists, posted receives and unexpected messages, each in order of arrival;
- * a newcomer is matched with the first on the other list that fits. Messages of the same sender and
- * tag therefore keep their order, and those of different tags may overtake each other. An unexpected
- * message is only an offer of a few bytes, so the list costs little however large the messages are.
+ * <p>As in MPI there are two lists, posted receives and unexpected messages, each in order of
+ * arrival; a newcomer is matched with the first on the other list that fits. Messages of the same
+ * sender and tag therefore keep their order, and those of different tags may overtake each other.
+ * An unexpected message is only an offer of a few bytes, so the list costs little however large the
+ * messages are.
  *
  * <p>May be used by any number of threads; messages move outside the lock.
  */

@@ -18,6 +18,8 @@ public interface MessagePath {
     void failed(RuntimeException cause);
   }
 
-  /** Offers a message to the peer. Does not block; the tensor is read until the listener is told. */
+  /**
+   * Offers a message to the peer. Does not block; the tensor is read until the listener is told.
+   */
   void send(HostTensor tensor, int tag, Listener listener);
 }

@@ -2,7 +2,9 @@ package org.sparkcollectives.pointtopoint;
 
 import org.sparkcollectives.DType;
 
-/** A message that a peer wants to send, as the receiving rank sees it before it matches a receive. */
+/**
+ * A message that a peer wants to send, as the receiving rank sees it before it matches a receive.
+ */
 interface OfferedMessage {
 
   /** The sender's group rank. */

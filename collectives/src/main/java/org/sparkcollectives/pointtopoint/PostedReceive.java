@@ -7,8 +7,9 @@ import org.sparkcollectives.tensor.HostTensor;
 /**
  * A receive that a rank has called and that no message has completed yet.
  *
- * <p>Whoever brings the message writes through this object, and its lock makes {@link #cancel} final:
- * once that has returned, the tensor belongs to the user again, and nothing is written any more.
+ * <p>Whoever brings the message writes through this object, and its lock makes {@link #cancel}
+ * final: once that has returned, the tensor belongs to the user again, and nothing is written any
+ * more.
  */
 public final class PostedReceive {
 
@@ -96,15 +97,24 @@ public final class PostedReceive {
     finish();
   }
 
-  /** Ends the receive if all elements have been written. */
-  void finish() {
+  /** Ends the receive if all elements have been written; whether it has ended. */
+  boolean finish() {
     synchronized (this) {
-      if (ended || written < tensor.count()) {
-        return;
+      if (ended) {
+        return true;
+      }
+      if (written < tensor.count()) {
+        return false;
       }
       ended = true;
     }
     listener.received();
+    return true;
+  }
+
+  /** The size of one element in bytes. */
+  int elementBytes() {
+    return tensor.dtype().bytes();
   }
 
   /** Ends the receive with a failure, unless it has ended. */

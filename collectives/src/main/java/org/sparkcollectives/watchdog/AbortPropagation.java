@@ -3,7 +3,7 @@ package org.sparkcollectives.watchdog;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
@@ -11,6 +11,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import org.slf4j.Logger;
@@ -49,7 +50,8 @@ public final class AbortPropagation implements AutoCloseable {
   private final GroupFailure groupFailure;
   private final RankIdentity self;
   private final Executor executor;
-  private final Set<CompletableFuture<Void>> underWay = ConcurrentHashMap.newKeySet();
+  private final Map<Long, CompletableFuture<Void>> underWay = new ConcurrentHashMap<>();
+  private final AtomicLong nextUnderWay = new AtomicLong();
   private final CompletableFuture<byte[]> watch;
 
   /** Begins to listen for the failures of other ranks, where the store can be watched. */
@@ -109,7 +111,7 @@ public final class AbortPropagation implements AutoCloseable {
   /** Waits until what was reported is published, or {@code atMost} is over. */
   public void awaitPublished(Duration atMost) {
     CompletableFuture<Void> all =
-        CompletableFuture.allOf(underWay.toArray(CompletableFuture<?>[]::new));
+        CompletableFuture.allOf(underWay.values().toArray(CompletableFuture<?>[]::new));
     try {
       all.get(atMost.toNanos(), TimeUnit.NANOSECONDS);
     } catch (InterruptedException e) {
@@ -131,8 +133,9 @@ public final class AbortPropagation implements AutoCloseable {
 
   private void inBackground(Runnable action) {
     CompletableFuture<Void> done = new CompletableFuture<>();
-    underWay.add(done);
-    done.whenComplete((nothing, cause) -> underWay.remove(done));
+    long id = nextUnderWay.getAndIncrement();
+    underWay.put(id, done);
+    done.whenComplete((nothing, cause) -> underWay.remove(id));
     try {
       executor.execute(
           () -> {
@@ -176,7 +179,7 @@ public final class AbortPropagation implements AutoCloseable {
         best = published;
       }
     }
-    end(best, best == known ? local : null);
+    end(best, best.equals(known) ? local : null);
   }
 
   private Failure readQuietly() {

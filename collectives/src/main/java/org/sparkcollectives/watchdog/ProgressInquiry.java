@@ -2,7 +2,6 @@ package org.sparkcollectives.watchdog;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -34,7 +33,6 @@ public final class ProgressInquiry implements AutoCloseable {
   private final int rank;
   private final int size;
   private final Supplier<RankProgress> own;
-  private final Executor executor;
   private final CompletableFuture<byte[]> watch;
 
   /** Begins to listen for questions, where the store can be watched. */
@@ -44,7 +42,6 @@ public final class ProgressInquiry implements AutoCloseable {
     this.rank = rank;
     this.size = size;
     this.own = own;
-    this.executor = executor;
     if (store instanceof WatchableStore watchable) {
       watch = watchable.watch(QUESTION);
       watch.thenRun(() -> executor.execute(this::answer));
@@ -137,10 +134,5 @@ public final class ProgressInquiry implements AutoCloseable {
     if (watch != null) {
       watch.cancel(false);
     }
-  }
-
-  @Override
-  public String toString() {
-    return "ProgressInquiry" + Arrays.asList(rank, size);
   }
 }

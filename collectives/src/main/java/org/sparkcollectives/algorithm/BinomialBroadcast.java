@@ -1,0 +1,24 @@
+package org.sparkcollectives.algorithm;
+
+import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.Peers;
+
+/**
+ * Binomial tree broadcast: in each step, every rank that has the tensor sends it to one that has
+ * not.
+ *
+ * <p>Steps: ceil(log2 n). Bytes sent by the root: ceil(log2 n) times the tensor; by others less.
+ */
+final class BinomialBroadcast {
+
+  void run(Peers peers, HostTensor tensor, int root) {
+    BinomialTree tree = BinomialTree.of(peers.rank(), peers.size(), root);
+    if (tree.parent() >= 0) {
+      peers.pair(tree.parent()).receive(tensor);
+    }
+    for (int child : tree.children()) {
+      peers.pair(child).send(tensor);
+    }
+    peers.flush();
+  }
+}

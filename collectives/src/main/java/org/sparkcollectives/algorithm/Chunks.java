@@ -1,0 +1,74 @@
+package org.sparkcollectives.algorithm;
+
+import java.util.List;
+import org.sparkcollectives.kernel.ReduceKernel;
+import org.sparkcollectives.tensor.HostTensor;
+
+/** The parts of a tensor that the ranks of a group are responsible for, one each, in rank order. */
+final class Chunks {
+
+  /** Boundaries fall on multiples of this many elements, so that kernels meet whole cache lines. */
+  private static final long ALIGNMENT = 16;
+
+  private final HostTensor[] chunks;
+
+  private Chunks(HostTensor[] chunks) {
+    this.chunks = chunks;
+  }
+
+  /** Cuts a tensor in {@code n} parts whose sizes differ by one alignment at the most. */
+  static Chunks of(HostTensor tensor, int n) {
+    HostTensor[] chunks = new HostTensor[n];
+    long blocks = (tensor.count() + ALIGNMENT - 1) / ALIGNMENT;
+    for (int i = 0; i < n; i++) {
+      long from = Math.min(tensor.count(), boundary(blocks, i, n));
+      long to = Math.min(tensor.count(), boundary(blocks, i + 1, n));
+      chunks[i] = tensor.slice(from, to - from);
+    }
+    return new Chunks(chunks);
+  }
+
+  private static long boundary(long blocks, int i, int n) {
+    return Math.multiplyExact(blocks, i) / n * ALIGNMENT;
+  }
+
+  /** Cuts a tensor in {@code n} equal parts. */
+  static Chunks equal(HostTensor tensor, int n) {
+    HostTensor[] chunks = new HostTensor[n];
+    long each = tensor.count() / n;
+    for (int i = 0; i < n; i++) {
+      chunks[i] = tensor.slice(i * each, each);
+    }
+    return new Chunks(chunks);
+  }
+
+  /** Parts that are tensors of their own. */
+  static Chunks ofParts(List<HostTensor> parts) {
+    return new Chunks(parts.toArray(new HostTensor[0]));
+  }
+
+  /** The part of a rank, counted around the ring: {@code -1} is the last. */
+  HostTensor at(int rank) {
+    return chunks[Math.floorMod(rank, chunks.length)];
+  }
+
+  /** The number of elements of the largest part. */
+  long largest() {
+    long largest = 0;
+    for (HostTensor chunk : chunks) {
+      largest = Math.max(largest, chunk.count());
+    }
+    return largest;
+  }
+
+  /** Copies of these parts that have been multiplied. */
+  Chunks premultiplied(ReduceKernel kernel) {
+    HostTensor[] copies = new HostTensor[chunks.length];
+    for (int i = 0; i < chunks.length; i++) {
+      copies[i] = HostTensor.allocate(chunks[i].dtype(), chunks[i].count());
+      copies[i].copyFrom(chunks[i]);
+      kernel.premultiply(copies[i], 0, copies[i].count());
+    }
+    return new Chunks(copies);
+  }
+}

@@ -1,0 +1,39 @@
+package org.sparkcollectives.algorithm;
+
+import org.sparkcollectives.kernel.ReduceKernel;
+import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.Peers;
+
+/**
+ * Reduce by {@link DirectReduceScatter} and a gather of the parts at the root. For reductions that
+ * accumulate in a wider type: each element is rounded once.
+ *
+ * <p>Steps: n. Bytes sent by each rank but the root: the tensor. Scratch: one tensor on ranks other
+ * than the root.
+ */
+final class DirectReduce {
+
+  private final DirectReduceScatter reduceScatter = new DirectReduceScatter();
+
+  void run(Peers peers, HostTensor tensor, int root, ReduceKernel kernel) {
+    boolean atRoot = peers.rank() == root;
+    HostTensor sum = tensor;
+    if (!atRoot) {
+      sum = HostTensor.allocate(tensor.dtype(), tensor.count());
+      sum.copyFrom(0, tensor, 0, tensor.count());
+    }
+    kernel.premultiply(sum, 0, sum.count());
+    Chunks chunks = Chunks.of(sum, peers.size());
+    reduceScatter.run(peers, chunks.at(peers.rank()), chunks, kernel);
+    if (!atRoot) {
+      peers.pair(root).send(chunks.at(peers.rank()));
+    } else {
+      for (int peer = 0; peer < peers.size(); peer++) {
+        if (peer != root) {
+          peers.pair(peer).receive(chunks.at(peer));
+        }
+      }
+    }
+    peers.flush();
+  }
+}

@@ -1,0 +1,31 @@
+package org.sparkcollectives.algorithm;
+
+import org.sparkcollectives.kernel.ReduceKernel;
+import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.Peers;
+
+/**
+ * Direct reduce-scatter: the owner of a part receives every rank's contribution itself. For
+ * reductions that accumulate in a wider type, which a ring would have to round at every step.
+ *
+ * <p>Steps: n-1, each with another pair of peers. Bytes sent by each rank: all parts but one.
+ * Scratch: one part in the accumulator's type.
+ */
+final class DirectReduceScatter {
+
+  /**
+   * Reduces multiplied parts; the {@code output} of a rank may be its own part of {@code input}.
+   */
+  void run(Peers peers, HostTensor output, Chunks input, ReduceKernel kernel) {
+    int rank = peers.rank();
+    int n = peers.size();
+    HostTensor accumulator = HostTensor.allocate(kernel.accumulatorType(), output.count());
+    kernel.load(accumulator, 0, input.at(rank), 0, output.count());
+    for (int distance = 1; distance < n; distance++) {
+      peers.pair(Math.floorMod(rank + distance, n)).send(input.at(rank + distance));
+      peers.pair(Math.floorMod(rank - distance, n)).receiveAndReduce(accumulator, kernel);
+    }
+    peers.flush();
+    kernel.finish(output, 0, accumulator, 0, output.count(), n);
+  }
+}

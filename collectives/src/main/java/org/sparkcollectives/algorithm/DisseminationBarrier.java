@@ -1,0 +1,25 @@
+package org.sparkcollectives.algorithm;
+
+import org.sparkcollectives.DType;
+import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.Peers;
+
+/**
+ * Dissemination barrier (Hensgen, Finkel and Manber, 1988): in step k each rank tells the rank 2^k
+ * ahead that it, and all it has heard of, have arrived.
+ *
+ * <p>Steps: ceil(log2 n). Bytes sent by each rank: one empty message a step.
+ */
+final class DisseminationBarrier {
+
+  private static final HostTensor NOTHING = HostTensor.allocate(DType.UINT8, 0);
+
+  void run(Peers peers) {
+    int n = peers.size();
+    for (int distance = 1; distance < n; distance *= 2) {
+      peers.pair(Math.floorMod(peers.rank() + distance, n)).send(NOTHING);
+      peers.pair(Math.floorMod(peers.rank() - distance, n)).receive(NOTHING);
+    }
+    peers.flush();
+  }
+}

@@ -1,0 +1,41 @@
+package org.sparkcollectives.algorithm;
+
+import java.util.List;
+import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.Peers;
+
+/**
+ * Ring all-gather: each part travels once around the ring. The parts may differ in size.
+ *
+ * <p>Steps: n-1. Bytes sent by each rank: all parts but one.
+ */
+final class RingAllGather {
+
+  void run(Peers peers, HostTensor output, HostTensor input) {
+    run(peers, Chunks.equal(output, peers.size()), input);
+  }
+
+  void run(Peers peers, List<HostTensor> outputs, HostTensor input) {
+    run(peers, Chunks.ofParts(outputs), input);
+  }
+
+  private static void run(Peers peers, Chunks chunks, HostTensor input) {
+    HostTensor own = chunks.at(peers.rank());
+    own.copyFrom(0, input, 0, input.count());
+    circulate(peers, chunks, 0);
+    peers.flush();
+  }
+
+  /**
+   * Sends the finished chunks around the ring.
+   *
+   * @param shift rank r begins with the finished chunk {@code r + shift}
+   */
+  static void circulate(Peers peers, Chunks chunks, int shift) {
+    int first = peers.rank() + shift;
+    for (int step = 0; step < peers.size() - 1; step++) {
+      peers.next().send(chunks.at(first - step));
+      peers.previous().receive(chunks.at(first - step - 1));
+    }
+  }
+}

@@ -1,0 +1,67 @@
+package org.sparkcollectives.engine;
+
+import java.util.function.IntFunction;
+import org.sparkcollectives.transport.Lane;
+import org.sparkcollectives.transport.OperationHeader;
+import org.sparkcollectives.transport.Pair;
+import org.sparkcollectives.transport.Progress;
+
+/** The peers of one rank in one group, each over the best path that there is to it. */
+final class GroupLane implements Lane {
+
+  private final int rank;
+  private final Pair[] pairs;
+  private final IntFunction<Pair> path;
+  private final Progress progress;
+  private OperationHeader current;
+
+  /**
+   * With the path to each peer, asked for when an algorithm first needs it.
+   *
+   * @param progress what all paths share
+   */
+  GroupLane(int rank, int size, IntFunction<Pair> path, Progress progress) {
+    this.rank = rank;
+    this.pairs = new Pair[size];
+    this.path = path;
+    this.progress = progress;
+  }
+
+  /** The operation that this rank is in. */
+  OperationHeader current() {
+    return current;
+  }
+
+  @Override
+  public void begin(OperationHeader header) {
+    current = header;
+  }
+
+  @Override
+  public int rank() {
+    return rank;
+  }
+
+  @Override
+  public int size() {
+    return pairs.length;
+  }
+
+  @Override
+  public Pair pair(int peer) {
+    if (pairs[peer] == null) {
+      pairs[peer] = path.apply(peer);
+    }
+    return pairs[peer];
+  }
+
+  @Override
+  public void flush() {
+    progress.flush();
+  }
+
+  @Override
+  public void abandon() {
+    progress.abandon();
+  }
+}

@@ -1,0 +1,38 @@
+package org.sparkcollectives.engine;
+
+import java.time.Duration;
+import org.sparkcollectives.CollectivesConfiguration;
+import org.sparkcollectives.RankContext;
+import org.sparkcollectives.config.Configuration;
+import org.sparkcollectives.store.net.TransportSecurity;
+
+/**
+ * What decides which node of a JVM a rank belongs to.
+ *
+ * @param bindHost the address to listen on;
+ * @param host the address that peers are told; empty for the one listened on
+ * @param port the port to listen on; 0 for any
+ * @param portRetries how many further ports are tried
+ * @param connectTimeout how long to try to connect
+ * @param security how connections are protected
+ */
+record NodeOptions(
+    String bindHost,
+    String host,
+    int port,
+    int portRetries,
+    Duration connectTimeout,
+    TransportSecurity security) {
+
+  static NodeOptions of(RankContext context) {
+    Configuration configuration = context.configuration();
+    String bindHost = configuration.get(CollectivesConfiguration.BIND_HOST);
+    return new NodeOptions(
+        bindHost.isEmpty() ? context.bindHost() : bindHost,
+        configuration.get(CollectivesConfiguration.HOST),
+        configuration.get(CollectivesConfiguration.PORT),
+        configuration.get(CollectivesConfiguration.PORT_MAX_RETRIES),
+        configuration.get(CollectivesConfiguration.CONNECT_TIMEOUT),
+        context.security());
+  }
+}

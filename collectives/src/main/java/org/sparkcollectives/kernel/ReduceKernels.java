@@ -1,0 +1,101 @@
+package org.sparkcollectives.kernel;
+
+import java.util.Arrays;
+import java.util.stream.Collectors;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.ReduceOp;
+
+/** Which kernel does what. */
+final class ReduceKernels {
+
+  private ReduceKernels() {}
+
+  static ReduceKernel of(ReduceOp op, DType dtype) {
+    if (op == null || dtype == null) {
+      throw new IllegalArgumentException(
+          "A reduction needs an operation and a type, not " + op + " of " + dtype);
+    }
+    if (!op.supports(dtype)) {
+      throw new IllegalArgumentException(refusal(op, dtype));
+    }
+    ReduceOp.Kind kind = op.kind();
+    return switch (dtype) {
+      case BOOL ->
+          new SameTypeKernel<>(
+              dtype,
+              byte[].class,
+              TruthLoops.reduction(kind),
+              1,
+              null,
+              (array, from, to, contributions) -> TruthLoops.canonicalize(array, from, to));
+      case UINT8 -> integers(dtype, byte[].class, UnsignedByteLoops.reduction(kind));
+      case INT8 -> integers(dtype, byte[].class, ByteLoops.reduction(kind));
+      case INT16 -> integers(dtype, short[].class, ShortLoops.reduction(kind));
+      case INT32 -> integers(dtype, int[].class, IntLoops.reduction(kind));
+      case INT64 -> integers(dtype, long[].class, LongLoops.reduction(kind));
+      case FLOAT16 -> new HalfKernel(HalfFormat.FLOAT16, op);
+      case BFLOAT16 -> new HalfKernel(HalfFormat.BFLOAT16, op);
+      case FLOAT32, COMPLEX64 ->
+          new SameTypeKernel<>(
+              dtype,
+              float[].class,
+              FloatLoops.reduction(kind),
+              op.factor(),
+              kind == ReduceOp.Kind.PREMUL_SUM ? FloatLoops::multiply : null,
+              kind == ReduceOp.Kind.AVG ? FloatLoops::divide : null);
+      case FLOAT64, COMPLEX128 ->
+          new SameTypeKernel<>(
+              dtype,
+              double[].class,
+              DoubleLoops.reduction(kind),
+              op.factor(),
+              kind == ReduceOp.Kind.PREMUL_SUM ? DoubleLoops::multiply : null,
+              kind == ReduceOp.Kind.AVG ? DoubleLoops::divide : null);
+      case FLOAT8_E4M3, FLOAT8_E5M2 -> throw new IllegalArgumentException(refusal(op, dtype));
+    };
+  }
+
+  private static <A> ReduceKernel integers(
+      DType dtype, Class<A> arrayClass, ArrayReduction<A> reduction) {
+    return new SameTypeKernel<>(dtype, arrayClass, reduction, 1, null, null);
+  }
+
+  private static String refusal(ReduceOp op, DType dtype) {
+    String operations =
+        Arrays.stream(ReduceOp.Kind.values())
+            .filter(kind -> supports(kind, dtype))
+            .map(Enum::name)
+            .collect(Collectors.joining(", "));
+    String types =
+        Arrays.stream(DType.values())
+            .filter(op::supports)
+            .map(DType::label)
+            .collect(Collectors.joining(", "));
+    return op
+        + " cannot be applied to "
+        + dtype.label()
+        + ". "
+        + (operations.isEmpty()
+            ? dtype.label() + " is moved, never reduced; "
+            : dtype.label() + " can be reduced by " + operations + "; ")
+        + op
+        + " works on "
+        + types;
+  }
+
+  private static boolean supports(ReduceOp.Kind kind, DType dtype) {
+    ReduceOp op =
+        switch (kind) {
+          case SUM -> ReduceOp.SUM;
+          case AVG -> ReduceOp.AVG;
+          case PRODUCT -> ReduceOp.PRODUCT;
+          case MIN -> ReduceOp.MIN;
+          case MAX -> ReduceOp.MAX;
+          case BAND -> ReduceOp.BAND;
+          case BOR -> ReduceOp.BOR;
+          case BXOR -> ReduceOp.BXOR;
+          case PREMUL_SUM -> ReduceOp.premulSum(1);
+        };
+    return op.supports(dtype);
+  }
+}

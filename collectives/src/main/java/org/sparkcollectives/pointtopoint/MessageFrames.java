@@ -1,0 +1,79 @@
+package org.sparkcollectives.pointtopoint;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.ChannelPipeline;
+import io.netty.handler.codec.LengthFieldBasedFrameDecoder;
+import io.netty.handler.codec.LengthFieldPrepender;
+import java.nio.charset.StandardCharsets;
+import org.sparkcollectives.DType;
+
+/**
+ * The frames of point-to-point messages, each after its length in four bytes.
+ *
+ * <pre>
+ *   sender to receiver                      receiver to sender
+ *   OFFER id, tag, dtype, count     --&gt;
+ *                                   &lt;--     ACCEPT id   or   REFUSE id, reason
+ *   DATA id, elements (again and again)
+ *   END                                     END
+ * </pre>
+ *
+ * <p>No element travels before a receive was matched, so that nothing has to be kept for a receive
+ * that comes late, or never.
+ */
+final class MessageFrames {
+
+  static final byte OFFER = 1;
+  static final byte DATA = 2;
+  static final byte END = 3;
+  static final byte ACCEPT = 4;
+  static final byte REFUSE = 5;
+
+  /** The largest part of a message in one frame. */
+  static final int MAX_DATA_BYTES = 128 * 1024;
+
+  private static final int MAX_FRAME_BYTES = MAX_DATA_BYTES + 64;
+  private static final int MAX_REASON_CHARACTERS = 4000;
+  private static final DType[] DTYPES = DType.values();
+
+  private MessageFrames() {}
+
+  static void addTo(ChannelPipeline pipeline) {
+    pipeline.addLast(
+        new LengthFieldBasedFrameDecoder(MAX_FRAME_BYTES, 0, Integer.BYTES, 0, Integer.BYTES));
+    pipeline.addLast(new LengthFieldPrepender(Integer.BYTES));
+  }
+
+  static ByteBuf offer(ByteBufAllocator alloc, long id, int tag, DType dtype, long count) {
+    return alloc
+        .buffer()
+        .writeByte(OFFER)
+        .writeLong(id)
+        .writeInt(tag)
+        .writeByte(dtype.ordinal())
+        .writeLong(count);
+  }
+
+  static ByteBuf accept(ByteBufAllocator alloc, long id) {
+    return alloc.buffer().writeByte(ACCEPT).writeLong(id);
+  }
+
+  static ByteBuf refuse(ByteBufAllocator alloc, long id, String why) {
+    String reason = why.substring(0, Math.min(why.length(), MAX_REASON_CHARACTERS));
+    ByteBuf frame = alloc.buffer().writeByte(REFUSE).writeLong(id);
+    frame.writeCharSequence(reason, StandardCharsets.UTF_8);
+    return frame;
+  }
+
+  static ByteBuf end(ByteBufAllocator alloc) {
+    return alloc.buffer().writeByte(END);
+  }
+
+  static DType dtype(byte ordinal) {
+    if (ordinal < 0 || ordinal >= DTYPES.length) {
+      throw new IllegalArgumentException("a message of element type " + ordinal);
+    }
+    return DTYPES[ordinal];
+  }
+}

@@ -1,0 +1,117 @@
+package org.sparkcollectives.tensor;
+
+import java.nio.Buffer;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import org.sparkcollectives.DType;
+
+/**
+ * A tensor in a direct buffer, or in a range of one. The buffer that the caller wrapped stays
+ * reachable, and its memory with it, as long as the tensor or a view of it does.
+ */
+public final class DirectTensor extends HostTensor {
+
+  private final ByteBuffer owner;
+  private final ByteBuffer bytes;
+  private final Buffer view;
+
+  private DirectTensor(DType dtype, ByteBuffer owner, ByteBuffer bytes, long count, long[] shape) {
+    super(dtype, count, shape);
+    this.owner = owner;
+    this.bytes = bytes;
+    this.view = ArrayType.of(dtype).view(bytes);
+  }
+
+  static DirectTensor over(DType dtype, ByteBuffer buffer) {
+    if (dtype == null) {
+      throw new IllegalArgumentException("The type of the elements is null");
+    }
+    if (buffer == null) {
+      throw new IllegalArgumentException("The buffer is null");
+    }
+    if (!buffer.isDirect()) {
+      throw new IllegalArgumentException(
+          "The buffer is on the heap: wrap its array instead, or use ByteBuffer.allocateDirect");
+    }
+    if (buffer.isReadOnly()) {
+      throw new IllegalArgumentException("The buffer is read-only; a tensor is read and written");
+    }
+    if (buffer.order() != ByteOrder.nativeOrder()) {
+      throw new IllegalArgumentException(
+          "The buffer is in "
+              + buffer.order()
+              + " order: call order(ByteOrder.nativeOrder()) on it before it is filled");
+    }
+    if (buffer.remaining() % dtype.bytes() != 0) {
+      throw new IllegalArgumentException(
+          "The "
+              + grouped(buffer.remaining())
+              + " bytes from the buffer's position to its limit are no whole number of "
+              + dtype.label()
+              + " elements, which take "
+              + dtype.bytes()
+              + " bytes each");
+    }
+    long count = buffer.remaining() / dtype.bytes();
+    ByteBuffer bytes = buffer.slice().order(ByteOrder.nativeOrder());
+    return new DirectTensor(dtype, buffer, bytes, count, new long[] {count});
+  }
+
+  @Override
+  public Object array() {
+    return null;
+  }
+
+  @Override
+  DirectTensor view(long offset, long count, long[] shape) {
+    ByteBuffer range =
+        bytes.slice(byteIndex(offset), byteIndex(count)).order(ByteOrder.nativeOrder());
+    return new DirectTensor(dtype(), owner, range, count, shape);
+  }
+
+  @Override
+  public void read(long offset, int count, ByteBuffer destination) {
+    checkMove(offset, count, destination);
+    int position = destination.position();
+    destination.put(position, bytes, byteIndex(offset), byteIndex(count));
+    destination.position(position + byteIndex(count));
+  }
+
+  @Override
+  public void write(long offset, int count, ByteBuffer source) {
+    checkMove(offset, count, source);
+    int position = source.position();
+    bytes.put(byteIndex(offset), source, position, byteIndex(count));
+    source.position(position + byteIndex(count));
+  }
+
+  @Override
+  public void toArray(long offset, int count, Object array, int index) {
+    checkRange(offset, count);
+    ArrayType.of(dtype(), array).get(view, slotIndex(offset), array, index, slotIndex(count));
+  }
+
+  @Override
+  public void fromArray(long offset, int count, Object array, int index) {
+    checkRange(offset, count);
+    ArrayType.of(dtype(), array).put(view, slotIndex(offset), array, index, slotIndex(count));
+  }
+
+  @Override
+  public void copyFrom(long offset, HostTensor source, long sourceOffset, long count) {
+    checkCopy(offset, source, sourceOffset, count);
+    if (source instanceof HeapTensor heap) {
+      fromArray(offset, (int) count, heap.array(), heap.arrayIndex(sourceOffset));
+    } else if (source instanceof DirectTensor direct) {
+      bytes.put(byteIndex(offset), direct.bytes, direct.byteIndex(sourceOffset), byteIndex(count));
+    }
+  }
+
+  private int byteIndex(long elements) {
+    return (int) (elements * dtype().bytes());
+  }
+
+  private int slotIndex(long elements) {
+    return (int) (elements * ArrayType.slots(dtype()));
+  }
+}

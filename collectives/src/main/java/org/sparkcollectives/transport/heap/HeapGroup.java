@@ -1,0 +1,33 @@
+package org.sparkcollectives.transport.heap;
+
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import org.sparkcollectives.transport.Progress;
+
+/**
+ * What the ranks of one group in one JVM share: the mailboxes between them, and how to wake each.
+ */
+public final class HeapGroup {
+
+  private record Edge(int from, int to) {}
+
+  private final ConcurrentMap<Edge, HeapMailbox> mailboxes = new ConcurrentHashMap<>();
+  private final ConcurrentMap<Integer, Progress> ranks = new ConcurrentHashMap<>();
+
+  /** A rank is here, and waits in {@code progress}. */
+  void join(int rank, Progress progress) {
+    ranks.put(rank, progress);
+  }
+
+  HeapMailbox mailbox(int from, int to) {
+    return mailboxes.computeIfAbsent(new Edge(from, to), edge -> new HeapMailbox());
+  }
+
+  /** Wakes a rank, if it is here already: one that comes later looks before it waits. */
+  void signal(int rank) {
+    Progress progress = ranks.get(rank);
+    if (progress != null) {
+      progress.signal();
+    }
+  }
+}

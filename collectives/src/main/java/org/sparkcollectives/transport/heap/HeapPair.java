@@ -1,0 +1,141 @@
+package org.sparkcollectives.transport.heap;
+
+import java.util.function.Supplier;
+import org.sparkcollectives.CollectiveMismatchException;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.kernel.ReduceKernel;
+import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.MessageMismatch;
+import org.sparkcollectives.transport.OperationHeader;
+import org.sparkcollectives.transport.Pair;
+import org.sparkcollectives.transport.Progress;
+
+/** A path between two ranks of one JVM: the receiver reads the sender's tensor itself. */
+final class HeapPair implements Pair {
+
+  private final HeapGroup group;
+  private final int rank;
+  private final int peer;
+  private final Progress progress;
+  private final Supplier<OperationHeader> current;
+  private final HeapMailbox outgoing;
+  private final HeapMailbox incoming;
+  private Sending last;
+
+  HeapPair(
+      HeapGroup group, int rank, int peer, Progress progress, Supplier<OperationHeader> current) {
+    this.group = group;
+    this.rank = rank;
+    this.peer = peer;
+    this.progress = progress;
+    this.current = current;
+    this.outgoing = group.mailbox(rank, peer);
+    this.incoming = group.mailbox(peer, rank);
+  }
+
+  @Override
+  public int peer() {
+    return peer;
+  }
+
+  @Override
+  public void send(HostTensor tensor) {
+    if (last != null) {
+      progress.await(last::isDone);
+    }
+    last = new Sending(current.get(), tensor);
+    progress.begin(last);
+  }
+
+  @Override
+  public void receive(HostTensor tensor) {
+    HeapMailbox.Message message = next(tensor.dtype(), tensor.count());
+    try {
+      tensor.copyFrom(0, message.tensor(), 0, tensor.count());
+    } finally {
+      release(message);
+    }
+  }
+
+  @Override
+  public void receiveAndReduce(HostTensor accumulator, ReduceKernel kernel) {
+    HeapMailbox.Message message = next(kernel.inputType(), accumulator.count());
+    try {
+      kernel.accumulate(accumulator, 0, message.tensor(), 0, accumulator.count());
+    } finally {
+      release(message);
+    }
+  }
+
+  private void release(HeapMailbox.Message message) {
+    message.release();
+    group.signal(peer);
+  }
+
+  private HeapMailbox.Message next(DType dtype, long count) {
+    HeapMailbox.Message message = null;
+    while (message == null) {
+      progress.await(incoming::hasMessage);
+      message = incoming.take();
+    }
+    OperationHeader ours = current.get();
+    OperationHeader theirs = message.header();
+    boolean fits =
+        theirs.equals(ours)
+            && message.tensor().dtype() == dtype
+            && message.tensor().count() == count;
+    if (!fits) {
+      CollectiveMismatchException mismatch =
+          MessageMismatch.between(
+              peer,
+              theirs,
+              message.tensor().dtype(),
+              message.tensor().count(),
+              rank,
+              ours,
+              dtype,
+              count);
+      message.refuse(mismatch.getMessage());
+      group.signal(peer);
+      throw mismatch;
+    }
+    return message;
+  }
+
+  /** One message, from the offer to the receiver's release. */
+  private final class Sending implements Progress.Send {
+    private final OperationHeader header;
+    private final HostTensor tensor;
+    private HeapMailbox.Message message;
+
+    Sending(OperationHeader header, HostTensor tensor) {
+      this.header = header;
+      this.tensor = tensor;
+    }
+
+    @Override
+    public Progress.State advance() {
+      if (message == null) {
+        message = outgoing.offer(header, tensor);
+        group.signal(peer);
+        return Progress.State.MOVED;
+      }
+      String refusal = message.refusal();
+      if (refusal != null) {
+        throw new CollectiveMismatchException(refusal);
+      }
+      return isDone() ? Progress.State.DONE : Progress.State.WAITING;
+    }
+
+    boolean isDone() {
+      return message.isReleased();
+    }
+
+    @Override
+    public void retract() {
+      if (message != null) {
+        message.retract();
+      }
+    }
+  }
+}

@@ -1,0 +1,35 @@
+package org.sparkcollectives.transport.heap;
+
+import java.util.function.Supplier;
+import org.sparkcollectives.transport.OperationHeader;
+import org.sparkcollectives.transport.Pair;
+import org.sparkcollectives.transport.Progress;
+
+/** The paths of one rank to other ranks of its group in the same JVM. */
+public final class HeapPairs {
+
+  private final HeapGroup group;
+  private final int rank;
+  private final Progress progress;
+  private final Supplier<OperationHeader> current;
+
+  /**
+   * Joins the ranks of the JVM.
+   *
+   * @param progress where this rank waits, shared with its other paths
+   * @param current the operation that this rank is in
+   */
+  public HeapPairs(
+      HeapGroup group, int rank, Progress progress, Supplier<OperationHeader> current) {
+    this.group = group;
+    this.rank = rank;
+    this.progress = progress;
+    this.current = current;
+    group.join(rank, progress);
+  }
+
+  /** The path to a rank of the same JVM. */
+  public Pair pair(int peer) {
+    return new HeapPair(group, rank, peer, progress, current);
+  }
+}

@@ -1,0 +1,31 @@
+package org.sparkcollectives.transport.tcp;
+
+import java.nio.ByteBuffer;
+
+/** Where the bytes of a connection go out. Only one thread offers. */
+interface ByteSink {
+
+  /** Puts bytes into a segment. */
+  interface Filler {
+
+    /** Fills a buffer in native byte order, which need not become full. */
+    void fill(ByteBuffer segment);
+  }
+
+  /**
+   * Sends one segment of up to {@code bytes} bytes, unless too many are still unsent.
+   *
+   * @param bytes at most {@link #SEGMENT_BYTES}
+   * @return false if nothing was sent because the connection has enough to do
+   */
+  boolean offer(int bytes, Filler filler);
+
+  /** Whether all that was offered is in the hands of the operating system. */
+  boolean isDrained();
+
+  /**
+   * The largest segment. As large as the receive buffers of the other side, small enough that the
+   * bytes are still in the processor's cache when the system copies them.
+   */
+  int SEGMENT_BYTES = 128 * 1024;
+}

@@ -1,0 +1,24 @@
+package org.sparkcollectives.transport.tcp;
+
+import java.nio.ByteBuffer;
+
+/** Where the bytes of a connection come in. Only one thread reads. */
+interface ByteSource {
+
+  /** Takes bytes out of what was received. */
+  interface Reader {
+
+    /** Reads from a direct buffer in native byte order; what it leaves is offered again. */
+    void read(ByteBuffer received);
+  }
+
+  /**
+   * Has {@code reader} read from the next buffer that was received.
+   *
+   * @return false if there is none now
+   */
+  boolean read(Reader reader);
+
+  /** Whether {@link #read} would find something. */
+  boolean hasBytes();
+}

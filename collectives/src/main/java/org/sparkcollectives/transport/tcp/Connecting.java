@@ -1,0 +1,131 @@
+package org.sparkcollectives.transport.tcp;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.group.ChannelGroup;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import org.sparkcollectives.TransportException;
+import org.sparkcollectives.store.net.ClientHandshake;
+import org.sparkcollectives.store.net.ConnectionId;
+import org.sparkcollectives.store.net.HandshakeException;
+import org.sparkcollectives.store.net.TransportSecurity;
+import org.sparkcollectives.transport.Endpoint;
+
+/**
+ * The attempts to connect to one peer, until one succeeds, the time is over, or nobody wants it.
+ */
+final class Connecting {
+
+  private static final long FIRST_BACKOFF_MILLIS = 10;
+  private static final long LAST_BACKOFF_MILLIS = 1000;
+
+  private final Bootstrap bootstrap;
+  private final ChannelGroup channels;
+  private final TransportSecurity security;
+  private final Endpoint peer;
+  private final ConnectionId id;
+  private final byte[] secret;
+  private final TcpTransport.Setup setup;
+  private final Duration timeout;
+  private final long start = System.nanoTime();
+  private final CompletableFuture<Channel> connected = new CompletableFuture<>();
+
+  Connecting(
+      Bootstrap bootstrap,
+      ChannelGroup channels,
+      TransportSecurity security,
+      Endpoint peer,
+      ConnectionId id,
+      byte[] secret,
+      TcpTransport.Setup setup,
+      Duration timeout) {
+    this.bootstrap = bootstrap;
+    this.channels = channels;
+    this.security = security;
+    this.peer = peer;
+    this.id = id;
+    this.secret = secret.clone();
+    this.setup = setup;
+    this.timeout = timeout;
+  }
+
+  CompletableFuture<Channel> begin() {
+    attempt(FIRST_BACKOFF_MILLIS);
+    return connected;
+  }
+
+  private void attempt(long backoffMillis) {
+    if (connected.isDone()) {
+      return;
+    }
+    CompletableFuture<Channel> ready = new CompletableFuture<>();
+    ready.whenComplete((channel, cause) -> ended(channel, cause, backoffMillis));
+    bootstrap
+        .clone()
+        .handler(
+            new ChannelInitializer<Channel>() {
+              @Override
+              protected void initChannel(Channel channel) {
+                channels.add(channel);
+                security
+                    .clientHandler(channel)
+                    .ifPresent(handler -> channel.pipeline().addLast(handler));
+                ClientHandshake.addTo(channel.pipeline(), id, secret, timeout, ready);
+              }
+            })
+        .connect(new InetSocketAddress(literal(peer.host()), peer.port()))
+        .addListener(
+            result -> {
+              if (!result.isSuccess()) {
+                ready.completeExceptionally(result.cause());
+              }
+            });
+  }
+
+  private static String literal(String host) {
+    return host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
+  }
+
+  private void ended(Channel channel, Throwable cause, long backoffMillis) {
+    if (cause == null) {
+      setup.setUp(channel.pipeline());
+      if (!connected.complete(channel)) {
+        channel.close();
+      }
+      return;
+    }
+    boolean hopeless = cause instanceof HandshakeException refusal && !refusal.isWorthARetry();
+    long waited = System.nanoTime() - start;
+    if (hopeless || waited > timeout.toNanos()) {
+      connected.completeExceptionally(
+          new TransportException(
+              "rank "
+                  + id.from()
+                  + " cannot connect to rank "
+                  + id.to()
+                  + " at "
+                  + peer.host()
+                  + ":"
+                  + peer.port()
+                  + (hopeless ? ": " : " within " + timeout.toMillis() + " ms: ")
+                  + cause.getMessage(),
+              id.to(),
+              cause));
+      return;
+    }
+    // Jitter keeps many ranks that start at once from knocking in step.
+    long delay = ThreadLocalRandom.current().nextLong(backoffMillis / 2, backoffMillis);
+    bootstrap
+        .config()
+        .group()
+        .schedule(
+            () -> attempt(Math.min(LAST_BACKOFF_MILLIS, backoffMillis * 2)),
+            delay,
+            TimeUnit.MILLISECONDS);
+  }
+}

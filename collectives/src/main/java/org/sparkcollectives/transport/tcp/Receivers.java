@@ -1,0 +1,107 @@
+package org.sparkcollectives.transport.tcp;
+
+import io.netty.channel.ChannelPipeline;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.sparkcollectives.TransportException;
+import org.sparkcollectives.store.net.ConnectionId;
+import org.sparkcollectives.store.net.RefusalLog;
+import org.sparkcollectives.store.net.ServerHandshake;
+
+/** The ranks of this JVM that take connections, and the connections that are early. */
+final class Receivers implements ServerHandshake.Gate {
+
+  /** How many connections may wait for groups that are not here. */
+  private static final int MAX_EARLY = 4096;
+
+  private record Key(String group, int rank) {}
+
+  private static final class Entry {
+    private final byte[] secret;
+    private final TcpTransport.Receiver receiver;
+
+    Entry(byte[] secret, TcpTransport.Receiver receiver) {
+      this.secret = secret;
+      this.receiver = receiver;
+    }
+  }
+
+  private final Map<Key, Entry> entries = new HashMap<>();
+  private final Map<Key, List<CompletableFuture<byte[]>>> early = new HashMap<>();
+  private final RefusalLog log;
+  private int earlyCount;
+
+  Receivers(String listener) {
+    log = new RefusalLog(listener);
+  }
+
+  void register(String group, int rank, byte[] secret, TcpTransport.Receiver receiver) {
+    Key key = new Key(group, rank);
+    List<CompletableFuture<byte[]>> waiting;
+    synchronized (this) {
+      entries.put(key, new Entry(secret.clone(), receiver));
+      waiting = early.remove(key);
+    }
+    if (waiting != null) {
+      waiting.forEach(each -> each.complete(secret.clone()));
+    }
+  }
+
+  synchronized void unregister(String group, int rank) {
+    entries.remove(new Key(group, rank));
+  }
+
+  @Override
+  public CompletableFuture<byte[]> secretFor(ConnectionId id) {
+    Key key = new Key(id.group(), id.to());
+    CompletableFuture<byte[]> secret = new CompletableFuture<>();
+    synchronized (this) {
+      Entry entry = entries.get(key);
+      if (entry != null) {
+        secret.complete(entry.secret);
+        return secret;
+      }
+      if (earlyCount >= MAX_EARLY) {
+        secret.completeExceptionally(new TransportException("too many early connections"));
+        return secret;
+      }
+      earlyCount++;
+      early.computeIfAbsent(key, absent -> new ArrayList<>()).add(secret);
+    }
+    secret.whenComplete((bytes, cause) -> noLongerEarly(key, secret));
+    return secret;
+  }
+
+  @SuppressWarnings("CollectionUndefinedEquality") // This very future is meant.
+  private synchronized void noLongerEarly(Key key, CompletableFuture<byte[]> secret) {
+    earlyCount--;
+    List<CompletableFuture<byte[]>> waiting = early.get(key);
+    if (waiting != null) {
+      waiting.remove(secret);
+      if (waiting.isEmpty()) {
+        early.remove(key);
+      }
+    }
+  }
+
+  @Override
+  public void accepted(ConnectionId id, ChannelPipeline pipeline) {
+    Entry entry;
+    synchronized (this) {
+      entry = entries.get(new Key(id.group(), id.to()));
+    }
+    if (entry == null) {
+      pipeline.channel().close();
+    } else {
+      entry.receiver.accepted(id, pipeline);
+    }
+  }
+
+  @Override
+  public void refused(String remoteAddress, String why) {
+    log.refused(remoteAddress, why);
+  }
+}

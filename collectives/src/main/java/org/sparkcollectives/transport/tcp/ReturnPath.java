@@ -1,0 +1,90 @@
+package org.sparkcollectives.transport.tcp;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.SimpleChannelInboundHandler;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * What comes back on a connection that messages go out on: one byte that says how the receiver ends
+ * it, and for a refusal the reason.
+ */
+final class ReturnPath extends SimpleChannelInboundHandler<ByteBuf> {
+
+  /** Who is told of the connection's end, on its event loop. Must not block. */
+  interface Listener {
+
+    /** The receiver has closed its group in good order. */
+    void finished();
+
+    /** The receiver would not take a message. */
+    void refused(String why);
+
+    /** The connection is gone. */
+    void broken(String how);
+  }
+
+  private static final byte END = 2;
+  private static final byte REFUSAL = 3;
+  private static final int MAX_REASON_BYTES = 4096;
+
+  private final Listener listener;
+  private final ByteBuf received = Unpooled.buffer(0, MAX_REASON_BYTES);
+  private volatile boolean closed;
+
+  ReturnPath(Listener listener) {
+    this.listener = listener;
+  }
+
+  /** Tells the sender that the receiver leaves, and closes the connection. */
+  static void end(Channel channel) {
+    channel
+        .writeAndFlush(Unpooled.wrappedBuffer(new byte[] {END}))
+        .addListener(ChannelFutureListener.CLOSE);
+  }
+
+  /** Tells the sender why its message is refused, and closes the connection. */
+  static void refuse(Channel channel, String why) {
+    byte[] reason = why.getBytes(StandardCharsets.UTF_8);
+    int length = Math.min(reason.length, MAX_REASON_BYTES - 1);
+    ByteBuf refusal = Unpooled.buffer(1 + length).writeByte(REFUSAL).writeBytes(reason, 0, length);
+    channel.writeAndFlush(refusal).addListener(ChannelFutureListener.CLOSE);
+  }
+
+  /** This side closes the connection, which is then no news. */
+  void close() {
+    closed = true;
+  }
+
+  @Override
+  protected void channelRead0(ChannelHandlerContext context, ByteBuf bytes) {
+    received.writeBytes(bytes, Math.min(bytes.readableBytes(), received.maxWritableBytes()));
+  }
+
+  @Override
+  public void channelInactive(ChannelHandlerContext context) {
+    if (closed) {
+      return;
+    }
+    byte kind = received.isReadable() ? received.readByte() : 0;
+    if (kind == END) {
+      listener.finished();
+    } else if (kind == REFUSAL) {
+      listener.refused(received.toString(StandardCharsets.UTF_8));
+    } else {
+      listener.broken("the connection was lost");
+    }
+  }
+
+  @Override
+  public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+    if (!closed && received.readableBytes() == 0) {
+      close();
+      listener.broken(cause.toString());
+    }
+    context.close();
+  }
+}

@@ -1,0 +1,184 @@
+package org.sparkcollectives.transport.tcp;
+
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFutureListener;
+import java.util.concurrent.CompletableFuture;
+import org.sparkcollectives.CollectiveMismatchException;
+import org.sparkcollectives.kernel.ReduceKernel;
+import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.MessageMismatch;
+import org.sparkcollectives.transport.OperationHeader;
+import org.sparkcollectives.transport.Pair;
+import org.sparkcollectives.transport.Progress;
+
+/**
+ * A path to one peer over TCP: a connection of ours for what goes out, made at the first send, and
+ * one of the peer's for what comes in.
+ */
+final class TcpPair implements Pair, Progress.Send {
+
+  private final TcpPairs pairs;
+  private final int peer;
+  private final Progress progress;
+  private final OutgoingMessage outgoing = new OutgoingMessage();
+  private final IncomingMessage incoming = new IncomingMessage();
+
+  private CompletableFuture<Channel> connecting;
+  private volatile ReturnPath returnPath;
+  private NettySink sink;
+  private volatile NettySource source;
+  private volatile Channel sourceChannel;
+  private volatile boolean closed;
+
+  TcpPair(TcpPairs pairs, int peer, Progress progress) {
+    this.pairs = pairs;
+    this.peer = peer;
+    this.progress = progress;
+  }
+
+  @Override
+  public int peer() {
+    return peer;
+  }
+
+  // What goes out.
+
+  @Override
+  public void send(HostTensor tensor) {
+    if (!outgoing.isDone()) {
+      progress.await(outgoing::isDone);
+    }
+    if (connecting == null) {
+      ReturnPath path = new ReturnPath(pairs.returnsOf(peer));
+      returnPath = path;
+      connecting = pairs.connect(peer, pipeline -> pipeline.addLast(path));
+      connecting.whenComplete((channel, cause) -> progress.signal());
+    }
+    outgoing.begin(new MessageHeader(pairs.current(), tensor.dtype(), tensor.count()), tensor);
+    progress.begin(this);
+  }
+
+  @Override
+  public Progress.State advance() {
+    if (sink == null) {
+      if (!connecting.isDone()) {
+        return Progress.State.WAITING;
+      }
+      sink = new NettySink(pairs.connected(connecting), progress::signal);
+    }
+    boolean moved = outgoing.advance(sink);
+    if (outgoing.isDone()) {
+      return Progress.State.DONE;
+    }
+    return moved ? Progress.State.MOVED : Progress.State.WAITING;
+  }
+
+  // What comes in.
+
+  /** Wakes the thread that receives. */
+  void signal() {
+    progress.signal();
+  }
+
+  /** The peer has connected. Called on the connection's event loop. */
+  void accepted(Channel channel) {
+    NettySource accepted = new NettySource(channel, pairs.arrivalsOf(peer));
+    channel.pipeline().addLast(accepted);
+    sourceChannel = channel;
+    source = accepted;
+    if (closed) {
+      accepted.close();
+      channel.close();
+    }
+    progress.signal();
+  }
+
+  @Override
+  public void receive(HostTensor tensor) {
+    take(new MessageHeader(pairs.current(), tensor.dtype(), tensor.count()), tensor, null);
+  }
+
+  @Override
+  public void receiveAndReduce(HostTensor accumulator, ReduceKernel kernel) {
+    MessageHeader expected =
+        new MessageHeader(pairs.current(), kernel.inputType(), accumulator.count());
+    take(expected, accumulator, kernel);
+  }
+
+  private void take(MessageHeader expected, HostTensor target, ReduceKernel kernel) {
+    incoming.begin(expected, target, kernel);
+    try {
+      progress.await(this::incomingEnded);
+      if (incoming.isMismatch()) {
+        throw mismatch(expected, incoming.received());
+      }
+    } finally {
+      incoming.end();
+    }
+  }
+
+  /** Reads what has come; whether the message is complete, or another than expected. */
+  private boolean incomingEnded() {
+    NettySource from = source;
+    while (from != null && !incoming.isComplete() && !incoming.isMismatch()) {
+      if (!from.read(incoming)) {
+        return false;
+      }
+    }
+    return from != null;
+  }
+
+  private CollectiveMismatchException mismatch(MessageHeader expected, MessageHeader received) {
+    OperationHeader theirs = received.operation();
+    CollectiveMismatchException mismatch =
+        MessageMismatch.between(
+            peer,
+            theirs,
+            received.dtype(),
+            received.count(),
+            pairs.rank(),
+            expected.operation(),
+            expected.dtype(),
+            expected.count());
+    ReturnPath.refuse(sourceChannel, mismatch.getMessage());
+    return mismatch;
+  }
+
+  // The end.
+
+  /**
+   * Closes both connections.
+   *
+   * @param inGoodOrder whether the peer is to take it for the regular end
+   */
+  void close(boolean inGoodOrder) {
+    closed = true;
+    ReturnPath path = returnPath;
+    if (path != null) {
+      path.close();
+      if (!connecting.cancel(false) && !connecting.isCompletedExceptionally()) {
+        closeOutgoing(connecting.join(), inGoodOrder);
+      }
+    }
+    Channel in = sourceChannel;
+    if (in != null) {
+      source.close();
+      if (inGoodOrder) {
+        ReturnPath.end(in);
+      } else {
+        in.close();
+      }
+    }
+  }
+
+  private static void closeOutgoing(Channel channel, boolean inGoodOrder) {
+    if (inGoodOrder) {
+      channel
+          .writeAndFlush(Unpooled.wrappedBuffer(MessageHeader.end()))
+          .addListener(ChannelFutureListener.CLOSE);
+    } else {
+      channel.close();
+    }
+  }
+}

@@ -1,0 +1,162 @@
+package org.sparkcollectives.transport.tcp;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.ChannelPipeline;
+import io.netty.channel.WriteBufferWaterMark;
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.util.concurrent.GlobalEventExecutor;
+import java.net.BindException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.sparkcollectives.TransportException;
+import org.sparkcollectives.store.net.ConnectionId;
+import org.sparkcollectives.store.net.EventLoops;
+import org.sparkcollectives.store.net.Listening;
+import org.sparkcollectives.store.net.ServerHandshake;
+import org.sparkcollectives.store.net.TransportSecurity;
+import org.sparkcollectives.transport.Endpoint;
+
+/**
+ * The TCP side of a JVM: one listening port and a few event loops for all groups and all their
+ * ranks.
+ *
+ * <p>Connections that arrive before their group is here wait for it, as long as a handshake may
+ * take.
+ */
+public final class TcpTransport implements AutoCloseable {
+
+  /** Above this many unsent bytes a channel of point-to-point messages takes no more. */
+  private static final WriteBufferWaterMark WATER_MARK =
+      new WriteBufferWaterMark(512 * 1024, 1024 * 1024);
+
+  private final EventLoops loops;
+  private final TransportSecurity security;
+  private final Duration connectTimeout;
+  private final Receivers receivers;
+  private final ChannelGroup channels = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
+  private final Channel listener;
+  private final String advertisedHost;
+
+  /**
+   * Listens. Blocks until the operating system has answered.
+   *
+   * @param bindHost the address to listen on
+   * @param advertisedHost the address that peers are told; empty for {@code bindHost}
+   * @param port the first port to try; 0 for any
+   * @param portRetries how many further ports are tried
+   * @param connectTimeout how long a connection may take from the first try to the last
+   * @throws TransportException if no port could be had
+   */
+  public TcpTransport(
+      String bindHost,
+      String advertisedHost,
+      int port,
+      int portRetries,
+      TransportSecurity security,
+      Duration connectTimeout) {
+    this.security = security;
+    this.connectTimeout = connectTimeout;
+    this.advertisedHost = advertisedHost.isEmpty() ? bindHost : advertisedHost;
+    this.loops =
+        EventLoops.open("transport", Math.min(4, Runtime.getRuntime().availableProcessors()));
+    this.receivers = new Receivers("The port of this JVM's ranks on " + this.advertisedHost);
+    try {
+      this.listener = Listening.bind(listening(), bindHost, port, portRetries);
+    } catch (BindException e) {
+      loops.close();
+      throw new TransportException(
+          "The ranks of this JVM cannot be reached: "
+              + e.getMessage()
+              + ". Set spark.collectives.port to a free port or 0, and spark.collectives.bindHost"
+              + " to an address of this machine",
+          e);
+    }
+  }
+
+  private ServerBootstrap listening() {
+    return new ServerBootstrap()
+        .group(loops.group())
+        .channel(loops.serverChannelType())
+        .option(ChannelOption.SO_BACKLOG, 4096)
+        .option(ChannelOption.SO_REUSEADDR, true)
+        .childOption(ChannelOption.TCP_NODELAY, true)
+        .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, WATER_MARK)
+        .childHandler(
+            new ChannelInitializer<Channel>() {
+              @Override
+              protected void initChannel(Channel channel) {
+                channels.add(channel);
+                security
+                    .serverHandler(channel)
+                    .ifPresent(handler -> channel.pipeline().addLast(handler));
+                ServerHandshake.addTo(channel.pipeline(), receivers, connectTimeout);
+              }
+            });
+  }
+
+  /** The address that peers connect to. */
+  public InetSocketAddress address() {
+    return InetSocketAddress.createUnresolved(
+        advertisedHost, ((InetSocketAddress) listener.localAddress()).getPort());
+  }
+
+  /** Who takes the connections of one rank. */
+  public interface Receiver {
+
+    /** Sets up the pipeline of a connection that has proven itself. Called on its event loop. */
+    void accepted(ConnectionId id, ChannelPipeline pipeline);
+  }
+
+  /** From now on accepts connections to a rank of a group. */
+  public void register(String group, int rank, byte[] secret, Receiver receiver) {
+    receivers.register(group, rank, secret, receiver);
+  }
+
+  /** No longer accepts connections to a rank of a group. */
+  public void unregister(String group, int rank) {
+    receivers.unregister(group, rank);
+  }
+
+  /** Sets up the pipeline of a new connection. Called on its event loop. */
+  @FunctionalInterface
+  public interface Setup {
+
+    /** Adds what speaks after the handshake. */
+    void setUp(ChannelPipeline pipeline);
+  }
+
+  /**
+   * Connects to a peer, trying again until the connect timeout while the peer is not ready. Does
+   * not block.
+   *
+   * @return the connection, or {@link TransportException}; cancelling it ends the attempts
+   */
+  public CompletableFuture<Channel> connect(
+      Endpoint peer, ConnectionId id, byte[] secret, Setup setup) {
+    Bootstrap bootstrap =
+        new Bootstrap()
+            .group(loops.group())
+            .channel(loops.channelType())
+            .option(ChannelOption.TCP_NODELAY, true)
+            .option(ChannelOption.WRITE_BUFFER_WATER_MARK, WATER_MARK);
+    Connecting connecting =
+        new Connecting(bootstrap, channels, security, peer, id, secret, setup, connectTimeout);
+    return connecting.begin();
+  }
+
+  /**
+   * Closes the port and all connections, and ends the event loops. Blocks for some seconds at most.
+   */
+  @Override
+  public void close() {
+    listener.close().awaitUninterruptibly();
+    channels.close().awaitUninterruptibly();
+    loops.close();
+  }
+}

@@ -1,0 +1,33 @@
+package org.sparkcollectives.testing;
+
+import java.util.List;
+import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.ProcessGroups;
+import org.sparkcollectives.store.HashStore;
+
+/** Runs a test's body as the ranks of a group, on threads of this JVM over a store in its heap. */
+public final class GroupRuns {
+
+  /** What one rank does. */
+  public interface Body<T> {
+
+    /** Runs as a rank of the group; what it throws fails the test. */
+    T run(ProcessGroup group) throws Exception;
+  }
+
+  private GroupRuns() {}
+
+  /** Runs {@code body} for each rank and returns the results in rank order. */
+  public static <T> List<T> run(int size, GroupOptions options, Body<T> body) {
+    try (HashStore store = new HashStore()) {
+      return RankThreads.run(
+          size,
+          rank -> {
+            try (ProcessGroup group = ProcessGroups.create(store, rank, size, options)) {
+              return body.run(group);
+            }
+          });
+    }
+  }
+}
