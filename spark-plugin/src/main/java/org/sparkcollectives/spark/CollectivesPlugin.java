@@ -1,0 +1,36 @@
+package org.sparkcollectives.spark;
+
+import java.util.Map;
+import org.apache.spark.SparkContext;
+import org.apache.spark.api.plugin.DriverPlugin;
+import org.apache.spark.api.plugin.ExecutorPlugin;
+import org.apache.spark.api.plugin.PluginContext;
+import org.apache.spark.api.plugin.SparkPlugin;
+
+/**
+ * Installs the driver's store when the application starts: {@code
+ * spark.plugins=org.sparkcollectives.spark.CollectivesPlugin}.
+ *
+ * <p>Executors need nothing before a barrier task asks for its group.
+ */
+public final class CollectivesPlugin implements SparkPlugin {
+
+  /** Called by Spark. */
+  public CollectivesPlugin() {}
+
+  @Override
+  public DriverPlugin driverPlugin() {
+    return new DriverPlugin() {
+      @Override
+      public Map<String, String> init(SparkContext context, PluginContext plugin) {
+        DriverStore.install(context);
+        return Map.of();
+      }
+    };
+  }
+
+  @Override
+  public ExecutorPlugin executorPlugin() {
+    return null;
+  }
+}

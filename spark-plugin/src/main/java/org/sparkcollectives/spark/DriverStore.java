@@ -1,0 +1,235 @@
+package org.sparkcollectives.spark;
+
+import java.nio.ByteBuffer;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.apache.spark.SparkContext;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.rpc.RpcAddress;
+import org.apache.spark.rpc.RpcEndpointRef;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkcollectives.store.StoreSession;
+import org.sparkcollectives.store.StoreTable;
+
+/**
+ * The store in the driver, in which the ranks of an application's barrier stages find each other.
+ *
+ * <p>Each client belongs to one attempt of one stage and sees the keys of that attempt only. Once a
+ * later attempt has a client, those of earlier ones are refused; when a stage ends, its keys,
+ * blocks and clients go.
+ */
+final class DriverStore {
+
+  /** The name of the RPC endpoint. */
+  static final String ENDPOINT = "spark-collectives-store";
+
+  /**
+   * How long the keys of a stage that failed stay: its tasks are still being killed, and look there
+   * for the first cause.
+   */
+  private static final long KEEP_FAILED_SECONDS = 5;
+
+  private static final Logger LOG = LoggerFactory.getLogger(DriverStore.class);
+  private static final Map<String, DriverStore> INSTALLED = new HashMap<>();
+
+  private record Client(StageAttempt stage, RpcAddress address, StoreSession session) {}
+
+  private final ScheduledThreadPoolExecutor background = newBackground();
+  private final StoreTable table;
+  private final Map<UUID, Client> clients = new HashMap<>();
+  private final Map<Integer, Integer> latestAttempts = new HashMap<>();
+
+  private DriverStore(SparkEnv env) {
+    table = new StoreTable(new BlockValues(env.blockManager(), background));
+  }
+
+  private static ScheduledThreadPoolExecutor newBackground() {
+    ThreadFactory daemons =
+        body -> {
+          Thread thread = Executors.defaultThreadFactory().newThread(body);
+          thread.setName("collectives-driver-store");
+          thread.setDaemon(true);
+          return thread;
+        };
+    ScheduledThreadPoolExecutor executor = new ScheduledThreadPoolExecutor(1, daemons);
+    // With the last thing to do the thread goes too.
+    executor.setKeepAliveTime(5, TimeUnit.SECONDS);
+    executor.allowCoreThreadTimeOut(true);
+    executor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+    return executor;
+  }
+
+  /** Installs the store in a running application, unless it is there. */
+  static void install(SparkContext context) {
+    SparkEnv env = SparkEnv.get();
+    String application = env.rpcEnv().address().toString();
+    synchronized (INSTALLED) {
+      if (INSTALLED.containsKey(application)) {
+        return;
+      }
+      DriverStore store = new DriverStore(env);
+      RpcEndpointRef endpoint =
+          env.rpcEnv().setupEndpoint(ENDPOINT, new StoreEndpoint(env.rpcEnv(), store));
+      INSTALLED.put(application, store);
+      context.addSparkListener(
+          new StageListener(
+              store,
+              () -> {
+                synchronized (INSTALLED) {
+                  INSTALLED.remove(application);
+                }
+                env.rpcEnv().stop(endpoint);
+                store.close();
+              }));
+      LOG.info("The driver's store for collectives is at endpoint {} of {}", ENDPOINT, application);
+    }
+  }
+
+  /**
+   * Takes one message and gives the reply, now or later. Does not block, but for large values on a
+   * thread of its own.
+   */
+  void receive(RpcAddress sender, byte[] bytes, Consumer<byte[]> reply) {
+    if (bytes.length > BlockValues.INLINE_BYTES) {
+      background.execute(() -> handle(sender, ByteBuffer.wrap(bytes), reply));
+    } else {
+      handle(sender, ByteBuffer.wrap(bytes), reply);
+    }
+  }
+
+  private void handle(RpcAddress sender, ByteBuffer message, Consumer<byte[]> reply) {
+    try {
+      byte kind = message.get();
+      UUID id = StoreMessages.session(message);
+      switch (kind) {
+        case StoreMessages.OPEN -> {
+          open(id, new StageAttempt(message.getInt(), message.getInt()), sender);
+          reply.accept(StoreMessages.ok(new byte[0]));
+        }
+        case StoreMessages.CALL -> call(id, message, reply);
+        case StoreMessages.CLOSE -> {
+          close(id);
+          reply.accept(StoreMessages.ok(new byte[0]));
+        }
+        default -> reply.accept(StoreMessages.refused("a message of kind " + kind));
+      }
+    } catch (RuntimeException e) {
+      reply.accept(StoreMessages.refused(e.toString()));
+    }
+  }
+
+  private synchronized void open(UUID id, StageAttempt stage, RpcAddress sender) {
+    int latest = latestAttempts.getOrDefault(stage.stageId(), -1);
+    if (stage.attempt() < latest) {
+      throw new IllegalStateException(
+          stage + " is over: attempt " + latest + " of that stage has begun");
+    }
+    if (stage.attempt() > latest) {
+      latestAttempts.put(stage.stageId(), stage.attempt());
+      if (latest >= 0) {
+        remove(new StageAttempt(stage.stageId(), latest), stage + " has begun");
+      }
+    }
+    clients.put(id, new Client(stage, sender, new StoreSession(table, stage.keyPrefix())));
+  }
+
+  private void call(UUID id, ByteBuffer request, Consumer<byte[]> reply) {
+    Client client;
+    synchronized (this) {
+      client = clients.get(id);
+    }
+    if (client == null) {
+      reply.accept(StoreMessages.refused("this client's stage is over, or its executor was lost"));
+      return;
+    }
+    CompletableFuture<byte[]> answer = client.session().answer(request);
+    answer.whenComplete(
+        (bytes, cause) ->
+            reply.accept(
+                cause == null
+                    ? StoreMessages.ok(bytes)
+                    : StoreMessages.refused("this client's stage is over")));
+  }
+
+  private void close(UUID id) {
+    Client client;
+    synchronized (this) {
+      client = clients.remove(id);
+    }
+    if (client != null) {
+      client.session().close();
+    }
+  }
+
+  /** An executor's connection is gone, and with it its clients. */
+  synchronized void disconnected(RpcAddress address) {
+    dropClients(client -> address.equals(client.address()));
+  }
+
+  /** A stage has ended, well or not. */
+  void stageEnded(StageAttempt stage, boolean failed) {
+    if (failed) {
+      background.schedule(() -> stageOver(stage), KEEP_FAILED_SECONDS, TimeUnit.SECONDS);
+    } else {
+      stageOver(stage);
+    }
+  }
+
+  private synchronized void stageOver(StageAttempt stage) {
+    remove(stage, stage + " has ended");
+    latestAttempts.remove(stage.stageId(), stage.attempt());
+  }
+
+  private void remove(StageAttempt stage, String reason) {
+    dropClients(client -> client.stage().equals(stage));
+    long removed = table.removePrefix(stage.keyPrefix(), reason);
+    LOG.debug("Removed {} keys, because {}", removed, reason);
+  }
+
+  private void dropClients(java.util.function.Predicate<Client> which) {
+    for (Iterator<Client> each = clients.values().iterator(); each.hasNext(); ) {
+      Client client = each.next();
+      if (which.test(client)) {
+        each.remove();
+        client.session().close();
+      }
+    }
+  }
+
+  /** The number of keys of all stages. */
+  static long keys(SparkEnv env) {
+    DriverStore store = of(env);
+    return store == null ? 0 : store.table.count("");
+  }
+
+  /** The number of clients of all stages. */
+  static int clientCount(SparkEnv env) {
+    DriverStore store = of(env);
+    if (store == null) {
+      return 0;
+    }
+    synchronized (store) {
+      return store.clients.size();
+    }
+  }
+
+  private static DriverStore of(SparkEnv env) {
+    synchronized (INSTALLED) {
+      return INSTALLED.get(env.rpcEnv().address().toString());
+    }
+  }
+
+  private void close() {
+    table.close();
+    background.shutdownNow();
+  }
+}

@@ -1,0 +1,125 @@
+package org.sparkcollectives.spark;
+
+import java.time.Duration;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.rpc.RpcEndpointNotFoundException;
+import org.apache.spark.rpc.RpcEndpointRef;
+import org.apache.spark.rpc.RpcTimeout;
+import org.apache.spark.util.RpcUtils;
+import org.apache.spark.util.ThreadUtils;
+import org.sparkcollectives.store.RemoteStore;
+import org.sparkcollectives.store.Store;
+import org.sparkcollectives.store.StoreConnectionException;
+import org.sparkcollectives.store.StoreException;
+import scala.concurrent.duration.FiniteDuration;
+import scala.reflect.ClassTag;
+import scala.reflect.ClassTag$;
+
+/** A task's handle on the driver's store, over Spark's own RPC. */
+final class DriverStoreClient extends RemoteStore {
+
+  /** The store has its own deadlines; Spark's would only cut off a watch that waits for long. */
+  private static final RpcTimeout NO_TIMEOUT =
+      new RpcTimeout(new FiniteDuration(365, TimeUnit.DAYS), "spark.collectives.store.timeout");
+
+  private static final ClassTag<Object> ANY = ClassTag$.MODULE$.apply(Object.class);
+
+  /** Larger ones can end a dispatcher thread of the driver. */
+  private static final int MAX_REQUEST_BYTES = 128 << 20;
+
+  private final SparkEnv env;
+  private final RpcEndpointRef driver;
+  private final UUID session = UUID.randomUUID();
+
+  private DriverStoreClient(SparkEnv env, RpcEndpointRef driver, Duration timeout) {
+    super("The driver's store at " + driver.address(), timeout);
+    this.env = env;
+    this.driver = driver;
+  }
+
+  /**
+   * Connects to the driver's store; null if there is none. Blocks for one round trip, or two.
+   *
+   * @throws StoreException if a later attempt of the stage has begun
+   */
+  static Store connect(SparkEnv env, StageAttempt stage, Duration timeout) {
+    RpcEndpointRef driver;
+    try {
+      driver = RpcUtils.makeDriverRef(DriverStore.ENDPOINT, env.conf(), env.rpcEnv());
+    } catch (RuntimeException e) {
+      throw e;
+    } catch (Exception e) { // makeDriverRef throws Spark's checked exceptions unannounced.
+      if (isNotFound(e)) {
+        return null;
+      }
+      throw new StoreConnectionException("The driver's store cannot be reached: " + e, e);
+    }
+    DriverStoreClient client = new DriverStoreClient(env, driver, timeout);
+    StoreMessages.unwrap((byte[]) driver.askSync(StoreMessages.open(client.session, stage), ANY));
+    return client;
+  }
+
+  private static boolean isNotFound(Throwable cause) {
+    for (Throwable each = cause; each != null; each = each.getCause()) {
+      if (each instanceof RpcEndpointNotFoundException) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  @Override
+  protected CompletableFuture<byte[]> ask(byte[] request) {
+    CompletableFuture<byte[]> reply = new CompletableFuture<>();
+    if (request.length > MAX_REQUEST_BYTES) {
+      reply.completeExceptionally(
+          new StoreException(
+              "The driver's store takes values of up to "
+                  + (MAX_REQUEST_BYTES >> 20)
+                  + " MiB, not "
+                  + (request.length >> 20)
+                  + " MiB; write it to a file system and store the path"));
+      return reply;
+    }
+    driver
+        .ask(StoreMessages.call(session, request), NO_TIMEOUT, ANY)
+        .onComplete(
+            result -> {
+              try {
+                if (result.isSuccess()) {
+                  reply.complete(StoreMessages.unwrap((byte[]) result.get()));
+                } else {
+                  Throwable cause = result.failed().get();
+                  reply.completeExceptionally(
+                      new StoreConnectionException(
+                          "The driver's store at " + driver.address() + " was lost: " + cause,
+                          cause));
+                }
+              } catch (StoreException e) {
+                reply.completeExceptionally(e);
+              }
+              return null;
+            },
+            ThreadUtils.sameThread());
+    return reply;
+  }
+
+  @Override
+  protected CompletableFuture<byte[]> fetch(byte[] reference) {
+    return CompletableFuture.supplyAsync(
+        () -> BlockValues.fetch(env.blockManager(), reference),
+        body -> {
+          Thread thread = new Thread(body, "collectives-block-fetch");
+          thread.setDaemon(true);
+          thread.start();
+        });
+  }
+
+  @Override
+  protected void disconnect() {
+    driver.ask(StoreMessages.close(session), NO_TIMEOUT, ANY);
+  }
+}

@@ -1,0 +1,84 @@
+package org.sparkcollectives.spark;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.spark.BarrierTaskContext;
+import org.apache.spark.SparkContext;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.TaskContext;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.util.TaskCompletionListener;
+import org.apache.spark.util.TaskFailureListener;
+import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.ProcessGroup;
+
+/** The ways in from Spark. */
+public final class SparkCollectives {
+
+  /** The world group of each barrier task that runs in this JVM, by task attempt. */
+  private static final Map<Long, ProcessGroup> WORLDS = new ConcurrentHashMap<>();
+
+  private SparkCollectives() {}
+
+  /**
+   * Installs the driver's store in a running application, as {@code spark.plugins} does at its
+   * start: for notebooks and shells. On the driver; calling again does nothing.
+   */
+  public static void install(SparkContext context) {
+    DriverStore.install(context);
+  }
+
+  /** See {@link #install(SparkContext)}. */
+  public static void install(JavaSparkContext context) {
+    install(context.sc());
+  }
+
+  /**
+   * The world group of the current barrier task, with the options of the configuration.
+   *
+   * @see #world(GroupOptions)
+   */
+  public static ProcessGroup world() {
+    return world(GroupOptions.defaults());
+  }
+
+  /**
+   * The world group of the current barrier task: all tasks of the stage, with the partition as
+   * rank.
+   *
+   * <p>The first call of a task blocks until all tasks of the stage have made it; later calls give
+   * the same group. The group is closed when the task ends, and aborted when it fails, so that no
+   * other rank waits for it.
+   *
+   * @throws IllegalStateException outside a barrier task
+   */
+  public static ProcessGroup world(GroupOptions options) {
+    TaskContext current = TaskContext.get();
+    if (!(current instanceof BarrierTaskContext task)) {
+      throw new IllegalStateException(
+          current == null
+              ? "SparkCollectives.world() must be called inside a task, and this is the driver or a"
+                  + " thread that the task started; call it in rdd.barrier().mapPartitions(...) and"
+                  + " pass the group on"
+              : "SparkCollectives.world() must be called inside a barrier task, because ranks must run"
+                  + " at the same time; write rdd.barrier().mapPartitions(...) or"
+                  + " BarrierStage.of(rdd) instead of rdd.mapPartitions(...)");
+    }
+    ProcessGroup world = WORLDS.get(task.taskAttemptId());
+    return world == null ? join(task, options) : world;
+  }
+
+  private static ProcessGroup join(BarrierTaskContext task, GroupOptions options) {
+    ProcessGroup world = WorldGroup.join(task, SparkEnv.get(), options);
+    WORLDS.put(task.taskAttemptId(), world);
+    TaskCompletionListener onEnd =
+        ended -> {
+          WORLDS.remove(ended.taskAttemptId());
+          world.close();
+        };
+    TaskFailureListener onFailure = (failed, cause) -> world.abort(cause);
+    task.addTaskCompletionListener(onEnd);
+    task.addTaskFailureListener(onFailure);
+    return world;
+  }
+}

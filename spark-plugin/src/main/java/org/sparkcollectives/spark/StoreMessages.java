@@ -1,0 +1,76 @@
+package org.sparkcollectives.spark;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.UUID;
+import org.sparkcollectives.store.StoreException;
+
+/**
+ * What travels between the executors and the driver's store over Spark's RPC: bytes only.
+ *
+ * <p>Spark decodes RPC messages with the class loader that it started with. An object of a class of
+ * ours, in a jar that was added later, would bring down every executor that it reaches.
+ *
+ * <pre>
+ *   OPEN  session, stage, attempt      a new client; first of all
+ *   CALL  session, a store's request   the reply is the store's
+ *   CLOSE session                      the client is done
+ *   reply: OK, bytes   or   REFUSED, text
+ * </pre>
+ */
+final class StoreMessages {
+
+  static final byte OPEN = 1;
+  static final byte CALL = 2;
+  static final byte CLOSE = 3;
+
+  private static final byte OK = 0;
+  private static final byte REFUSED = 1;
+
+  private StoreMessages() {}
+
+  static byte[] open(UUID session, StageAttempt stage) {
+    return head(OPEN, session, 2 * Integer.BYTES)
+        .putInt(stage.stageId())
+        .putInt(stage.attempt())
+        .array();
+  }
+
+  static byte[] call(UUID session, byte[] request) {
+    return head(CALL, session, request.length).put(request).array();
+  }
+
+  static byte[] close(UUID session) {
+    return head(CLOSE, session, 0).array();
+  }
+
+  private static ByteBuffer head(byte kind, UUID session, int more) {
+    return ByteBuffer.allocate(1 + 2 * Long.BYTES + more)
+        .put(kind)
+        .putLong(session.getMostSignificantBits())
+        .putLong(session.getLeastSignificantBits());
+  }
+
+  static UUID session(ByteBuffer message) {
+    return new UUID(message.getLong(), message.getLong());
+  }
+
+  static byte[] ok(byte[] reply) {
+    return ByteBuffer.allocate(1 + reply.length).put(OK).put(reply).array();
+  }
+
+  static byte[] refused(String why) {
+    byte[] text = why.getBytes(StandardCharsets.UTF_8);
+    return ByteBuffer.allocate(1 + text.length).put(REFUSED).put(text).array();
+  }
+
+  /** The store's reply. */
+  static byte[] unwrap(byte[] reply) {
+    byte[] content = new byte[reply.length - 1];
+    System.arraycopy(reply, 1, content, 0, content.length);
+    if (reply[0] != OK) {
+      throw new StoreException(new String(content, StandardCharsets.UTF_8));
+    }
+    return content;
+  }
+}

@@ -1,0 +1,64 @@
+package org.sparkcollectives.spark;
+
+import java.util.HashMap;
+import java.util.Map;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.TaskContext;
+import org.sparkcollectives.RankContext;
+import org.sparkcollectives.config.Configuration;
+import scala.Tuple2;
+
+/** A barrier task as the host of a rank. */
+final class TaskRank implements RankContext {
+
+  private static final String SETTINGS = "spark.collectives.";
+
+  private final TaskContext task;
+  private final SparkEnv env;
+  private final Configuration configuration;
+
+  TaskRank(TaskContext task, SparkEnv env) {
+    this.task = task;
+    this.env = env;
+    this.configuration = settings(env.conf());
+  }
+
+  static Configuration settings(SparkConf conf) {
+    Map<String, String> settings = new HashMap<>();
+    for (Tuple2<String, String> each : conf.getAllWithPrefix(SETTINGS)) {
+      settings.put(SETTINGS + each._1(), each._2());
+    }
+    return Configuration.of(settings);
+  }
+
+  @Override
+  public String executorId() {
+    return env.executorId();
+  }
+
+  @Override
+  public long taskAttemptId() {
+    return task.taskAttemptId();
+  }
+
+  @Override
+  public boolean isKilled() {
+    return task.isInterrupted();
+  }
+
+  @Override
+  public String killReason() {
+    return task.getKillReason().getOrElse(() -> "no reason given");
+  }
+
+  @Override
+  public Configuration configuration() {
+    return configuration;
+  }
+
+  @Override
+  public String bindHost() {
+    return env.blockManager().blockManagerId().host();
+  }
+}

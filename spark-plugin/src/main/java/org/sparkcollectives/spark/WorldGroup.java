@@ -1,0 +1,54 @@
+package org.sparkcollectives.spark;
+
+import java.time.Duration;
+import org.apache.spark.BarrierTaskContext;
+import org.apache.spark.SparkEnv;
+import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.engine.GroupCreation;
+import org.sparkcollectives.store.Store;
+import org.sparkcollectives.store.StoreConfiguration;
+
+/** How the tasks of a barrier stage become a group. */
+final class WorldGroup {
+
+  private WorldGroup() {}
+
+  /** Joins as the task's rank. Blocks until all tasks have joined. */
+  static ProcessGroup join(BarrierTaskContext task, SparkEnv env, GroupOptions options) {
+    StageAttempt stage = new StageAttempt(task.stageId(), task.stageAttemptNumber());
+    TaskRank rank = new TaskRank(task, env);
+    Duration timeout = rank.configuration().get(StoreConfiguration.TIMEOUT);
+    int size = task.getTaskInfos().length;
+    GroupOptions named =
+        options.name().isEmpty()
+            ? options.withName(env.conf().getAppId() + "/" + stage + "/world")
+            : options;
+    Store store = DriverStoreClient.connect(env, stage, timeout);
+    if (store != null) {
+      return create(store, task, size, named, rank, store::close);
+    }
+    ExecutorHostedStore hosted = ExecutorHostedStore.meet(task, rank.bindHost(), timeout);
+    return create(hosted.store(), task, size, named, rank, () -> hosted.close(task));
+  }
+
+  private static ProcessGroup create(
+      Store store,
+      BarrierTaskContext task,
+      int size,
+      GroupOptions options,
+      TaskRank rank,
+      Runnable afterClose) {
+    boolean created = false;
+    try {
+      ProcessGroup world =
+          GroupCreation.create(store, task.partitionId(), size, options, rank, afterClose);
+      created = true;
+      return world;
+    } finally {
+      if (!created) {
+        afterClose.run();
+      }
+    }
+  }
+}

@@ -1,0 +1,19 @@
+package org.sparkcollectives.spark
+
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Without `spark.plugins`, as in a notebook whose session was there first. */
+class InstalledLaterSuite extends AnyFunSuite with LocalCluster {
+
+  test("without a driver's store, rank 0 serves one; once installed, the driver's is used") {
+    assert(Jobs.ranks(sc, 4)(Jobs.sum) == Seq(10, 10, 10, 10))
+    assert(Jobs.ranks(sc, 4)(_.store.toString).forall(_.contains("TcpStore")))
+    SparkCollectives.install(sc)
+    SparkCollectives.install(sc)
+    assert(Jobs.ranks(sc, 4)(Jobs.sum) == Seq(10, 10, 10, 10))
+    assert(Jobs.ranks(sc, 4)(_.store.toString).forall(_.contains("driver's store")))
+    eventually(s"no threads, but there are ${Jobs.threads(sc)}")(
+      Jobs.threads(sc).values.forall(_.isEmpty)
+    )
+  }
+}

@@ -1,0 +1,70 @@
+package org.sparkcollectives.spark
+
+import java.nio.file.{Files, Path, Paths}
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.{SparkContext, SparkEnv, TaskContext}
+import org.sparkcollectives.{
+  CollectiveException,
+  PeerFailedException,
+  ProcessGroup,
+  ReduceOp,
+  Tensor
+}
+
+/** What the tasks of the suites do. Apart from the suites, so that no task carries one along. */
+object Jobs {
+
+  /** Runs `body` as the ranks of a barrier stage, the way of Scala. */
+  def ranks[R: scala.reflect.ClassTag](sc: SparkContext, size: Int)(
+      body: ProcessGroup => R
+  ): Seq[R] =
+    sc.parallelize(0 until size, size)
+      .barrier()
+      .mapPartitions(_ => Iterator(body(SparkCollectives.world())))
+      .collect()
+      .toSeq
+
+  /** The sum of all ranks' rank + 1, as each rank sees it. */
+  def sum(world: ProcessGroup): Int = {
+    val values = Array.fill(1000)(world.rank + 1)
+    world.allReduce(Tensor.of(values: _*), ReduceOp.SUM).await()
+    values.distinct match {
+      case Array(value) => value
+      case several      => throw new IllegalStateException(several.mkString(", "))
+    }
+  }
+
+  /** Runs `body`, and leaves what it threw in a file that carries the rank. */
+  def keepingFailure[R](folder: String, world: ProcessGroup)(body: => R): R =
+    try body
+    catch {
+      case e: CollectiveException =>
+        val kind = e match {
+          case failed: PeerFailedException => failed.failure.kind.toString
+          case other                       => other.getClass.getSimpleName
+        }
+        val cause = Option(e.getCause).map(_.getMessage).getOrElse("")
+        Files.writeString(Paths.get(folder, world.rank.toString), s"$kind\n${e.getMessage}\n$cause")
+        throw e
+    }
+
+  /** Our threads in the JVM of each executor, by executor. */
+  def threads(sc: SparkContext): Map[String, Set[String]] = {
+    val slots = sc.defaultParallelism * 4
+    sc.parallelize(0 until slots, slots)
+      .map { _ =>
+        val ours = Thread.getAllStackTraces.keySet.asScala
+          .map(_.getName)
+          .filter(_.startsWith("collectives-"))
+        SparkEnv.get.executorId -> ours.toSet
+      }
+      .collect()
+      .groupMapReduce(_._1)(_._2)(_ ++ _)
+  }
+
+  def read(folder: Path, rank: Int): String = Files.readString(folder.resolve(rank.toString))
+
+  def taskContextIsBarrier: Boolean = TaskContext.get() != null
+}

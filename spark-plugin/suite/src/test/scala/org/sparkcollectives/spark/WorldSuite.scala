@@ -1,0 +1,159 @@
+package org.sparkcollectives.spark
+
+import java.nio.file.Files
+
+import scala.concurrent.{Await, Future}
+import scala.concurrent.ExecutionContext.Implicits.global
+import scala.concurrent.duration._
+
+import org.apache.spark.{SparkEnv, SparkException}
+import org.apache.spark.api.java.JavaSparkContext
+import org.scalatest.funsuite.AnyFunSuite
+import org.sparkcollectives.{ProcessGroup, ReduceOp, Tensor}
+
+/** Barrier tasks as ranks, on two executors with two tasks each. */
+class WorldSuite extends AnyFunSuite with LocalCluster {
+
+  override def settings: Map[String, String] =
+    Map(
+      "spark.plugins" -> classOf[CollectivesPlugin].getName,
+      "spark.collectives.preflight.timeout" -> "5s"
+    )
+
+  test("all tasks of a barrier stage reduce together, with the partition as rank") {
+    assert(Jobs.ranks(sc, 4)(Jobs.sum) == Seq(10, 10, 10, 10))
+    val ranks = Jobs.ranks(sc, 3)(world => (world.rank, world.size, world.name))
+    assert(ranks.map(_._1) == Seq(0, 1, 2))
+    assert(ranks.map(_._2).distinct == Seq(3))
+    assert(ranks.map(_._3).distinct.size == 1)
+    assert(ranks.head._3.startsWith(sc.applicationId))
+  }
+
+  test("a task gets the same world each time it asks") {
+    val same = Jobs.ranks(sc, 2)(world => world eq SparkCollectives.world())
+    assert(same == Seq(true, true))
+  }
+
+  test("the Java way reduces the rows of its partitions, an empty one included") {
+    val rows = new JavaSparkContext(sc).parallelize(java.util.List.of[Integer](1, 2, 3), 4)
+    val function: RankFunction[Integer, Integer] =
+      (world: ProcessGroup, mine: java.util.Iterator[Integer]) => {
+        val sum = Array(0)
+        mine.forEachRemaining(row => sum(0) += row)
+        world.allReduce(Tensor.of(sum: _*), ReduceOp.SUM).await()
+        java.util.List.of[Integer](sum(0)).iterator()
+      }
+    val sums = BarrierStage.of(rows).mapPartitions(function).collect()
+    assert(sums == java.util.List.of[Integer](6, 6, 6, 6))
+  }
+
+  test("what a rank throws is the cause that the other ranks and the job see") {
+    val folder = Files.createTempDirectory("failures")
+    val path = folder.toString
+    val error = intercept[SparkException] {
+      Jobs.ranks(sc, 4) { world =>
+        Jobs.keepingFailure(path, world) {
+          world.barrier().await()
+          if (world.rank == 2) throw new IllegalArgumentException("row 17 is broken")
+          Jobs.sum(world)
+        }
+      }
+    }
+    assert(error.getMessage.contains("row 17 is broken"))
+    for (rank <- Seq(0, 1, 3)) {
+      eventually(s"rank $rank says why it failed")(Files.exists(folder.resolve(rank.toString)))
+      val failure = Jobs.read(folder, rank)
+      assert(failure.startsWith("USER_EXCEPTION"), failure)
+      assert(failure.contains("rank 2") && failure.contains("row 17 is broken"), failure)
+      assert(failure.contains("WorldSuite"), "the other rank's stack trace: " + failure)
+    }
+    assert(Jobs.ranks(sc, 4)(Jobs.sum) == Seq(10, 10, 10, 10), "the next job runs")
+  }
+
+  test("ranks that wait for a task that has ended are told so") {
+    val folder = Files.createTempDirectory("failures")
+    val path = folder.toString
+    val error = intercept[SparkException] {
+      Jobs.ranks(sc, 4) { world =>
+        Jobs.keepingFailure(path, world) {
+          world.barrier().await()
+          if (world.rank == 1) 0 else Jobs.sum(world)
+        }
+      }
+    }
+    assert(error.getMessage.contains("rank 1"))
+    val told = Seq(0, 2, 3).filter(rank => Files.exists(folder.resolve(rank.toString)))
+    assert(told.nonEmpty)
+    told.foreach(rank =>
+      assert(Jobs.read(folder, rank).startsWith("PEER_FINISHED"), Jobs.read(folder, rank))
+    )
+  }
+
+  test("a rank that waits wakes when its task is killed") {
+    val folder = Files.createTempDirectory("failures")
+    val path = folder.toString
+    val job = Future {
+      sc.setJobGroup("to-cancel", "waits for ever", interruptOnCancel = false)
+      Jobs.ranks(sc, 2) { world =>
+        Jobs.keepingFailure(path, world) {
+          Files.writeString(java.nio.file.Paths.get(path, "started-" + world.rank), "")
+          val nothing = Array(0)
+          if (world.rank == 0) world.recv(Tensor.of(nothing: _*), 1, 0).await()
+          else world.recv(Tensor.of(nothing: _*), 0, 0).await()
+        }
+      }
+    }
+    eventually("both ranks wait")(
+      (0 to 1).forall(rank => Files.exists(folder.resolve("started-" + rank)))
+    )
+    sc.cancelJobGroup("to-cancel")
+    intercept[SparkException](Await.result(job, 60.seconds))
+    for (rank <- 0 to 1) {
+      eventually(s"rank $rank woke")(Files.exists(folder.resolve(rank.toString)))
+      assert(Jobs.read(folder, rank).contains("killed"), Jobs.read(folder, rank))
+    }
+    assert(Jobs.ranks(sc, 4)(Jobs.sum) == Seq(10, 10, 10, 10))
+  }
+
+  test("outside a barrier task there is no world, and the error says what to do") {
+    val onDriver = intercept[IllegalStateException](SparkCollectives.world())
+    assert(onDriver.getMessage.contains("inside a task"))
+    val inTask = intercept[SparkException] {
+      sc.parallelize(0 until 1, 1).map(_ => SparkCollectives.world().rank).collect()
+    }
+    assert(inTask.getMessage.contains("rdd.barrier().mapPartitions"))
+  }
+
+  test("too many partitions are refused with the arithmetic") {
+    val rows = new JavaSparkContext(sc).parallelize(java.util.List.of[Integer](1), 5)
+    val function: RankFunction[Integer, Integer] = (_, mine) => mine
+    val error = intercept[IllegalStateException](BarrierStage.of(rows).mapPartitions(function))
+    assert(error.getMessage.contains("5 partitions"))
+    assert(error.getMessage.contains("only 4 slots: 2 executors"))
+    assert(error.getMessage.contains("Repartition to at most 4"))
+  }
+
+  test("large values of the driver's store travel as blocks, and go with the stage") {
+    val blocks = () => SparkEnv.get.blockManager.getMatchingBlockIds(_.name.contains("collectives"))
+    val seen = Jobs.ranks(sc, 3) { world =>
+      if (world.rank == 0) world.store.set("large", Array.fill(3 << 20)(7.toByte))
+      val value = world.store.get("large")
+      world.barrier().await()
+      (value.length, value.forall(_ == 7))
+    }
+    assert(seen == Seq.fill(3)((3 << 20, true)))
+    eventually(s"no blocks, but there are ${blocks()}")(blocks().isEmpty)
+  }
+
+  test("two runs leave no thread, key or client behind") {
+    for (_ <- 1 to 2) assert(Jobs.ranks(sc, 4)(Jobs.sum) == Seq(10, 10, 10, 10))
+    val env = SparkEnv.get
+    eventually(s"no keys, but there are ${DriverStore.keys(env)}")(DriverStore.keys(env) == 0)
+    eventually(s"no clients, but there are ${DriverStore.clientCount(env)}")(
+      DriverStore.clientCount(env) == 0
+    )
+    eventually(s"no threads, but there are ${Jobs.threads(sc)}")(
+      Jobs.threads(sc).values.forall(_.isEmpty)
+    )
+  }
+}
