@@ -1,0 +1,49 @@
+package org.sparkcollectives.examples.digits;
+
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * The sum of the gradients of some images, with their summed loss and their number behind it: what
+ * is added up over all ranks, however many images each has.
+ */
+final class Gradient {
+
+  private final double[] values;
+
+  Gradient(int parameters) {
+    this.values = new double[parameters + 2];
+  }
+
+  /** The array to be reduced. */
+  double[] array() {
+    return values;
+  }
+
+  /** Becomes the sum over {@code batch}; zero for none. */
+  void compute(Network network, List<Digit> batch) {
+    Arrays.fill(values, 0);
+    int parameters = values.length - 2;
+    for (Digit digit : batch) {
+      values[parameters] += network.addGradient(digit, values);
+    }
+    values[parameters + 1] = batch.size();
+  }
+
+  double loss() {
+    return values[values.length - 2];
+  }
+
+  double images() {
+    return values[values.length - 1];
+  }
+
+  /** Moves the parameters down the mean gradient. */
+  void apply(double[] parameters, double[] velocity, TrainingOptions options) {
+    for (int i = 0; i < parameters.length; i++) {
+      velocity[i] =
+          options.momentum() * velocity[i] - options.learningRate() * values[i] / images();
+      parameters[i] += velocity[i];
+    }
+  }
+}

@@ -1,0 +1,62 @@
+package org.sparkcollectives.examples.digits;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.api.java.JavaRDD;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.broadcast.Broadcast;
+
+/**
+ * The same step as Spark does it without ranks: broadcast the parameters, aggregate the gradient.
+ */
+final class TreeAggregateStep {
+
+  private static final int STEPS = 20;
+
+  private TreeAggregateStep() {}
+
+  /** The median time of a step in milliseconds. */
+  static double medianMillis(
+      JavaSparkContext spark, JavaRDD<Digit> train, TrainingOptions options) {
+    JavaRDD<Digit> cached = train.cache();
+    cached.count();
+    int batch = Math.max(1, options.batch() / cached.getNumPartitions());
+    double[] parameters = Network.randomParameters(options.hidden(), options.seed());
+    double[] velocity = new double[parameters.length];
+    StepTimes times = new StepTimes(STEPS);
+    for (int step = 0; step < STEPS; step++) {
+      times.begin();
+      Broadcast<double[]> current = spark.broadcast(parameters);
+      Gradient sum = new Gradient(parameters.length);
+      double[] total =
+          cached
+              .mapPartitions(
+                  rows -> {
+                    List<Digit> images = new ArrayList<>();
+                    while (rows.hasNext() && images.size() < batch) {
+                      images.add(rows.next());
+                    }
+                    Gradient gradient = new Gradient(current.value().length);
+                    gradient.compute(new Network(options.hidden(), current.value()), images);
+                    return List.of(gradient.array()).iterator();
+                  })
+              .treeAggregate(
+                  new double[parameters.length + 2],
+                  TreeAggregateStep::add,
+                  TreeAggregateStep::add);
+      System.arraycopy(total, 0, sum.array(), 0, total.length);
+      sum.apply(parameters, velocity, options);
+      current.destroy();
+      times.end();
+    }
+    cached.unpersist();
+    return times.medianMillis();
+  }
+
+  private static double[] add(double[] sum, double[] other) {
+    for (int i = 0; i < sum.length; i++) {
+      sum[i] += other[i];
+    }
+    return sum;
+  }
+}
