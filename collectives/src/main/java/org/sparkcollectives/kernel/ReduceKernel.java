@@ -16,6 +16,9 @@ import org.sparkcollectives.tensor.HostTensor;
  * <p>The half types accumulate in float32 and are rounded once, in {@link #finish}: there {@link
  * #accumulatorType()} differs from {@link #inputType()}.
  *
+ * <p>A tensor of another type, a range outside of a tensor, or a source that is too short is an
+ * {@link IllegalArgumentException}, and nothing is written.
+ *
  * <p>Kernels are stateless to the caller and may be used by any number of threads at once.
  */
 public interface ReduceKernel {
@@ -43,13 +46,19 @@ public interface ReduceKernel {
 
   /**
    * Applies the factor of {@link ReduceOp#premulSum} in place; does nothing for other reductions.
+   * The factor is rounded to float32 for all but {@code float64} and {@code complex128}; the
+   * product is rounded to the input's type, in which it travels.
    */
   void premultiply(HostTensor input, long offset, long count);
 
   /** Copies a contribution into an accumulator, converting it to the accumulator's type. */
   void load(HostTensor accumulator, long offset, HostTensor input, long inputOffset, long count);
 
-  /** Reduces {@code count} input elements of {@code source}, which advances, into place. */
+  /**
+   * Reduces {@code count} input elements of {@code source}, which advances, into place.
+   *
+   * @param source in native byte order, at any position
+   */
   void accumulate(HostTensor accumulator, long offset, int count, ByteBuffer source);
 
   /** Reduces {@code count} elements of another tensor of the input's type into place. */

@@ -295,7 +295,7 @@ public enum ArrayType {
             + " lies in a "
             + (dtype == DType.BOOL ? "boolean[] or byte[]" : of(dtype))
             + ", not in "
-            + (array == null ? "null" : "a " + array.getClass().getCanonicalName()));
+            + (array == null ? "null" : array.getClass().getCanonicalName()));
   }
 
   private boolean holds(DType dtype) {

@@ -71,16 +71,16 @@ class HeapTensorTest extends HostTensorContractTest {
   void anArrayThatDoesNotFitIsRefused() {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> Tensor.wrap(DType.FLOAT16, new float[2]))
-        .withMessage("A tensor of float16 lies in a short[], not in a float[]");
+        .withMessage("A tensor of float16 lies in a short[], not in float[]");
     assertThatIllegalArgumentException()
         .isThrownBy(() -> Tensor.wrap(DType.BOOL, new int[2]))
-        .withMessage("A tensor of bool lies in a boolean[] or byte[], not in a int[]");
+        .withMessage("A tensor of bool lies in a boolean[] or byte[], not in int[]");
     assertThatIllegalArgumentException()
         .isThrownBy(() -> Tensor.wrap(DType.INT8, new boolean[2]))
-        .withMessage("A tensor of int8 lies in a byte[], not in a boolean[]");
+        .withMessage("A tensor of int8 lies in a byte[], not in boolean[]");
     assertThatIllegalArgumentException()
         .isThrownBy(() -> Tensor.wrap(DType.FLOAT64, "text"))
-        .withMessage("A tensor of float64 lies in a double[], not in a java.lang.String");
+        .withMessage("A tensor of float64 lies in a double[], not in java.lang.String");
     assertThatIllegalArgumentException()
         .isThrownBy(() -> Tensor.wrap(DType.COMPLEX64, new float[7]))
         .withMessage(

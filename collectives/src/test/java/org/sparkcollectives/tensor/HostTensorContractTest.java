@@ -245,7 +245,7 @@ abstract class HostTensorContractTest {
     HostTensor tensor = floats(1, 2, 3, 4, 5, 6).reshape(2, 3);
     assertThatIllegalArgumentException()
         .isThrownBy(() -> tensor.copyTo(new double[6]))
-        .withMessage("A tensor of float32 lies in a float[], not in a double[]");
+        .withMessage("A tensor of float32 lies in a float[], not in double[]");
     assertThatIllegalArgumentException()
         .isThrownBy(() -> tensor.copyFrom((Object) null))
         .withMessage("A tensor of float32 lies in a float[], not in null");
