@@ -16,6 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkcollectives.testing.GroupRuns;
 
 /** What every path between ranks must do, against sums that a child could check. */
+@org.junit.jupiter.api.extension.ExtendWith(org.sparkcollectives.testing.LeakCheck.class)
 abstract class CollectivesContractTest {
 
   /** The paths under test. */

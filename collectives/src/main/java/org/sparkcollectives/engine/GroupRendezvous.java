@@ -1,5 +1,6 @@
 package org.sparkcollectives.engine;
 
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -9,6 +10,7 @@ import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.sparkcollectives.CollectiveException;
@@ -94,7 +96,7 @@ final class GroupRendezvous {
   }
 
   private void take(Endpoint self) {
-    byte[] mine = EndpointCodec.encode(self);
+    byte[] mine = unique(EndpointCodec.encode(self));
     byte[] taken = store.compareSet(key(self.rank()), ABSENT, mine);
     if (!Arrays.equals(taken, mine)) {
       throw new IllegalArgumentException(
@@ -106,6 +108,13 @@ final class GroupRendezvous {
               + EndpointCodec.decode(taken).describe()
               + ". Each rank joins once, and a group's name is never used again");
     }
+  }
+
+  /** Two ranks of one process must not take each other's claim for their own. */
+  private static byte[] unique(byte[] endpoint) {
+    byte[] claim = Arrays.copyOf(endpoint, endpoint.length + Long.BYTES);
+    ByteBuffer.wrap(claim).putLong(endpoint.length, ThreadLocalRandom.current().nextLong());
+    return claim;
   }
 
   private void awaitAll(Endpoint self) {

@@ -1,0 +1,26 @@
+package org.sparkcollectives;
+
+import java.net.URI;
+import org.sparkcollectives.store.Store;
+
+/** Knows what the URLs of one scheme mean; see {@link Rendezvous#register}. */
+@FunctionalInterface
+public interface RendezvousHandler {
+
+  /**
+   * Opens the store that a URL names. May block until others are there.
+   *
+   * @throws IllegalArgumentException if the URL lacks something; the message says what
+   */
+  Meeting open(URI url);
+
+  /**
+   * Where ranks meet.
+   *
+   * @param store the store in which they find each other
+   * @param rank which rank the caller is
+   * @param size the number of ranks
+   * @param onClose lets go of the store, after the group was closed
+   */
+  record Meeting(Store store, int rank, int size, Runnable onClose) {}
+}
