@@ -89,6 +89,15 @@ public final class GroupCreation {
       Runnable afterClose) {
     int rank = members.rank();
     int size = members.size();
+    if (!transports.contains("tcp") && !members.isOneNode()) {
+      throw new IllegalArgumentException(
+          "Group \""
+              + members.name()
+              + "\" has ranks in several JVMs, which only the transport tcp connects, but is allowed "
+              + transports
+              + " only: "
+              + members.places());
+    }
     CollectiveNode.LocalGroup local = node.join(members.name(), size);
     GroupLife life =
         new GroupLife(

@@ -2,8 +2,18 @@ package org.sparkcollectives.spark
 
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Without `spark.plugins`, as in a notebook whose session was there first. */
+/**
+ * Without `spark.plugins` and with our jar added to executors that run, as in a notebook whose session
+ * was there first.
+ */
 class InstalledLaterSuite extends AnyFunSuite with LocalCluster {
+
+  override def settings: Map[String, String] = Map("spark.jars" -> "")
+
+  override def beforeAll(): Unit = {
+    super.beforeAll()
+    LocalCluster.jars.foreach(sc.addJar)
+  }
 
   test("without a driver's store, rank 0 serves one; once installed, the driver's is used") {
     assert(Jobs.ranks(sc, 4)(Jobs.sum) == Seq(10, 10, 10, 10))

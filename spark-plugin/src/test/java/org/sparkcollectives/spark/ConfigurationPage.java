@@ -1,0 +1,62 @@
+package org.sparkcollectives.spark;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.sparkcollectives.CollectivesConfiguration;
+import org.sparkcollectives.config.ConfigEntry;
+import org.sparkcollectives.store.StoreConfiguration;
+
+/** The documentation of the settings, made from the entries that the modules declare. */
+final class ConfigurationPage {
+
+  static final String BEGIN = "<!-- generated: configuration -->\n";
+  static final String END = "<!-- end of generated -->";
+
+  private ConfigurationPage() {}
+
+  private static List<ConfigEntry<?>> entries() {
+    List<ConfigEntry<?>> entries = new ArrayList<>();
+    entries.addAll(CollectivesConfiguration.entries());
+    entries.addAll(StoreConfiguration.entries());
+    entries.addAll(SparkPluginConfiguration.entries());
+    return entries;
+  }
+
+  /** The whole page. */
+  static String page() {
+    StringBuilder text = new StringBuilder();
+    text.append("# Configuration\n\n");
+    text.append("<!-- Generated from the code by ConfigurationPageTest. Do not edit. -->\n\n");
+    text.append(
+        "Spark settings, or system properties outside Spark. Durations and sizes are written\n");
+    text.append("as in Spark: `30min`, `64m`.\n\n");
+    text.append("| Property name | Type | Default | Meaning | Since |\n|---|---|---|---|---|\n");
+    for (ConfigEntry<?> entry : entries()) {
+      text.append("| `").append(entry.key()).append("` | ").append(entry.type()).append(" | ");
+      text.append(defaultOf(entry)).append(" | ").append(entry.doc()).append(" | ");
+      text.append(entry.since()).append(" |\n");
+    }
+    return text.toString();
+  }
+
+  /** The table in the README. */
+  static String table() {
+    StringBuilder text = new StringBuilder("| Property name | Default |\n|---|---|\n");
+    for (ConfigEntry<?> entry : entries()) {
+      text.append("| `").append(entry.key()).append("` | ").append(defaultOf(entry));
+      text.append(" |\n");
+    }
+    return text.toString();
+  }
+
+  private static String defaultOf(ConfigEntry<?> entry) {
+    return entry.defaultText().isEmpty() ? "(none)" : "`" + entry.defaultText() + "`";
+  }
+
+  /** The README with the table of today. */
+  static String inReadme(String readme) {
+    int begin = readme.indexOf(BEGIN) + BEGIN.length();
+    int end = readme.indexOf(END);
+    return readme.substring(0, begin) + table() + readme.substring(end);
+  }
+}

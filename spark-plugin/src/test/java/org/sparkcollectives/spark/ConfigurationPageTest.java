@@ -1,0 +1,37 @@
+package org.sparkcollectives.spark;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Keeps the documentation of the settings in step with the code. With {@code
+ * -Dcollectives.docs.update=true} it writes the pages instead.
+ */
+class ConfigurationPageTest {
+
+  private static final Path PAGE = Path.of("../docs/configuration.md");
+  private static final Path README = Path.of("../README.md");
+
+  private static void isUpToDate(Path file, String expected) throws IOException {
+    if (Boolean.getBoolean("collectives.docs.update")) {
+      Files.writeString(file, expected);
+    }
+    assertThat(Files.readString(file))
+        .as("%s; run the tests of spark-plugin with -Dcollectives.docs.update=true", file)
+        .isEqualTo(expected);
+  }
+
+  @Test
+  void thePageShowsTheSettingsThatTheCodeDeclares() throws IOException {
+    isUpToDate(PAGE, ConfigurationPage.page());
+  }
+
+  @Test
+  void theReadmeShowsTheSettingsThatTheCodeDeclares() throws IOException {
+    isUpToDate(README, ConfigurationPage.inReadme(Files.readString(README)));
+  }
+}
