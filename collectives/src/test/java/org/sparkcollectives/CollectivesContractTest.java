@@ -11,8 +11,11 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkcollectives.tensor.BFloat16;
+import org.sparkcollectives.tensor.Float16;
 import org.sparkcollectives.testing.GroupRuns;
 
 /** What every path between ranks must do, against sums that a child could check. */
@@ -22,8 +25,13 @@ abstract class CollectivesContractTest {
   /** The paths under test. */
   abstract GroupOptions options();
 
+  /** What hosts the ranks. */
+  RankContext context() {
+    return RankContext.process();
+  }
+
   private <T> List<T> ranks(int size, GroupRuns.Body<T> body) {
-    return GroupRuns.run(size, options(), body);
+    return GroupRuns.run(size, options(), context(), body);
   }
 
   /** The i-th element that a rank contributes: small enough for exact sums in every type. */
@@ -157,6 +165,71 @@ abstract class CollectivesContractTest {
           }
           group.allReduce(Tensor.of(values), ReduceOp.SUM).await();
           return values;
+        });
+  }
+
+  /** Halves are added up by the owner of a part, not around the ring. */
+  @ParameterizedTest
+  @EnumSource(names = {"FLOAT16", "BFLOAT16"})
+  void halvesAreReducedInFloat32AndRoundedOnce(DType dtype) {
+    int size = 4;
+    short one = halves(dtype, 1f, 1)[0];
+    // Too small to change 1 by itself; the three of them together are not.
+    float small = dtype == DType.FLOAT16 ? 0x1p-11f : 0x1p-8f;
+    ranks(
+        size,
+        group -> {
+          for (int count : COUNTS) {
+            short[] values =
+                group.rank() == 0 ? halves(dtype, 1f, count) : halves(dtype, small, count);
+            group.allReduce(Tensor.wrap(dtype, values), ReduceOp.SUM).await();
+            float exact = 1 + 3 * small;
+            assertThat(values).containsOnly(halves(dtype, exact, count));
+            assertThat(count == 0 || values[0] != one).isTrue();
+
+            short[] reduced = halves(dtype, group.rank() + 1f, count);
+            group.reduce(Tensor.wrap(dtype, reduced), ReduceOp.SUM, 2).await();
+            assertThat(reduced)
+                .isEqualTo(halves(dtype, group.rank() == 2 ? 10f : group.rank() + 1f, count));
+
+            short[] part = new short[count];
+            group
+                .reduceScatter(
+                    Tensor.wrap(dtype, part),
+                    Tensor.wrap(dtype, halves(dtype, group.rank() + 1f, count * size)),
+                    ReduceOp.AVG)
+                .await();
+            assertThat(part).isEqualTo(halves(dtype, 2.5f, count));
+          }
+          return null;
+        });
+  }
+
+  private static short[] halves(DType dtype, float value, int count) {
+    short[] values = new short[count];
+    Arrays.fill(
+        values, dtype == DType.FLOAT16 ? Float16.fromFloat(value) : BFloat16.fromFloat(value));
+    return values;
+  }
+
+  @Test
+  void anInterruptOfTheWaitingThreadAbortsTheGroup() {
+    ranks(
+        2,
+        group -> {
+          if (group.rank() == 0) {
+            Thread.currentThread().interrupt();
+            assertThatThrownBy(() -> group.recv(Tensor.of(0), 1, 0).await())
+                .isInstanceOf(GroupAbortedException.class)
+                .hasMessageContaining("interrupted");
+            assertThat(Thread.interrupted()).isTrue();
+          } else {
+            assertThatThrownBy(() -> group.allReduce(Tensor.of(0), ReduceOp.SUM).await())
+                .isInstanceOfSatisfying(
+                    PeerFailedException.class,
+                    e -> assertThat(e.failure().kind()).isEqualTo(Failure.Kind.KILLED));
+          }
+          return null;
         });
   }
 

@@ -60,6 +60,11 @@ final class Channel {
     return nextSequenceNumber - 1;
   }
 
+  /** Whether a thread runs a task. */
+  synchronized boolean isRunning() {
+    return running;
+  }
+
   /** How far this rank has come. */
   synchronized RankProgress progress() {
     return new RankProgress(

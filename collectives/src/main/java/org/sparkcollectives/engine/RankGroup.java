@@ -16,6 +16,7 @@ final class RankGroup {
 
   private static final Duration STORE_TIMEOUT = Duration.ofSeconds(5);
   private static final Duration PUBLISH_TIMEOUT = Duration.ofSeconds(2);
+  private static final Duration RUNNER_TIMEOUT = Duration.ofSeconds(10);
   private static final long DRAIN_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
   private static final Logger LOG = LoggerFactory.getLogger(RankGroup.class);
 
@@ -98,6 +99,7 @@ final class RankGroup {
       sayGoodbye();
     } finally {
       life.look();
+      awaitRunner();
       backend.close();
       life.close();
       removeKeysIfLast();
@@ -116,6 +118,18 @@ final class RankGroup {
         return;
       }
       channel.runNeglected();
+      LockSupport.parkNanos(this, DRAIN_LOOK_NANOS);
+    }
+  }
+
+  /** Paths are not taken away under the thread that uses them; in a failed group it ends soon. */
+  private void awaitRunner() {
+    long start = System.nanoTime();
+    while (channel.isRunning()) {
+      if (System.nanoTime() - start > RUNNER_TIMEOUT.toNanos()) {
+        LOG.warn("{} is closed while an operation still runs", life);
+        return;
+      }
       LockSupport.parkNanos(this, DRAIN_LOOK_NANOS);
     }
   }

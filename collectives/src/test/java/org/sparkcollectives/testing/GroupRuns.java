@@ -4,6 +4,7 @@ import java.util.List;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ProcessGroups;
+import org.sparkcollectives.RankContext;
 import org.sparkcollectives.store.HashStore;
 
 /** Runs a test's body as the ranks of a group, on threads of this JVM over a store in its heap. */
@@ -20,11 +21,16 @@ public final class GroupRuns {
 
   /** Runs {@code body} for each rank and returns the results in rank order. */
   public static <T> List<T> run(int size, GroupOptions options, Body<T> body) {
+    return run(size, options, RankContext.process(), body);
+  }
+
+  /** Runs {@code body} for each rank, hosted by {@code context}. */
+  public static <T> List<T> run(int size, GroupOptions options, RankContext context, Body<T> body) {
     try (HashStore store = new HashStore()) {
       return RankThreads.run(
           size,
           rank -> {
-            try (ProcessGroup group = ProcessGroups.create(store, rank, size, options)) {
+            try (ProcessGroup group = ProcessGroups.create(store, rank, size, options, context)) {
               return body.run(group);
             }
           });

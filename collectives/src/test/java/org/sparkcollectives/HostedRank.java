@@ -1,0 +1,53 @@
+package org.sparkcollectives;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.sparkcollectives.config.Configuration;
+import org.sparkcollectives.store.net.TransportSecurity;
+
+/** A rank's host with settings of its own. */
+final class HostedRank implements RankContext {
+
+  private final Map<String, String> settings = new HashMap<>();
+  private final TransportSecurity security;
+
+  /** With settings, each {@code key=value}. */
+  HostedRank(List<String> settings, TransportSecurity security) {
+    for (String each : settings) {
+      this.settings.put(
+          each.substring(0, each.indexOf('=')), each.substring(each.indexOf('=') + 1));
+    }
+    this.security = security;
+  }
+
+  @Override
+  public String executorId() {
+    return "test";
+  }
+
+  @Override
+  public long taskAttemptId() {
+    return -1;
+  }
+
+  @Override
+  public boolean isKilled() {
+    return false;
+  }
+
+  @Override
+  public String killReason() {
+    return "";
+  }
+
+  @Override
+  public Configuration configuration() {
+    return Configuration.of(settings);
+  }
+
+  @Override
+  public TransportSecurity security() {
+    return security;
+  }
+}
