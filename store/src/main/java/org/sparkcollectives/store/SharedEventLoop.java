@@ -19,7 +19,7 @@ final class SharedEventLoop {
     return loops;
   }
 
-  /** Gives up one use. Not to be called on the loop. */
+  /** Gives up one use; the last one ends the loop. */
   static void release() {
     EventLoops unused = null;
     synchronized (SharedEventLoop.class) {

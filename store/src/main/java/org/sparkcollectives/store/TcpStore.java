@@ -34,7 +34,7 @@ public final class TcpStore {
    */
   public static TcpStoreServer server(
       String host, int port, byte[] secret, TransportSecurity security) {
-    return new TcpStoreServer(host, port, secret, security);
+    return TcpStoreServer.open(host, port, secret, security);
   }
 
   /**
@@ -42,7 +42,7 @@ public final class TcpStore {
    *
    * @see #connect(String, int, byte[], TransportSecurity, Duration)
    */
-  public static Store connect(String host, int port, Duration timeout) {
+  public static WatchableStore connect(String host, int port, Duration timeout) {
     return connect(host, port, NO_SECRET, TransportSecurity.plain(), timeout);
   }
 
@@ -53,7 +53,7 @@ public final class TcpStore {
    * @param timeout how long to try; also the {@link Store#timeout()} of the handle
    * @throws StoreConnectionException if it was not possible, with the last cause
    */
-  public static Store connect(
+  public static WatchableStore connect(
       String host, int port, byte[] secret, TransportSecurity security, Duration timeout) {
     return TcpStoreClient.connect(host, port, secret, security, timeout);
   }

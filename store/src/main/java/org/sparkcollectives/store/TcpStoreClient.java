@@ -9,6 +9,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.SimpleChannelInboundHandler;
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -20,6 +21,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.sparkcollectives.config.TimeString;
 import org.sparkcollectives.store.net.ClientHandshake;
 import org.sparkcollectives.store.net.EventLoops;
 import org.sparkcollectives.store.net.HandshakeException;
@@ -55,12 +57,12 @@ final class TcpStoreClient extends RemoteStore {
           Channel channel = attempt.await(end);
           return new TcpStoreClient(address, channel, timeout).begin();
         } catch (ExecutionException | TimeoutException e) {
-          Throwable cause = e.getCause() == null ? e : e.getCause();
+          Throwable cause = e instanceof ExecutionException ? e.getCause() : silent(e);
           boolean hopeless =
               cause instanceof HandshakeException refusal && !refusal.isWorthARetry();
           if (hopeless || System.nanoTime() - end > 0) {
             throw unreachable(
-                address, hopeless ? "" : " within " + timeout.toMillis() + " ms", cause);
+                address, hopeless ? "" : " within " + TimeString.format(timeout), cause);
           }
           // Jitter keeps a thousand ranks that start at once from knocking in step.
           TimeUnit.MILLISECONDS.sleep(ThreadLocalRandom.current().nextLong(backoff / 2, backoff));
@@ -75,6 +77,10 @@ final class TcpStoreClient extends RemoteStore {
       SharedEventLoop.release();
       throw e;
     }
+  }
+
+  private static IOException silent(Exception timeout) {
+    return new IOException("it did not answer", timeout);
   }
 
   private static StoreConnectionException unreachable(
@@ -102,12 +108,13 @@ final class TcpStoreClient extends RemoteStore {
               .group(loops.group())
               .channel(loops.channelType())
               .option(ChannelOption.TCP_NODELAY, true)
+              // A server host that is gone without a word is noticed in the end.
+              .option(ChannelOption.SO_KEEPALIVE, true)
               .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, millis)
               .handler(
                   new ChannelInitializer<Channel>() {
                     @Override
                     protected void initChannel(Channel channel) {
-                      // Replies may be read only when there is somebody to take them.
                       security
                           .clientHandler(channel)
                           .ifPresent(handler -> channel.pipeline().addLast(handler));
@@ -135,6 +142,7 @@ final class TcpStoreClient extends RemoteStore {
   }
 
   private TcpStoreClient begin() {
+    // In time: a server says nothing before it is asked.
     StoreFrames.addTo(channel.pipeline());
     channel.pipeline().addLast(new Replies());
     channel.closeFuture().addListener(closed -> lose());
@@ -170,7 +178,7 @@ final class TcpStoreClient extends RemoteStore {
 
   @Override
   protected void disconnect() {
-    channel.close().awaitUninterruptibly();
+    channel.close();
     SharedEventLoop.release();
   }
 

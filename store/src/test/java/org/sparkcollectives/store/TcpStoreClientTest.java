@@ -1,21 +1,28 @@
 package org.sparkcollectives.store;
 
-import java.time.Duration;
+import org.sparkcollectives.store.net.TransportSecurity;
+import org.sparkcollectives.testing.Eventually;
 
-/** The client of a TCP store. */
+/** Two clients of a TCP store, which know its secret. */
 class TcpStoreClientTest extends StoreContractTest {
+
+  private static final byte[] SECRET = {1, 2, 3};
 
   private TcpStoreServer server;
 
+  TransportSecurity security() {
+    return TransportSecurity.plain();
+  }
+
   @Override
-  protected Store create() {
-    server = TcpStore.server("127.0.0.1", 0);
+  protected Store create() throws Exception {
+    server = TcpStore.server("127.0.0.1", 0, SECRET, security());
     return createOther();
   }
 
   @Override
-  protected Store createOther() {
-    return TcpStore.connect("127.0.0.1", server.port(), Duration.ofMinutes(5));
+  protected Store createOther() throws Exception {
+    return TcpStore.connect("127.0.0.1", server.port(), SECRET, security(), Eventually.LIMIT);
   }
 
   @Override

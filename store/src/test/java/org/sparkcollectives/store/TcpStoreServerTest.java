@@ -121,6 +121,6 @@ class TcpStoreServerTest extends StoreContractTest {
     assertThatThrownBy(() -> TcpStore.connect("127.0.0.1", port, Duration.ofMillis(200)))
         .isInstanceOf(StoreConnectionException.class)
         .hasMessageContaining("127.0.0.1:" + port)
-        .hasMessageContaining("200 ms");
+        .hasMessageContaining("200ms");
   }
 }

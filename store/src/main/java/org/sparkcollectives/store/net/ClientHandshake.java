@@ -7,6 +7,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.handler.codec.LengthFieldBasedFrameDecoder;
+import io.netty.handler.codec.TooLongFrameException;
 import io.netty.util.concurrent.ScheduledFuture;
 import java.io.IOException;
 import java.security.MessageDigest;
@@ -23,13 +24,16 @@ public final class ClientHandshake extends SimpleChannelInboundHandler<ByteBuf> 
 
   private static final String FRAMES = "handshake-frames";
 
+  private static final String NOT_OURS = "it is not a rank or store of this library";
+
   private final ConnectionId id;
   private final byte[] secret;
   private final Duration timeout;
   private final CompletableFuture<Channel> done;
   private final byte[] clientNonce = new byte[HandshakeMessages.NONCE_BYTES];
   private byte[] hello;
-  private boolean challenged;
+  private byte[] serverNonce;
+  private boolean ended;
   private ScheduledFuture<?> alarm;
 
   private ClientHandshake(
@@ -80,12 +84,15 @@ public final class ClientHandshake extends SimpleChannelInboundHandler<ByteBuf> 
 
   @Override
   protected void channelRead0(ChannelHandlerContext context, ByteBuf message) {
+    if (ended) {
+      return;
+    }
     if (!HandshakeMessages.isOurs(message)) {
-      fail(context, "it is not a rank or store of this library", false);
+      fail(context, NOT_OURS, false);
     } else if (!HandshakeMessages.isThisVersion(message)) {
       fail(context, "it has another protocol version; all ranks must have the same jar", false);
-    } else if (challenged) {
-      welcomed(context, message.readByte());
+    } else if (serverNonce != null) {
+      welcomed(context, message);
     } else {
       challenged(context, message);
     }
@@ -97,23 +104,24 @@ public final class ClientHandshake extends SimpleChannelInboundHandler<ByteBuf> 
       refused(context, status);
       return;
     }
-    byte[] serverNonce = HandshakeMessages.nonce(message);
+    serverNonce = HandshakeMessages.nonce(message);
+    byte[] proof = HandshakeMessages.clientProof(secret, clientNonce, serverNonce, hello);
+    send(context, HandshakeMessages.ok(proof));
+  }
+
+  private void welcomed(ChannelHandlerContext context, ByteBuf message) {
+    byte status = message.readByte();
+    if (status != HandshakeMessages.OK) {
+      refused(context, status);
+      return;
+    }
     byte[] proof = HandshakeMessages.bytes(message, HandshakeMessages.PROOF_BYTES);
     byte[] expected = HandshakeMessages.serverProof(secret, clientNonce, serverNonce, hello);
     if (!MessageDigest.isEqual(proof, expected)) {
       fail(context, "it does not have the secret of group \"" + id.group() + "\"", false);
       return;
     }
-    challenged = true;
-    byte[] own = HandshakeMessages.clientProof(secret, clientNonce, serverNonce, hello);
-    send(context, HandshakeMessages.refusal(HandshakeMessages.OK).writeBytes(own));
-  }
-
-  private void welcomed(ChannelHandlerContext context, byte status) {
-    if (status != HandshakeMessages.OK) {
-      refused(context, status);
-      return;
-    }
+    ended = true;
     alarm.cancel(false);
     done.complete(context.channel());
     context.pipeline().remove(this);
@@ -137,6 +145,7 @@ public final class ClientHandshake extends SimpleChannelInboundHandler<ByteBuf> 
   }
 
   private void end(ChannelHandlerContext context, Throwable cause) {
+    ended = true;
     if (alarm != null) {
       alarm.cancel(false);
     }
@@ -151,6 +160,10 @@ public final class ClientHandshake extends SimpleChannelInboundHandler<ByteBuf> 
 
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-    end(context, cause);
+    if (cause instanceof TooLongFrameException || cause instanceof IndexOutOfBoundsException) {
+      fail(context, NOT_OURS, false);
+    } else {
+      end(context, cause);
+    }
   }
 }

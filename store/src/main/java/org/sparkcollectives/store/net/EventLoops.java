@@ -11,6 +11,8 @@ import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.util.concurrent.DefaultThreadFactory;
+import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /** Netty's event loops with the channels that fit them: epoll where Linux has it, NIO elsewhere. */
@@ -67,12 +69,24 @@ public final class EventLoops implements AutoCloseable {
   }
 
   /**
-   * Ends the loops; waits for them for some seconds at the most. Not to be called on one of them.
+   * Ends the loops; waits for them for some seconds at the most, and not at all when called on one
+   * of them.
    */
   @Override
   public void close() {
-    group
-        .shutdownGracefully(0, CLOSE_SECONDS, TimeUnit.SECONDS)
-        .awaitUninterruptibly(CLOSE_SECONDS, TimeUnit.SECONDS);
+    Future<?> ended = group.shutdownGracefully(0, CLOSE_SECONDS, TimeUnit.SECONDS);
+    if (!isOnLoop()) {
+      ended.awaitUninterruptibly(CLOSE_SECONDS, TimeUnit.SECONDS);
+    }
+  }
+
+  /** Whether the calling thread is one of these loops, and so must not wait for them. */
+  public boolean isOnLoop() {
+    for (EventExecutor loop : group) {
+      if (loop.inEventLoop()) {
+        return true;
+      }
+    }
+    return false;
   }
 }

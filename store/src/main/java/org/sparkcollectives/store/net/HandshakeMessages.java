@@ -13,13 +13,16 @@ import javax.crypto.spec.SecretKeySpec;
  * <pre>
  *   client                                              server
  *   hello: magic, version, nonce, connection id   ---&gt;
- *          &lt;---  challenge: magic, version, status, nonce, HMAC("server", both nonces, hello)
- *   proof: HMAC("client", both nonces, hello)     ---&gt;
- *          &lt;---  welcome: status
+ *          &lt;---  challenge: magic, version, status, nonce
+ *   proof: magic, version, status,
+ *          HMAC("client", both nonces, hello)     ---&gt;
+ *          &lt;---  welcome: magic, version, status, HMAC("server", both nonces, hello)
  * </pre>
  *
- * <p>Each side proves that it has the group's secret, over nonces of both and over all that the
- * hello said. The two proofs differ in a word, so that neither can be sent back as the other.
+ * <p>Each side proves that it has the group's secret, over nonces of both, so that no proof counts
+ * twice, and over all that the hello said, so that nothing in it can be changed on the way. The two
+ * proofs differ in a word, so that neither can be sent back as the other. The client goes first:
+ * who merely reaches the port gets nothing on which a secret could be guessed at leisure.
  */
 final class HandshakeMessages {
 
@@ -83,8 +86,9 @@ final class HandshakeMessages {
     return Unpooled.buffer().writeInt(MAGIC).writeShort(VERSION).writeByte(status);
   }
 
-  static ByteBuf challenge(byte[] nonce, byte[] proof) {
-    return refusal(OK).writeBytes(nonce).writeBytes(proof);
+  /** A message that all is well so far, with the nonce or the proof that goes with it. */
+  static ByteBuf ok(byte[] content) {
+    return refusal(OK).writeBytes(content);
   }
 
   static byte[] serverProof(byte[] secret, byte[] clientNonce, byte[] serverNonce, byte[] hello) {

@@ -4,7 +4,10 @@ import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import java.net.BindException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
 
 /** Opens a listening socket on a port, or on one of the ports after it. */
 public final class Listening {
@@ -25,19 +28,39 @@ public final class Listening {
       throws BindException {
     String address = host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
     int last = port == 0 ? 0 : Math.min(LAST_PORT, port + retries);
+    String ports = last == port ? "port " + port : "ports " + port + " to " + last;
     Throwable cause = null;
     for (int candidate = port; candidate <= last; candidate++) {
-      ChannelFuture bound =
-          bootstrap.bind(new InetSocketAddress(address, candidate)).awaitUninterruptibly();
+      InetSocketAddress local = new InetSocketAddress(address, candidate);
+      if (local.isUnresolved()) {
+        throw failure(host, ports, "there is no host of this name", null);
+      }
+      ChannelFuture bound = bootstrap.bind(local).awaitUninterruptibly();
       if (bound.isSuccess()) {
         return bound.channel();
       }
       cause = bound.cause();
+      if (!isOfThisMachine(local.getAddress())) {
+        throw failure(host, ports, "it is not an address of this machine", cause);
+      }
     }
-    String ports = last == port ? "port " + port : "ports " + port + " to " + last;
+    throw failure(host, ports, cause.getMessage(), cause);
+  }
+
+  private static boolean isOfThisMachine(InetAddress address) {
+    try {
+      return address.isAnyLocalAddress()
+          || address.isLoopbackAddress()
+          || NetworkInterface.getByInetAddress(address) != null;
+    } catch (SocketException e) {
+      return true; // Unknown; then the cause of the failure to bind is the better message.
+    }
+  }
+
+  private static BindException failure(String host, String ports, String why, Throwable cause) {
     BindException failure =
-        new BindException("Cannot listen on " + host + " " + ports + ": " + cause.getMessage());
+        new BindException("Cannot listen on " + host + " " + ports + ": " + why);
     failure.initCause(cause);
-    throw failure;
+    return failure;
   }
 }

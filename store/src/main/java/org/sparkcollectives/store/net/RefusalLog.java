@@ -1,6 +1,6 @@
 package org.sparkcollectives.store.net;
 
-import java.util.Collections;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
@@ -8,22 +8,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Says once for each host and reason that a connection was refused: a port scan is no log flood.
+ * Says once for each host and reason that a connection was refused, and for each host a few times
+ * at the most, whatever the reasons: a port scan is no log flood. Thread-safe.
  */
 public final class RefusalLog {
 
-  private static final int REMEMBERED = 256;
+  private static final int HOSTS = 256;
+  private static final int REASONS_PER_HOST = 8;
   private static final Logger LOG = LoggerFactory.getLogger(RefusalLog.class);
 
   private final String listener;
-  private final Set<String> said =
-      Collections.newSetFromMap(
-          new LinkedHashMap<>() {
-            @Override
-            protected boolean removeEldestEntry(Map.Entry<String, Boolean> eldest) {
-              return size() > REMEMBERED;
-            }
-          });
+  private final Map<String, Set<String>> said =
+      new LinkedHashMap<>() {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, Set<String>> eldest) {
+          return size() > HOSTS;
+        }
+      };
 
   /** With what was connected to. */
   public RefusalLog(String listener) {
@@ -34,7 +35,8 @@ public final class RefusalLog {
   public boolean refused(String remoteAddress, String why) {
     String host = remoteAddress.replaceFirst(":\\d+$", "");
     synchronized (said) {
-      if (!said.add(host + why)) {
+      Set<String> reasons = said.computeIfAbsent(host, absent -> new HashSet<>());
+      if (reasons.size() >= REASONS_PER_HOST || !reasons.add(why)) {
         return false;
       }
     }

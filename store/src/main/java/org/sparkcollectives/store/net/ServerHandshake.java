@@ -5,6 +5,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.handler.codec.LengthFieldBasedFrameDecoder;
+import io.netty.handler.codec.TooLongFrameException;
 import io.netty.util.concurrent.ScheduledFuture;
 import java.security.MessageDigest;
 import java.security.SecureRandom;
@@ -39,6 +40,9 @@ public final class ServerHandshake extends SimpleChannelInboundHandler<ByteBuf> 
 
   private static final String FRAMES = "handshake-frames";
 
+  private static final String NOT_OURS = "it does not speak this protocol";
+  private static final int SHOWN_CHARACTERS = 200;
+
   private final Gate gate;
   private final Duration timeout;
   private final byte[] serverNonce = new byte[HandshakeMessages.NONCE_BYTES];
@@ -46,6 +50,7 @@ public final class ServerHandshake extends SimpleChannelInboundHandler<ByteBuf> 
   private byte[] hello;
   private byte[] clientNonce;
   private CompletableFuture<byte[]> secret;
+  private boolean challenged;
   private boolean ended;
   private ScheduledFuture<?> alarm;
 
@@ -72,7 +77,7 @@ public final class ServerHandshake extends SimpleChannelInboundHandler<ByteBuf> 
 
   private void timedOut(ChannelHandlerContext context) {
     if (secret != null && !secret.isDone()) {
-      refuse(context, HandshakeMessages.UNKNOWN_GROUP, "group \"" + id.group() + "\" is not here");
+      refuse(context, HandshakeMessages.UNKNOWN_GROUP, unknownGroup());
     } else {
       refuse(context, null, "no handshake within " + timeout.toMillis() + " ms");
     }
@@ -85,7 +90,7 @@ public final class ServerHandshake extends SimpleChannelInboundHandler<ByteBuf> 
     }
     if (hello == null) {
       hello(context, message);
-    } else if (secret.isDone() && !secret.isCompletedExceptionally()) {
+    } else if (challenged) {
       proof(context, message, secret.join());
     } else {
       refuse(context, null, "it answered before it was asked");
@@ -95,7 +100,7 @@ public final class ServerHandshake extends SimpleChannelInboundHandler<ByteBuf> 
   private void hello(ChannelHandlerContext context, ByteBuf message) {
     hello = HandshakeMessages.bytes(message.duplicate(), message.readableBytes());
     if (!HandshakeMessages.isOurs(message)) {
-      refuse(context, null, "it does not speak this protocol");
+      refuse(context, null, NOT_OURS);
       return;
     }
     if (!HandshakeMessages.isThisVersion(message)) {
@@ -106,25 +111,25 @@ public final class ServerHandshake extends SimpleChannelInboundHandler<ByteBuf> 
     id = HandshakeMessages.connectionId(message);
     secret = gate.secretFor(id);
     secret.whenComplete(
-        (bytes, cause) -> context.executor().execute(() -> challenge(context, bytes, cause)));
+        (bytes, cause) -> context.executor().execute(() -> challenge(context, cause)));
   }
 
-  private void challenge(ChannelHandlerContext context, byte[] bytes, Throwable cause) {
+  private void challenge(ChannelHandlerContext context, Throwable cause) {
     if (ended) {
       return;
     }
     if (cause != null) {
-      refuse(context, HandshakeMessages.UNKNOWN_GROUP, "group \"" + id.group() + "\" is not here");
+      refuse(context, HandshakeMessages.UNKNOWN_GROUP, unknownGroup());
       return;
     }
-    byte[] proof = HandshakeMessages.serverProof(bytes, clientNonce, serverNonce, hello);
-    ClientHandshake.send(context, HandshakeMessages.challenge(serverNonce, proof));
+    challenged = true;
+    ClientHandshake.send(context, HandshakeMessages.ok(serverNonce));
   }
 
   private void proof(ChannelHandlerContext context, ByteBuf message, byte[] bytes) {
     boolean ours = HandshakeMessages.isOurs(message) && HandshakeMessages.isThisVersion(message);
     if (!ours || message.readableBytes() != 1 + HandshakeMessages.PROOF_BYTES) {
-      refuse(context, null, "it does not speak this protocol");
+      refuse(context, null, NOT_OURS);
       return;
     }
     message.readByte();
@@ -134,15 +139,28 @@ public final class ServerHandshake extends SimpleChannelInboundHandler<ByteBuf> 
       refuse(
           context,
           HandshakeMessages.WRONG_SECRET,
-          "it does not have the secret of group \"" + id.group() + "\"");
+          "it does not have the secret of group \"" + shown(id.group()) + "\"");
       return;
     }
     ended = true;
     alarm.cancel(false);
-    ClientHandshake.send(context, HandshakeMessages.refusal(HandshakeMessages.OK));
+    byte[] own = HandshakeMessages.serverProof(bytes, clientNonce, serverNonce, hello);
+    ClientHandshake.send(context, HandshakeMessages.ok(own));
     gate.accepted(id, context.pipeline());
     context.pipeline().remove(this);
     context.pipeline().remove(FRAMES);
+  }
+
+  private String unknownGroup() {
+    return "group \"" + shown(id.group()) + "\" is not here";
+  }
+
+  /** What a stranger sent, in a form that cannot forge lines of the log. */
+  private static String shown(String text) {
+    String printable = text.replaceAll("\\p{Cntrl}", "?");
+    return printable.length() <= SHOWN_CHARACTERS
+        ? printable
+        : printable.substring(0, SHOWN_CHARACTERS) + "…";
   }
 
   private void refuse(ChannelHandlerContext context, Byte status, String why) {
@@ -176,6 +194,11 @@ public final class ServerHandshake extends SimpleChannelInboundHandler<ByteBuf> 
 
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-    refuse(context, null, "it does not speak this protocol (" + cause.getMessage() + ")");
+    refuse(
+        context,
+        null,
+        cause instanceof TooLongFrameException || cause instanceof IndexOutOfBoundsException
+            ? NOT_OURS
+            : "the connection broke: " + cause.getClass().getSimpleName());
   }
 }

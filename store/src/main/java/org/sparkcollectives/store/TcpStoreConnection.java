@@ -1,0 +1,49 @@
+package org.sparkcollectives.store;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.SimpleChannelInboundHandler;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The server's side of one client: requests in, replies out. */
+final class TcpStoreConnection extends SimpleChannelInboundHandler<ByteBuf> {
+
+  private static final Logger LOG = LoggerFactory.getLogger(TcpStoreConnection.class);
+
+  private final StoreSession session;
+
+  TcpStoreConnection(StoreSession session) {
+    this.session = session;
+  }
+
+  @Override
+  protected void channelRead0(ChannelHandlerContext context, ByteBuf request) {
+    session
+        .answer(request.nioBuffer())
+        .whenComplete(
+            (reply, cancelled) -> {
+              if (cancelled == null) {
+                context.writeAndFlush(Unpooled.wrappedBuffer(reply));
+              }
+            });
+  }
+
+  /** A client that does not read its replies gets no more requests in until it does. */
+  @Override
+  public void channelWritabilityChanged(ChannelHandlerContext context) {
+    context.channel().config().setAutoRead(context.channel().isWritable());
+  }
+
+  @Override
+  public void channelInactive(ChannelHandlerContext context) {
+    session.close();
+  }
+
+  @Override
+  public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+    LOG.debug("Lost the store client at {}", context.channel().remoteAddress(), cause);
+    context.close();
+  }
+}

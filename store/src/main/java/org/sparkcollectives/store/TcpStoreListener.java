@@ -1,0 +1,129 @@
+package org.sparkcollectives.store;
+
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.ChannelPipeline;
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.DefaultChannelGroup;
+import java.net.BindException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.sparkcollectives.store.net.ConnectionId;
+import org.sparkcollectives.store.net.EventLoops;
+import org.sparkcollectives.store.net.Listening;
+import org.sparkcollectives.store.net.RefusalLog;
+import org.sparkcollectives.store.net.ServerHandshake;
+import org.sparkcollectives.store.net.TransportSecurity;
+
+/** Serves a table at a TCP port, on one thread for all clients. */
+final class TcpStoreListener implements AutoCloseable, ServerHandshake.Gate {
+
+  private static final Duration HANDSHAKE_TIMEOUT = Duration.ofSeconds(10);
+
+  private final StoreTable table;
+  private final byte[] secret;
+  private final EventLoops loops = EventLoops.open("store-server", 1);
+  private final ChannelGroup channels = new DefaultChannelGroup(loops.group().next(), true);
+  private final Channel listener;
+  private final String address;
+  private final RefusalLog refusals;
+  private int clients;
+
+  TcpStoreListener(
+      StoreTable table, String host, int port, byte[] secret, TransportSecurity security) {
+    this.table = table;
+    this.secret = secret.clone();
+    this.refusals = new RefusalLog("TcpStore at " + host + (port == 0 ? "" : ":" + port));
+    ServerBootstrap bootstrap =
+        new ServerBootstrap()
+            .group(loops.group())
+            .channel(loops.serverChannelType())
+            // All ranks of a large job may knock in the same moment.
+            .option(ChannelOption.SO_BACKLOG, 4096)
+            .option(ChannelOption.SO_REUSEADDR, true)
+            .childOption(ChannelOption.TCP_NODELAY, true)
+            .childOption(ChannelOption.SO_KEEPALIVE, true)
+            .childHandler(
+                new ChannelInitializer<Channel>() {
+                  @Override
+                  protected void initChannel(Channel channel) {
+                    channels.add(channel);
+                    security
+                        .serverHandler(channel)
+                        .ifPresent(handler -> channel.pipeline().addLast(handler));
+                    ServerHandshake.addTo(
+                        channel.pipeline(), TcpStoreListener.this, HANDSHAKE_TIMEOUT);
+                  }
+                });
+    try {
+      listener = Listening.bind(bootstrap, host, port, 0);
+    } catch (BindException e) {
+      loops.close();
+      throw new StoreException(
+          "The store cannot be served: " + e.getMessage() + ". Choose another port, or 0 for any",
+          e);
+    }
+    channels.add(listener);
+    address = host + ":" + port();
+  }
+
+  int port() {
+    return ((InetSocketAddress) listener.localAddress()).getPort();
+  }
+
+  /** The host as it was given, and the port that it has. */
+  String address() {
+    return address;
+  }
+
+  @Override
+  public CompletableFuture<byte[]> secretFor(ConnectionId id) {
+    return id.equals(StoreFrames.CONNECTION)
+        ? CompletableFuture.completedFuture(secret)
+        : CompletableFuture.failedFuture(new StoreException("this is a store, not a group"));
+  }
+
+  @Override
+  public void accepted(ConnectionId id, ChannelPipeline pipeline) {
+    synchronized (this) {
+      clients++;
+    }
+    pipeline.channel().closeFuture().addListener(closed -> clientLeft());
+    StoreFrames.addTo(pipeline);
+    pipeline.addLast(new TcpStoreConnection(new StoreSession(table, "")));
+  }
+
+  private synchronized void clientLeft() {
+    clients--;
+    notifyAll();
+  }
+
+  @Override
+  public void refused(String remoteAddress, String why) {
+    refusals.refused(remoteAddress, why);
+  }
+
+  /** Waits until no client is connected; false if some still are after {@code atMost}. */
+  synchronized boolean awaitClientsGone(Duration atMost) throws InterruptedException {
+    long end = System.nanoTime() + atMost.toNanos();
+    while (clients > 0) {
+      long left = end - System.nanoTime();
+      if (left <= 0) {
+        return false;
+      }
+      // Rounded up, as a wait of 0 would have no end.
+      wait(left / 1_000_000 + 1);
+    }
+    return true;
+  }
+
+  /** Cuts all connections and ends the thread. */
+  @Override
+  public void close() {
+    channels.close();
+    loops.close();
+  }
+}

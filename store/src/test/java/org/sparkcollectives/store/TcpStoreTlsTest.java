@@ -1,0 +1,21 @@
+package org.sparkcollectives.store;
+
+import org.junit.jupiter.api.BeforeAll;
+import org.sparkcollectives.store.net.TransportSecurity;
+import org.sparkcollectives.testing.TestTls;
+
+/** The same under TLS. */
+class TcpStoreTlsTest extends TcpStoreClientTest {
+
+  private static TransportSecurity tls;
+
+  @BeforeAll
+  static void makeKeys() throws Exception {
+    tls = TestTls.create();
+  }
+
+  @Override
+  TransportSecurity security() {
+    return tls;
+  }
+}

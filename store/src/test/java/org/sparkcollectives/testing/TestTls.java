@@ -1,0 +1,79 @@
+package org.sparkcollectives.testing;
+
+import io.netty.handler.ssl.SslContextBuilder;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.KeyStore;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.TrustManagerFactory;
+import org.sparkcollectives.store.net.TransportSecurity;
+
+/** TLS for tests, with a key pair made by the JDK's keytool that signs itself. */
+public final class TestTls {
+
+  private static final String PASSWORD = "only-for-tests";
+
+  private TestTls() {}
+
+  /** TLS between peers that trust each other and nobody else. */
+  public static TransportSecurity create() throws Exception {
+    Path directory = Files.createTempDirectory("tls");
+    Path file = directory.resolve("keys.p12");
+    try {
+      generate(file);
+      KeyStore keys = KeyStore.getInstance("PKCS12");
+      try (InputStream in = Files.newInputStream(file)) {
+        keys.load(in, PASSWORD.toCharArray());
+      }
+      KeyManagerFactory own =
+          KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+      own.init(keys, PASSWORD.toCharArray());
+      TrustManagerFactory trusted =
+          TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+      KeyStore certificates = KeyStore.getInstance("PKCS12");
+      certificates.load(null, null);
+      certificates.setCertificateEntry("peer", keys.getCertificate("peer"));
+      trusted.init(certificates);
+      return TransportSecurity.tls(
+          SslContextBuilder.forServer(own).build(),
+          SslContextBuilder.forClient().trustManager(trusted).build());
+    } finally {
+      Files.deleteIfExists(file);
+      Files.delete(directory);
+    }
+  }
+
+  private static void generate(Path file) throws Exception {
+    Process keytool =
+        new ProcessBuilder(
+                List.of(
+                    Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
+                    "-genkeypair",
+                    "-alias",
+                    "peer",
+                    "-keyalg",
+                    "EC",
+                    "-dname",
+                    "CN=localhost",
+                    "-ext",
+                    "SAN=dns:localhost,ip:127.0.0.1",
+                    "-validity",
+                    "2",
+                    "-storetype",
+                    "PKCS12",
+                    "-storepass",
+                    PASSWORD,
+                    "-keystore",
+                    file.toString()))
+            .redirectErrorStream(true)
+            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+            .start();
+    if (!keytool.waitFor(60, TimeUnit.SECONDS) || keytool.exitValue() != 0) {
+      keytool.destroyForcibly();
+      throw new IllegalStateException("keytool failed");
+    }
+  }
+}
