@@ -2,10 +2,9 @@ package org.sparkcollectives.spark
 
 import org.scalatest.funsuite.AnyFunSuite
 
-/**
- * Without `spark.plugins` and with our jar added to executors that run, as in a notebook whose session
- * was there first.
- */
+/** Without `spark.plugins` and with our jar added to executors that run, as in a notebook whose
+  * session was there first.
+  */
 class InstalledLaterSuite extends AnyFunSuite with LocalCluster {
 
   override def settings: Map[String, String] = Map("spark.jars" -> "")
