@@ -7,7 +7,7 @@ import java.util.regex.Pattern;
 /** Sizes as Spark writes them: a whole number and a unit of 1024s, such as {@code 64m}. */
 public final class ByteString {
 
-  private static final Pattern FORM = Pattern.compile("([0-9]{1,18})\\s*(?:b|([kmgtp])b?)?");
+  private static final Pattern FORM = Pattern.compile("([0-9]{1,19})\\s*(?:b|([kmgtp])b?)?");
   private static final String UNITS = "kmgtp";
 
   private ByteString() {}
@@ -24,13 +24,13 @@ public final class ByteString {
       throw new IllegalArgumentException(
           "not a size: '" + text + "'; write a whole number and b, k, m, g, t or p");
     }
-    long number = Long.parseLong(matcher.group(1));
     int power = matcher.group(2) == null ? 0 : UNITS.indexOf(matcher.group(2)) + 1;
     long unit = 1L << (10 * power);
-    if (number > Long.MAX_VALUE / unit) {
-      throw new IllegalArgumentException("the size " + text + " is too large");
+    try {
+      return Math.multiplyExact(Long.parseLong(matcher.group(1)), unit);
+    } catch (NumberFormatException | ArithmeticException e) {
+      throw new IllegalArgumentException("the size " + text + " is too large", e);
     }
-    return number * unit;
   }
 
   /** The shortest exact form that {@link #parse} reads; bytes have the unit b. */

@@ -19,7 +19,7 @@ import java.util.concurrent.ConcurrentHashMap;
 public final class StoreSession implements AutoCloseable {
 
   /** How many calls of one client may wait at once; more is a client out of control. */
-  static final int MAX_WAITING = 1 << 16;
+  static final int MAX_WAITING = 1 << 14;
 
   private final StoreTable table;
   private final String keyPrefix;
