@@ -33,9 +33,23 @@ final class Digit implements Serializable {
     }
     double[] pixels = new double[PIXELS];
     for (int i = 0; i < PIXELS; i++) {
-      pixels[i] = Double.parseDouble(fields[i]) / DARKEST;
+      pixels[i] = number(fields[i], (int) DARKEST, line) / DARKEST;
     }
-    return new Digit(pixels, (int) Double.parseDouble(fields[PIXELS]));
+    return new Digit(pixels, number(fields[PIXELS], CLASSES - 1, line));
+  }
+
+  private static int number(String field, int largest, String line) {
+    int number = -1;
+    try {
+      number = Integer.parseInt(field.trim());
+    } catch (NumberFormatException e) {
+      // Refused below, as a number out of range is.
+    }
+    if (number < 0 || number > largest) {
+      throw new IllegalArgumentException(
+          "A whole number from 0 to " + largest + " is expected, not '" + field + "', in: " + line);
+    }
+    return number;
   }
 
   double pixel(int i) {

@@ -1,18 +1,19 @@
 package org.sparkcollectives.examples.digits;
 
+import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
-import me.tongfei.progressbar.ProgressBar;
-import me.tongfei.progressbar.ProgressBarBuilder;
-import me.tongfei.progressbar.ProgressBarStyle;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.Path;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.broadcast.Broadcast;
+import org.apache.spark.deploy.SparkHadoopUtil;
 import org.sparkcollectives.spark.BarrierStage;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -80,7 +81,16 @@ public final class DigitsTraining implements Callable<Integer> {
   public static void main(String[] args) {
     int status = new CommandLine(new DigitsTraining()).execute(args);
     if (status != 0) {
-      throw new IllegalStateException("The training did not end well; see above");
+      throw new TrainingFailed();
+    }
+  }
+
+  /** Without a stack trace: picocli has printed what went wrong, and where. */
+  private static final class TrainingFailed extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    TrainingFailed() {
+      super("The training did not end well; the reason is above", null, false, false);
     }
   }
 
@@ -92,7 +102,9 @@ public final class DigitsTraining implements Callable<Integer> {
     require(batch >= ranks, "--batch must be at least one image for each rank");
     require(learningRate > 0, "--learning-rate must be more than 0");
     require(momentum >= 0 && momentum < 1, "--momentum must be 0 or more, and less than 1");
-    try (JavaSparkContext spark = new JavaSparkContext(conf())) {
+    SparkConf conf = conf();
+    requireData(conf);
+    try (JavaSparkContext spark = new JavaSparkContext(conf)) {
       run(spark);
     }
     return 0;
@@ -104,6 +116,20 @@ public final class DigitsTraining implements Callable<Integer> {
     }
   }
 
+  private void requireData(SparkConf conf) {
+    Path path = new Path(data);
+    FileStatus[] files;
+    try {
+      files = path.getFileSystem(SparkHadoopUtil.get().newConfiguration(conf)).globStatus(path);
+    } catch (IOException | IllegalArgumentException e) {
+      throw new ParameterException(
+          spec.commandLine(), "--data " + data + " cannot be read: " + e.getMessage(), e);
+    }
+    require(
+        files != null && files.length > 0,
+        "--data " + data + " does not exist; it is relative to " + System.getProperty("user.dir"));
+  }
+
   private SparkConf conf() {
     SparkConf conf = new SparkConf().setAppName("digits");
     if (master != null) {
@@ -112,14 +138,15 @@ public final class DigitsTraining implements Callable<Integer> {
     return conf.setIfMissing("spark.master", "local-cluster[2,2,1024]");
   }
 
-  private void run(JavaSparkContext spark) {
+  /** Trains in an application that runs already, and leaves nothing behind in it. */
+  void run(JavaSparkContext spark) {
     TrainingOptions options =
         new TrainingOptions(hidden, epochs, batch, learningRate, momentum, seed);
     DigitsData digits = DigitsData.read(spark, data);
     List<Digit> test = digits.test();
     JavaRDD<Digit> train = digits.train(ranks);
-    out.printf(
-        "%s on %d ranks (%s), %,d parameters%n",
+    print(
+        "%s on %d ranks (%s), %,d parameters",
         hidden == 0 ? "Softmax regression" : "One hidden layer of " + hidden,
         ranks,
         spark.master(),
@@ -133,8 +160,8 @@ public final class DigitsTraining implements Callable<Integer> {
     if (compare) {
       double other = TreeAggregateStep.medianMillis(spark, train, options);
       print(
-          "the same step through treeAggregate and broadcast %.1f ms, %.0f times as long",
-          other, other / model.medianStepMillis());
+          "all-reduce step %.3f ms, treeAggregate + broadcast step %.3f ms, ratio %.1f",
+          model.medianStepMillis(), other, other / model.medianStepMillis());
     }
     print("test accuracy %.4f", accuracy);
   }
@@ -146,9 +173,8 @@ public final class DigitsTraining implements Callable<Integer> {
   private TrainedModel train(
       JavaSparkContext spark, JavaRDD<Digit> train, List<Digit> test, TrainingOptions options) {
     Broadcast<List<Digit>> testImages = spark.broadcast(test);
-    String host = spark.getConf().get("spark.driver.host");
-    try (ProgressFeed.Server progress = new ProgressFeed.Server(host)) {
-      CompletableFuture<Void> shown = CompletableFuture.runAsync(() -> show(progress));
+    try (ProgressFeed.Server progress = ProgressFeed.serve(spark.getConf())) {
+      CompletableFuture<Void> shown = new ProgressDisplay(progress, epochs, out).start();
       TrainedModel model =
           BarrierStage.of(train)
               .mapPartitions(new TrainingRank(options, testImages, progress.feed()))
@@ -156,32 +182,8 @@ public final class DigitsTraining implements Callable<Integer> {
               .get(0);
       shown.join();
       return model;
+    } finally {
+      testImages.destroy();
     }
-  }
-
-  private void show(ProgressFeed.Server progress) {
-    ProgressBarBuilder builder =
-        new ProgressBarBuilder()
-            .setTaskName("epochs")
-            .setInitialMax(epochs)
-            .setStyle(ProgressBarStyle.ASCII)
-            .setUpdateIntervalMillis(200);
-    StringBuilder lines = new StringBuilder();
-    try (ProgressBar bar = builder.build()) {
-      for (int i = 0; i < epochs; i++) {
-        Epoch epoch = progress.next();
-        String line =
-            String.format(
-                Locale.ROOT,
-                "epoch %3d  loss %.4f  accuracy %.4f",
-                epoch.number(),
-                epoch.loss(),
-                epoch.accuracy());
-        bar.step();
-        bar.setExtraMessage(line);
-        lines.append(line).append(System.lineSeparator());
-      }
-    }
-    out.print(lines);
   }
 }

@@ -1,5 +1,6 @@
 package org.sparkcollectives.examples.digits;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 
@@ -73,7 +74,7 @@ final class Network {
       return loss;
     }
     int second = layerSize(Digit.PIXELS, hidden);
-    java.util.Arrays.fill(hiddenErrors, 0);
+    Arrays.fill(hiddenErrors, 0);
     backward(gradient, second, hidden, outputs, i -> hiddenValues[i], hiddenErrors);
     for (int i = 0; i < hidden; i++) {
       if (hiddenValues[i] <= 0) {

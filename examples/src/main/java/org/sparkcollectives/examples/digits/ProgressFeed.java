@@ -3,6 +3,7 @@ package org.sparkcollectives.examples.digits;
 import java.io.Serializable;
 import java.security.SecureRandom;
 import java.time.Duration;
+import org.apache.spark.SparkConf;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.TcpStore;
 import org.sparkcollectives.store.TcpStoreServer;
@@ -18,6 +19,9 @@ final class ProgressFeed implements Serializable {
   private static final String QUEUE = "epochs";
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(30);
 
+  /** How long an epoch may take, the wait for a place in the cluster included. */
+  private static final Duration PATIENCE = Duration.ofDays(7);
+
   private final String host;
   private final int port;
   private final byte[] secret;
@@ -28,15 +32,27 @@ final class ProgressFeed implements Serializable {
     this.secret = secret;
   }
 
+  /**
+   * Begins to serve where Spark's driver listens, under the name by which its executors know it;
+   * the two differ in containers.
+   */
+  static Server serve(SparkConf conf) {
+    String host = conf.get("spark.driver.host");
+    return new Server(conf.get("spark.driver.bindAddress", host), host);
+  }
+
   /** The driver's end. */
   static final class Server implements AutoCloseable {
     private final TcpStoreServer store;
     private final ProgressFeed feed;
 
-    Server(String host) {
+    private final Store patient;
+
+    private Server(String bindHost, String host) {
       byte[] secret = new byte[32];
       new SecureRandom().nextBytes(secret);
-      store = TcpStore.server(host, 0, secret, TransportSecurity.plain());
+      store = TcpStore.server(bindHost, 0, secret, TransportSecurity.plain());
+      patient = store.withTimeout(PATIENCE);
       feed = new ProgressFeed(host, store.port(), secret);
     }
 
@@ -46,7 +62,7 @@ final class ProgressFeed implements Serializable {
 
     /** The next epoch; blocks until there is one. */
     Epoch next() {
-      return Epoch.ofBytes(store.queuePop(QUEUE, true));
+      return Epoch.ofBytes(patient.queuePop(QUEUE, true));
     }
 
     @Override

@@ -1,0 +1,63 @@
+package org.sparkcollectives.examples.digits;
+
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.CompletableFuture;
+import me.tongfei.progressbar.ProgressBar;
+import me.tongfei.progressbar.ProgressBarBuilder;
+import me.tongfei.progressbar.ProgressBarStyle;
+
+/**
+ * Shows the epochs while the stage runs: a bar on the error stream, with the latest epoch beside
+ * it, and after it a line for each epoch on the output.
+ */
+final class ProgressDisplay {
+
+  private final ProgressFeed.Server feed;
+  private final int epochs;
+  private final PrintStream out;
+
+  ProgressDisplay(ProgressFeed.Server feed, int epochs, PrintStream out) {
+    this.feed = feed;
+    this.epochs = epochs;
+    this.out = out;
+  }
+
+  /** Begins, on a thread of its own that ends with the last epoch or when the feed is closed. */
+  CompletableFuture<Void> start() {
+    return CompletableFuture.runAsync(
+        this::show,
+        task -> {
+          Thread thread = new Thread(task, "digits-progress");
+          thread.setDaemon(true);
+          thread.start();
+        });
+  }
+
+  private void show() {
+    ProgressBarBuilder builder =
+        new ProgressBarBuilder()
+            .setTaskName("epochs")
+            .setInitialMax(epochs)
+            .setStyle(ProgressBarStyle.ASCII)
+            .setUpdateIntervalMillis(200);
+    List<String> lines = new ArrayList<>();
+    try (ProgressBar bar = builder.build()) {
+      for (int i = 0; i < epochs; i++) {
+        Epoch epoch = feed.next();
+        String measures = measures(epoch);
+        bar.step();
+        bar.setExtraMessage(measures);
+        lines.add(String.format(Locale.ROOT, "epoch %3d  %s", epoch.number(), measures));
+      }
+    } finally {
+      lines.forEach(out::println);
+    }
+  }
+
+  private static String measures(Epoch epoch) {
+    return String.format(Locale.ROOT, "loss %.4f  accuracy %.4f", epoch.loss(), epoch.accuracy());
+  }
+}

@@ -1,0 +1,51 @@
+package org.sparkcollectives.examples.digits;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
+
+/** What is wrong with the options is said before Spark is started. */
+class DigitsOptionsTest {
+
+  private final StringWriter out = new StringWriter();
+  private final StringWriter err = new StringWriter();
+
+  private int execute(String... arguments) {
+    return new CommandLine(new DigitsTraining())
+        .setOut(new PrintWriter(out))
+        .setErr(new PrintWriter(err))
+        .execute(arguments);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "--ranks=0, --ranks must be 1 or more",
+    "--hidden=-1, --hidden must be 0 or more",
+    "--epochs=0, --epochs must be 1 or more",
+    "--batch=3, --batch must be at least one image for each rank",
+    "--learning-rate=0, --learning-rate must be more than 0",
+    "--learning-rate=NaN, --learning-rate must be more than 0",
+    "--momentum=1, '--momentum must be 0 or more, and less than 1'",
+    "--ranks=many, 'Invalid value for option ''--ranks'': ''many'''",
+    "--rank=2, 'Unknown option: ''--rank=2'''",
+    "--data=data/nothing.csv, --data data/nothing.csv does not exist; it is relative to /",
+    "--data=nosuch:/scheme, --data nosuch:/scheme cannot be read: ",
+  })
+  void aBadOptionIsRefusedWithTheReason(String argument, String message) {
+    assertThat(execute(argument)).isEqualTo(2);
+    assertThat(err.toString()).contains(message);
+  }
+
+  @Test
+  void helpNamesTheOptionsAndTheirDefaults() {
+    assertThat(execute("--help")).isZero();
+    assertThat(out.toString())
+        .contains("--master", "--data", "--ranks", "--hidden", "--epochs", "--batch")
+        .contains("--learning-rate", "--momentum", "--seed", "--[no-]compare", "Default: 40");
+  }
+}

@@ -1,0 +1,87 @@
+package org.sparkcollectives.examples.digits;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Runs the script as a user does: a driver and executors in processes of their own. */
+class DigitsProgramIT {
+
+  private static final int LIMIT_SECONDS = 240;
+
+  @TempDir private Path directory;
+
+  private record Run(int status, String out, String err) {
+
+    double testAccuracy() {
+      Matcher line = Pattern.compile("(?m)^test accuracy (\\d\\.\\d{4})$").matcher(out);
+      assertThat(line.find()).as("a line with the test accuracy in%n%s%n%s", out, err).isTrue();
+      return Double.parseDouble(line.group(1));
+    }
+  }
+
+  private Run digits(String... options) throws IOException, InterruptedException {
+    List<String> command = new ArrayList<>(List.of(Path.of("digits").toAbsolutePath().toString()));
+    command.addAll(List.of(options));
+    Path out = directory.resolve("out");
+    Path err = directory.resolve("err");
+    ProcessBuilder builder =
+        new ProcessBuilder(command)
+            .directory(directory.toFile())
+            .redirectOutput(out.toFile())
+            .redirectError(err.toFile());
+    builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
+    Process process = builder.start();
+    try {
+      boolean ended = process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS);
+      String errors = Files.readString(err, StandardCharsets.UTF_8);
+      assertThat(ended).as("ended within %d s:%n%s", LIMIT_SECONDS, errors).isTrue();
+      return new Run(process.exitValue(), Files.readString(out, StandardCharsets.UTF_8), errors);
+    } finally {
+      try (Stream<ProcessHandle> executors = process.descendants()) {
+        executors.forEach(ProcessHandle::destroyForcibly);
+      }
+      process.destroyForcibly();
+    }
+  }
+
+  @Test
+  void aNetworkTrainsOnFourRanksAndIsComparedWithTreeAggregate() throws Exception {
+    Run run = digits();
+    assertThat(run.status()).as(run.err()).isZero();
+    assertThat(run.testAccuracy()).isGreaterThanOrEqualTo(0.95);
+    assertThat(run.out()).startsWith("One hidden layer of 64 on 4 ranks (local-cluster[2,2,1024])");
+    assertThat(run.out()).containsPattern("epoch  40  loss 0\\.\\d{4}  accuracy 0\\.9\\d{3}");
+    assertThat(run.out()).containsPattern("time per step \\d+\\.\\d+ ms, of which all-reduce");
+    assertThat(run.out())
+        .containsPattern(
+            "all-reduce step [\\d.]+ ms, treeAggregate \\+ broadcast step [\\d.]+ ms, ratio [\\d.]+");
+    assertThat(run.err()).contains("40/40");
+  }
+
+  @Test
+  void softmaxRegressionTrainsOnThreeRanks() throws Exception {
+    Run run = digits("--hidden", "0", "--ranks", "3", "--epochs", "10", "--no-compare");
+    assertThat(run.status()).as(run.err()).isZero();
+    assertThat(run.testAccuracy()).isGreaterThanOrEqualTo(0.9);
+    assertThat(run.out()).doesNotContain("treeAggregate");
+  }
+
+  @Test
+  void aBadOptionEndsInAnErrorWithoutAStackTrace() throws Exception {
+    Run run = digits("--ranks", "0");
+    assertThat(run.status()).isNotZero();
+    assertThat(run.err()).contains("--ranks must be 1 or more").doesNotContain("\tat ");
+  }
+}

@@ -1,0 +1,106 @@
+package org.sparkcollectives.examples.digits;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.testing.GroupRuns;
+
+/** Ranks are threads of this JVM: no Spark. */
+class TrainingLoopTest {
+
+  private static final int ALL = 1 << 20;
+
+  private static List<Digit> digits;
+
+  @BeforeAll
+  static void readDigits() throws IOException {
+    digits = Files.readAllLines(Path.of("data/digits.csv")).stream().map(Digit::parse).toList();
+  }
+
+  private static List<TrainedModel> train(List<List<Digit>> images, TrainingOptions options) {
+    return GroupRuns.run(
+        images.size(),
+        GroupOptions.defaults(),
+        world ->
+            new TrainingLoop(world, options)
+                .run(images.get(world.rank()), (epoch, loss, network) -> {}));
+  }
+
+  private static List<List<Digit>> deal(List<Digit> images, int ranks) {
+    List<List<Digit>> hands = new ArrayList<>();
+    for (int rank = 0; rank < ranks; rank++) {
+      hands.add(new ArrayList<>());
+    }
+    for (int i = 0; i < images.size(); i++) {
+      hands.get(i % ranks).add(images.get(i));
+    }
+    return hands;
+  }
+
+  @Test
+  void unevenAndEmptyPartitionsGiveTheGradientOfAllImages() {
+    TrainingOptions wholeBatch = new TrainingOptions(8, 5, ALL, 0.5, 0.9, 3);
+    List<Digit> images = digits.subList(0, 100);
+    double[] alone = train(List.of(images), wholeBatch).get(0).parameters();
+
+    List<List<Digit>> uneven = List.of(images.subList(0, 91), List.of(), images.subList(91, 100));
+    for (TrainedModel model : train(uneven, wholeBatch)) {
+      assertThat(model.steps()).isEqualTo(5);
+      assertThat(model.parameters()).containsExactly(alone, within(1e-9));
+    }
+  }
+
+  @Test
+  void allRanksHaveTheSameBitsAndSoHasASecondRun() {
+    TrainingOptions options = new TrainingOptions(16, 3, 32, 0.1, 0.9, 5);
+    List<List<Digit>> hands = deal(digits.subList(0, 500), 3);
+    double[] first = train(hands, options).get(0).parameters();
+    for (TrainedModel model : train(hands, options)) {
+      assertThat(model.parameters()).containsExactly(first);
+    }
+  }
+
+  @Test
+  void anotherSeedGivesAnotherModel() {
+    List<List<Digit>> hands = deal(digits.subList(0, 50), 2);
+    double[] one = train(hands, new TrainingOptions(4, 1, 50, 0.1, 0.9, 1)).get(0).parameters();
+    double[] two = train(hands, new TrainingOptions(4, 1, 50, 0.1, 0.9, 2)).get(0).parameters();
+    assertThat(one).isNotEqualTo(two);
+  }
+
+  @Test
+  void theListenerHearsOfEachEpochWithAFallingLoss() {
+    TrainingOptions options = new TrainingOptions(0, 6, 64, 0.1, 0.5, 1);
+    List<Double> losses = new ArrayList<>();
+    GroupRuns.run(
+        2,
+        GroupOptions.defaults(),
+        world ->
+            new TrainingLoop(world, options)
+                .run(
+                    deal(digits, 2).get(world.rank()),
+                    (epoch, loss, network) -> {
+                      if (world.rank() == 0) {
+                        assertThat(epoch).isEqualTo(losses.size() + 1);
+                        losses.add(loss);
+                      }
+                    }));
+    assertThat(losses).hasSize(6).isSortedAccordingTo((a, b) -> Double.compare(b, a));
+  }
+
+  @Test
+  void noImagesAtAllAreRefusedOnEveryRank() {
+    assertThatThrownBy(
+            () -> train(List.of(List.of(), List.of()), new TrainingOptions(0, 1, 8, 0.1, 0, 1)))
+        .hasRootCauseMessage("There are no images to train on");
+  }
+}
