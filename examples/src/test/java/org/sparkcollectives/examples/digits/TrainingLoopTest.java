@@ -50,13 +50,34 @@ class TrainingLoopTest {
   void unevenAndEmptyPartitionsGiveTheGradientOfAllImages() {
     TrainingOptions wholeBatch = new TrainingOptions(8, 5, ALL, 0.5, 0.9, 3);
     List<Digit> images = digits.subList(0, 100);
-    double[] alone = train(List.of(images), wholeBatch).get(0).parameters();
+    double[] expected = plainDescent(images, wholeBatch);
 
     List<List<Digit>> uneven = List.of(images.subList(0, 91), List.of(), images.subList(91, 100));
-    for (TrainedModel model : train(uneven, wholeBatch)) {
-      assertThat(model.steps()).isEqualTo(5);
-      assertThat(model.parameters()).containsExactly(alone, within(1e-9));
+    for (List<List<Digit>> hands : List.of(List.of(images), uneven)) {
+      for (TrainedModel model : train(hands, wholeBatch)) {
+        assertThat(model.steps()).isEqualTo(5);
+        assertThat(model.parameters()).containsExactly(expected, within(1e-9));
+      }
     }
+  }
+
+  /** The textbook's gradient descent with momentum, without ranks. */
+  private static double[] plainDescent(List<Digit> images, TrainingOptions options) {
+    double[] parameters = Network.randomParameters(options.hidden(), options.seed());
+    Network network = new Network(options.hidden(), parameters);
+    double[] velocity = new double[parameters.length];
+    for (int epoch = 0; epoch < options.epochs(); epoch++) {
+      double[] gradient = new double[parameters.length];
+      for (Digit digit : images) {
+        network.addGradient(digit, gradient);
+      }
+      for (int i = 0; i < parameters.length; i++) {
+        double mean = gradient[i] / images.size();
+        velocity[i] = options.momentum() * velocity[i] - options.learningRate() * mean;
+        parameters[i] += velocity[i];
+      }
+    }
+    return parameters;
   }
 
   @Test
