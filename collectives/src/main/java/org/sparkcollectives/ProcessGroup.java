@@ -59,7 +59,10 @@ public interface ProcessGroup extends AutoCloseable {
   /** The global rank of each group rank. A copy. */
   int[] globalRanks();
 
-  /** The group's part of the store, for the user's own keys. */
+  /**
+   * The group's part of the store, for the user's own keys. Its calls, those that wait included,
+   * throw once the group has failed or is closed; closing it does nothing to the group.
+   */
   Store store();
 
   /** How long an operation may take unless a call says otherwise. */

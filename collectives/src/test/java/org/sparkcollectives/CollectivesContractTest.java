@@ -14,6 +14,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkcollectives.store.Store;
+import org.sparkcollectives.store.StoreException;
 import org.sparkcollectives.tensor.BFloat16;
 import org.sparkcollectives.tensor.Float16;
 import org.sparkcollectives.testing.GroupRuns;
@@ -30,8 +32,13 @@ abstract class CollectivesContractTest {
     return RankContext.process();
   }
 
+  /** What hosts one rank. */
+  RankContext context(int rank) {
+    return context();
+  }
+
   private <T> List<T> ranks(int size, GroupRuns.Body<T> body) {
-    return GroupRuns.run(size, options(), context(), body);
+    return GroupRuns.run(size, options(), this::context, body);
   }
 
   /** The i-th element that a rank contributes: small enough for exact sums in every type. */
@@ -546,6 +553,32 @@ abstract class CollectivesContractTest {
           }
           return null;
         });
+  }
+
+  @Test
+  void aWaitInTheGroupsStoreEndsWithTheGroup() {
+    ranks(
+        3,
+        group -> {
+          if (group.rank() == 1) {
+            group.abort(new IllegalStateException("the data is wrong"));
+          }
+          assertThatThrownBy(() -> group.store().get("never"))
+              .isInstanceOf(StoreException.class)
+              .hasMessageContaining(group.name())
+              .hasStackTraceContaining("the data is wrong");
+          return null;
+        });
+  }
+
+  @Test
+  void theGroupsStoreIsClosedWithTheGroup() {
+    List<Store> stores = ranks(2, ProcessGroup::store);
+    for (Store store : stores) {
+      assertThatThrownBy(() -> store.get("key"))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("is closed on rank");
+    }
   }
 
   @Test

@@ -10,8 +10,9 @@ import org.sparkcollectives.transport.Peers;
  * Chooses the algorithm of each collective and runs it. All ranks choose alike, because the choice
  * depends only on what they agree on.
  *
- * <p>A reduction that accumulates in a wider type than its input goes the direct way, where each
- * element is rounded once; all others go around the ring, or up a tree.
+ * <p>Where all ranks see one memory, that is used for everything. Else a reduction that accumulates
+ * in a wider type than its input goes the direct way, where each element is rounded once; all
+ * others go around the ring, or up a tree.
  */
 public final class AlgorithmSelector {
 
@@ -24,11 +25,19 @@ public final class AlgorithmSelector {
   private final RingAllGather ringAllGather = new RingAllGather();
   private final BinomialBroadcast binomialBroadcast = new BinomialBroadcast();
   private final DisseminationBarrier disseminationBarrier = new DisseminationBarrier();
+  private final SharedAllReduce sharedAllReduce = new SharedAllReduce();
+  private final SharedReduce sharedReduce = new SharedReduce();
+  private final SharedReduceScatter sharedReduceScatter = new SharedReduceScatter();
+  private final SharedAllGather sharedAllGather = new SharedAllGather();
+  private final SharedBroadcast sharedBroadcast = new SharedBroadcast();
+  private final SharedBarrier sharedBarrier = new SharedBarrier();
 
   /** Reduces {@code tensor} over all ranks, in place. */
   public void allReduce(Peers peers, HostTensor tensor, ReduceOp op) {
     ReduceKernel kernel = ReduceKernel.of(op, tensor.dtype());
-    if (kernel.reducesInPlace()) {
+    if (peers.region() != null) {
+      sharedAllReduce.run(peers.region(), tensor, kernel);
+    } else if (kernel.reducesInPlace()) {
       ringAllReduce.run(peers, tensor, kernel);
     } else {
       directAllReduce.run(peers, tensor, kernel);
@@ -38,7 +47,9 @@ public final class AlgorithmSelector {
   /** Reduces {@code tensor} over all ranks, in place at the root; elsewhere it is only read. */
   public void reduce(Peers peers, HostTensor tensor, ReduceOp op, int root) {
     ReduceKernel kernel = ReduceKernel.of(op, tensor.dtype());
-    if (kernel.reducesInPlace()) {
+    if (peers.region() != null) {
+      sharedReduce.run(peers.region(), tensor, root, kernel, multiplies(op));
+    } else if (kernel.reducesInPlace()) {
       binomialReduce.run(peers, tensor, root, kernel);
     } else {
       directReduce.run(peers, tensor, root, kernel);
@@ -57,32 +68,56 @@ public final class AlgorithmSelector {
 
   private void reduceScatter(Peers peers, HostTensor output, Chunks input, ReduceOp op) {
     ReduceKernel kernel = ReduceKernel.of(op, output.dtype());
-    if (kernel.reducesInPlace()) {
+    if (peers.region() != null) {
+      sharedReduceScatter.run(peers.region(), output, multiplied(input, op, kernel), kernel);
+    } else if (kernel.reducesInPlace()) {
       ringReduceScatter.run(peers, output, input, kernel);
     } else {
-      boolean multiplies = op.kind() == ReduceOp.Kind.PREMUL_SUM;
-      directReduceScatter.run(
-          peers, output, multiplies ? input.premultiplied(kernel) : input, kernel);
+      directReduceScatter.run(peers, output, multiplied(input, op, kernel), kernel);
     }
+  }
+
+  private static Chunks multiplied(Chunks input, ReduceOp op, ReduceKernel kernel) {
+    return multiplies(op) ? input.premultiplied(kernel) : input;
+  }
+
+  private static boolean multiplies(ReduceOp op) {
+    return op.kind() == ReduceOp.Kind.PREMUL_SUM;
   }
 
   /** Gathers inputs of equal size. */
   public void allGather(Peers peers, HostTensor output, HostTensor input) {
-    ringAllGather.run(peers, output, input);
+    allGather(peers, Chunks.equal(output, peers.size()), input);
   }
 
   /** Gathers inputs that may differ in size. */
   public void allGather(Peers peers, List<HostTensor> outputs, HostTensor input) {
-    ringAllGather.run(peers, outputs, input);
+    allGather(peers, Chunks.ofParts(outputs), input);
+  }
+
+  private void allGather(Peers peers, Chunks outputs, HostTensor input) {
+    if (peers.region() != null) {
+      sharedAllGather.run(peers.region(), outputs, input);
+    } else {
+      ringAllGather.run(peers, outputs, input);
+    }
   }
 
   /** Sends the root's tensor to all. */
   public void broadcast(Peers peers, HostTensor tensor, int root) {
-    binomialBroadcast.run(peers, tensor, root);
+    if (peers.region() != null) {
+      sharedBroadcast.run(peers.region(), tensor, root);
+    } else {
+      binomialBroadcast.run(peers, tensor, root);
+    }
   }
 
   /** Returns when all ranks have called it. */
   public void barrier(Peers peers) {
-    disseminationBarrier.run(peers);
+    if (peers.region() != null) {
+      sharedBarrier.run(peers.region());
+    } else {
+      disseminationBarrier.run(peers);
+    }
   }
 }

@@ -19,13 +19,18 @@ final class Chunks {
   /** Cuts a tensor in {@code n} parts whose sizes differ by one alignment at the most. */
   static Chunks of(HostTensor tensor, int n) {
     HostTensor[] chunks = new HostTensor[n];
-    long blocks = (tensor.count() + ALIGNMENT - 1) / ALIGNMENT;
     for (int i = 0; i < n; i++) {
-      long from = Math.min(tensor.count(), boundary(blocks, i, n));
-      long to = Math.min(tensor.count(), boundary(blocks, i + 1, n));
-      chunks[i] = tensor.slice(from, to - from);
+      chunks[i] = part(tensor, i, n);
     }
     return new Chunks(chunks);
+  }
+
+  /** The {@code i}-th of the parts that {@link #of} makes. */
+  static HostTensor part(HostTensor tensor, int i, int n) {
+    long blocks = (tensor.count() + ALIGNMENT - 1) / ALIGNMENT;
+    long from = Math.min(tensor.count(), boundary(blocks, i, n));
+    long to = Math.min(tensor.count(), boundary(blocks, i + 1, n));
+    return tensor.slice(from, to - from);
   }
 
   private static long boundary(long blocks, int i, int n) {
@@ -50,6 +55,11 @@ final class Chunks {
   /** The part of a rank, counted around the ring: {@code -1} is the last. */
   HostTensor at(int rank) {
     return chunks[Math.floorMod(rank, chunks.length)];
+  }
+
+  /** All parts, in rank order. */
+  List<HostTensor> all() {
+    return List.of(chunks);
   }
 
   /** The number of elements of the largest part. */

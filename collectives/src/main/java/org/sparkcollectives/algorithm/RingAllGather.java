@@ -1,6 +1,5 @@
 package org.sparkcollectives.algorithm;
 
-import java.util.List;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.Peers;
 
@@ -11,15 +10,7 @@ import org.sparkcollectives.transport.Peers;
  */
 final class RingAllGather {
 
-  void run(Peers peers, HostTensor output, HostTensor input) {
-    run(peers, Chunks.equal(output, peers.size()), input);
-  }
-
-  void run(Peers peers, List<HostTensor> outputs, HostTensor input) {
-    run(peers, Chunks.ofParts(outputs), input);
-  }
-
-  private static void run(Peers peers, Chunks chunks, HostTensor input) {
+  void run(Peers peers, Chunks chunks, HostTensor input) {
     HostTensor own = chunks.at(peers.rank());
     own.copyFrom(0, input, 0, input.count());
     circulate(peers, chunks, 0);

@@ -5,6 +5,8 @@ import org.sparkcollectives.transport.Lane;
 import org.sparkcollectives.transport.OperationHeader;
 import org.sparkcollectives.transport.Pair;
 import org.sparkcollectives.transport.Progress;
+import org.sparkcollectives.transport.SharedRegion;
+import org.sparkcollectives.transport.heap.HeapRegion;
 
 /** The peers of one rank in one group, each over the best path that there is to it. */
 final class GroupLane implements Lane {
@@ -13,6 +15,7 @@ final class GroupLane implements Lane {
   private final Pair[] pairs;
   private final IntFunction<Pair> path;
   private final Progress progress;
+  private HeapRegion region;
   private OperationHeader current;
 
   /**
@@ -25,6 +28,11 @@ final class GroupLane implements Lane {
     this.pairs = new Pair[size];
     this.path = path;
     this.progress = progress;
+  }
+
+  /** From now on all ranks see the memory of {@code shared}. */
+  void share(HeapRegion shared) {
+    region = shared;
   }
 
   /** The operation that this rank is in. */
@@ -56,6 +64,11 @@ final class GroupLane implements Lane {
   }
 
   @Override
+  public SharedRegion region() {
+    return region;
+  }
+
+  @Override
   public void flush() {
     progress.flush();
   }
@@ -63,5 +76,8 @@ final class GroupLane implements Lane {
   @Override
   public void abandon() {
     progress.abandon();
+    if (region != null) {
+      region.abandon();
+    }
   }
 }

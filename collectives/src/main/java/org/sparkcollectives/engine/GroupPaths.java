@@ -16,6 +16,7 @@ import org.sparkcollectives.transport.Pair;
 import org.sparkcollectives.transport.PathListener;
 import org.sparkcollectives.transport.Progress;
 import org.sparkcollectives.transport.heap.HeapPairs;
+import org.sparkcollectives.transport.heap.HeapRegion;
 import org.sparkcollectives.transport.tcp.TcpPairs;
 import org.sparkcollectives.transport.tcp.TcpTransport;
 
@@ -48,7 +49,11 @@ final class GroupPaths implements TcpTransport.Receiver {
     this.heapAllowed = heapAllowed;
     int rank = members.rank();
     this.matcher = local.matchers().of(rank);
+    local.heap().join(rank, progress);
     this.lane = new GroupLane(rank, members.size(), this::pairTo, progress);
+    if (heapAllowed && members.isOneNode()) {
+      lane.share(new HeapRegion(local.heap(), rank, members.size(), progress, lane::current));
+    }
     this.heapPairs = new HeapPairs(local.heap(), rank, progress, lane::current);
     this.tcpPairs =
         new TcpPairs(

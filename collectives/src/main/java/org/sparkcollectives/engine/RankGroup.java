@@ -10,6 +10,7 @@ import org.slf4j.LoggerFactory;
 import org.sparkcollectives.Backend;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreException;
+import org.sparkcollectives.store.StoreLease;
 
 /** All that one rank holds of one group, and in what order it is let go. */
 final class RankGroup {
@@ -25,7 +26,7 @@ final class RankGroup {
   private final Backend backend;
   private final Channel channel;
   private final Store groupStore;
-  private final Store userStore;
+  private final StoreLease userStore;
   private final Runnable afterClose;
   private final AtomicBoolean closed = new AtomicBoolean();
 
@@ -47,7 +48,14 @@ final class RankGroup {
     this.backend = backend;
     this.channel = channel;
     this.groupStore = groupStore;
-    this.userStore = groupStore.withPrefix("user");
+    this.userStore = StoreLease.of(groupStore.withPrefix("user"));
+    life.failure()
+        .onFailure(
+            () ->
+                userStore.revoke(
+                    new StoreException(
+                        "The store of group \"" + name() + "\" has ended with the group",
+                        life.failure().exceptionFor("the use of the group's store"))));
     this.afterClose = afterClose;
   }
 
@@ -76,7 +84,7 @@ final class RankGroup {
   }
 
   Store userStore() {
-    return userStore;
+    return userStore.store();
   }
 
   /** Refuses to begin anything in a group that is closed or has failed. */
@@ -99,6 +107,8 @@ final class RankGroup {
       sayGoodbye();
     } finally {
       life.look();
+      userStore.revoke(
+          new IllegalStateException("Group \"" + name() + "\" is closed on rank " + rank()));
       awaitRunner();
       backend.close();
       life.close();

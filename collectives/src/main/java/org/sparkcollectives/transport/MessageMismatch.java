@@ -6,6 +6,10 @@ import org.sparkcollectives.DType;
 /** What is said when a message is not the one that its receiver expects. */
 public final class MessageMismatch {
 
+  /** What the user has to do about it. */
+  public static final String ADVICE =
+      "All ranks must call the same collectives in the same order, with the same sizes";
+
   private MessageMismatch() {}
 
   /** Names both ranks, what each is doing, and what each sends or expects. */
@@ -35,6 +39,7 @@ public final class MessageMismatch {
             + expectedDtype.label()
             + " x "
             + expectedCount
-            + ". All ranks must call the same collectives in the same order, with the same sizes");
+            + ". "
+            + ADVICE);
   }
 }

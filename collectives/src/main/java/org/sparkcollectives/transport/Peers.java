@@ -30,6 +30,11 @@ public interface Peers {
     return pair((rank() + size() - 1) % size());
   }
 
+  /** The memory that all ranks of the group see; null where there is none. */
+  default SharedRegion region() {
+    return null;
+  }
+
   /** Waits until every send that was begun is done. */
   void flush();
 }

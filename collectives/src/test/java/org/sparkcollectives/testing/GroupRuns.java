@@ -1,6 +1,7 @@
 package org.sparkcollectives.testing;
 
 import java.util.List;
+import java.util.function.IntFunction;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ProcessGroups;
@@ -26,11 +27,18 @@ public final class GroupRuns {
 
   /** Runs {@code body} for each rank, hosted by {@code context}. */
   public static <T> List<T> run(int size, GroupOptions options, RankContext context, Body<T> body) {
+    return run(size, options, rank -> context, body);
+  }
+
+  /** Runs {@code body} for each rank, each in a host of its own. */
+  public static <T> List<T> run(
+      int size, GroupOptions options, IntFunction<RankContext> contexts, Body<T> body) {
     try (HashStore store = new HashStore()) {
       return RankThreads.run(
           size,
           rank -> {
-            try (ProcessGroup group = ProcessGroups.create(store, rank, size, options, context)) {
+            try (ProcessGroup group =
+                ProcessGroups.create(store, rank, size, options, contexts.apply(rank))) {
               return body.run(group);
             }
           });

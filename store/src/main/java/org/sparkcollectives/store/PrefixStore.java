@@ -36,6 +36,11 @@ public class PrefixStore implements Store, PrefixQueries {
     return store;
   }
 
+  /** The same view of another store. */
+  final PrefixStore over(Store other) {
+    return of(prefix.substring(0, prefix.length() - 1), other);
+  }
+
   final String underlyingKey(String key) {
     return prefix + Objects.requireNonNull(key, "key");
   }
@@ -167,7 +172,7 @@ public class PrefixStore implements Store, PrefixQueries {
 
   @Override
   public final Store withTimeout(Duration timeout) {
-    return of(prefix.substring(0, prefix.length() - 1), store.withTimeout(timeout));
+    return over(store.withTimeout(timeout));
   }
 
   @Override

@@ -95,7 +95,7 @@ final class StoreCall {
   }
 
   /** The failure with the caller's stack trace, the original as its cause. */
-  private static RuntimeException here(Throwable failure) {
+  static RuntimeException here(Throwable failure) {
     String message = failure.getMessage();
     if (failure instanceof StoreTimeoutException timeout) {
       StoreTimeoutException copy =

@@ -9,7 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 abstract class StoreHandle extends AbstractStore {
 
   private final Set<PendingReply> inFlight = ConcurrentHashMap.newKeySet();
-  private volatile boolean closed;
+  private volatile RuntimeException ended;
 
   StoreHandle(Duration timeout) {
     super(timeout);
@@ -27,28 +27,26 @@ abstract class StoreHandle extends AbstractStore {
     PendingReply pending = start(request);
     inFlight.add(pending);
     pending.whenComplete((reply, failure) -> inFlight.remove(pending));
-    if (closed) {
-      // close() may have looked before this one was there; then it is ended here.
-      pending.completeExceptionally(closedException());
+    RuntimeException end = ended;
+    if (end != null) {
+      // end() may have looked before this one was there; then it is ended here.
+      pending.completeExceptionally(end);
       if (pending.isCompletedExceptionally()) {
-        throw closedException();
+        throw StoreCall.here(end);
       }
     }
     return pending;
   }
 
   private void checkOpen() {
-    if (closed) {
-      throw closedException();
+    RuntimeException end = ended;
+    if (end != null) {
+      throw StoreCall.here(end);
     }
   }
 
-  private IllegalStateException closedException() {
-    return new IllegalStateException(description() + " is closed");
-  }
-
   final boolean isClosed() {
-    return closed;
+    return ended != null;
   }
 
   @Override
@@ -63,13 +61,18 @@ abstract class StoreHandle extends AbstractStore {
 
   @Override
   public final void close() {
+    end(new IllegalStateException(description() + " is closed"));
+  }
+
+  /** Fails the calls that wait, and all later ones, with copies of {@code cause}; then releases. */
+  final void end(RuntimeException cause) {
     synchronized (inFlight) {
-      if (closed) {
+      if (ended != null) {
         return;
       }
-      closed = true;
+      ended = cause;
     }
-    inFlight.forEach(pending -> pending.completeExceptionally(closedException()));
+    inFlight.forEach(pending -> pending.completeExceptionally(cause));
     release();
   }
 

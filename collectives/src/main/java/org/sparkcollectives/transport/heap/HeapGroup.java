@@ -2,6 +2,7 @@ package org.sparkcollectives.transport.heap;
 
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicReference;
 import org.sparkcollectives.transport.Progress;
 
 /**
@@ -12,11 +13,18 @@ public final class HeapGroup {
   private record Edge(int from, int to) {}
 
   private final ConcurrentMap<Edge, HeapMailbox> mailboxes = new ConcurrentHashMap<>();
+  private final AtomicReference<HeapPhases> phases = new AtomicReference<>();
   private final ConcurrentMap<Integer, Progress> ranks = new ConcurrentHashMap<>();
 
   /** A rank is here, and waits in {@code progress}. */
-  void join(int rank, Progress progress) {
+  public void join(int rank, Progress progress) {
     ranks.put(rank, progress);
+  }
+
+  /** What ranks that are all here share; made by the first to ask. */
+  HeapPhases phases(int size) {
+    phases.compareAndSet(null, new HeapPhases(size));
+    return phases.get();
   }
 
   HeapMailbox mailbox(int from, int to) {

@@ -14,7 +14,7 @@ public final class HeapPairs {
   private final Supplier<OperationHeader> current;
 
   /**
-   * Joins the ranks of the JVM.
+   * The paths of a rank that has joined {@code group}.
    *
    * @param progress where this rank waits, shared with its other paths
    * @param current the operation that this rank is in
@@ -25,7 +25,6 @@ public final class HeapPairs {
     this.rank = rank;
     this.progress = progress;
     this.current = current;
-    group.join(rank, progress);
   }
 
   /** The path to a rank of the same JVM. */

@@ -1,0 +1,25 @@
+package org.sparkcollectives.algorithm;
+
+import java.util.List;
+import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.SharedRegion;
+
+/**
+ * Broadcast in memory that all ranks see: each rank copies the root's tensor.
+ *
+ * <p>Steps: 2 (all show, all are done), for ranks other than the root 1. Bytes moved in memory by
+ * each rank but the root: the tensor, read and written once.
+ */
+final class SharedBroadcast {
+
+  void run(SharedRegion region, HostTensor tensor, int root) {
+    boolean atRoot = region.rank() == root;
+    region.show(atRoot ? List.of(tensor) : List.of());
+    if (atRoot) {
+      region.finish();
+    } else {
+      SharedCopy.copy(region, tensor, region.shownBy(root, 0, tensor.dtype(), tensor.count()));
+      region.leave();
+    }
+  }
+}

@@ -1,0 +1,21 @@
+package org.sparkcollectives.algorithm;
+
+import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.SharedRegion;
+
+/** A copy of another rank's tensor that ends early when the group fails. */
+final class SharedCopy {
+
+  /** What is copied between two looks: far less than a millisecond's worth. */
+  private static final long PIECE_BYTES = 1 << 20;
+
+  private SharedCopy() {}
+
+  static void copy(SharedRegion region, HostTensor to, HostTensor from) {
+    long piece = PIECE_BYTES / to.dtype().bytes();
+    for (long offset = 0; offset < to.count(); offset += piece) {
+      to.copyFrom(offset, from, offset, Math.min(piece, to.count() - offset));
+      region.check();
+    }
+  }
+}

@@ -1,0 +1,32 @@
+package org.sparkcollectives.algorithm;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.sparkcollectives.kernel.ReduceKernel;
+import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.SharedRegion;
+
+/**
+ * Reduce-scatter in memory that all ranks see: each rank reads its part from all inputs.
+ *
+ * <p>Steps: 2 (all show, all are done). Bytes moved in memory by each rank: its part, read from n
+ * tensors and written to one.
+ */
+final class SharedReduceScatter {
+
+  /**
+   * Reduces multiplied parts; the {@code output} of a rank may be its own part of {@code input}.
+   */
+  void run(SharedRegion region, HostTensor output, Chunks input, ReduceKernel kernel) {
+    int rank = region.rank();
+    int n = region.size();
+    region.show(input.all());
+    HostTensor own = input.at(rank);
+    List<HostTensor> others = new ArrayList<>(n - 1);
+    for (int distance = 1; distance < n; distance++) {
+      others.add(region.shownBy((rank + distance) % n, rank, own.dtype(), own.count()));
+    }
+    new TileReduction(kernel).run(output, own, others, (offset, count) -> region.check());
+    region.finish();
+  }
+}

@@ -1,0 +1,61 @@
+package org.sparkcollectives.transport;
+
+import java.util.List;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.tensor.HostTensor;
+
+/**
+ * Memory that all ranks of a group see: each shows the tensors of its current operation to the
+ * others, who read them, and write to them, where they lie.
+ *
+ * <p>One operation goes so:
+ *
+ * <pre>{@code
+ * region.show(mine);                    // waits until all ranks show theirs
+ * ... region.shownBy(peer, 0, ...) ...  // each rank works on its own part of everybody's tensors
+ * region.finish();                      // waits until nobody works on any rank's tensors any more
+ * }</pre>
+ *
+ * <p>Which part of whose tensor a rank may write is the algorithm's to divide. Between its own
+ * parts a rank calls {@link #check()} every now and then, so that a failure does not wait for the
+ * end of a large tensor.
+ *
+ * <p>Only the thread that runs the group's current operation may use it. All calls throw what
+ * {@link Cancellation#check} throws once the group has failed.
+ */
+public interface SharedRegion {
+
+  /** This rank. */
+  int rank();
+
+  /** The number of ranks. */
+  int size();
+
+  /**
+   * Shows this rank's tensors and waits until all ranks show theirs.
+   *
+   * @throws org.sparkcollectives.CollectiveMismatchException if another rank is in another
+   *     operation
+   */
+  void show(List<HostTensor> tensors);
+
+  /**
+   * One of the tensors that a rank shows, this rank's own included.
+   *
+   * @param index its place in the list that was shown
+   * @throws org.sparkcollectives.CollectiveMismatchException if it has another type or count
+   */
+  HostTensor shownBy(int rank, int index, DType dtype, long count);
+
+  /** Throws what has ended the group, if it has ended. */
+  void check();
+
+  /** Says that this rank is done, and waits until all are: nobody touches its tensors any more. */
+  void finish();
+
+  /**
+   * Says that this rank is done, and waits for nobody: for operations in which no other rank
+   * touches what this rank shows.
+   */
+  void leave();
+}

@@ -1,0 +1,126 @@
+package org.sparkcollectives.transport.heap;
+
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.OperationHeader;
+
+/**
+ * How far each rank of a {@link HeapRegion} has come, and what it shows.
+ *
+ * <p>Each rank counts its operations, and writes only its own entries: the number of the last
+ * operation for which it <em>shows</em> tensors, and of the last that it is <em>done</em> with.
+ * Numbers only grow, so there is no state to reset. A rank that has left an operation without
+ * waiting for the others may show the next one while a slow rank still looks at the former; no
+ * operation ends before all ranks have shown theirs, so it cannot be two ahead, and two places for
+ * each rank are enough.
+ *
+ * <p><b>Giving up.</b> A rank whose operation fails hands its tensors back to the user, and nobody
+ * may touch them afterwards. A rank is therefore <em>inside</em> while it works on the tensors of
+ * others. The one that gives up first breaks the region, then waits until nobody is inside; the one
+ * that works first enters, then looks whether the region is broken. Both are volatile accesses, so
+ * at least one sees the other. What is done inside are copies and reductions with a look at {@link
+ * #isBroken()} now and then, never a wait: giving up is short.
+ */
+final class HeapPhases {
+
+  /** What a rank shows. */
+  record Shown(OperationHeader header, List<HostTensor> tensors) {}
+
+  /** Each rank's numbers have a pair of cache lines for themselves. */
+  private static final int STRIDE = 16;
+
+  private static final int SHOWN = 0;
+  private static final int DONE = 1;
+  private static final int INSIDE = 2;
+
+  private final int size;
+  private final AtomicLongArray numbers;
+  private final AtomicReferenceArray<Shown> shown;
+  private volatile boolean broken;
+
+  HeapPhases(int size) {
+    this.size = size;
+    this.numbers = new AtomicLongArray((size + 1) * STRIDE);
+    this.shown = new AtomicReferenceArray<>(2 * size);
+  }
+
+  int size() {
+    return size;
+  }
+
+  private static int index(int rank, int which) {
+    return (rank + 1) * STRIDE + which;
+  }
+
+  private static int place(int rank, long operation) {
+    return 2 * rank + (int) (operation & 1);
+  }
+
+  void show(int rank, long operation, Shown what) {
+    shown.set(place(rank, operation), what);
+    numbers.set(index(rank, SHOWN), operation);
+  }
+
+  boolean allShow(long operation) {
+    return all(SHOWN, operation);
+  }
+
+  Shown shownBy(int rank, long operation) {
+    return shown.get(place(rank, operation));
+  }
+
+  /** Lets go of the tensors of an operation that all are done with. */
+  void forget(int rank, long operation) {
+    shown.set(place(rank, operation), null);
+  }
+
+  void done(int rank, long operation) {
+    exit(rank);
+    numbers.set(index(rank, DONE), operation);
+  }
+
+  boolean allDone(long operation) {
+    return all(DONE, operation);
+  }
+
+  private boolean all(int which, long operation) {
+    for (int rank = 0; rank < size; rank++) {
+      if (numbers.get(index(rank, which)) < operation) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Begins to work on the tensors of others; false if that is over. */
+  boolean enter(int rank) {
+    numbers.set(index(rank, INSIDE), 1);
+    if (broken) {
+      exit(rank);
+      return false;
+    }
+    return true;
+  }
+
+  void exit(int rank) {
+    numbers.set(index(rank, INSIDE), 0);
+  }
+
+  boolean isBroken() {
+    return broken;
+  }
+
+  void breakAndAwaitOthers(int rank) {
+    exit(rank);
+    broken = true;
+    for (int peer = 0; peer < size; peer++) {
+      while (numbers.get(index(peer, INSIDE)) != 0) {
+        Thread.yield();
+      }
+    }
+    forget(rank, 0);
+    forget(rank, 1);
+  }
+}

@@ -1,0 +1,146 @@
+package org.sparkcollectives.transport.heap;
+
+import java.util.List;
+import java.util.function.Supplier;
+import org.sparkcollectives.CollectiveMismatchException;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.MessageMismatch;
+import org.sparkcollectives.transport.OperationHeader;
+import org.sparkcollectives.transport.Progress;
+import org.sparkcollectives.transport.SharedRegion;
+
+/** The shared heap of ranks that are all in one JVM, as one of them sees it. */
+public final class HeapRegion implements SharedRegion {
+
+  private final HeapGroup group;
+  private final HeapPhases phases;
+  private final int rank;
+  private final Progress progress;
+  private final Supplier<OperationHeader> current;
+  private long operation;
+
+  /**
+   * The region of a rank that has joined {@code group}.
+   *
+   * @param progress where this rank waits, shared with its other paths
+   * @param current the operation that this rank is in
+   */
+  public HeapRegion(
+      HeapGroup group, int rank, int size, Progress progress, Supplier<OperationHeader> current) {
+    this.group = group;
+    this.phases = group.phases(size);
+    this.rank = rank;
+    this.progress = progress;
+    this.current = current;
+  }
+
+  @Override
+  public int rank() {
+    return rank;
+  }
+
+  @Override
+  public int size() {
+    return phases.size();
+  }
+
+  @Override
+  public void show(List<HostTensor> tensors) {
+    progress.check();
+    operation++;
+    phases.show(rank, operation, new HeapPhases.Shown(current.get(), tensors));
+    wakeOthers();
+    progress.await(() -> phases.allShow(operation));
+    for (int peer = 0; peer < size(); peer++) {
+      OperationHeader theirs = phases.shownBy(peer, operation).header();
+      if (!theirs.equals(current.get())) {
+        throw mismatch(peer);
+      }
+    }
+    if (!phases.enter(rank)) {
+      // Another rank gave up and takes its tensors back; that the group has failed is on its way.
+      progress.await(() -> false);
+    }
+  }
+
+  @Override
+  public HostTensor shownBy(int peer, int index, DType dtype, long count) {
+    List<HostTensor> tensors = phases.shownBy(peer, operation).tensors();
+    HostTensor tensor = index < tensors.size() ? tensors.get(index) : null;
+    if (tensor == null || tensor.dtype() != dtype || tensor.count() != count) {
+      throw new CollectiveMismatchException(
+          "rank "
+              + peer
+              + " is in "
+              + phases.shownBy(peer, operation).header()
+              + " with "
+              + (tensor == null
+                  ? "no such tensor"
+                  : tensor.dtype().label() + " x " + tensor.count())
+              + ", but rank "
+              + rank
+              + " is in "
+              + current.get()
+              + " and expects "
+              + dtype.label()
+              + " x "
+              + count
+              + ". "
+              + MessageMismatch.ADVICE);
+    }
+    return tensor;
+  }
+
+  private CollectiveMismatchException mismatch(int peer) {
+    return new CollectiveMismatchException(
+        "rank "
+            + peer
+            + " is in "
+            + phases.shownBy(peer, operation).header()
+            + ", but rank "
+            + rank
+            + " is in "
+            + current.get()
+            + ". "
+            + MessageMismatch.ADVICE);
+  }
+
+  @Override
+  public void check() {
+    progress.check();
+    if (phases.isBroken()) {
+      phases.exit(rank);
+      progress.await(() -> false);
+    }
+  }
+
+  @Override
+  public void finish() {
+    leave();
+    progress.await(() -> phases.allDone(operation));
+    phases.forget(rank, operation);
+  }
+
+  @Override
+  public void leave() {
+    phases.done(rank, operation);
+    wakeOthers();
+  }
+
+  /**
+   * Gives up after a failure: when this returns, nobody touches this rank's tensors any more, and
+   * nobody ever will. The region is of no use from then on.
+   */
+  public void abandon() {
+    phases.breakAndAwaitOthers(rank);
+  }
+
+  private void wakeOthers() {
+    for (int peer = 0; peer < size(); peer++) {
+      if (peer != rank) {
+        group.signal(peer);
+      }
+    }
+  }
+}

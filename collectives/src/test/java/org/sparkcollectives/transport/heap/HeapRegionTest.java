@@ -1,0 +1,183 @@
+package org.sparkcollectives.transport.heap;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.sparkcollectives.CollectiveMismatchException;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.OpType;
+import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.testing.Eventually;
+import org.sparkcollectives.testing.RankThreads;
+import org.sparkcollectives.transport.Cancellation;
+import org.sparkcollectives.transport.EventCount;
+import org.sparkcollectives.transport.OperationHeader;
+import org.sparkcollectives.transport.Progress;
+
+/** What ranks show each other in one heap, and how they take it back. */
+class HeapRegionTest {
+
+  /** One rank of a region. */
+  private static final class Rank implements Cancellation {
+    private final AtomicReference<RuntimeException> end = new AtomicReference<>();
+    private final Progress progress = new Progress(new EventCount(0), this);
+    private final HeapRegion region;
+    private OperationHeader header = header(0);
+
+    Rank(HeapGroup group, int rank, int size) {
+      group.join(rank, progress);
+      region = new HeapRegion(group, rank, size, progress, () -> header);
+    }
+
+    static OperationHeader header(long number) {
+      return new OperationHeader(OpType.ALL_REDUCE, number, DType.INT32, 1);
+    }
+
+    void fail(String why) {
+      end.set(new IllegalStateException(why));
+      progress.signal();
+    }
+
+    @Override
+    public void check() {
+      if (end.get() != null) {
+        throw end.get();
+      }
+    }
+
+    @Override
+    public void interrupted() {
+      fail("interrupted");
+    }
+  }
+
+  private final HeapGroup group = new HeapGroup();
+
+  private static HostTensor tensor(int... values) {
+    return HostTensor.wrap(DType.INT32, values);
+  }
+
+  private static int value(HostTensor tensor) {
+    return ((int[]) tensor.array())[0];
+  }
+
+  @Test
+  void eachRankSeesWhatTheOthersShowForTheSameOperation() {
+    List<Integer> sums =
+        RankThreads.run(
+            4,
+            number -> {
+              Rank rank = new Rank(group, number, 4);
+              int sum = 0;
+              for (int operation = 0; operation < 10_000; operation++) {
+                rank.header = Rank.header(operation);
+                rank.region.show(List.of(tensor(operation + number)));
+                for (int peer = 0; peer < 4; peer++) {
+                  int shown = value(rank.region.shownBy(peer, 0, DType.INT32, 1));
+                  assertThat(shown).isEqualTo(operation + peer);
+                  sum += shown;
+                }
+                // Both ways to end an operation, in any order.
+                if (operation % 3 == 0) {
+                  rank.region.leave();
+                } else {
+                  rank.region.finish();
+                }
+              }
+              return sum;
+            });
+    assertThat(sums).containsOnly(sums.get(0));
+  }
+
+  @Test
+  void ranksInDifferentOperationsAreBothNamed() {
+    RankThreads.run(
+        2,
+        number -> {
+          Rank rank = new Rank(group, number, 2);
+          rank.header = Rank.header(7 + number);
+          assertThatThrownBy(() -> rank.region.show(List.of()))
+              .isInstanceOf(CollectiveMismatchException.class)
+              .hasMessageContaining("rank 0 is in all-reduce #7")
+              .hasMessageContaining("rank 1 is in all-reduce #8");
+          return null;
+        });
+  }
+
+  @Test
+  void aTensorOfAnotherTypeOrCountIsRefusedNamingBoth() {
+    RankThreads.run(
+        2,
+        number -> {
+          Rank rank = new Rank(group, number, 2);
+          rank.region.show(List.of(tensor(1, 2)));
+          assertThatThrownBy(() -> rank.region.shownBy(1 - number, 0, DType.INT32, 3))
+              .isInstanceOf(CollectiveMismatchException.class)
+              .hasMessageContaining("int32 x 2, but rank " + number)
+              .hasMessageContaining("expects int32 x 3");
+          assertThatThrownBy(() -> rank.region.shownBy(1 - number, 1, DType.INT32, 2))
+              .isInstanceOf(CollectiveMismatchException.class)
+              .hasMessageContaining("no such tensor");
+          return null;
+        });
+  }
+
+  @Test
+  void aRankThatGivesUpWaitsUntilNobodyTouchesItsTensors() throws Exception {
+    Rank first = new Rank(group, 0, 2);
+    Rank second = new Rank(group, 1, 2);
+    CountDownLatch working = new CountDownLatch(1);
+    CountDownLatch mayGoOn = new CountDownLatch(1);
+    CompletableFuture<Void> worker =
+        CompletableFuture.runAsync(
+            () -> {
+              second.region.show(List.of(tensor(2)));
+              working.countDown();
+              try {
+                mayGoOn.await();
+              } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+              }
+              second.region.check();
+            });
+    first.region.show(List.of(tensor(1)));
+    working.await();
+
+    CompletableFuture<Void> givingUp = CompletableFuture.runAsync(first.region::abandon);
+    Eventually.holds(group.phases(2)::isBroken, () -> "rank 0 gives up");
+    assertThat(givingUp).isNotDone();
+    mayGoOn.countDown();
+    givingUp.get(30, TimeUnit.SECONDS);
+
+    assertThat(worker).isNotDone();
+    second.fail("rank 0 has failed");
+    assertThatThrownBy(() -> worker.get(30, TimeUnit.SECONDS))
+        .isInstanceOf(ExecutionException.class)
+        .hasStackTraceContaining("rank 0 has failed");
+  }
+
+  @Test
+  void nobodyBeginsToWorkOnceARankHasGivenUp() throws Exception {
+    Rank first = new Rank(group, 0, 2);
+    Rank second = new Rank(group, 1, 2);
+    first.fail("killed");
+    CompletableFuture<Void> late =
+        CompletableFuture.runAsync(
+            () -> {
+              second.region.show(List.of(tensor(2)));
+              throw new AssertionError("rank 1 works on tensors that rank 0 took back");
+            });
+    assertThatThrownBy(() -> first.region.show(List.of(tensor(1)))).hasMessage("killed");
+    first.region.abandon();
+    second.fail("rank 0 has failed");
+    assertThatThrownBy(() -> late.get(30, TimeUnit.SECONDS))
+        .hasStackTraceContaining("rank 0 has failed");
+  }
+}

@@ -1,0 +1,102 @@
+package org.sparkcollectives.store;
+
+import java.time.Duration;
+import java.util.Objects;
+
+/**
+ * A view of a store that ends before the store does: when it is revoked, the calls that wait in the
+ * view fail at once, and so do all later ones. The store itself, and other views of it, go on.
+ *
+ * <p>A store of a kind that this library does not know is used as it is; there a call that waits
+ * ends at its own deadline.
+ */
+public final class StoreLease {
+
+  private final Store view;
+  private final LeasedStore handle;
+
+  private StoreLease(Store view, LeasedStore handle) {
+    this.view = view;
+    this.handle = handle;
+  }
+
+  /** A view of {@code store}, which is not closed with it. */
+  public static StoreLease of(Store store) {
+    Objects.requireNonNull(store, "store");
+    if (store instanceof AbstractStore known) {
+      LeasedStore handle = new LeasedStore(known);
+      return new StoreLease(handle, handle);
+    }
+    if (store instanceof PrefixStore prefixed) {
+      StoreLease inner = of(prefixed.underlyingStore());
+      return new StoreLease(prefixed.over(inner.view), inner.handle);
+    }
+    return new StoreLease(store, null);
+  }
+
+  /** The view. */
+  public Store store() {
+    return view;
+  }
+
+  /**
+   * Ends the view; the second call does nothing. Does not block.
+   *
+   * @param cause what the calls throw a copy of, with their own stack
+   */
+  public void revoke(RuntimeException cause) {
+    if (handle != null) {
+      handle.revoke(cause);
+    }
+  }
+
+  /** The calls of the view, on their way to the store. */
+  private static final class LeasedStore extends StoreHandle {
+    private final AbstractStore store;
+
+    LeasedStore(AbstractStore store) {
+      super(store.timeout());
+      this.store = store;
+    }
+
+    @Override
+    PendingReply start(StoreRequest request) {
+      PendingReply inner = store.submit(request);
+      PendingReply outer =
+          new PendingReply() {
+            @Override
+            void expire(Duration waited) {
+              inner.expire(waited);
+            }
+          };
+      inner.whenComplete(
+          (reply, failure) -> {
+            if (failure == null) {
+              outer.complete(reply);
+            } else {
+              outer.completeExceptionally(failure);
+            }
+          });
+      outer.whenComplete(
+          (reply, failure) -> {
+            // Nobody is left who would take what the store may still grant.
+            if (!inner.isDone()) {
+              inner.expire(Duration.ZERO);
+            }
+          });
+      return outer;
+    }
+
+    void revoke(RuntimeException cause) {
+      end(cause);
+    }
+
+    @Override
+    String description() {
+      return store.description();
+    }
+
+    @Override
+    void release() {}
+  }
+}
