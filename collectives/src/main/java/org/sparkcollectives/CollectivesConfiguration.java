@@ -72,6 +72,24 @@ public final class CollectivesConfiguration {
           .check(value -> !value.isNegative() && !value.isZero(), "more than zero")
           .defaultsTo(Duration.ofSeconds(60));
 
+  /** See {@link GroupOptions#withBackend}. */
+  public static final ConfigEntry<String> BACKEND =
+      ConfigEntry.string("spark.collectives.backend")
+          .doc(
+              "What carries out the operations: the name of a backend, or one for each kind of"
+                  + " device as in `cpu:netty,cuda:nccl`.")
+          .since("0.1.0")
+          .defaultsTo(BackendRegistry.NETTY);
+
+  /** See {@link GroupOptions#withDebugLevel}. */
+  public static final ConfigEntry<DebugLevel> DEBUG =
+      ConfigEntry.choice("spark.collectives.debug", DebugLevel.class)
+          .doc(
+              "`OFF`; `INFO` logs when groups are made and closed; `DETAIL` compares what the ranks"
+                  + " call before each collective, which finds mismatches at once and costs time.")
+          .since("0.1.0")
+          .defaultsTo(DebugLevel.OFF);
+
   /** How many operations a rank's flight recorder keeps. */
   public static final ConfigEntry<Integer> FLIGHT_RECORDER_SIZE =
       ConfigEntry.integer("spark.collectives.flightRecorder.size")
@@ -92,6 +110,8 @@ public final class CollectivesConfiguration {
         BIND_HOST,
         HOST,
         CONNECT_TIMEOUT,
+        BACKEND,
+        DEBUG,
         FLIGHT_RECORDER_SIZE);
   }
 }

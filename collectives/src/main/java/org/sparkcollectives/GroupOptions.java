@@ -3,22 +3,48 @@ package org.sparkcollectives;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.IntStream;
 
 /** How a group is made. Immutable; each {@code with} method returns another. */
 public final class GroupOptions {
 
-  private static final GroupOptions DEFAULTS = new GroupOptions("", "", null, List.of());
+  private static final List<String> TRANSPORTS = List.of("heap", "tcp");
+  private static final GroupOptions DEFAULTS = new GroupOptions(new Choices());
 
-  private final String name;
-  private final String description;
-  private final Duration timeout;
-  private final List<String> transports;
+  /** What has been chosen; a copy is changed once, before anybody else sees it. */
+  private static final class Choices implements Cloneable {
+    private String name = "";
+    private String description = "";
+    private Duration timeout;
+    private List<String> transports = List.of();
+    private String backend = "";
+    private DebugLevel debugLevel;
+    private List<Integer> ranks = List.of();
+    private boolean localSynchronization;
 
-  private GroupOptions(String name, String description, Duration timeout, List<String> transports) {
-    this.name = name;
-    this.description = description;
-    this.timeout = timeout;
-    this.transports = transports;
+    Choices copy() {
+      try {
+        return (Choices) clone();
+      } catch (CloneNotSupportedException e) {
+        throw new AssertionError(e);
+      }
+    }
+  }
+
+  private final Choices choices;
+
+  private GroupOptions(Choices choices) {
+    this.choices = choices;
+  }
+
+  private interface Change {
+    void make(Choices choices);
+  }
+
+  private GroupOptions with(Change change) {
+    Choices copy = choices.copy();
+    change.make(copy);
+    return new GroupOptions(copy);
   }
 
   /** Everything as configured. */
@@ -26,16 +52,19 @@ public final class GroupOptions {
     return DEFAULTS;
   }
 
-  /** With the group's name, which all ranks give alike and which is never used again. */
+  /**
+   * With the group's name, which all ranks give alike and which is never used again. A group made
+   * from another gets that one's name, a slash and this.
+   */
   public GroupOptions withName(String value) {
-    return new GroupOptions(
-        Objects.requireNonNull(value, "name"), description, timeout, transports);
+    Objects.requireNonNull(value, "name");
+    return with(copy -> copy.name = value);
   }
 
   /** With what the group is for, shown in diagnosis. */
   public GroupOptions withDescription(String value) {
-    return new GroupOptions(
-        name, Objects.requireNonNull(value, "description"), timeout, transports);
+    Objects.requireNonNull(value, "description");
+    return with(copy -> copy.description = value);
   }
 
   /** With how long an operation may take; more than zero. */
@@ -43,7 +72,7 @@ public final class GroupOptions {
     if (value.isNegative() || value.isZero()) {
       throw new IllegalArgumentException("The timeout must be more than zero, not " + value);
     }
-    return new GroupOptions(name, description, value, transports);
+    return with(copy -> copy.timeout = value);
   }
 
   /**
@@ -52,34 +81,88 @@ public final class GroupOptions {
   public GroupOptions withTransports(String... values) {
     List<String> chosen = List.of(values);
     for (String transport : chosen) {
-      if (!List.of("heap", "tcp").contains(transport)) {
+      if (!TRANSPORTS.contains(transport)) {
         throw new IllegalArgumentException(
-            "Unknown transport \"" + transport + "\"; there are \"heap\" and \"tcp\"");
+            "Unknown transport \"" + transport + "\"; there are " + TRANSPORTS);
       }
     }
     if (chosen.isEmpty()) {
       throw new IllegalArgumentException("A group needs at least one transport");
     }
-    return new GroupOptions(name, description, timeout, chosen);
+    return with(copy -> copy.transports = chosen);
+  }
+
+  /**
+   * With what carries out the operations: the name of a backend, or one for each kind of device as
+   * in {@code "cpu:netty,cuda:nccl"}; all ranks give the same. See {@link BackendRegistry}.
+   *
+   * @throws IllegalArgumentException if it is malformed
+   */
+  public GroupOptions withBackend(String value) {
+    BackendConfig.parse(value);
+    return with(copy -> copy.backend = value);
+  }
+
+  /** With how much is checked; all ranks give the same. */
+  public GroupOptions withDebugLevel(DebugLevel value) {
+    Objects.requireNonNull(value, "debug level");
+    return with(copy -> copy.debugLevel = value);
+  }
+
+  /**
+   * With the members of a group that is made from another, as global ranks; their order is that of
+   * the new group's ranks. None means all, in their order.
+   */
+  public GroupOptions withRanks(int... globalRanks) {
+    List<Integer> chosen = IntStream.of(globalRanks).boxed().toList();
+    return with(copy -> copy.ranks = chosen);
+  }
+
+  /**
+   * With whether only the members of a group that is made from another call for it, as with c10d's
+   * {@code use_local_synchronization}; else all ranks of the other group do.
+   */
+  public GroupOptions withLocalSynchronization(boolean value) {
+    return with(copy -> copy.localSynchronization = value);
   }
 
   /** See {@link #withName}; empty for a name by default. */
   public String name() {
-    return name;
+    return choices.name;
   }
 
   /** See {@link #withDescription}. */
   public String description() {
-    return description;
+    return choices.description;
   }
 
-  /** See {@link #withTimeout}; null for {@code spark.collectives.timeout}. */
+  /** See {@link #withTimeout}; null for that of the group it is made from, or as configured. */
   public Duration timeout() {
-    return timeout;
+    return choices.timeout;
   }
 
-  /** See {@link #withTransports}; empty for {@code spark.collectives.transports}. */
+  /** See {@link #withTransports}; empty for those of the group it is made from, or configured. */
   public List<String> transports() {
-    return transports;
+    return choices.transports;
+  }
+
+  /** See {@link #withBackend}; empty for that of the group it is made from, or as configured. */
+  public String backend() {
+    return choices.backend;
+  }
+
+  /** See {@link #withDebugLevel}; null for that of the group it is made from, or as configured. */
+  public DebugLevel debugLevel() {
+    return choices.debugLevel;
+  }
+
+  /** See {@link #withRanks}; empty for all. */
+  public int[] ranks() {
+    return choices.ranks.stream().mapToInt(Integer::intValue).toArray();
+  }
+
+  /** See {@link #withLocalSynchronization}. */
+  public boolean localSynchronization() {
+    return choices.localSynchronization;
   }
 }

@@ -129,6 +129,79 @@ public interface ProcessGroup extends AutoCloseable {
   Work recvAny(Tensor tensor, int tag);
 
   /**
+   * Makes a group of some ranks of this one.
+   *
+   * @param globalRanks the members, in the order of their ranks in the new group; none means all
+   * @see #newGroup(GroupOptions)
+   */
+  ProcessGroup newGroup(int... globalRanks);
+
+  /**
+   * Makes a group of some ranks of this one. Called by all ranks of this group, or with {@link
+   * GroupOptions#withLocalSynchronization} by the new group's members, in the same order as other
+   * groups are made.
+   *
+   * <p>What the options leave open is as in this group. Takes one call of the store, and does not
+   * wait for other ranks: one that does not come is missed at the first operation. Several groups
+   * may be used at the same time. A group is closed by its members, at the latest with the group
+   * that it was made from; {@link #abort} of this group aborts it, another failure does not.
+   *
+   * @return null on ranks that are not members
+   * @throws IllegalArgumentException if a rank is not in this group or is named twice, or if
+   *     another rank gave other members
+   */
+  ProcessGroup newGroup(GroupOptions options);
+
+  /**
+   * Makes groups of {@code groupSize} neighbouring ranks. Called by all ranks of this group.
+   *
+   * @return the one with this rank
+   * @throws IllegalArgumentException if {@link #size()} is not a multiple of {@code groupSize}
+   */
+  ProcessGroup newSubgroups(int groupSize);
+
+  /**
+   * Makes several groups, none of which share a rank. Called by all ranks of this group.
+   *
+   * @param globalRanks the members of each
+   * @return the one with this rank; null if there is none
+   * @throws IllegalArgumentException if a rank is named twice or not in this group
+   */
+  ProcessGroup newSubgroups(List<int[]> globalRanks);
+
+  /**
+   * Splits this group as {@code MPI_Comm_split} does: ranks of the same colour get a group, in the
+   * order of their keys, and where those are equal in their order here. A collective: called by all
+   * ranks, and waits for all.
+   *
+   * @return the group of this rank's colour; null for a negative colour
+   */
+  ProcessGroup split(int color, int key);
+
+  /**
+   * Makes a group without some ranks. The one operation that a failed group can still do; called by
+   * all ranks that remain. This group stays as it is, and is to be closed.
+   *
+   * @param excludedRanks at least one, as ranks of this group
+   * @throws IllegalArgumentException if this rank is excluded, or other ranks exclude others
+   */
+  ProcessGroup shrink(int... excludedRanks);
+
+  /** The groups that were made from this one on this rank and are open, the oldest first. */
+  List<ProcessGroup> groups();
+
+  /**
+   * This group, or one that was made from it on this rank, directly or not.
+   *
+   * @param name see {@link #name()}
+   * @throws IllegalArgumentException if none of that name is open
+   */
+  ProcessGroup group(String name);
+
+  /** What carries out the operations for each kind of device, such as {@code cpu:netty}. */
+  String backend();
+
+  /**
    * A tensor of zeros in memory that the group's fastest path reaches without a copy.
    *
    * <p>It must not be used after the group was closed.

@@ -1,13 +1,14 @@
 package org.sparkcollectives.engine;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkcollectives.Backend;
+import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreException;
 import org.sparkcollectives.store.StoreLease;
@@ -23,7 +24,9 @@ final class RankGroup {
 
   private final Membership members;
   private final GroupLife life;
-  private final Backend backend;
+  private final GroupOptions options;
+  private final Backends backends;
+  private final Subgroups subgroups;
   private final Channel channel;
   private final Store groupStore;
   private final StoreLease userStore;
@@ -33,21 +36,28 @@ final class RankGroup {
   /**
    * Of parts that are ready to use.
    *
+   * @param options which leave nothing open
    * @param groupStore the group's keys
+   * @param assembly makes groups from this one
    * @param afterClose lets go of what the group was made with
    */
   RankGroup(
       Membership members,
+      GroupOptions options,
       GroupLife life,
-      Backend backend,
+      Backends backends,
       Channel channel,
       Store groupStore,
+      GroupAssembly assembly,
       Runnable afterClose) {
     this.members = members;
+    this.options = options;
     this.life = life;
-    this.backend = backend;
+    this.backends = backends;
     this.channel = channel;
     this.groupStore = groupStore;
+    this.subgroups = new Subgroups(members, options, groupStore, assembly);
+    this.afterClose = afterClose;
     this.userStore = StoreLease.of(groupStore.withPrefix("user"));
     life.failure()
         .onFailure(
@@ -56,7 +66,6 @@ final class RankGroup {
                     new StoreException(
                         "The store of group \"" + name() + "\" has ended with the group",
                         life.failure().exceptionFor("the use of the group's store"))));
-    this.afterClose = afterClose;
   }
 
   String name() {
@@ -79,23 +88,65 @@ final class RankGroup {
     return life;
   }
 
-  Backend backend() {
-    return backend;
+  GroupOptions options() {
+    return options;
+  }
+
+  Backends backends() {
+    return backends;
+  }
+
+  /** The groups made from this one. */
+  Subgroups subgroups() {
+    return subgroups;
   }
 
   Store userStore() {
     return userStore.store();
   }
 
+  /** This group, or the open one of this name that was made from it, directly or not; or null. */
+  RankGroup find(String name) {
+    if (name().equals(name)) {
+      return this;
+    }
+    for (RankGroup each : subgroups.open()) {
+      RankGroup found = each.find(name);
+      if (found != null) {
+        return found;
+      }
+    }
+    return null;
+  }
+
+  /** The names that {@link #find} finds. */
+  List<String> names() {
+    List<String> names = new ArrayList<>();
+    names.add(name());
+    subgroups.open().forEach(each -> names.addAll(each.names()));
+    return names;
+  }
+
   /** Refuses to begin anything in a group that is closed or has failed. */
   void requireOpen() {
+    requireNotClosed();
+    if (life.failure().failed()) {
+      throw life.failure().exceptionFor("an operation");
+    }
+  }
+
+  /** Refuses what even a group that has failed can do, once it is closed. */
+  void requireNotClosed() {
     if (closed.get()) {
       throw new IllegalStateException(
           "Group \"" + name() + "\" is closed on rank " + rank() + "; nothing can be begun in it");
     }
-    if (life.failure().failed()) {
-      throw life.failure().exceptionFor("an operation");
-    }
+  }
+
+  /** Ends the group, and those made from it, on every rank. */
+  void abort(Throwable cause) {
+    life.abort(cause);
+    subgroups.abort(cause);
   }
 
   void close(Duration timeout) {
@@ -103,6 +154,7 @@ final class RankGroup {
       return;
     }
     try {
+      subgroups.close(timeout);
       drain(timeout);
       sayGoodbye();
     } finally {
@@ -110,7 +162,7 @@ final class RankGroup {
       userStore.revoke(
           new IllegalStateException("Group \"" + name() + "\" is closed on rank " + rank()));
       awaitRunner();
-      backend.close();
+      backends.close();
       life.close();
       removeKeysIfLast();
       afterClose.run();

@@ -1,10 +1,14 @@
 package org.sparkcollectives.engine;
 
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.IntStream;
 import org.sparkcollectives.Backend;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.Device;
+import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
@@ -24,14 +28,14 @@ final class RankProcessGroup implements ProcessGroup {
 
   private RankProcessGroup(RankGroup group, Duration timeout, boolean owner) {
     this.group = group;
-    this.backend = group.backend();
+    this.backend = group.backends().forDevice(Device.Type.CPU);
     this.arguments = new Arguments(group.name(), group.rank(), group.size());
     this.timeout = timeout;
     this.owner = owner;
   }
 
-  static RankProcessGroup owning(RankGroup group, Duration timeout) {
-    return new RankProcessGroup(group, timeout, true);
+  static RankProcessGroup owning(RankGroup group) {
+    return new RankProcessGroup(group, group.options().timeout(), true);
   }
 
   @Override
@@ -202,6 +206,94 @@ final class RankProcessGroup implements ProcessGroup {
   }
 
   @Override
+  public ProcessGroup newGroup(int... globalRanks) {
+    return newGroup(GroupOptions.defaults().withRanks(globalRanks));
+  }
+
+  @Override
+  public ProcessGroup newGroup(GroupOptions options) {
+    group.requireOpen();
+    List<Integer> ranks = arguments.members(options.ranks(), group.members());
+    RankGroup made =
+        options.localSynchronization()
+            ? group.subgroups().createLocally("local", ranks, options)
+            : group.subgroups().createTogether("group", ranks, options);
+    return made == null ? null : owning(made);
+  }
+
+  @Override
+  public ProcessGroup newSubgroups(int groupSize) {
+    group.requireOpen();
+    List<List<Integer>> all = arguments.subgroupsOf(groupSize);
+    return oneOf("subgroups", all);
+  }
+
+  @Override
+  public ProcessGroup newSubgroups(List<int[]> globalRanks) {
+    group.requireOpen();
+    return oneOf("enumeration", arguments.subgroups(globalRanks, group.members()));
+  }
+
+  private ProcessGroup oneOf(String kind, List<List<Integer>> all) {
+    RankGroup mine = group.subgroups().createOneOf(kind, all, GroupOptions.defaults());
+    return mine == null ? null : owning(mine);
+  }
+
+  @Override
+  public ProcessGroup split(int color, int key) {
+    group.requireOpen();
+    long[] all = new long[2 * size()];
+    allGather(Tensor.of(all), Tensor.of((long) color, key)).await();
+    List<Integer> ranks =
+        IntStream.range(0, size())
+            .boxed()
+            .filter(rank -> all[2 * rank] == color)
+            .sorted(Comparator.comparingLong(rank -> all[2 * rank + 1]))
+            .toList();
+    RankGroup made =
+        group
+            .subgroups()
+            .createAgreed(
+                "split",
+                Integer.toString(color),
+                color < 0 ? List.of() : ranks,
+                GroupOptions.defaults());
+    return made == null ? null : owning(made);
+  }
+
+  @Override
+  public ProcessGroup shrink(int... excludedRanks) {
+    group.requireNotClosed();
+    List<Integer> remaining = arguments.remaining(excludedRanks);
+    return owning(group.subgroups().createTogether("shrink", remaining, GroupOptions.defaults()));
+  }
+
+  @Override
+  public List<ProcessGroup> groups() {
+    return group.subgroups().open().stream().<ProcessGroup>map(RankProcessGroup::owning).toList();
+  }
+
+  @Override
+  public ProcessGroup group(String name) {
+    RankGroup found = group.find(name);
+    if (found == null) {
+      throw new IllegalArgumentException(
+          "Could not resolve the process group registered under the name \""
+              + name
+              + "\" on rank "
+              + rank()
+              + ": open are "
+              + group.names());
+    }
+    return owning(found);
+  }
+
+  @Override
+  public String backend() {
+    return group.backends().toString();
+  }
+
+  @Override
   public Tensor allocate(DType dtype, long count) {
     group.requireOpen();
     return backend.allocate(Objects.requireNonNull(dtype, "dtype"), count);
@@ -214,7 +306,7 @@ final class RankProcessGroup implements ProcessGroup {
 
   @Override
   public void abort(Throwable cause) {
-    group.life().abort(Objects.requireNonNull(cause, "cause"));
+    group.abort(Objects.requireNonNull(cause, "cause"));
   }
 
   @Override

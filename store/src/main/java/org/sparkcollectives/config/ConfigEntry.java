@@ -1,8 +1,11 @@
 package org.sparkcollectives.config;
 
+import static java.util.stream.Collectors.joining;
+
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -72,6 +75,17 @@ public final class ConfigEntry<T> {
   /** Any text. */
   public static Builder<String> string(String key) {
     return new Builder<>(key, "string", "any text", Function.identity(), Function.identity());
+  }
+
+  /** One of the constants of an enum, in upper or lower case. */
+  public static <E extends Enum<E>> Builder<E> choice(String key, Class<E> constants) {
+    String all = Arrays.stream(constants.getEnumConstants()).map(Enum::name).collect(joining(", "));
+    return new Builder<>(
+        key,
+        "choice",
+        "one of " + all,
+        text -> Enum.valueOf(constants, text.trim().toUpperCase(Locale.ROOT)),
+        Enum::name);
   }
 
   /** Texts separated by commas; blanks around each are dropped, and so are empty ones. */

@@ -1,0 +1,104 @@
+package org.sparkcollectives;
+
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.ServiceLoader;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The backends that groups of this JVM can ask for: {@value #NETTY}, which is built in, those that
+ * {@link ServiceLoader} finds, and those that were registered. Safe for any number of threads.
+ */
+public final class BackendRegistry {
+
+  /** The backend for host memory: heap, shared memory, TCP over Netty. */
+  public static final String NETTY = "netty";
+
+  private static final Map<String, BackendProvider> REGISTERED = new ConcurrentHashMap<>();
+
+  private BackendRegistry() {}
+
+  /**
+   * From now on groups can ask for the backends of {@code provider}.
+   *
+   * @throws IllegalArgumentException if there is a backend of that name
+   */
+  public static void register(BackendProvider provider) {
+    String name = Objects.requireNonNull(provider.name(), "name");
+    if (!BackendConfig.parse(name).everywhere().equals(name)) {
+      throw new IllegalArgumentException("A backend cannot be named \"" + name + "\"");
+    }
+    if (name.equals(NETTY)
+        || discovered(name).isPresent()
+        || REGISTERED.putIfAbsent(name, provider) != null) {
+      throw new IllegalArgumentException("There is a backend named " + name + " already");
+    }
+  }
+
+  /** Undoes {@link #register}; groups that use the backend go on. */
+  public static void unregister(String name) {
+    REGISTERED.remove(name);
+  }
+
+  /**
+   * The provider of a backend other than {@value #NETTY}.
+   *
+   * @throws IllegalArgumentException if there is none of that name
+   */
+  public static BackendProvider provider(String name) {
+    BackendProvider registered = REGISTERED.get(name);
+    if (registered != null) {
+      return registered;
+    }
+    return discovered(name)
+        .orElseThrow(
+            () ->
+                new IllegalArgumentException(
+                    "There is no backend named \""
+                        + name
+                        + "\", only "
+                        + names()
+                        + "; is the jar that provides it on the class path?"));
+  }
+
+  /**
+   * Whether all backends that {@code config} names can be asked for, as c10d's {@code
+   * is_backend_available}.
+   *
+   * @throws IllegalArgumentException if {@code config} is malformed
+   */
+  public static boolean isAvailable(String config) {
+    BackendConfig parsed = BackendConfig.parse(config);
+    Set<String> names = names();
+    return parsed.byDevice().isEmpty()
+        ? names.contains(parsed.everywhere())
+        : names.containsAll(parsed.byDevice().values());
+  }
+
+  /** The names that can be asked for. */
+  public static Set<String> names() {
+    Set<String> names = new TreeSet<>(REGISTERED.keySet());
+    names.add(NETTY);
+    for (BackendProvider each : load()) {
+      names.add(each.name());
+    }
+    return names;
+  }
+
+  private static Optional<BackendProvider> discovered(String name) {
+    for (BackendProvider each : load()) {
+      if (each.name().equals(name)) {
+        return Optional.of(each);
+      }
+    }
+    return Optional.empty();
+  }
+
+  /** By the loader of this class, which in Spark is the one that has the user's jars too. */
+  private static ServiceLoader<BackendProvider> load() {
+    return ServiceLoader.load(BackendProvider.class, BackendRegistry.class.getClassLoader());
+  }
+}

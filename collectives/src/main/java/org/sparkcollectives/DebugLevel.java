@@ -1,0 +1,14 @@
+package org.sparkcollectives;
+
+/** How much a group checks beyond what it needs, as c10d's {@code TORCH_DISTRIBUTED_DEBUG}. */
+public enum DebugLevel {
+  /** Nothing. */
+  OFF,
+  /** Logs when groups are made and closed. */
+  INFO,
+  /**
+   * Before each collective the ranks compare what they call: operation, sequence number, types,
+   * shapes, reduction, root and splits. Costs a small all-gather for each collective.
+   */
+  DETAIL
+}

@@ -1,0 +1,136 @@
+package org.sparkcollectives.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import org.sparkcollectives.Backend;
+import org.sparkcollectives.BackendConfig;
+import org.sparkcollectives.BackendProvider;
+import org.sparkcollectives.BackendRegistry;
+import org.sparkcollectives.Device;
+import org.sparkcollectives.config.Configuration;
+import org.sparkcollectives.store.Store;
+import org.sparkcollectives.transport.Endpoint;
+
+/** The backends of one group, by the kind of device whose tensors they work on. */
+final class Backends implements AutoCloseable {
+
+  private final String group;
+  private final List<Backend> all;
+  private final Map<Device.Type, Backend> byDevice;
+
+  private Backends(String group, List<Backend> all, Map<Device.Type, Backend> byDevice) {
+    this.group = group;
+    this.all = all;
+    this.byDevice = byDevice;
+  }
+
+  /**
+   * The backends that {@code config} names.
+   *
+   * @param netty the one that is built in, which every group has, for its messages and its end
+   */
+  static Backends of(
+      BackendConfig config,
+      Backend netty,
+      Membership members,
+      Store groupStore,
+      Duration timeout,
+      Configuration configuration) {
+    Map<String, Backend> byName = new LinkedHashMap<>();
+    byName.put(BackendRegistry.NETTY, netty);
+    Map<Device.Type, Backend> byDevice = new EnumMap<>(Device.Type.class);
+    for (Map.Entry<Device.Type, String> each : expand(config).entrySet()) {
+      Backend backend =
+          byName.computeIfAbsent(
+              each.getValue(),
+              name ->
+                  BackendRegistry.provider(name)
+                      .create(
+                          new BackendProvider.Membership(
+                              members.name(),
+                              members.rank(),
+                              members.size(),
+                              members.endpoints().stream().map(Endpoint::rank).toList(),
+                              groupStore.withPrefix("backend/" + name),
+                              timeout,
+                              configuration)));
+      byDevice.put(each.getKey(), backend);
+    }
+    return new Backends(members.name(), new ArrayList<>(byName.values()), byDevice);
+  }
+
+  private static Map<Device.Type, String> expand(BackendConfig config) {
+    if (config.everywhere().isEmpty()) {
+      config.byDevice().forEach(Backends::requireDevice);
+      return config.byDevice();
+    }
+    Map<Device.Type, String> expanded = new EnumMap<>(Device.Type.class);
+    for (Device.Type type : deviceTypes(config.everywhere())) {
+      expanded.put(type, config.everywhere());
+    }
+    return expanded;
+  }
+
+  private static void requireDevice(Device.Type type, String name) {
+    if (!deviceTypes(name).contains(type)) {
+      throw new IllegalArgumentException(
+          "The backend "
+              + name
+              + " does not work on tensors of "
+              + label(type)
+              + ", only of "
+              + deviceTypes(name).stream().map(Backends::label).toList());
+    }
+  }
+
+  private static Set<Device.Type> deviceTypes(String name) {
+    return name.equals(BackendRegistry.NETTY)
+        ? Set.of(Device.Type.CPU)
+        : BackendRegistry.provider(name).deviceTypes();
+  }
+
+  private static String label(Device.Type type) {
+    return type.name().toLowerCase(Locale.ROOT);
+  }
+
+  /**
+   * The backend for tensors of a device.
+   *
+   * @throws IllegalArgumentException if the group has none
+   */
+  Backend forDevice(Device.Type type) {
+    Backend backend = byDevice.get(type);
+    if (backend == null) {
+      throw new IllegalArgumentException(
+          "Group \""
+              + group
+              + "\" has no backend for tensors of "
+              + label(type)
+              + ", only "
+              + this
+              + "; see GroupOptions.withBackend");
+    }
+    return backend;
+  }
+
+  /** Those that came last are closed first. */
+  @Override
+  public void close() {
+    for (int i = all.size() - 1; i >= 0; i--) {
+      all.get(i).close();
+    }
+  }
+
+  @Override
+  public String toString() {
+    List<String> pairs = new ArrayList<>();
+    byDevice.forEach((type, backend) -> pairs.add(label(type) + ":" + backend.name()));
+    return String.join(",", pairs);
+  }
+}

@@ -1,0 +1,150 @@
+package org.sparkcollectives.engine;
+
+import java.time.Duration;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkcollectives.BackendConfig;
+import org.sparkcollectives.CollectivesConfiguration;
+import org.sparkcollectives.DebugLevel;
+import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.RankContext;
+import org.sparkcollectives.config.Configuration;
+import org.sparkcollectives.store.Store;
+import org.sparkcollectives.transport.EventCount;
+import org.sparkcollectives.transport.Progress;
+import org.sparkcollectives.watchdog.Watchdog;
+
+/**
+ * Puts a rank's groups together, once it is known who is in them.
+ *
+ * @param store where all groups of this rank keep their keys, each under its name
+ * @param context what hosts the rank
+ */
+record GroupAssembly(Store store, RankContext context) {
+
+  private static final int SPINS = 200;
+  private static final Logger LOG = LoggerFactory.getLogger(GroupAssembly.class);
+
+  /** What the options leave open, as configured. */
+  GroupOptions resolve(GroupOptions options) {
+    Configuration configuration = context.configuration();
+    return inherit(
+        options,
+        configuration.get(CollectivesConfiguration.TIMEOUT),
+        configuration.get(CollectivesConfiguration.TRANSPORTS),
+        configuration.get(CollectivesConfiguration.BACKEND),
+        configuration.get(CollectivesConfiguration.DEBUG));
+  }
+
+  /** What the options leave open, as in the group that the new one is made from. */
+  static GroupOptions inherit(GroupOptions options, GroupOptions parent) {
+    return inherit(
+        options, parent.timeout(), parent.transports(), parent.backend(), parent.debugLevel());
+  }
+
+  private static GroupOptions inherit(
+      GroupOptions options,
+      Duration timeout,
+      List<String> transports,
+      String backend,
+      DebugLevel debugLevel) {
+    GroupOptions resolved = options;
+    if (resolved.timeout() == null) {
+      resolved = resolved.withTimeout(timeout);
+    }
+    if (resolved.transports().isEmpty()) {
+      resolved = resolved.withTransports(transports.toArray(String[]::new));
+    }
+    if (resolved.backend().isEmpty()) {
+      resolved = resolved.withBackend(backend);
+    }
+    if (resolved.debugLevel() == null) {
+      resolved = resolved.withDebugLevel(debugLevel);
+    }
+    return resolved;
+  }
+
+  /**
+   * Makes this rank's part of a group. Does not wait for other ranks, but for what a backend of
+   * another provider does.
+   *
+   * @param node is released when the group is closed
+   * @param options which leave nothing open
+   * @param afterClose run when the group is closed
+   */
+  RankGroup assemble(
+      CollectiveNode node, Membership members, GroupOptions options, Runnable afterClose) {
+    requireTransports(members, options.transports());
+    Store groupStore = store.withPrefix(members.name());
+    CollectiveNode.LocalGroup local = node.join(members.name(), members.size());
+    GroupLife life =
+        new GroupLife(
+            members,
+            groupStore,
+            context,
+            node.executor(),
+            context.configuration().get(CollectivesConfiguration.FLIGHT_RECORDER_SIZE));
+    Progress progress = new Progress(new EventCount(SPINS), life.failure());
+    life.failure().onFailure(progress::signal);
+    Channel channel = new Channel(node.executor());
+    life.reportsProgressOf(channel::progress);
+    GroupPaths paths =
+        new GroupPaths(members, node, local, life, progress, options.transports().contains("heap"));
+    paths.open();
+    RankMessages messages =
+        new RankMessages(local.matchers().of(members.rank()), members.size(), paths::messagesTo);
+    NettyBackend netty =
+        new NettyBackend(
+            life,
+            channel,
+            paths.lane(),
+            messages,
+            () -> {
+              paths.close();
+              node.leave(members.name());
+            });
+    Watchdog.Watched look =
+        () -> {
+          life.look();
+          channel.runNeglected();
+        };
+    node.watchdog().watch(look);
+    RankGroup group =
+        new RankGroup(
+            members,
+            options,
+            life,
+            Backends.of(
+                BackendConfig.parse(options.backend()),
+                netty,
+                members,
+                groupStore,
+                options.timeout(),
+                context.configuration()),
+            channel,
+            groupStore,
+            this,
+            () -> {
+              node.watchdog().forget(look);
+              node.release();
+              afterClose.run();
+            });
+    if (options.debugLevel() != DebugLevel.OFF) {
+      LOG.info("{} with {} and {}", members, options.backend(), options.transports());
+    }
+    return group;
+  }
+
+  private static void requireTransports(Membership members, List<String> transports) {
+    if (!transports.contains("tcp") && !members.isOneNode()) {
+      throw new IllegalArgumentException(
+          "Group \""
+              + members.name()
+              + "\" has ranks in several JVMs, which only the transport tcp connects, but is allowed "
+              + transports
+              + " only: "
+              + members.places());
+    }
+  }
+}

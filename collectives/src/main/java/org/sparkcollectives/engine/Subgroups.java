@@ -1,0 +1,207 @@
+package org.sparkcollectives.engine;
+
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.store.Store;
+import org.sparkcollectives.transport.Endpoint;
+
+/**
+ * The groups that a rank has made from a group.
+ *
+ * <p>A rank knows of all others where they are, and so can make its part of a new group alone: the
+ * members are some of the parent's, the secret is derived from the parent's. Whoever comes first
+ * connects to a port at which the others are expected.
+ *
+ * <p>What has to be agreed on is the name. It is the parent's with a number that each rank counts
+ * for itself, once its arguments are known to be good, whether or not the group comes about; so
+ * ranks on which it failed go on with the same number as all others. That all gave the same members
+ * is compared in the store.
+ */
+final class Subgroups {
+
+  private static final byte[] ABSENT = {};
+
+  private final Membership parent;
+  private final GroupOptions parentOptions;
+  private final Store parentStore;
+  private final GroupAssembly assembly;
+  private final Map<String, Integer> counters = new HashMap<>();
+  private final List<RankGroup> open = new ArrayList<>();
+  private boolean closed;
+
+  Subgroups(
+      Membership parent, GroupOptions parentOptions, Store parentStore, GroupAssembly assembly) {
+    this.parent = parent;
+    this.parentOptions = parentOptions;
+    this.parentStore = parentStore;
+    this.assembly = assembly;
+  }
+
+  /**
+   * Makes this rank's part of a group for which all ranks of the parent call.
+   *
+   * @param kind what the numbers of such groups are counted by, and a part of the name
+   * @param ranks the members, as ranks of the parent
+   * @return null where this rank is no member
+   */
+  RankGroup createTogether(String kind, List<Integer> ranks, GroupOptions options) {
+    String name = parent.name() + "/" + numbered(kind) + suffix(options);
+    agree(name, ranks);
+    return create(name, ranks, options);
+  }
+
+  /**
+   * Makes this rank's part of the one of several groups of which it is a member, for all of which
+   * all ranks of the parent call at once.
+   *
+   * @return null where this rank is no member of any
+   */
+  RankGroup createOneOf(String kind, List<List<Integer>> groups, GroupOptions options) {
+    String name = parent.name() + "/" + numbered(kind);
+    agree(name, groups);
+    for (int i = 0; i < groups.size(); i++) {
+      if (groups.get(i).contains(parent.rank())) {
+        return create(name + "-" + i, groups.get(i), options);
+      }
+    }
+    return null;
+  }
+
+  /**
+   * Makes this rank's part of one of several groups whose members its ranks have agreed on already.
+   *
+   * @param which tells the groups of one call apart
+   * @return null where this rank is no member
+   */
+  RankGroup createAgreed(String kind, String which, List<Integer> ranks, GroupOptions options) {
+    return create(parent.name() + "/" + numbered(kind) + "-" + which, ranks, options);
+  }
+
+  /**
+   * Makes this rank's part of a group for which its members alone call.
+   *
+   * @return null where this rank is no member
+   */
+  RankGroup createLocally(String kind, List<Integer> ranks, GroupOptions options) {
+    if (!ranks.contains(parent.rank())) {
+      return null;
+    }
+    String members = kind + ranks.toString().replaceAll("[^0-9]+", "-").replaceAll("-$", "");
+    return create(parent.name() + "/" + numbered(members) + suffix(options), ranks, options);
+  }
+
+  private static String suffix(GroupOptions options) {
+    return options.name().isEmpty() ? "" : "/" + options.name();
+  }
+
+  private synchronized String numbered(String kind) {
+    return kind + "-" + counters.merge(kind, 1, Integer::sum);
+  }
+
+  private void agree(String name, List<?> ranks) {
+    byte[] mine = ranks.toString().getBytes(StandardCharsets.UTF_8);
+    byte[] agreed = parentStore.compareSet("subgroups/" + name, ABSENT, mine);
+    if (!Arrays.equals(agreed, mine)) {
+      throw new IllegalArgumentException(
+          "Rank "
+              + parent.rank()
+              + " makes group \""
+              + name
+              + "\" of ranks "
+              + ranks
+              + ", but another rank made it of ranks "
+              + new String(agreed, StandardCharsets.UTF_8)
+              + ". All ranks of \""
+              + parent.name()
+              + "\" must make the same groups in the same order");
+    }
+  }
+
+  private RankGroup create(String name, List<Integer> ranks, GroupOptions options) {
+    int rank = ranks.indexOf(parent.rank());
+    if (rank < 0) {
+      return null;
+    }
+    List<Endpoint> endpoints = ranks.stream().map(parent.endpoints()::get).toList();
+    Membership members =
+        new Membership(name, options.description(), rank, endpoints, derivedSecret(name));
+    CollectiveNode node = CollectiveNode.acquire(NodeOptions.of(assembly.context()));
+    RankGroup[] group = new RankGroup[1];
+    try {
+      group[0] =
+          assembly.assemble(
+              node, members, GroupAssembly.inherit(options, parentOptions), () -> forget(group[0]));
+    } finally {
+      if (group[0] == null) {
+        node.release();
+      }
+    }
+    return keep(group[0]);
+  }
+
+  private byte[] derivedSecret(String name) {
+    try {
+      Mac mac = Mac.getInstance("HmacSHA256");
+      mac.init(new SecretKeySpec(parent.secret(), "HmacSHA256"));
+      return mac.doFinal(("subgroup " + name).getBytes(StandardCharsets.UTF_8));
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException("Every JVM has HmacSHA256", e);
+    }
+  }
+
+  private RankGroup keep(RankGroup group) {
+    synchronized (this) {
+      if (!closed) {
+        open.add(group);
+        return group;
+      }
+    }
+    group.close(Duration.ZERO);
+    throw new IllegalStateException(
+        "Group \""
+            + parent.name()
+            + "\" was closed while \""
+            + group.name()
+            + "\" was made from it");
+  }
+
+  private synchronized void forget(RankGroup group) {
+    open.remove(group);
+  }
+
+  /** Those that are open, in the order in which they were made. */
+  synchronized List<RankGroup> open() {
+    return List.copyOf(open);
+  }
+
+  /** Does {@code each} for those that are open, the last first. */
+  private void forEachFromTheLast(Consumer<RankGroup> each) {
+    List<RankGroup> groups = open();
+    for (int i = groups.size() - 1; i >= 0; i--) {
+      each.accept(groups.get(i));
+    }
+  }
+
+  /** Ends all of them on every rank. */
+  void abort(Throwable cause) {
+    forEachFromTheLast(group -> group.abort(cause));
+  }
+
+  /** Closes all of them; from now on none can be made. */
+  void close(Duration timeout) {
+    synchronized (this) {
+      closed = true;
+    }
+    forEachFromTheLast(group -> group.close(timeout));
+  }
+}
