@@ -19,6 +19,14 @@ public interface BackendProvider {
   Set<Device.Type> deviceTypes();
 
   /**
+   * Whether the other ranks of a group exist. If those of all its backends do not, a group does not
+   * wait for its ranks when it is made.
+   */
+  default boolean needsPeers() {
+    return true;
+  }
+
+  /**
    * Makes a group's backend on this rank. All ranks of the group do so; may block until they have,
    * within the group's timeout.
    */

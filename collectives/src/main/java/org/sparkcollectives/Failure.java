@@ -40,7 +40,9 @@ public record Failure(
     /** The connection to the rank broke. */
     CONNECTION_RESET("lost its connection"),
     /** The rank did not join an operation in time. */
-    TIMEOUT("did not arrive in time");
+    TIMEOUT("did not arrive in time"),
+    /** The rank's task was stopped with its stage, because some other rank had failed before. */
+    STAGE_STOPPED("was stopped with its stage");
 
     private final String verb;
 

@@ -21,6 +21,24 @@ public interface RankContext {
   /** Why, once {@link #isKilled()}. */
   String killReason();
 
+  /**
+   * Whether the rank was told to stop for no reason of its own, but because another rank had failed
+   * before: then that one's failure is worth waiting for. Must not block.
+   */
+  default boolean isStoppedWithOthers() {
+    return false;
+  }
+
+  /**
+   * The rank has joined a group. Somebody who notices that the rank's process is gone may then
+   * publish {@code ifLost} for it, see {@link org.sparkcollectives.watchdog.PublishedFailure}. Must
+   * not block.
+   */
+  default void joined(String group, Failure ifLost) {}
+
+  /** The rank has left a group. Must not block. */
+  default void left(String group) {}
+
   /** Where this rank's settings are looked up. */
   default Configuration configuration() {
     return Configuration.ofSystemProperties();

@@ -13,6 +13,14 @@ import java.util.concurrent.CompletableFuture;
 public interface Work {
 
   /**
+   * A work that ends as {@code future} does: for backends, and for one's own operations among those
+   * of a group.
+   */
+  static Work of(OpType opType, long sequenceNumber, CompletableFuture<List<Tensor>> future) {
+    return new FutureWork(opType, sequenceNumber, future);
+  }
+
+  /**
    * Blocks until the operation is done; the operation's own deadline bounds the wait.
    *
    * <p>An interrupt of the waiting thread aborts the group, because its other ranks cannot be left

@@ -17,6 +17,17 @@ public enum WorkResult {
     this.code = code;
   }
 
+  /** What the exception of a work amounts to; null is success. */
+  public static WorkResult of(Throwable exception) {
+    if (exception == null) {
+      return SUCCESS;
+    }
+    if (exception instanceof CollectiveTimeoutException) {
+      return TIMEOUT;
+    }
+    return exception instanceof CollectiveException ? COMM_ERROR : UNKNOWN;
+  }
+
   /** The number that stands for this result in dumps. */
   public int code() {
     return code;

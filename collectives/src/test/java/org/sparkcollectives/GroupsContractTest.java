@@ -285,14 +285,16 @@ abstract class GroupsContractTest {
           if (world.rank() == 2) {
             all.abort(new IllegalStateException("only this one"));
             assertThat(sum(world, world)).isEqualTo(3);
-            world.barrier().await();
+            world.store().set("2 is done", new byte[0]);
             return null;
           }
           assertThatThrownBy(() -> sum(all, world)).hasMessageContaining("only this one");
           assertThat(sum(pair, world)).isEqualTo(1);
           assertThat(sum(world, world)).isEqualTo(3);
-          world.barrier().await();
-          if (world.rank() == 0) {
+          if (world.rank() == 1) {
+            world.store().set("1 is done", new byte[0]);
+          } else {
+            world.store().multiGet(List.of("1 is done", "2 is done"));
             world.abort(new IllegalStateException("the task has failed"));
           }
           assertThatThrownBy(() -> sum(pair, world)).hasMessageContaining("the task has failed");

@@ -65,6 +65,14 @@ final class Backends implements AutoCloseable {
     return new Backends(members.name(), new ArrayList<>(byName.values()), byDevice);
   }
 
+  /** Whether a group with this configuration has to find its other ranks. */
+  static boolean needPeers(BackendConfig config) {
+    return expand(config).values().stream()
+        .anyMatch(
+            name ->
+                name.equals(BackendRegistry.NETTY) || BackendRegistry.provider(name).needsPeers());
+  }
+
   private static Map<Device.Type, String> expand(BackendConfig config) {
     if (config.everywhere().isEmpty()) {
       config.byDevice().forEach(Backends::requireDevice);

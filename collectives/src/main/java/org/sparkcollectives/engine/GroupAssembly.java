@@ -7,6 +7,7 @@ import org.slf4j.LoggerFactory;
 import org.sparkcollectives.BackendConfig;
 import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.DebugLevel;
+import org.sparkcollectives.Failure;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.RankContext;
 import org.sparkcollectives.config.Configuration;
@@ -127,9 +128,19 @@ record GroupAssembly(Store store, RankContext context) {
             this,
             () -> {
               node.watchdog().forget(look);
+              context.left(members.name());
               node.release();
               afterClose.run();
             });
+    context.joined(
+        members.name(),
+        members
+            .identity()
+            .failure(
+                Failure.Kind.EXECUTOR_LOST,
+                "",
+                -1,
+                "its process is gone, and with it the connection to the driver"));
     if (options.debugLevel() != DebugLevel.OFF) {
       LOG.info("{} with {} and {}", members, options.backend(), options.transports());
     }

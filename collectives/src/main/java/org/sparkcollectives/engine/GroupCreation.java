@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.sparkcollectives.BackendConfig;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.RankContext;
@@ -56,8 +57,11 @@ public final class GroupCreation {
               context.executorId(),
               context.taskAttemptId());
       Membership members =
-          new GroupRendezvous(store.withPrefix(name), name, options.description(), size, context)
-              .join(self);
+          Backends.needPeers(BackendConfig.parse(resolved.backend()))
+              ? new GroupRendezvous(
+                      store.withPrefix(name), name, options.description(), size, context)
+                  .join(self)
+              : Membership.withoutPeers(name, options.description(), self, size);
       RankGroup group = assembly.assemble(node, members, resolved, afterClose);
       created = true;
       return RankProcessGroup.owning(group);

@@ -154,8 +154,10 @@ final class GroupLife implements Watchdog.Watched, AutoCloseable {
   }
 
   private void killed(String reason) {
+    Failure.Kind kind =
+        context.isStoppedWithOthers() ? Failure.Kind.STAGE_STOPPED : Failure.Kind.KILLED;
     report(
-        self.failure(Failure.Kind.KILLED, "", -1, "the task was killed: " + reason),
+        self.failure(kind, "", -1, "the task was killed: " + reason),
         operation ->
             new GroupAbortedException(
                 operation

@@ -188,11 +188,19 @@ final class GroupRendezvous {
             + " of "
             + size
             + " ranks have not arrived: "
-            + missing
+            + first(missing)
             + ". Raise spark.collectives.store.timeout only if they are expected to be this slow",
         "rendezvous",
         -1,
         missing);
+  }
+
+  /** As many as one can read; the exception has them all. */
+  private static String first(List<Integer> ranks) {
+    int shown = 20;
+    return ranks.size() <= shown
+        ? ranks.toString()
+        : ranks.subList(0, shown) + " and " + (ranks.size() - shown) + " more";
   }
 
   private static String key(int rank) {

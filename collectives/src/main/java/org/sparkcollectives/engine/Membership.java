@@ -17,6 +17,16 @@ import org.sparkcollectives.watchdog.RankIdentity;
 record Membership(
     String name, String description, int rank, List<Endpoint> endpoints, byte[] secret) {
 
+  /** A group whose other ranks do not exist, though the rank acts as if they did. */
+  static Membership withoutPeers(String name, String description, Endpoint self, int size) {
+    List<Endpoint> endpoints = new ArrayList<>();
+    for (int rank = 0; rank < size; rank++) {
+      endpoints.add(
+          rank == self.rank() ? self : new Endpoint(rank, "none", "none", "none", 0, "none", -1));
+    }
+    return new Membership(name, description, self.rank(), endpoints, new byte[32]);
+  }
+
   int size() {
     return endpoints.size();
   }

@@ -6,7 +6,6 @@ import java.util.OptionalDouble;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.sparkcollectives.CollectiveException;
-import org.sparkcollectives.CollectiveTimeoutException;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
@@ -229,19 +228,7 @@ abstract class PendingWork implements Work {
 
   @Override
   public final CompletableFuture<WorkResult> result() {
-    return future()
-        .handle(
-            (tensors, cause) -> {
-              if (cause == null) {
-                return WorkResult.SUCCESS;
-              }
-              if (failure instanceof CollectiveTimeoutException) {
-                return WorkResult.TIMEOUT;
-              }
-              return failure instanceof CollectiveException
-                  ? WorkResult.COMM_ERROR
-                  : WorkResult.UNKNOWN;
-            });
+    return future().handle((tensors, cause) -> WorkResult.of(failure));
   }
 
   @Override

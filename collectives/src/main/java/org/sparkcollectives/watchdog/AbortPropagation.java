@@ -1,8 +1,6 @@
 package org.sparkcollectives.watchdog;
 
 import java.time.Duration;
-import java.util.Arrays;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -42,11 +40,9 @@ public final class AbortPropagation implements AutoCloseable {
 
   private static final Duration STORE_TIMEOUT = Duration.ofSeconds(5);
   private static final long REREAD_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
-  private static final String KEY = "failure";
-  private static final byte[] ABSENT = {};
   private static final Logger LOG = LoggerFactory.getLogger(AbortPropagation.class);
 
-  private final Store store;
+  private final PublishedFailure published;
   private final GroupFailure groupFailure;
   private final RankIdentity self;
   private final Executor executor;
@@ -57,12 +53,12 @@ public final class AbortPropagation implements AutoCloseable {
   /** Begins to listen for the failures of other ranks, where the store can be watched. */
   public AbortPropagation(
       Store store, GroupFailure groupFailure, RankIdentity self, Executor executor) {
-    this.store = store.withTimeout(STORE_TIMEOUT);
+    this.published = new PublishedFailure(store.withTimeout(STORE_TIMEOUT));
     this.groupFailure = groupFailure;
     this.self = self;
     this.executor = executor;
     if (store instanceof WatchableStore watchable) {
-      watch = watchable.watch(KEY);
+      watch = watchable.watch(PublishedFailure.KEY);
       watch.thenAccept(record -> inBackground(() -> settle(FailureCodec.decode(record), null)));
     } else {
       watch = null;
@@ -80,9 +76,9 @@ public final class AbortPropagation implements AutoCloseable {
   public void poll() {
     inBackground(
         () -> {
-          Failure published = read();
-          if (published != null) {
-            settle(published, null);
+          Failure found = published.read();
+          if (found != null) {
+            settle(found, null);
           }
         });
   }
@@ -100,7 +96,7 @@ public final class AbortPropagation implements AutoCloseable {
     inBackground(
         () -> {
           try {
-            publish(failure);
+            published.offer(failure);
           } catch (RuntimeException e) {
             LOG.warn("{} could not publish its failure: {}", self.where(), e.toString());
           }
@@ -155,18 +151,6 @@ public final class AbortPropagation implements AutoCloseable {
     }
   }
 
-  private void publish(Failure failure) {
-    byte[] mine = FailureCodec.encode(failure);
-    byte[] expected = ABSENT;
-    while (true) {
-      byte[] stored = store.compareSet(KEY, expected, mine);
-      if (Arrays.equals(stored, mine) || !failure.outranks(FailureCodec.decode(stored))) {
-        return;
-      }
-      expected = stored;
-    }
-  }
-
   private void settle(Failure known, Function<String, CollectiveException> local) {
     Failure best = known;
     long start = System.nanoTime();
@@ -174,9 +158,9 @@ public final class AbortPropagation implements AutoCloseable {
         && best.kind() != Failure.Kind.USER_EXCEPTION
         && System.nanoTime() - start < SETTLE.toNanos()) {
       LockSupport.parkNanos(REREAD_NANOS);
-      Failure published = readQuietly();
-      if (published != null && published.outranks(best)) {
-        best = published;
+      Failure found = readQuietly();
+      if (found != null && found.outranks(best)) {
+        best = found;
       }
     }
     end(best, best.equals(known) ? local : null);
@@ -184,14 +168,10 @@ public final class AbortPropagation implements AutoCloseable {
 
   private Failure readQuietly() {
     try {
-      return read();
+      return published.read();
     } catch (StoreException e) {
       return null;
     }
-  }
-
-  private Failure read() {
-    return store.check(List.of(KEY)) ? FailureCodec.decode(store.get(KEY)) : null;
   }
 
   private void end(Failure failure, Function<String, CollectiveException> local) {

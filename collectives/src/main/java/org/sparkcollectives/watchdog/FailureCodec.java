@@ -12,7 +12,7 @@ import java.nio.charset.StandardCharsets;
 import org.sparkcollectives.Failure;
 
 /** {@link Failure} as bytes in the store. */
-final class FailureCodec {
+public final class FailureCodec {
 
   private static final int VERSION = 1;
 
@@ -21,7 +21,8 @@ final class FailureCodec {
 
   private FailureCodec() {}
 
-  static byte[] encode(Failure failure) {
+  /** The bytes of a record. */
+  public static byte[] encode(Failure failure) {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     try (DataOutputStream out = new DataOutputStream(bytes)) {
       out.writeByte(VERSION);
@@ -41,7 +42,8 @@ final class FailureCodec {
     return bytes.toByteArray();
   }
 
-  static Failure decode(byte[] bytes) {
+  /** The record that {@link #encode} made the bytes of. */
+  public static Failure decode(byte[] bytes) {
     try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes))) {
       int version = in.readUnsignedByte();
       if (version != VERSION) {

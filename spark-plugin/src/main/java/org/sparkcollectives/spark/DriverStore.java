@@ -1,6 +1,7 @@
 package org.sparkcollectives.spark;
 
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.Map;
@@ -17,8 +18,13 @@ import org.apache.spark.rpc.RpcAddress;
 import org.apache.spark.rpc.RpcEndpointRef;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkcollectives.Failure;
+import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreSession;
 import org.sparkcollectives.store.StoreTable;
+import org.sparkcollectives.store.TableStore;
+import org.sparkcollectives.watchdog.FailureCodec;
+import org.sparkcollectives.watchdog.PublishedFailure;
 
 /**
  * The store in the driver, in which the ranks of an application's barrier stages find each other.
@@ -38,10 +44,19 @@ final class DriverStore {
    */
   private static final long KEEP_FAILED_SECONDS = 5;
 
+  /** The table is in this JVM: no call takes long. */
+  private static final Duration WILL_TIMEOUT = Duration.ofSeconds(1);
+
   private static final Logger LOG = LoggerFactory.getLogger(DriverStore.class);
   private static final Map<String, DriverStore> INSTALLED = new HashMap<>();
 
-  private record Client(StageAttempt stage, RpcAddress address, StoreSession session) {}
+  /**
+   * A task's client.
+   *
+   * @param wills by group, the record to publish there if the client is lost
+   */
+  private record Client(
+      StageAttempt stage, RpcAddress address, StoreSession session, Map<String, Failure> wills) {}
 
   private final ScheduledThreadPoolExecutor background = newBackground();
   private final StoreTable table;
@@ -116,6 +131,10 @@ final class DriverStore {
           reply.accept(StoreMessages.ok(new byte[0]));
         }
         case StoreMessages.CALL -> call(id, message, reply);
+        case StoreMessages.WILL -> {
+          keepWill(id, StoreMessages.group(message), message);
+          reply.accept(StoreMessages.ok(new byte[0]));
+        }
         case StoreMessages.CLOSE -> {
           close(id);
           reply.accept(StoreMessages.ok(new byte[0]));
@@ -139,7 +158,7 @@ final class DriverStore {
         remove(new StageAttempt(stage.stageId(), latest), stage + " has begun");
       }
     }
-    clients.put(id, new Client(stage, sender, new StoreSession(table, stage.keyPrefix())));
+    clients.put(id, new Client(stage, sender, new StoreSession(table, stage.keyPrefix()), new HashMap<>()));
   }
 
   private void call(UUID id, ByteBuffer request, Consumer<byte[]> reply) {
@@ -160,6 +179,20 @@ final class DriverStore {
                     : StoreMessages.refused("this client's stage is over")));
   }
 
+  private synchronized void keepWill(UUID id, String group, ByteBuffer record) {
+    Client client = clients.get(id);
+    if (client == null) {
+      return;
+    }
+    if (record.hasRemaining()) {
+      byte[] bytes = new byte[record.remaining()];
+      record.get(bytes);
+      client.wills().put(group, FailureCodec.decode(bytes));
+    } else {
+      client.wills().remove(group);
+    }
+  }
+
   private void close(UUID id) {
     Client client;
     synchronized (this) {
@@ -170,9 +203,27 @@ final class DriverStore {
     }
   }
 
-  /** An executor's connection is gone, and with it its clients. */
+  /** An executor's connection is gone, and with it its clients: what they left word of is said. */
   synchronized void disconnected(RpcAddress address) {
+    for (Client client : clients.values()) {
+      if (address.equals(client.address())) {
+        publishWills(client);
+      }
+    }
     dropClients(client -> address.equals(client.address()));
+  }
+
+  private void publishWills(Client client) {
+    Store store =
+        new TableStore(table, "the driver's store", WILL_TIMEOUT)
+            .withPrefix(client.stage().keyPrefix().replaceAll("/$", ""));
+    client
+        .wills()
+        .forEach(
+            (group, failure) -> {
+              LOG.info("{} of group {} was lost", failure.where(), group);
+              new PublishedFailure(store.withPrefix(group)).offer(failure);
+            });
   }
 
   /** A stage has ended, well or not. */

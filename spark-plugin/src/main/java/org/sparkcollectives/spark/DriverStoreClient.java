@@ -10,10 +10,11 @@ import org.apache.spark.rpc.RpcEndpointRef;
 import org.apache.spark.rpc.RpcTimeout;
 import org.apache.spark.util.RpcUtils;
 import org.apache.spark.util.ThreadUtils;
+import org.sparkcollectives.Failure;
 import org.sparkcollectives.store.RemoteStore;
-import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreConnectionException;
 import org.sparkcollectives.store.StoreException;
+import org.sparkcollectives.watchdog.FailureCodec;
 import scala.concurrent.duration.FiniteDuration;
 import scala.reflect.ClassTag;
 import scala.reflect.ClassTag$;
@@ -33,6 +34,7 @@ final class DriverStoreClient extends RemoteStore {
   private final SparkEnv env;
   private final RpcEndpointRef driver;
   private final UUID session = UUID.randomUUID();
+  private volatile boolean closed;
 
   private DriverStoreClient(SparkEnv env, RpcEndpointRef driver, Duration timeout) {
     super("The driver's store at " + driver.address(), timeout);
@@ -45,7 +47,7 @@ final class DriverStoreClient extends RemoteStore {
    *
    * @throws StoreException if a later attempt of the stage has begun
    */
-  static Store connect(SparkEnv env, StageAttempt stage, Duration timeout) {
+  static DriverStoreClient connect(SparkEnv env, StageAttempt stage, Duration timeout) {
     RpcEndpointRef driver;
     try {
       driver = RpcUtils.makeDriverRef(DriverStore.ENDPOINT, env.conf(), env.rpcEnv());
@@ -118,8 +120,22 @@ final class DriverStoreClient extends RemoteStore {
         });
   }
 
+  /** Leaves with the driver what it shall publish in a group if this client is lost. */
+  void leaveWill(String group, Failure ifLost) {
+    driver.ask(
+        StoreMessages.will(session, group, FailureCodec.encode(ifLost)), NO_TIMEOUT, ANY);
+  }
+
+  /** Takes it back. */
+  void revokeWill(String group) {
+    if (!closed) {
+      driver.ask(StoreMessages.will(session, group, new byte[0]), NO_TIMEOUT, ANY);
+    }
+  }
+
   @Override
   protected void disconnect() {
+    closed = true;
     driver.ask(StoreMessages.close(session), NO_TIMEOUT, ANY);
   }
 }

@@ -14,6 +14,7 @@ import org.sparkcollectives.store.StoreException;
  * <pre>
  *   OPEN  session, stage, attempt      a new client; first of all
  *   CALL  session, a store's request   the reply is the store's
+ *   WILL  session, group, record       what to publish if this client is lost; empty: nothing
  *   CLOSE session                      the client is done
  *   reply: OK, bytes   or   REFUSED, text
  * </pre>
@@ -23,6 +24,7 @@ final class StoreMessages {
   static final byte OPEN = 1;
   static final byte CALL = 2;
   static final byte CLOSE = 3;
+  static final byte WILL = 4;
 
   private static final byte OK = 0;
   private static final byte REFUSED = 1;
@@ -38,6 +40,22 @@ final class StoreMessages {
 
   static byte[] call(UUID session, byte[] request) {
     return head(CALL, session, request.length).put(request).array();
+  }
+
+  static byte[] will(UUID session, String group, byte[] record) {
+    byte[] name = group.getBytes(StandardCharsets.UTF_8);
+    return head(WILL, session, Integer.BYTES + name.length + record.length)
+        .putInt(name.length)
+        .put(name)
+        .put(record)
+        .array();
+  }
+
+  /** The group of a will, whose record then remains in {@code message}. */
+  static String group(ByteBuffer message) {
+    byte[] name = new byte[Math.min(message.getInt(), message.remaining())];
+    message.get(name);
+    return new String(name, StandardCharsets.UTF_8);
   }
 
   static byte[] close(UUID session) {

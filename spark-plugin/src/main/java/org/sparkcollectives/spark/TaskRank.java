@@ -5,6 +5,7 @@ import java.util.Map;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
+import org.sparkcollectives.Failure;
 import org.sparkcollectives.RankContext;
 import org.sparkcollectives.config.Configuration;
 import scala.Tuple2;
@@ -17,10 +18,13 @@ final class TaskRank implements RankContext {
   private final TaskContext task;
   private final SparkEnv env;
   private final Configuration configuration;
+  private final DriverStoreClient store;
 
-  TaskRank(TaskContext task, SparkEnv env) {
+  /** With the driver's store, or null if the driver has none. */
+  TaskRank(TaskContext task, SparkEnv env, DriverStoreClient store) {
     this.task = task;
     this.env = env;
+    this.store = store;
     this.configuration = settings(env.conf());
   }
 
@@ -50,6 +54,26 @@ final class TaskRank implements RankContext {
   @Override
   public String killReason() {
     return task.getKillReason().getOrElse(() -> "no reason given");
+  }
+
+  /** By the words of Spark's DAGScheduler, the same from 2.4, where barrier mode began, to 4.2. */
+  @Override
+  public boolean isStoppedWithOthers() {
+    return isKilled() && killReason().startsWith("Stage failed because barrier task");
+  }
+
+  @Override
+  public void joined(String group, Failure ifLost) {
+    if (store != null) {
+      store.leaveWill(group, ifLost);
+    }
+  }
+
+  @Override
+  public void left(String group) {
+    if (store != null) {
+      store.revokeWill(group);
+    }
   }
 
   @Override

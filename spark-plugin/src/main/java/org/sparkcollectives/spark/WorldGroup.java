@@ -17,14 +17,14 @@ final class WorldGroup {
   /** Joins as the task's rank. Blocks until all tasks have joined. */
   static ProcessGroup join(BarrierTaskContext task, SparkEnv env, GroupOptions options) {
     StageAttempt stage = new StageAttempt(task.stageId(), task.stageAttemptNumber());
-    TaskRank rank = new TaskRank(task, env);
-    Duration timeout = rank.configuration().get(StoreConfiguration.TIMEOUT);
+    Duration timeout = TaskRank.settings(env.conf()).get(StoreConfiguration.TIMEOUT);
     int size = task.getTaskInfos().length;
     GroupOptions named =
         options.name().isEmpty()
             ? options.withName(env.conf().getAppId() + "/" + stage + "/world")
             : options;
-    Store store = DriverStoreClient.connect(env, stage, timeout);
+    DriverStoreClient store = DriverStoreClient.connect(env, stage, timeout);
+    TaskRank rank = new TaskRank(task, env, store);
     if (store != null) {
       return create(store, task, size, named, rank, store::close);
     }

@@ -26,7 +26,12 @@ import org.sparkcollectives.transport.OperationHeader;
 final class HeapPhases {
 
   /** What a rank shows. */
-  record Shown(OperationHeader header, List<HostTensor> tensors) {}
+  record Shown(OperationHeader header, List<HostTensor> tensors) {
+
+    Shown withoutTensors() {
+      return new Shown(header, List.of());
+    }
+  }
 
   /** Each rank's numbers have a pair of cache lines for themselves. */
   private static final int STRIDE = 16;
@@ -71,9 +76,15 @@ final class HeapPhases {
     return shown.get(place(rank, operation));
   }
 
-  /** Lets go of the tensors of an operation that all are done with. */
+  /**
+   * Lets go of the tensors of an operation that nobody works on any more. What the operation was
+   * stays: a slow rank may have to be told, after this one has given up.
+   */
   void forget(int rank, long operation) {
-    shown.set(place(rank, operation), null);
+    Shown last = shownBy(rank, operation);
+    if (last != null) {
+      shown.set(place(rank, operation), last.withoutTensors());
+    }
   }
 
   void done(int rank, long operation) {

@@ -1,0 +1,121 @@
+package org.sparkcollectives.debug;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+import org.sparkcollectives.Backend;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.OpType;
+import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.Tensor;
+import org.sparkcollectives.Work;
+
+/**
+ * Carries out operations without any other rank, for dry runs of one rank of a large world: c10d's
+ * fake process group.
+ *
+ * <p>Every operation is done at once. What gathers finds this rank's own input in each place; what
+ * reduces leaves its tensor as it is; what receives, likewise.
+ */
+final class FakeBackend implements Backend {
+
+  private final int rank;
+  private final int size;
+  private final AtomicLong collectives = new AtomicLong();
+  private final AtomicLong messages = new AtomicLong();
+
+  FakeBackend(int rank, int size) {
+    this.rank = rank;
+    this.size = size;
+  }
+
+  @Override
+  public String name() {
+    return FakeBackendProvider.NAME;
+  }
+
+  private Work done(OpType type, Tensor... outputs) {
+    return done(type, List.of(outputs));
+  }
+
+  private Work done(OpType type, List<Tensor> outputs) {
+    AtomicLong numbers = type.isPointToPoint() ? messages : collectives;
+    return Work.of(type, numbers.getAndIncrement(), CompletableFuture.completedFuture(outputs));
+  }
+
+  private static void copyTo(Tensor output, Tensor input) {
+    if (output.count() == input.count()) {
+      output.copyFrom(input);
+    }
+  }
+
+  @Override
+  public Work broadcast(Tensor tensor, int root, Duration timeout) {
+    return done(OpType.BROADCAST, tensor);
+  }
+
+  @Override
+  public Work allReduce(Tensor tensor, ReduceOp op, Duration timeout) {
+    return done(OpType.ALL_REDUCE, tensor);
+  }
+
+  @Override
+  public Work reduce(Tensor tensor, ReduceOp op, int root, Duration timeout) {
+    return done(OpType.REDUCE, tensor);
+  }
+
+  @Override
+  public Work allGather(Tensor output, Tensor input, Duration timeout) {
+    for (int peer = 0; peer < size; peer++) {
+      copyTo(output.slice(peer * input.count(), input.count()), input);
+    }
+    return done(OpType.ALL_GATHER_INTO, output);
+  }
+
+  @Override
+  public Work allGather(List<Tensor> outputs, Tensor input, Duration timeout) {
+    outputs.forEach(output -> copyTo(output, input));
+    return done(OpType.ALL_GATHER, outputs);
+  }
+
+  @Override
+  public Work reduceScatter(Tensor output, Tensor input, ReduceOp op, Duration timeout) {
+    copyTo(output, input.slice(rank * output.count(), output.count()));
+    return done(OpType.REDUCE_SCATTER_INTO, output);
+  }
+
+  @Override
+  public Work reduceScatter(Tensor output, List<Tensor> inputs, ReduceOp op, Duration timeout) {
+    copyTo(output, inputs.get(rank));
+    return done(OpType.REDUCE_SCATTER, output);
+  }
+
+  @Override
+  public Work barrier(Duration timeout) {
+    return done(OpType.BARRIER);
+  }
+
+  @Override
+  public Work send(Tensor tensor, int destination, int tag, Duration timeout) {
+    return done(OpType.SEND);
+  }
+
+  @Override
+  public Work recv(Tensor tensor, int source, int tag, Duration timeout) {
+    return done(OpType.RECV, tensor);
+  }
+
+  @Override
+  public Work recvAny(Tensor tensor, int tag, Duration timeout) {
+    return done(OpType.RECV_ANY, tensor);
+  }
+
+  @Override
+  public Tensor allocate(DType dtype, long count) {
+    return Tensor.allocate(dtype, count);
+  }
+
+  @Override
+  public void close() {}
+}

@@ -1,0 +1,39 @@
+package org.sparkcollectives.debug;
+
+import java.util.Set;
+import org.sparkcollectives.Backend;
+import org.sparkcollectives.BackendProvider;
+import org.sparkcollectives.Device;
+
+/**
+ * The backend {@value #NAME}: one process is any rank of a world of any size, and nobody else needs
+ * to be there. A group that asks for it does not wait for its other ranks when it is made.
+ */
+public final class FakeBackendProvider implements BackendProvider {
+
+  /** The name under which users ask for it. */
+  public static final String NAME = "fake";
+
+  /** Called by the service loader. */
+  public FakeBackendProvider() {}
+
+  @Override
+  public String name() {
+    return NAME;
+  }
+
+  @Override
+  public Set<Device.Type> deviceTypes() {
+    return Set.of(Device.Type.CPU);
+  }
+
+  @Override
+  public boolean needsPeers() {
+    return false;
+  }
+
+  @Override
+  public Backend create(Membership group) {
+    return new FakeBackend(group.rank(), group.size());
+  }
+}

@@ -1,0 +1,127 @@
+package org.sparkcollectives;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkcollectives.store.HashStore;
+import org.sparkcollectives.testing.LeakCheck;
+
+/** Who carries out a group's operations, and how that is said. */
+@ExtendWith(LeakCheck.class)
+class BackendsTest {
+
+  @Test
+  void oneNameIsForAllDevicesAndPairsForOneEach() {
+    assertThat(BackendConfig.parse("Netty").everywhere()).isEqualTo("netty");
+    assertThat(BackendConfig.parse("cpu:netty,CUDA:nccl").byDevice())
+        .containsEntry(Device.Type.CPU, "netty")
+        .containsEntry(Device.Type.CUDA, "nccl");
+    assertThat(BackendConfig.parse("cuda:nccl,cpu:netty")).hasToString("cpu:netty,cuda:nccl");
+    assertThat(BackendConfig.parse("").everywhere()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "cpu:netty,",
+        ",",
+        "a,b",
+        "cuda:",
+        ":netty",
+        "cpu:a:b",
+        "cpu:netty,cpu:fake",
+        "tpu:netty",
+        "net ty",
+        "cpu:netty nccl",
+        "cpu: netty"
+      })
+  void whatIsMalformedIsRefused(String text) {
+    assertThatThrownBy(() -> GroupOptions.defaults().withBackend(text))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("Invalid backend \"" + text + "\"")
+        .hasMessageContaining("cpu:netty,cuda:nccl");
+  }
+
+  @Test
+  void aBackendThatIsNotThereIsRefusedNamingThoseThatAre() {
+    try (HashStore store = new HashStore()) {
+      assertThatThrownBy(
+              () ->
+                  ProcessGroups.create(
+                      store, 0, 1, GroupOptions.defaults().withBackend("cpu:bogus")))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("no backend named \"bogus\", only [fake, netty]");
+      assertThatThrownBy(
+              () ->
+                  ProcessGroups.create(
+                      store, 0, 1, GroupOptions.defaults().withBackend("cuda:fake")))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("fake does not work on tensors of cuda");
+    }
+    assertThat(BackendRegistry.isAvailable("cpu:netty")).isTrue();
+    assertThat(BackendRegistry.isAvailable("cpu:netty,cuda:bogus")).isFalse();
+  }
+
+  @Test
+  void oneProcessCanBeAnyRankOfALargeWorldInADryRun() {
+    try (HashStore store = new HashStore();
+        ProcessGroup world =
+            ProcessGroups.create(store, 17, 1000, GroupOptions.defaults().withBackend("fake"))) {
+      assertThat(world.size()).isEqualTo(1000);
+      assertThat(world.backend()).isEqualTo("cpu:fake");
+      int[] all = new int[1000];
+      Work work = world.allGather(Tensor.of(all), Tensor.of(7));
+      work.await();
+      assertThat(all).containsOnly(7);
+      assertThat(work.isSuccess()).isTrue();
+      assertThat(work.opType()).isEqualTo(OpType.ALL_GATHER_INTO);
+      assertThat(work.result().join()).isEqualTo(WorkResult.SUCCESS);
+      assertThat(world.barrier().sequenceNumber()).isEqualTo(1);
+      assertThat(world.newGroup(17, 3).rank()).isZero();
+    }
+  }
+
+  @Test
+  void aBackendOfOnesOwnIsRegisteredOnceAndUsed() {
+    BackendProvider mine =
+        new BackendProvider() {
+          @Override
+          public String name() {
+            return "mine";
+          }
+
+          @Override
+          public Set<Device.Type> deviceTypes() {
+            return Set.of(Device.Type.CPU);
+          }
+
+          @Override
+          public Backend create(Membership group) {
+            group
+                .store()
+                .set("made", group.groupName().getBytes(java.nio.charset.StandardCharsets.UTF_8));
+            return BackendRegistry.provider("fake").create(group);
+          }
+        };
+    BackendRegistry.register(mine);
+    try (HashStore store = new HashStore()) {
+      assertThatThrownBy(() -> BackendRegistry.register(mine))
+          .hasMessageContaining("a backend named mine already");
+      try (ProcessGroup world =
+          ProcessGroups.create(
+              store, 0, 1, GroupOptions.defaults().withName("w").withBackend("mine"))) {
+        world.allReduce(Tensor.of(1f), ReduceOp.SUM).await();
+        assertThat(store.get("w/backend/mine/made")).asString().isEqualTo("w");
+      }
+    } finally {
+      BackendRegistry.unregister("mine");
+    }
+    assertThat(BackendRegistry.names()).isEqualTo(Set.copyOf(List.of("fake", "netty")));
+  }
+}

@@ -1,0 +1,104 @@
+package org.sparkcollectives.spark
+
+import java.nio.file.{Files, Path, Paths}
+
+import org.apache.spark.{BarrierTaskContext, SparkEnv, TaskContext}
+import org.scalatest.funsuite.AnyFunSuite
+import org.sparkcollectives.{ProcessGroup, ReduceOp, Tensor}
+
+/** Executors that die in the middle, and stages that Spark retries as a whole. */
+class StageRetrySuite extends AnyFunSuite with LocalCluster {
+
+  override def settings: Map[String, String] =
+    Map("spark.plugins" -> classOf[CollectivesPlugin].getName)
+
+  test("when an executor is killed, the ranks on others are told which one was lost") {
+    val folder = Files.createTempDirectory("lost")
+    val path = folder.toString
+    val error = intercept[org.apache.spark.SparkException] {
+      Jobs.ranks(sc, 4) { world =>
+        Files.writeString(Paths.get(path, s"executor-${world.rank}"), SparkEnv.get.executorId)
+        world.barrier().await()
+        Jobs.keepingFailure(path, world) {
+          if (world.rank == 3) LostExecutors.killThisOne()
+          Jobs.sum(world)
+        }
+      }
+    }
+    assert(error.getMessage.contains("ExecutorLostFailure"), error.getMessage)
+    def executor(rank: Int) = Files.readString(folder.resolve(s"executor-$rank"))
+    val survivors = (0 to 2).filter(rank => executor(rank) != executor(3))
+    assert(survivors.nonEmpty, "the ranks are on two executors")
+    for (rank <- survivors) {
+      eventually(s"rank $rank says why it failed")(Files.exists(folder.resolve(rank.toString)))
+      val failure = Jobs.read(folder, rank)
+      assert(failure.startsWith("EXECUTOR_LOST"), failure)
+      assert(failure.contains(s"executor ${executor(3)}"), failure)
+    }
+    eventually("the executor is replaced")(sc.getExecutorMemoryStatus.size == executors + 1)
+    assert(Jobs.ranks(sc, 4)(Jobs.sum) == Seq(10, 10, 10, 10), "the next job runs")
+    assertNothingIsLeft()
+  }
+
+  test("a stage that ends in a shuffle is retried as a whole, in a group of its own") {
+    val folder = Files.createTempDirectory("retry")
+    val path = folder.toString
+    val sums = sc
+      .parallelize(0 until 4, 4)
+      .barrier()
+      .mapPartitions { _ =>
+        val world = SparkCollectives.world()
+        val attempt = TaskContext.get().stageAttemptNumber()
+        Files.writeString(Paths.get(path, s"name-$attempt-${world.rank}"), world.name)
+        world.store.set(s"from-attempt-$attempt", Array.emptyByteArray)
+        world.barrier().await()
+        if (attempt == 0) {
+          if (world.rank == 1) throw new IllegalStateException("the first attempt fails")
+          LostExecutors.lingering(world, path)
+        }
+        assert(world.store.listKeys.toArray.toSeq == Seq("from-attempt-1"))
+        Iterator(world.rank -> Jobs.sum(world))
+      }
+      .repartition(2)
+      .collect()
+    assert(sums.toMap == (0 to 3).map(_ -> 10).toMap)
+    val names = for (attempt <- 0 to 1) yield Files.readString(folder.resolve(s"name-$attempt-0"))
+    assert(names.distinct.size == 2)
+    eventually("the rank of the first attempt was refused")(
+      Files.exists(folder.resolve("late"))
+    )
+    assert(Files.readString(folder.resolve("late")).contains("is over"))
+    assertNothingIsLeft()
+  }
+
+  private def assertNothingIsLeft(): Unit = {
+    val env = SparkEnv.get
+    eventually(s"no keys, but there are ${DriverStore.keys(env)}")(DriverStore.keys(env) == 0)
+    eventually(s"no clients, but there are ${DriverStore.clientCount(env)}")(
+      DriverStore.clientCount(env) == 0
+    )
+  }
+}
+
+/** Apart from the suite, so that no task carries it along. */
+object LostExecutors {
+
+  /** As the operating system does when memory is short: no hook runs, nothing is said. */
+  def killThisOne(): Unit = {
+    new ProcessBuilder("kill", "-9", ProcessHandle.current().pid().toString).start().waitFor()
+    Thread.currentThread().join()
+  }
+
+  /** Rank 2 of the first attempt stays until the second has begun, and then asks again. */
+  def lingering(world: ProcessGroup, path: String): Unit =
+    if (world.rank == 2) {
+      val task = BarrierTaskContext.get()
+      while (!Files.exists(Path.of(path, "name-1-0"))) Thread.onSpinWait()
+      val stage = new StageAttempt(task.stageId(), 0)
+      try DriverStoreClient.connect(SparkEnv.get, stage, java.time.Duration.ofSeconds(5))
+      catch {
+        case e: RuntimeException => Files.writeString(Path.of(path, "late"), e.getMessage)
+      }
+      throw new IllegalStateException("the first attempt is over")
+    } else world.allReduce(Tensor.of(1), ReduceOp.SUM).await()
+}
