@@ -158,7 +158,8 @@ final class DriverStore {
         remove(new StageAttempt(stage.stageId(), latest), stage + " has begun");
       }
     }
-    clients.put(id, new Client(stage, sender, new StoreSession(table, stage.keyPrefix()), new HashMap<>()));
+    clients.put(
+        id, new Client(stage, sender, new StoreSession(table, stage.keyPrefix()), new HashMap<>()));
   }
 
   private void call(UUID id, ByteBuffer request, Consumer<byte[]> reply) {

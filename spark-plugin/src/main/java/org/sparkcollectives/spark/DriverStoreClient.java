@@ -122,8 +122,7 @@ final class DriverStoreClient extends RemoteStore {
 
   /** Leaves with the driver what it shall publish in a group if this client is lost. */
   void leaveWill(String group, Failure ifLost) {
-    driver.ask(
-        StoreMessages.will(session, group, FailureCodec.encode(ifLost)), NO_TIMEOUT, ANY);
+    driver.ask(StoreMessages.will(session, group, FailureCodec.encode(ifLost)), NO_TIMEOUT, ANY);
   }
 
   /** Takes it back. */
