@@ -72,6 +72,15 @@ public final class CollectivesConfiguration {
           .check(value -> !value.isNegative() && !value.isZero(), "more than zero")
           .defaultsTo(Duration.ofSeconds(60));
 
+  /** Whether Netty's native code may be used. */
+  public static final ConfigEntry<Boolean> NATIVE =
+      ConfigEntry.bool("spark.collectives.netty.native")
+          .doc(
+              "Whether Netty's native code (epoll) is used where it is present; Java's NIO is used"
+                  + " otherwise.")
+          .since("0.1.0")
+          .defaultsTo(true);
+
   /** See {@link GroupOptions#withBackend}. */
   public static final ConfigEntry<String> BACKEND =
       ConfigEntry.string("spark.collectives.backend")
@@ -110,6 +119,7 @@ public final class CollectivesConfiguration {
         BIND_HOST,
         HOST,
         CONNECT_TIMEOUT,
+        NATIVE,
         BACKEND,
         DEBUG,
         FLIGHT_RECORDER_SIZE);

@@ -13,6 +13,7 @@ import org.sparkcollectives.store.net.TransportSecurity;
  * @param host the address that peers are told; empty for the one listened on
  * @param port the port to listen on; 0 for any
  * @param portRetries how many further ports are tried
+ * @param nativeAllowed whether Netty's native code may be used
  * @param connectTimeout how long to try to connect
  * @param security how connections are protected
  */
@@ -21,6 +22,7 @@ record NodeOptions(
     String host,
     int port,
     int portRetries,
+    boolean nativeAllowed,
     Duration connectTimeout,
     TransportSecurity security) {
 
@@ -32,6 +34,7 @@ record NodeOptions(
         configuration.get(CollectivesConfiguration.HOST),
         configuration.get(CollectivesConfiguration.PORT),
         configuration.get(CollectivesConfiguration.PORT_MAX_RETRIES),
+        configuration.get(CollectivesConfiguration.NATIVE),
         configuration.get(CollectivesConfiguration.CONNECT_TIMEOUT),
         context.security());
   }

@@ -50,6 +50,7 @@ public final class TcpTransport implements AutoCloseable {
    * @param advertisedHost the address that peers are told; empty for {@code bindHost}
    * @param port the first port to try; 0 for any
    * @param portRetries how many further ports are tried
+   * @param nativeAllowed whether Netty's native code may be used where it is present
    * @param connectTimeout how long a connection may take from the first try to the last
    * @throws TransportException if no port could be had
    */
@@ -58,13 +59,15 @@ public final class TcpTransport implements AutoCloseable {
       String advertisedHost,
       int port,
       int portRetries,
+      boolean nativeAllowed,
       TransportSecurity security,
       Duration connectTimeout) {
     this.security = security;
     this.connectTimeout = connectTimeout;
     this.advertisedHost = advertisedHost.isEmpty() ? bindHost : advertisedHost;
     this.loops =
-        EventLoops.open("transport", Math.min(4, Runtime.getRuntime().availableProcessors()));
+        EventLoops.open(
+            "transport", Math.min(4, Runtime.getRuntime().availableProcessors()), nativeAllowed);
     this.receivers = new Receivers("The port of this JVM's ranks on " + this.advertisedHost);
     try {
       this.listener = Listening.bind(listening(), bindHost, port, portRetries);

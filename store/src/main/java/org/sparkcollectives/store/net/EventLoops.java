@@ -38,6 +38,15 @@ public final class EventLoops implements AutoCloseable {
     return Epoll.isAvailable() ? openEpoll(name, threads) : openNio(name, threads);
   }
 
+  /**
+   * Starts event loops.
+   *
+   * @param nativeAllowed whether Netty's native code may be used where it is present
+   */
+  public static EventLoops open(String name, int threads, boolean nativeAllowed) {
+    return nativeAllowed ? open(name, threads) : openNio(name, threads);
+  }
+
   /** Starts event loops that need no native code. */
   @SuppressWarnings("deprecation") // Netty 4.2 has another class, which 4.1 has not.
   public static EventLoops openNio(String name, int threads) {

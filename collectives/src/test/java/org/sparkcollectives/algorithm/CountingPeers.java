@@ -1,0 +1,126 @@
+package org.sparkcollectives.algorithm;
+
+import org.sparkcollectives.DType;
+import org.sparkcollectives.OpType;
+import org.sparkcollectives.kernel.ReduceKernel;
+import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.Cancellation;
+import org.sparkcollectives.transport.EventCount;
+import org.sparkcollectives.transport.OperationHeader;
+import org.sparkcollectives.transport.Pair;
+import org.sparkcollectives.transport.Peers;
+import org.sparkcollectives.transport.Progress;
+import org.sparkcollectives.transport.heap.HeapGroup;
+import org.sparkcollectives.transport.heap.HeapPairs;
+
+/** Peers over the heap that count what a rank sends, and how long the chain of messages is. */
+final class CountingPeers implements Peers {
+
+  private static final Cancellation NEVER =
+      new Cancellation() {
+        @Override
+        public void check() {}
+
+        @Override
+        public void interrupted() {}
+      };
+
+  private final int rank;
+  private final Pair[] pairs;
+  private final Progress progress = new Progress(new EventCount(0), NEVER);
+  private final boolean[] used;
+  private long messages;
+  private long bytes;
+  private long received;
+
+  CountingPeers(HeapGroup group, int rank, int size) {
+    this.rank = rank;
+    this.pairs = new Pair[size];
+    this.used = new boolean[size];
+    group.join(rank, progress);
+    OperationHeader header = new OperationHeader(OpType.UNKNOWN, 0, DType.UINT8, 0);
+    HeapPairs heap = new HeapPairs(group, rank, progress, () -> header);
+    for (int peer = 0; peer < size; peer++) {
+      pairs[peer] = peer == rank ? null : new CountingPair(heap.pair(peer));
+    }
+  }
+
+  /** The messages that this rank has sent. */
+  long messages() {
+    return messages;
+  }
+
+  /** The bytes of those messages. */
+  long bytes() {
+    return bytes;
+  }
+
+  /** The messages that this rank has waited for. */
+  long received() {
+    return received;
+  }
+
+  /** The peers that this rank has sent to or received from. */
+  int peersUsed() {
+    int count = 0;
+    for (boolean each : used) {
+      count += each ? 1 : 0;
+    }
+    return count;
+  }
+
+  @Override
+  public int rank() {
+    return rank;
+  }
+
+  @Override
+  public int size() {
+    return pairs.length;
+  }
+
+  @Override
+  public Pair pair(int peer) {
+    return pairs[peer];
+  }
+
+  @Override
+  public void flush() {
+    progress.flush();
+  }
+
+  private final class CountingPair implements Pair {
+    private final Pair pair;
+
+    CountingPair(Pair pair) {
+      this.pair = pair;
+    }
+
+    @Override
+    public int peer() {
+      return pair.peer();
+    }
+
+    @Override
+    public void send(HostTensor tensor) {
+      messages++;
+      bytes += tensor.byteSize();
+      used[peer()] = true;
+      pair.send(tensor);
+    }
+
+    @Override
+    public void receive(HostTensor tensor) {
+      received++;
+      used[peer()] = true;
+      pair.receive(tensor);
+    }
+
+    @Override
+    public void receiveAndReduce(HostTensor accumulator, ReduceKernel kernel) {
+      received++;
+      used[peer()] = true;
+      pair.receiveAndReduce(accumulator, kernel);
+    }
+  }
+}
