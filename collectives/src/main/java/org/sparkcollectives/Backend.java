@@ -22,6 +22,12 @@ public interface Backend extends AutoCloseable {
   /** See {@link ProcessGroup#allReduce}. */
   Work allReduce(Tensor tensor, ReduceOp op, Duration timeout);
 
+  /** See {@link ProcessGroup#allReduce(SparseTensor)}. */
+  Work allReduce(SparseTensor tensor, Duration timeout);
+
+  /** See {@link ProcessGroup#allReduceCoalesced}. */
+  Work allReduceCoalesced(List<Tensor> tensors, ReduceOp op, Duration timeout);
+
   /** See {@link ProcessGroup#reduce}. */
   Work reduce(Tensor tensor, ReduceOp op, int root, Duration timeout);
 
@@ -36,6 +42,21 @@ public interface Backend extends AutoCloseable {
 
   /** See {@link ProcessGroup#reduceScatter(Tensor, List, ReduceOp)}. */
   Work reduceScatter(Tensor output, List<Tensor> inputs, ReduceOp op, Duration timeout);
+
+  /** See {@link ProcessGroup#gather}. */
+  Work gather(List<Tensor> outputs, Tensor input, int root, Duration timeout);
+
+  /** See {@link ProcessGroup#scatter}. */
+  Work scatter(Tensor output, List<Tensor> inputs, int root, Duration timeout);
+
+  /**
+   * See {@link ProcessGroup#allToAll(Tensor, Tensor)}: all ranks know that the parts are equal in
+   * count.
+   */
+  Work allToAll(Tensor output, Tensor input, Duration timeout);
+
+  /** See {@link ProcessGroup#allToAll(List, List)}: the parts of one or several tensors. */
+  Work allToAll(List<Tensor> outputs, List<Tensor> inputs, Duration timeout);
 
   /** See {@link ProcessGroup#barrier}. */
   Work barrier(Duration timeout);

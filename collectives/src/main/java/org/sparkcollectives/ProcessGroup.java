@@ -77,6 +77,19 @@ public interface ProcessGroup extends AutoCloseable {
   /** Reduces {@code tensor} over all ranks, in place, to the same bits on every rank. */
   Work allReduce(Tensor tensor, ReduceOp op);
 
+  /**
+   * Sums up sparse tensors of one shape and type. The ranks may store different places; the tensor
+   * itself stays as it is. {@link Work#sparseResult} has the sum, the same on every rank.
+   */
+  Work allReduce(SparseTensor tensor);
+
+  /**
+   * Reduces each of {@code tensors} over all ranks, in place, as one operation.
+   *
+   * @param tensors at least one, all of one type; all ranks give the same counts
+   */
+  Work allReduceCoalesced(List<Tensor> tensors, ReduceOp op);
+
   /** Reduces {@code tensor} over all ranks, in place at {@code root}; elsewhere it is only read. */
   Work reduce(Tensor tensor, ReduceOp op, int root);
 
@@ -111,6 +124,51 @@ public interface ProcessGroup extends AutoCloseable {
    */
   Work reduceScatter(Tensor output, List<Tensor> inputs, ReduceOp op);
 
+  /**
+   * Gathers the {@code input} of all ranks at {@code root}.
+   *
+   * @param outputs at the root one for each rank, of the count of that rank's input; counts may
+   *     differ by rank. Elsewhere an empty list
+   */
+  Work gather(List<Tensor> outputs, Tensor input, int root);
+
+  /**
+   * Gives each rank one of the tensors of {@code root}.
+   *
+   * @param inputs at the root one for each rank, of the count of that rank's output; counts may
+   *     differ by rank. Elsewhere an empty list
+   */
+  Work scatter(Tensor output, List<Tensor> inputs, int root);
+
+  /**
+   * Sends equal parts of {@code input}, one to each rank, and receives one from each.
+   *
+   * @param output {@code size()} parts in rank order; other memory than the input
+   * @param input {@code size()} parts in rank order, of equal count on all ranks; only read
+   */
+  Work allToAll(Tensor output, Tensor input);
+
+  /**
+   * Sends parts of {@code input}, one to each rank, and receives one from each.
+   *
+   * @param output other memory than the input
+   * @param input only read
+   * @param outputSplits how much of the output's first dimension comes from each rank; null or
+   *     empty for equal parts
+   * @param inputSplits how much of the input's first dimension goes to each rank; null or empty for
+   *     equal parts
+   */
+  Work allToAll(Tensor output, Tensor input, long[] outputSplits, long[] inputSplits);
+
+  /**
+   * Sends each rank one of {@code inputs}, and receives one from each.
+   *
+   * @param outputs one for each rank, of the count that that rank sends here; other memory than the
+   *     inputs
+   * @param inputs one for each rank; only read
+   */
+  Work allToAll(List<Tensor> outputs, List<Tensor> inputs);
+
   /** Done on each rank when all ranks have called it. */
   Work barrier();
 
@@ -127,6 +185,34 @@ public interface ProcessGroup extends AutoCloseable {
 
   /** Receives a message of this tag from whichever rank; {@link Work#sourceRank} tells which. */
   Work recvAny(Tensor tensor, int tag);
+
+  /**
+   * A barrier that names the ranks that do not come, to find out which rank is stuck. Slow, because
+   * all ranks go through the store. Blocks until all ranks have called it, for {@code timeout} at
+   * the most, and while rank 0 is awaited for a little longer. The semantics are those of c10d's
+   * {@code monitored_barrier}.
+   *
+   * @param waitAllRanks whether to wait until the timeout for all ranks and name all that are
+   *     missing; else the lowest is named
+   * @throws CollectiveTimeoutException on every rank that came, with the ranks that did not
+   */
+  void monitoredBarrier(Duration timeout, boolean waitAllRanks);
+
+  /**
+   * Begins several messages. Their order does not matter: two ranks may both send first.
+   *
+   * @param operations at least one; all are checked before the first begins
+   * @return one work for each
+   */
+  List<Work> batch(List<P2POp> operations);
+
+  /**
+   * Begins a block of operations of this group and thread that are awaited as one. The operations
+   * in it are as they are outside, also in order; each has its own {@link Work} besides.
+   *
+   * @throws IllegalStateException in a block of this group and thread
+   */
+  Coalescing coalesce();
 
   /**
    * Makes a group of some ranks of this one.

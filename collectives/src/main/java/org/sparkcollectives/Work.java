@@ -69,6 +69,16 @@ public interface Work {
    */
   int sourceRank();
 
+  /**
+   * The sum that {@link ProcessGroup#allReduce(SparseTensor)} made: each place once, in ascending
+   * order.
+   *
+   * @throws IllegalStateException if this is another operation, or not done well
+   */
+  default SparseTensor sparseResult() {
+    throw new IllegalStateException("Only an all-reduce of sparse tensors has a sparse result");
+  }
+
   /** The time in milliseconds from start to end; empty until the operation is done. */
   OptionalDouble durationMillis();
 }

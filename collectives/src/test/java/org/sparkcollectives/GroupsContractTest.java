@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
 
@@ -246,7 +247,6 @@ abstract class GroupsContractTest {
     ranks(
         4,
         world -> {
-          world.barrier().await();
           if (world.rank() == 2) {
             world.abort(new IllegalStateException("rank 2 is broken"));
             return null;
@@ -256,6 +256,40 @@ abstract class GroupsContractTest {
           ProcessGroup rest = world.shrink(2);
           assertThat(rest.globalRanks()).containsExactly(0, 1, 3);
           assertThat(sum(rest, world)).isEqualTo(4);
+          return null;
+        });
+  }
+
+  @Test
+  void aRankThatLeftTheGroupThatAnotherWasMadeFromIsNotWaitedFor() {
+    ranks(
+        3,
+        world -> {
+          if (world.rank() == 2) {
+            return null;
+          }
+          ProcessGroup group = world.newGroup();
+          assertThatThrownBy(() -> sum(group, world))
+              .isInstanceOf(PeerFailedException.class)
+              .hasMessageContaining("rank 2")
+              .hasMessageContaining("has finished");
+          return null;
+        });
+  }
+
+  @Test
+  void groupsOfOneNameOverDifferentStoresHaveNothingToDoWithEachOther() {
+    GroupOptions named = options().withName("model");
+    ranks(
+        2,
+        world -> {
+          // Each rank is alone in a world of its own.
+          try (HashStore store = new HashStore();
+              ProcessGroup alone = ProcessGroups.create(store, 0, 1, named)) {
+            world.barrier().await();
+            assertThat(sum(alone, world)).isEqualTo(world.rank());
+            world.barrier().await();
+          }
           return null;
         });
   }

@@ -2,6 +2,7 @@ package org.sparkcollectives.algorithm;
 
 import java.util.List;
 import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.kernel.ReduceKernel;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.Peers;
@@ -25,6 +26,14 @@ public final class AlgorithmSelector {
   private final RingAllGather ringAllGather = new RingAllGather();
   private final BinomialBroadcast binomialBroadcast = new BinomialBroadcast();
   private final DisseminationBarrier disseminationBarrier = new DisseminationBarrier();
+  private final LinearGather linearGather = new LinearGather();
+  private final LinearScatter linearScatter = new LinearScatter();
+  private final PairwiseAllToAll pairwiseAllToAll = new PairwiseAllToAll();
+  private final CoalescedAllReduce coalescedAllReduce = new CoalescedAllReduce();
+  private final SparseAllReduce sparseAllReduce = new SparseAllReduce();
+  private final SharedGather sharedGather = new SharedGather();
+  private final SharedScatter sharedScatter = new SharedScatter();
+  private final SharedAllToAll sharedAllToAll = new SharedAllToAll();
   private final SharedAllReduce sharedAllReduce = new SharedAllReduce();
   private final SharedReduce sharedReduce = new SharedReduce();
   private final SharedReduceScatter sharedReduceScatter = new SharedReduceScatter();
@@ -100,6 +109,52 @@ public final class AlgorithmSelector {
       sharedAllGather.run(peers.region(), outputs, input);
     } else {
       ringAllGather.run(peers, outputs, input);
+    }
+  }
+
+  /** The sum of all ranks' tensors. */
+  public SparseTensor allReduce(Peers peers, SparseTensor tensor) {
+    return sparseAllReduce.run(peers, tensor, this::allGather);
+  }
+
+  /** Reduces each of {@code tensors}, which are of one type, over all ranks, in place. */
+  public void allReduceCoalesced(Peers peers, List<HostTensor> tensors, ReduceOp op) {
+    coalescedAllReduce.run(tensors, tensor -> allReduce(peers, tensor, op));
+  }
+
+  /** Gathers inputs that may differ in size at the root; {@code outputs} are empty elsewhere. */
+  public void gather(Peers peers, List<HostTensor> outputs, HostTensor input, int root) {
+    if (peers.region() != null) {
+      sharedGather.run(peers.region(), outputs, input, root);
+    } else {
+      linearGather.run(peers, outputs, input, root);
+    }
+  }
+
+  /** Scatters the root's inputs, which may differ in size and are empty elsewhere. */
+  public void scatter(Peers peers, HostTensor output, List<HostTensor> inputs, int root) {
+    if (peers.region() != null) {
+      sharedScatter.run(peers.region(), output, inputs, root);
+    } else {
+      linearScatter.run(peers, output, inputs, root);
+    }
+  }
+
+  /** Sends each rank an equal part. */
+  public void allToAll(Peers peers, HostTensor output, HostTensor input) {
+    allToAll(peers, Chunks.equal(output, peers.size()), Chunks.equal(input, peers.size()));
+  }
+
+  /** Sends each rank its part; parts may differ in size. */
+  public void allToAll(Peers peers, List<HostTensor> outputs, List<HostTensor> inputs) {
+    allToAll(peers, Chunks.ofParts(outputs), Chunks.ofParts(inputs));
+  }
+
+  private void allToAll(Peers peers, Chunks outputs, Chunks inputs) {
+    if (peers.region() != null) {
+      sharedAllToAll.run(peers.region(), outputs, inputs);
+    } else {
+      pairwiseAllToAll.run(peers, outputs, inputs);
     }
   }
 

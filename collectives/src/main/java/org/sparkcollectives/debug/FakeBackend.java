@@ -8,6 +8,7 @@ import org.sparkcollectives.Backend;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 
@@ -61,6 +62,16 @@ final class FakeBackend implements Backend {
   }
 
   @Override
+  public Work allReduce(SparseTensor tensor, Duration timeout) {
+    return done(OpType.ALL_REDUCE_SPARSE, tensor.values());
+  }
+
+  @Override
+  public Work allReduceCoalesced(List<Tensor> tensors, ReduceOp op, Duration timeout) {
+    return done(OpType.ALL_REDUCE_COALESCED, tensors);
+  }
+
+  @Override
   public Work reduce(Tensor tensor, ReduceOp op, int root, Duration timeout) {
     return done(OpType.REDUCE, tensor);
   }
@@ -89,6 +100,34 @@ final class FakeBackend implements Backend {
   public Work reduceScatter(Tensor output, List<Tensor> inputs, ReduceOp op, Duration timeout) {
     copyTo(output, inputs.get(rank));
     return done(OpType.REDUCE_SCATTER, output);
+  }
+
+  @Override
+  public Work gather(List<Tensor> outputs, Tensor input, int root, Duration timeout) {
+    outputs.forEach(output -> copyTo(output, input));
+    return done(OpType.GATHER, outputs);
+  }
+
+  @Override
+  public Work scatter(Tensor output, List<Tensor> inputs, int root, Duration timeout) {
+    if (!inputs.isEmpty()) {
+      copyTo(output, inputs.get(rank));
+    }
+    return done(OpType.SCATTER, output);
+  }
+
+  @Override
+  public Work allToAll(Tensor output, Tensor input, Duration timeout) {
+    copyTo(output, input);
+    return done(OpType.ALL_TO_ALL_INTO, output);
+  }
+
+  @Override
+  public Work allToAll(List<Tensor> outputs, List<Tensor> inputs, Duration timeout) {
+    for (int peer = 0; peer < size; peer++) {
+      copyTo(outputs.get(peer), inputs.get(peer));
+    }
+    return done(OpType.ALL_TO_ALL, outputs);
   }
 
   @Override

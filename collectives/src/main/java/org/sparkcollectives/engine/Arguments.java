@@ -1,5 +1,6 @@
 package org.sparkcollectives.engine;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -9,6 +10,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.stream.IntStream;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.P2POp;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.tensor.HostTensor;
@@ -78,6 +80,119 @@ final class Arguments {
             + " ranks, not "
             + tensors.size());
     return tensors.stream().map(each -> tensor(operation, name, each)).toList();
+  }
+
+  List<HostTensor> tensors(String operation, String name, List<Tensor> tensors) {
+    require(tensors != null && !tensors.isEmpty(), operation, "requires a non-empty tensor list");
+    return tensors.stream().map(each -> tensor(operation, name, each)).toList();
+  }
+
+  /** One tensor for each rank at the root, none elsewhere. */
+  List<HostTensor> atRootOnly(String operation, String name, List<Tensor> tensors, int root) {
+    require(tensors != null, operation, "the list of " + name + " is null");
+    if (rank == root) {
+      return onePerRank(operation, name, tensors);
+    }
+    require(
+        tensors.isEmpty(),
+        operation,
+        "the list of "
+            + name
+            + " must be empty on ranks other than the root "
+            + root
+            + ", but has "
+            + tensors.size()
+            + " tensors");
+    return List.of();
+  }
+
+  void ownPartAtRoot(String operation, String name, List<? extends Tensor> parts, Tensor own) {
+    if (!parts.isEmpty()) {
+      ownPart(operation, name, parts, own);
+    }
+  }
+
+  void equalParts(String operation, Tensor output, Tensor input) {
+    require(
+        output.count() == input.count(),
+        operation,
+        "the output must have the "
+            + input.count()
+            + " elements of the input, not "
+            + output.count());
+    require(
+        input.count() % size == 0,
+        operation,
+        "the " + input.count() + " elements do not divide equally across " + size + " ranks");
+  }
+
+  /** The parts of a tensor along its first dimension. */
+  List<HostTensor> split(String operation, String name, HostTensor tensor, long[] splits) {
+    long[] shape = tensor.shape();
+    require(shape.length > 0, operation, "the " + name + " has no dimension to split along");
+    long rows = shape[0];
+    long[] sizes = splits;
+    if (sizes == null || sizes.length == 0) {
+      require(
+          rows % size == 0,
+          operation,
+          "the first dimension of the "
+              + name
+              + ", "
+              + rows
+              + ", does not divide equally across "
+              + size
+              + " ranks");
+      sizes = new long[size];
+      Arrays.fill(sizes, rows / size);
+    }
+    require(
+        sizes.length == size,
+        operation,
+        "the number of " + name + " splits, " + sizes.length + ", is not the group's size " + size);
+    long sum = 0;
+    for (long each : sizes) {
+      require(each >= 0, operation, "an " + name + " split is negative: " + each);
+      sum += each;
+    }
+    require(
+        sum == rows,
+        operation,
+        "the "
+            + name
+            + " splits "
+            + Arrays.toString(sizes)
+            + " add up to "
+            + sum
+            + ", not to the first dimension "
+            + rows);
+    long row = rows == 0 ? 0 : tensor.count() / rows;
+    List<HostTensor> parts = new ArrayList<>();
+    long offset = 0;
+    for (long each : sizes) {
+      parts.add(tensor.slice(offset * row, each * row));
+      offset += each;
+    }
+    return parts;
+  }
+
+  /** That what is written is not what is still to be read. */
+  void apart(String operation, List<HostTensor> outputs, List<HostTensor> inputs) {
+    for (HostTensor output : outputs) {
+      for (HostTensor input : inputs) {
+        require(!output.overlaps(input), operation, "output and input must not share their memory");
+      }
+    }
+  }
+
+  void batch(List<P2POp> operations) {
+    require(
+        operations != null && !operations.isEmpty(), "batch", "requires at least one operation");
+    for (P2POp each : operations) {
+      tensor("batch", each.type().label() + "'s tensor", each.tensor());
+      peer("batch", each.peer());
+      tag("batch", each.tag());
+    }
   }
 
   void sameType(String operation, Tensor output, Tensor input) {

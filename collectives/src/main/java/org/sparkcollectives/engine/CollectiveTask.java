@@ -7,7 +7,7 @@ import org.sparkcollectives.Tensor;
 import org.sparkcollectives.watchdog.Departures;
 
 /** A collective in the queue of its group's channel. */
-final class CollectiveTask extends PendingWork {
+class CollectiveTask extends PendingWork {
 
   private final Channel channel;
   private final Runnable body;
@@ -29,30 +29,30 @@ final class CollectiveTask extends PendingWork {
   }
 
   @Override
-  void help() {
+  final void help() {
     channel.runUntil(this);
   }
 
   @Override
-  void groupFailed() {
+  final void groupFailed() {
     if (taken.compareAndSet(false, true)) {
       complete(life().failure().exceptionFor(describe()));
     }
   }
 
   @Override
-  int waitsInVainFor(Departures departures) {
+  final int waitsInVainFor(Departures departures) {
     // One that is still in the queue waits for the operation before it, which may yet succeed.
     return taken.get() ? departures.leftBefore(sequenceNumber()) : -1;
   }
 
   @Override
-  String whoIsMissing() {
+  final String whoIsMissing() {
     return "which ranks have not arrived is not known";
   }
 
   /** Runs the operation on this thread; every outcome ends in {@link #complete}. */
-  void run() {
+  final void run() {
     if (life().failure().failed()) {
       groupFailed();
       return;

@@ -72,20 +72,26 @@ record GroupAssembly(Store store, RankContext context) {
    *
    * @param node is released when the group is closed
    * @param options which leave nothing open
+   * @param parent the life of the group from which it is made, or null
    * @param afterClose run when the group is closed
    */
   RankGroup assemble(
-      CollectiveNode node, Membership members, GroupOptions options, Runnable afterClose) {
+      CollectiveNode node,
+      Membership members,
+      GroupOptions options,
+      GroupLife parent,
+      Runnable afterClose) {
     requireTransports(members, options.transports());
     Store groupStore = store.withPrefix(members.name());
-    CollectiveNode.LocalGroup local = node.join(members.name(), members.size());
+    CollectiveNode.LocalGroup local = node.join(members.id(), members.size());
     GroupLife life =
         new GroupLife(
             members,
             groupStore,
             context,
             node.executor(),
-            context.configuration().get(CollectivesConfiguration.FLIGHT_RECORDER_SIZE));
+            context.configuration().get(CollectivesConfiguration.FLIGHT_RECORDER_SIZE),
+            parent);
     Progress progress = new Progress(new EventCount(SPINS), life.failure());
     life.failure().onFailure(progress::signal);
     Channel channel = new Channel(node.executor());
@@ -103,7 +109,7 @@ record GroupAssembly(Store store, RankContext context) {
             messages,
             () -> {
               paths.close();
-              node.leave(members.name());
+              node.leave(members.id());
             });
     Watchdog.Watched look =
         () -> {

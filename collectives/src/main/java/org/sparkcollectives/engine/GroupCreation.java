@@ -62,7 +62,7 @@ public final class GroupCreation {
                       store.withPrefix(name), name, options.description(), size, context)
                   .join(self)
               : Membership.withoutPeers(name, options.description(), self, size);
-      RankGroup group = assembly.assemble(node, members, resolved, afterClose);
+      RankGroup group = assembly.assemble(node, members, resolved, null, afterClose);
       created = true;
       return RankProcessGroup.owning(group);
     } finally {

@@ -51,7 +51,8 @@ final class GroupLife implements Watchdog.Watched, AutoCloseable {
       Store store,
       RankContext context,
       Executor background,
-      int recorderCapacity) {
+      int recorderCapacity,
+      GroupLife parent) {
     this.members = members;
     this.self = members.identity();
     this.context = context;
@@ -59,7 +60,14 @@ final class GroupLife implements Watchdog.Watched, AutoCloseable {
     this.recorder = new RecordRing(members.name(), recorderCapacity);
     this.failure = new GroupFailure(this::interrupted);
     this.propagation = new AbortPropagation(store, failure, self, background);
-    this.departures = new Departures(store, members.rank(), members.size(), background);
+    this.departures =
+        new Departures(
+            store,
+            members.rank(),
+            members.size(),
+            background,
+            parent == null ? null : parent.departures,
+            parent == null ? new int[0] : members.ranksIn(parent.members));
     this.inquiry =
         new ProgressInquiry(
             store, members.rank(), members.size(), () -> progress.snapshot(), background);

@@ -24,6 +24,7 @@ import org.sparkcollectives.transport.tcp.TcpTransport;
 final class GroupPaths implements TcpTransport.Receiver {
 
   private final Membership members;
+  private final String id;
   private final CollectiveNode node;
   private final MessageMatcher matcher;
   private final CollectiveNode.LocalGroup local;
@@ -43,6 +44,7 @@ final class GroupPaths implements TcpTransport.Receiver {
       Progress progress,
       boolean heapAllowed) {
     this.members = members;
+    this.id = members.id();
     this.node = node;
     this.local = local;
     this.life = life;
@@ -58,7 +60,7 @@ final class GroupPaths implements TcpTransport.Receiver {
     this.tcpPairs =
         new TcpPairs(
             node.tcp(),
-            members.name(),
+            id,
             rank,
             members.size(),
             members.secret(),
@@ -70,7 +72,7 @@ final class GroupPaths implements TcpTransport.Receiver {
 
   /** From now on peers can connect. */
   void open() {
-    node.tcp().register(members.name(), members.rank(), members.secret(), this);
+    node.tcp().register(id, members.rank(), members.secret(), this);
   }
 
   private PathListener listener() {
@@ -110,10 +112,12 @@ final class GroupPaths implements TcpTransport.Receiver {
     if (overHeap(peer)) {
       return new LocalMessagePath(members.rank(), local.matchers().of(peer), node.executor());
     }
-    ConnectionId id = new ConnectionId(members.name(), members.rank(), peer, TcpMessagePath.LANE);
+    ConnectionId connection = new ConnectionId(id, members.rank(), peer, TcpMessagePath.LANE);
     TcpMessagePath path =
         new TcpMessagePath(
-            setup -> node.tcp().connect(members.endpoints().get(peer), id, members.secret(), setup),
+            setup ->
+                node.tcp()
+                    .connect(members.endpoints().get(peer), connection, members.secret(), setup),
             cause -> life.pathBroken(peer, cause));
     synchronized (outgoingMessages) {
       outgoingMessages.add(path);
@@ -122,14 +126,20 @@ final class GroupPaths implements TcpTransport.Receiver {
   }
 
   @Override
-  public void accepted(ConnectionId id, ChannelPipeline pipeline) {
-    boolean isPeer = id.from() >= 0 && id.from() < members.size() && id.from() != members.rank();
-    if (isPeer && id.lane() == TcpPairs.LANE) {
-      tcpPairs.accepted(id, pipeline.channel());
-    } else if (isPeer && id.lane() == TcpMessagePath.LANE) {
+  public void accepted(ConnectionId connection, ChannelPipeline pipeline) {
+    boolean isPeer =
+        connection.from() >= 0
+            && connection.from() < members.size()
+            && connection.from() != members.rank();
+    if (isPeer && connection.lane() == TcpPairs.LANE) {
+      tcpPairs.accepted(connection, pipeline.channel());
+    } else if (isPeer && connection.lane() == TcpMessagePath.LANE) {
       TcpMessageReceiver receiver =
           TcpMessageReceiver.addTo(
-              pipeline, id.from(), matcher, cause -> life.pathBroken(id.from(), cause));
+              pipeline,
+              connection.from(),
+              matcher,
+              cause -> life.pathBroken(connection.from(), cause));
       synchronized (incomingMessages) {
         incomingMessages.add(receiver);
       }
@@ -141,7 +151,7 @@ final class GroupPaths implements TcpTransport.Receiver {
   /** Closes all paths, in good order unless the group has failed. */
   void close() {
     boolean inGoodOrder = !life.failure().failed();
-    node.tcp().unregister(members.name(), members.rank());
+    node.tcp().unregister(id, members.rank(), this);
     matcher.close();
     tcpPairs.close(inGoodOrder);
     synchronized (outgoingMessages) {

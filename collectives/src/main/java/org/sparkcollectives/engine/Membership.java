@@ -1,6 +1,7 @@
 package org.sparkcollectives.engine;
 
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import org.sparkcollectives.transport.Endpoint;
 import org.sparkcollectives.watchdog.RankIdentity;
@@ -27,12 +28,26 @@ record Membership(
     return new Membership(name, description, self.rank(), endpoints, new byte[32]);
   }
 
+  /**
+   * Tells the group apart from all others, also from one of the same name over another store: the
+   * name with some digits that follow from the secret, but do not tell it.
+   */
+  String id() {
+    byte[] digest = GroupSecret.derive(secret, "id of " + name);
+    return name + "#" + HexFormat.of().formatHex(digest, 0, 8);
+  }
+
   int size() {
     return endpoints.size();
   }
 
   Endpoint self() {
     return endpoints.get(rank);
+  }
+
+  /** The rank of each of these ranks in the group from which this one was made. */
+  int[] ranksIn(Membership parent) {
+    return endpoints.stream().mapToInt(parent.endpoints::indexOf).toArray();
   }
 
   /** Whether all ranks share this JVM. */

@@ -3,11 +3,13 @@ package org.sparkcollectives.engine;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.sparkcollectives.Backend;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 import org.sparkcollectives.algorithm.AlgorithmSelector;
@@ -52,8 +54,7 @@ final class NettyBackend implements Backend {
   public Work broadcast(Tensor tensor, int root, Duration timeout) {
     HostTensor host = HostTensor.of(tensor);
     return collective(
-        describe(OpType.BROADCAST, host, host.count(), host.count(), "root " + root),
-        host.count(),
+        describe(OpType.BROADCAST, host).rootedAt(root),
         timeout,
         List.of(tensor),
         peers -> algorithms.broadcast(peers, host, root));
@@ -63,19 +64,64 @@ final class NettyBackend implements Backend {
   public Work allReduce(Tensor tensor, ReduceOp op, Duration timeout) {
     HostTensor host = HostTensor.of(tensor);
     return collective(
-        describe(OpType.ALL_REDUCE, host, host.count(), host.count(), op.toString()),
-        host.count(),
+        describe(OpType.ALL_REDUCE, host).reducing(op),
         timeout,
         List.of(tensor),
         peers -> algorithms.allReduce(peers, host, op));
   }
 
   @Override
+  public Work allReduce(SparseTensor tensor, Duration timeout) {
+    OperationDescription description =
+        OperationDescription.collective(
+                OpType.ALL_REDUCE_SPARSE, tensor.values().dtype(), tensor.values().count(), 0, 0)
+            .reducing(ReduceOp.SUM);
+    AtomicReference<SparseTensor> sum = new AtomicReference<>();
+    return channel.submit(
+        number ->
+            new CollectiveTask(
+                channel,
+                life,
+                description,
+                number,
+                timeout,
+                List.of(),
+                () ->
+                    run(
+                        description.header(number),
+                        peers -> sum.set(algorithms.allReduce(peers, tensor)))) {
+              @Override
+              public SparseTensor sparseResult() {
+                if (!isSuccess()) {
+                  throw new IllegalStateException(
+                      describe() + " has no sparse result, because it is not done well");
+                }
+                return sum.get();
+              }
+            });
+  }
+
+  @Override
+  public Work allReduceCoalesced(List<Tensor> tensors, ReduceOp op, Duration timeout) {
+    List<HostTensor> hosts = hosts(tensors);
+    return collective(
+        OperationDescription.collective(
+                OpType.ALL_REDUCE_COALESCED,
+                hosts.get(0).dtype(),
+                total(hosts),
+                total(hosts),
+                total(hosts))
+            .reducing(op),
+        timeout,
+        tensors,
+        peers -> algorithms.allReduceCoalesced(peers, hosts, op));
+  }
+
+  @Override
   public Work reduce(Tensor tensor, ReduceOp op, int root, Duration timeout) {
     HostTensor host = HostTensor.of(tensor);
     return collective(
-        describe(OpType.REDUCE, host, host.count(), host.count(), op + ", root " + root),
-        host.count(),
+        describe(OpType.REDUCE, host).reducing(op).rootedAt(root),
         timeout,
         lane.rank() == root ? List.of(tensor) : List.of(),
         peers -> algorithms.reduce(peers, host, op, root));
@@ -86,8 +132,7 @@ final class NettyBackend implements Backend {
     HostTensor to = HostTensor.of(output);
     HostTensor from = HostTensor.of(input);
     return collective(
-        describe(OpType.ALL_GATHER_INTO, from, from.count(), to.count(), ""),
-        to.count(),
+        describe(OpType.ALL_GATHER_INTO, from, from.count(), to.count(), to.count()),
         timeout,
         List.of(output),
         peers -> algorithms.allGather(peers, to, from));
@@ -95,11 +140,10 @@ final class NettyBackend implements Backend {
 
   @Override
   public Work allGather(List<Tensor> outputs, Tensor input, Duration timeout) {
-    List<HostTensor> to = outputs.stream().map(HostTensor::of).toList();
+    List<HostTensor> to = hosts(outputs);
     HostTensor from = HostTensor.of(input);
     return collective(
-        describe(OpType.ALL_GATHER, from, from.count(), total(to), ""),
-        total(to),
+        describe(OpType.ALL_GATHER, from, from.count(), total(to), total(to)),
         timeout,
         outputs,
         peers -> algorithms.allGather(peers, to, from));
@@ -110,8 +154,8 @@ final class NettyBackend implements Backend {
     HostTensor to = HostTensor.of(output);
     HostTensor from = HostTensor.of(input);
     return collective(
-        describe(OpType.REDUCE_SCATTER_INTO, from, from.count(), to.count(), op.toString()),
-        from.count(),
+        describe(OpType.REDUCE_SCATTER_INTO, from, from.count(), to.count(), from.count())
+            .reducing(op),
         timeout,
         List.of(output),
         peers -> algorithms.reduceScatter(peers, to, from, op));
@@ -120,28 +164,80 @@ final class NettyBackend implements Backend {
   @Override
   public Work reduceScatter(Tensor output, List<Tensor> inputs, ReduceOp op, Duration timeout) {
     HostTensor to = HostTensor.of(output);
-    List<HostTensor> from = inputs.stream().map(HostTensor::of).toList();
+    List<HostTensor> from = hosts(inputs);
     return collective(
-        describe(OpType.REDUCE_SCATTER, to, total(from), to.count(), op.toString()),
-        total(from),
+        describe(OpType.REDUCE_SCATTER, to, total(from), to.count(), total(from)).reducing(op),
         timeout,
         List.of(output),
         peers -> algorithms.reduceScatter(peers, to, from, op));
   }
 
   @Override
+  public Work gather(List<Tensor> outputs, Tensor input, int root, Duration timeout) {
+    List<HostTensor> to = hosts(outputs);
+    HostTensor from = HostTensor.of(input);
+    return collective(
+        describe(OpType.GATHER, from, from.count(), total(to), 0).rootedAt(root),
+        timeout,
+        outputs,
+        peers -> algorithms.gather(peers, to, from, root));
+  }
+
+  @Override
+  public Work scatter(Tensor output, List<Tensor> inputs, int root, Duration timeout) {
+    HostTensor to = HostTensor.of(output);
+    List<HostTensor> from = hosts(inputs);
+    return collective(
+        describe(OpType.SCATTER, to, total(from), to.count(), 0).rootedAt(root),
+        timeout,
+        List.of(output),
+        peers -> algorithms.scatter(peers, to, from, root));
+  }
+
+  @Override
+  public Work allToAll(Tensor output, Tensor input, Duration timeout) {
+    HostTensor to = HostTensor.of(output);
+    HostTensor from = HostTensor.of(input);
+    return collective(
+        describe(OpType.ALL_TO_ALL_INTO, from, from.count(), to.count(), to.count()),
+        timeout,
+        List.of(output),
+        peers -> algorithms.allToAll(peers, to, from));
+  }
+
+  @Override
+  public Work allToAll(List<Tensor> outputs, List<Tensor> inputs, Duration timeout) {
+    List<HostTensor> to = hosts(outputs);
+    List<HostTensor> from = hosts(inputs);
+    return collective(
+        describe(OpType.ALL_TO_ALL, from.get(0), total(from), total(to), 0),
+        timeout,
+        outputs,
+        peers -> algorithms.allToAll(peers, to, from));
+  }
+
+  @Override
   public Work barrier(Duration timeout) {
     return collective(
-        new OperationDescription(OpType.BARRIER, null, 0, 0, ""),
-        0,
+        OperationDescription.collective(OpType.BARRIER, null, 0, 0, 0),
         timeout,
         List.of(),
         algorithms::barrier);
   }
 
+  /** An operation on one tensor whose count all ranks agree on. */
+  private static OperationDescription describe(OpType type, HostTensor tensor) {
+    return describe(type, tensor, tensor.count(), tensor.count(), tensor.count());
+  }
+
   private static OperationDescription describe(
-      OpType type, HostTensor tensor, long inputCount, long outputCount, String detail) {
-    return new OperationDescription(type, tensor.dtype(), inputCount, outputCount, detail);
+      OpType type, HostTensor tensor, long inputCount, long outputCount, long agreedCount) {
+    return OperationDescription.collective(
+        type, tensor.dtype(), inputCount, outputCount, agreedCount);
+  }
+
+  private static List<HostTensor> hosts(List<Tensor> tensors) {
+    return tensors.stream().map(HostTensor::of).toList();
   }
 
   private static long total(List<HostTensor> tensors) {
@@ -150,18 +246,19 @@ final class NettyBackend implements Backend {
 
   private Work collective(
       OperationDescription description,
-      long agreedCount,
       Duration timeout,
       List<Tensor> outputs,
       Consumer<Lane> algorithm) {
-    DType dtype = description.dtype() == null ? DType.UINT8 : description.dtype();
     return channel.submit(
-        number -> {
-          OperationHeader header =
-              new OperationHeader(description.type(), number, dtype, agreedCount);
-          return new CollectiveTask(
-              channel, life, description, number, timeout, outputs, () -> run(header, algorithm));
-        });
+        number ->
+            new CollectiveTask(
+                channel,
+                life,
+                description,
+                number,
+                timeout,
+                outputs,
+                () -> run(description.header(number), algorithm)));
   }
 
   private void run(OperationHeader header, Consumer<Lane> algorithm) {
@@ -184,7 +281,12 @@ final class NettyBackend implements Backend {
     MessageWork.Send work =
         new MessageWork.Send(
             life,
-            describe(OpType.SEND, host, host.count(), 0, "to rank " + destination + ", tag " + tag),
+            OperationDescription.message(
+                OpType.SEND,
+                host.dtype(),
+                host.count(),
+                0,
+                "to rank " + destination + ", tag " + tag),
             nextMessage.getAndIncrement(),
             timeout,
             destination);
@@ -210,7 +312,8 @@ final class NettyBackend implements Backend {
     MessageWork.Receive work =
         new MessageWork.Receive(
             life,
-            describe(type, host, 0, host.count(), from + ", tag " + tag),
+            OperationDescription.message(
+                type, host.dtype(), 0, host.count(), from + ", tag " + tag),
             nextMessage.getAndIncrement(),
             timeout,
             host,

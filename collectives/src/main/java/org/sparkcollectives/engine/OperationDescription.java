@@ -3,18 +3,75 @@ package org.sparkcollectives.engine;
 import java.util.Locale;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.OpType;
+import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.transport.OperationHeader;
 
 /**
- * What a user called, in the words of errors and records.
+ * What a user called: in the words of errors and records, and as peers are told.
  *
  * @param type the operation
  * @param dtype the type of the elements, or null of a barrier
  * @param inputCount the number of elements given
  * @param outputCount the number of elements expected
- * @param detail the reduction, root, peer and tag, as far as the operation has them
+ * @param agreedCount the number of elements on which all ranks must agree; 0 where it may differ
+ * @param op the reduction, or null
+ * @param root the root, or {@link OperationHeader#NO_ROOT}
+ * @param detail the peer and tag of a message; else empty
  */
 record OperationDescription(
-    OpType type, DType dtype, long inputCount, long outputCount, String detail) {
+    OpType type,
+    DType dtype,
+    long inputCount,
+    long outputCount,
+    long agreedCount,
+    ReduceOp op,
+    int root,
+    String detail) {
+
+  /** A collective without reduction and root. */
+  static OperationDescription collective(
+      OpType type, DType dtype, long inputCount, long outputCount, long agreedCount) {
+    return new OperationDescription(
+        type, dtype, inputCount, outputCount, agreedCount, null, OperationHeader.NO_ROOT, "");
+  }
+
+  /** A message. */
+  static OperationDescription message(
+      OpType type, DType dtype, long inputCount, long outputCount, String detail) {
+    return new OperationDescription(
+        type, dtype, inputCount, outputCount, 0, null, OperationHeader.NO_ROOT, detail);
+  }
+
+  /** The same with a reduction. */
+  OperationDescription reducing(ReduceOp reduction) {
+    return new OperationDescription(
+        type, dtype, inputCount, outputCount, agreedCount, reduction, root, detail);
+  }
+
+  /** The same with a root. */
+  OperationDescription rootedAt(int rank) {
+    return new OperationDescription(
+        type, dtype, inputCount, outputCount, agreedCount, op, rank, detail);
+  }
+
+  /** What peers are told. */
+  OperationHeader header(long sequenceNumber) {
+    return new OperationHeader(
+        type,
+        sequenceNumber,
+        dtype == null ? DType.UINT8 : dtype,
+        agreedCount,
+        op == null ? null : op.kind(),
+        root);
+  }
+
+  /** The reduction, root, peer and tag, as far as the operation has them. */
+  String particulars() {
+    String reduction = op == null ? "" : op.toString();
+    String rootText = root == OperationHeader.NO_ROOT ? "" : "root " + root;
+    String separator = reduction.isEmpty() || rootText.isEmpty() ? "" : ", ";
+    return reduction + separator + rootText + detail;
+  }
 
   /** The operation with its number, such as {@code all-reduce #7 (float32 x 1,024, SUM)}. */
   String numbered(long sequenceNumber) {
@@ -28,8 +85,8 @@ record OperationDescription(
           .append(String.format(Locale.ROOT, "%,d", count));
       separator = ", ";
     }
-    if (!detail.isEmpty()) {
-      text.append(separator).append(detail);
+    if (!particulars().isEmpty()) {
+      text.append(separator).append(particulars());
       separator = ", ";
     }
     return separator.equals(", ") ? text.append(')').toString() : text.toString();

@@ -51,7 +51,7 @@ abstract class PendingWork implements Work {
                 description.dtype() == null ? "" : description.dtype().label(),
                 description.inputCount(),
                 description.outputCount(),
-                description.detail(),
+                description.particulars(),
                 timeout.toMillis());
     life.begin(this);
   }

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,7 +30,9 @@ final class RankGroup {
   private final Subgroups subgroups;
   private final Channel channel;
   private final Store groupStore;
-  private final StoreLease userStore;
+  private final StoreLease leased;
+  private final CoalescingBlocks coalescing;
+  private final AtomicLong monitoredBarriers = new AtomicLong();
   private final Runnable afterClose;
   private final AtomicBoolean closed = new AtomicBoolean();
 
@@ -56,13 +59,14 @@ final class RankGroup {
     this.backends = backends;
     this.channel = channel;
     this.groupStore = groupStore;
-    this.subgroups = new Subgroups(members, options, groupStore, assembly);
+    this.subgroups = new Subgroups(members, options, life, groupStore, assembly);
     this.afterClose = afterClose;
-    this.userStore = StoreLease.of(groupStore.withPrefix("user"));
+    this.leased = StoreLease.of(groupStore);
+    this.coalescing = new CoalescingBlocks(members.name());
     life.failure()
         .onFailure(
             () ->
-                userStore.revoke(
+                leased.revoke(
                     new StoreException(
                         "The store of group \"" + name() + "\" has ended with the group",
                         life.failure().exceptionFor("the use of the group's store"))));
@@ -102,7 +106,17 @@ final class RankGroup {
   }
 
   Store userStore() {
-    return userStore.store();
+    return leased.store().withPrefix("user");
+  }
+
+  /** The blocks of operations that are open. */
+  CoalescingBlocks coalescing() {
+    return coalescing;
+  }
+
+  void monitoredBarrier(Duration timeout, boolean waitAllRanks) {
+    new MonitoredBarrier(members, leased.store(), monitoredBarriers.getAndIncrement())
+        .await(timeout, waitAllRanks);
   }
 
   /** This group, or the open one of this name that was made from it, directly or not; or null. */
@@ -159,7 +173,7 @@ final class RankGroup {
       sayGoodbye();
     } finally {
       life.look();
-      userStore.revoke(
+      leased.revoke(
           new IllegalStateException("Group \"" + name() + "\" is closed on rank " + rank()));
       awaitRunner();
       backends.close();
@@ -199,7 +213,6 @@ final class RankGroup {
   private void sayGoodbye() {
     if (life.failure().failed()) {
       life.awaitPublished(PUBLISH_TIMEOUT);
-      return;
     }
     try {
       life.leave(channel.lastSequenceNumber());

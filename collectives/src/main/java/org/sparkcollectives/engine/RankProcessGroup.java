@@ -6,11 +6,15 @@ import java.util.List;
 import java.util.Objects;
 import java.util.stream.IntStream;
 import org.sparkcollectives.Backend;
+import org.sparkcollectives.Coalescing;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.Device;
 import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.OpType;
+import org.sparkcollectives.P2POp;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 import org.sparkcollectives.recorder.FlightRecorder;
@@ -110,7 +114,7 @@ final class RankProcessGroup implements ProcessGroup {
     group.requireOpen();
     HostTensor host = arguments.tensor("broadcast", "tensor", tensor);
     arguments.root("broadcast", root);
-    return backend.broadcast(host, root, timeout);
+    return begun(backend.broadcast(host, root, timeout));
   }
 
   @Override
@@ -118,7 +122,29 @@ final class RankProcessGroup implements ProcessGroup {
     group.requireOpen();
     HostTensor host = arguments.tensor("all-reduce", "tensor", tensor);
     arguments.reducible("all-reduce", op, host.dtype());
-    return backend.allReduce(host, op, timeout);
+    return begun(backend.allReduce(host, op, timeout));
+  }
+
+  private Work begun(Work work) {
+    return group.coalescing().begun(work);
+  }
+
+  @Override
+  public Work allReduce(SparseTensor tensor) {
+    group.requireOpen();
+    HostTensor values = arguments.tensor("all-reduce-sparse", "values", tensor.values());
+    arguments.tensor("all-reduce-sparse", "indices", tensor.indices());
+    arguments.reducible("all-reduce-sparse", ReduceOp.SUM, values.dtype());
+    return begun(backend.allReduce(tensor, timeout));
+  }
+
+  @Override
+  public Work allReduceCoalesced(List<Tensor> tensors, ReduceOp op) {
+    group.requireOpen();
+    List<HostTensor> hosts = arguments.tensors("all-reduce-coalesced", "tensors", tensors);
+    arguments.sameTypes("all-reduce-coalesced", hosts, hosts.get(0));
+    arguments.reducible("all-reduce-coalesced", op, hosts.get(0).dtype());
+    return begun(backend.allReduceCoalesced(List.copyOf(hosts), op, timeout));
   }
 
   @Override
@@ -127,7 +153,7 @@ final class RankProcessGroup implements ProcessGroup {
     HostTensor host = arguments.tensor("reduce", "tensor", tensor);
     arguments.reducible("reduce", op, host.dtype());
     arguments.root("reduce", root);
-    return backend.reduce(host, op, root, timeout);
+    return begun(backend.reduce(host, op, root, timeout));
   }
 
   @Override
@@ -137,7 +163,7 @@ final class RankProcessGroup implements ProcessGroup {
     HostTensor from = arguments.tensor("all-gather", "input", input);
     arguments.sameType("all-gather", to, from);
     arguments.partForEachRank("all-gather", "output", to, "input", from);
-    return backend.allGather(to, from, timeout);
+    return begun(backend.allGather(to, from, timeout));
   }
 
   @Override
@@ -147,7 +173,7 @@ final class RankProcessGroup implements ProcessGroup {
     HostTensor from = arguments.tensor("all-gather", "input", input);
     arguments.sameTypes("all-gather", to, from);
     arguments.ownPart("all-gather", "outputs", to, from);
-    return backend.allGather(List.copyOf(to), from, timeout);
+    return begun(backend.allGather(List.copyOf(to), from, timeout));
   }
 
   @Override
@@ -158,7 +184,7 @@ final class RankProcessGroup implements ProcessGroup {
     arguments.sameType("reduce-scatter", to, from);
     arguments.reducible("reduce-scatter", op, from.dtype());
     arguments.partForEachRank("reduce-scatter", "input", from, "output", to);
-    return backend.reduceScatter(to, from, op, timeout);
+    return begun(backend.reduceScatter(to, from, op, timeout));
   }
 
   @Override
@@ -169,13 +195,99 @@ final class RankProcessGroup implements ProcessGroup {
     arguments.sameTypes("reduce-scatter", from, to);
     arguments.reducible("reduce-scatter", op, to.dtype());
     arguments.ownPart("reduce-scatter", "inputs", from, to);
-    return backend.reduceScatter(to, List.copyOf(from), op, timeout);
+    return begun(backend.reduceScatter(to, List.copyOf(from), op, timeout));
+  }
+
+  @Override
+  public Work gather(List<Tensor> outputs, Tensor input, int root) {
+    group.requireOpen();
+    arguments.root("gather", root);
+    HostTensor from = arguments.tensor("gather", "input", input);
+    List<HostTensor> to = arguments.atRootOnly("gather", "outputs", outputs, root);
+    arguments.sameTypes("gather", to, from);
+    arguments.ownPartAtRoot("gather", "outputs", to, from);
+    return begun(backend.gather(List.copyOf(to), from, root, timeout));
+  }
+
+  @Override
+  public Work scatter(Tensor output, List<Tensor> inputs, int root) {
+    group.requireOpen();
+    arguments.root("scatter", root);
+    HostTensor to = arguments.tensor("scatter", "output", output);
+    List<HostTensor> from = arguments.atRootOnly("scatter", "inputs", inputs, root);
+    arguments.sameTypes("scatter", from, to);
+    arguments.ownPartAtRoot("scatter", "inputs", from, to);
+    return begun(backend.scatter(to, List.copyOf(from), root, timeout));
+  }
+
+  @Override
+  public Work allToAll(Tensor output, Tensor input) {
+    group.requireOpen();
+    HostTensor to = arguments.tensor("all-to-all", "output", output);
+    HostTensor from = arguments.tensor("all-to-all", "input", input);
+    arguments.sameType("all-to-all", to, from);
+    arguments.equalParts("all-to-all", to, from);
+    arguments.apart("all-to-all", List.of(to), List.of(from));
+    return begun(backend.allToAll(to, from, timeout));
+  }
+
+  @Override
+  public Work allToAll(Tensor output, Tensor input, long[] outputSplits, long[] inputSplits) {
+    group.requireOpen();
+    HostTensor to = arguments.tensor("all-to-all", "output", output);
+    HostTensor from = arguments.tensor("all-to-all", "input", input);
+    arguments.sameType("all-to-all", to, from);
+    arguments.apart("all-to-all", List.of(to), List.of(from));
+    List<HostTensor> outputs = arguments.split("all-to-all", "output", to, outputSplits);
+    List<HostTensor> inputs = arguments.split("all-to-all", "input", from, inputSplits);
+    arguments.ownPart("all-to-all", "output's parts", outputs, inputs.get(rank()));
+    return begun(backend.allToAll(List.copyOf(outputs), List.copyOf(inputs), timeout));
+  }
+
+  @Override
+  public Work allToAll(List<Tensor> outputs, List<Tensor> inputs) {
+    group.requireOpen();
+    List<HostTensor> to = arguments.onePerRank("all-to-all", "outputs", outputs);
+    List<HostTensor> from = arguments.onePerRank("all-to-all", "inputs", inputs);
+    arguments.sameTypes("all-to-all", to, from.get(0));
+    arguments.sameTypes("all-to-all", from, from.get(0));
+    arguments.ownPart("all-to-all", "outputs", to, from.get(rank()));
+    arguments.apart("all-to-all", to, from);
+    return begun(backend.allToAll(List.copyOf(to), List.copyOf(from), timeout));
+  }
+
+  @Override
+  public void monitoredBarrier(Duration atMost, boolean waitAllRanks) {
+    group.requireOpen();
+    if (atMost.isNegative() || atMost.isZero()) {
+      throw new IllegalArgumentException("The timeout must be more than zero, not " + atMost);
+    }
+    group.monitoredBarrier(atMost, waitAllRanks);
+  }
+
+  @Override
+  public List<Work> batch(List<P2POp> operations) {
+    group.requireOpen();
+    arguments.batch(operations);
+    return operations.stream()
+        .map(
+            each ->
+                each.type() == OpType.SEND
+                    ? send(each.tensor(), each.peer(), each.tag())
+                    : recv(each.tensor(), each.peer(), each.tag()))
+        .toList();
+  }
+
+  @Override
+  public Coalescing coalesce() {
+    group.requireOpen();
+    return group.coalescing().open();
   }
 
   @Override
   public Work barrier() {
     group.requireOpen();
-    return backend.barrier(timeout);
+    return begun(backend.barrier(timeout));
   }
 
   @Override
@@ -184,7 +296,7 @@ final class RankProcessGroup implements ProcessGroup {
     HostTensor host = arguments.tensor("send", "tensor", tensor);
     arguments.peer("send", destination);
     arguments.tag("send", tag);
-    return backend.send(host, destination, tag, timeout);
+    return begun(backend.send(host, destination, tag, timeout));
   }
 
   @Override
@@ -193,7 +305,7 @@ final class RankProcessGroup implements ProcessGroup {
     HostTensor host = arguments.tensor("recv", "tensor", tensor);
     arguments.peer("recv", source);
     arguments.tag("recv", tag);
-    return backend.recv(host, source, tag, timeout);
+    return begun(backend.recv(host, source, tag, timeout));
   }
 
   @Override
@@ -202,7 +314,7 @@ final class RankProcessGroup implements ProcessGroup {
     HostTensor host = arguments.tensor("recv-any", "tensor", tensor);
     arguments.hasPeers("recv-any");
     arguments.tag("recv-any", tag);
-    return backend.recvAny(host, tag, timeout);
+    return begun(backend.recvAny(host, tag, timeout));
   }
 
   @Override

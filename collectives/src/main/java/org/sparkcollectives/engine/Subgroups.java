@@ -1,7 +1,6 @@
 package org.sparkcollectives.engine;
 
 import java.nio.charset.StandardCharsets;
-import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -9,8 +8,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
-import javax.crypto.Mac;
-import javax.crypto.spec.SecretKeySpec;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.transport.Endpoint;
@@ -33,6 +30,7 @@ final class Subgroups {
 
   private final Membership parent;
   private final GroupOptions parentOptions;
+  private final GroupLife parentLife;
   private final Store parentStore;
   private final GroupAssembly assembly;
   private final Map<String, Integer> counters = new HashMap<>();
@@ -40,9 +38,14 @@ final class Subgroups {
   private boolean closed;
 
   Subgroups(
-      Membership parent, GroupOptions parentOptions, Store parentStore, GroupAssembly assembly) {
+      Membership parent,
+      GroupOptions parentOptions,
+      GroupLife parentLife,
+      Store parentStore,
+      GroupAssembly assembly) {
     this.parent = parent;
     this.parentOptions = parentOptions;
+    this.parentLife = parentLife;
     this.parentStore = parentStore;
     this.assembly = assembly;
   }
@@ -134,29 +137,28 @@ final class Subgroups {
     }
     List<Endpoint> endpoints = ranks.stream().map(parent.endpoints()::get).toList();
     Membership members =
-        new Membership(name, options.description(), rank, endpoints, derivedSecret(name));
+        new Membership(
+            name,
+            options.description(),
+            rank,
+            endpoints,
+            GroupSecret.derive(parent.secret(), "subgroup " + name));
     CollectiveNode node = CollectiveNode.acquire(NodeOptions.of(assembly.context()));
     RankGroup[] group = new RankGroup[1];
     try {
       group[0] =
           assembly.assemble(
-              node, members, GroupAssembly.inherit(options, parentOptions), () -> forget(group[0]));
+              node,
+              members,
+              GroupAssembly.inherit(options, parentOptions),
+              parentLife,
+              () -> forget(group[0]));
     } finally {
       if (group[0] == null) {
         node.release();
       }
     }
     return keep(group[0]);
-  }
-
-  private byte[] derivedSecret(String name) {
-    try {
-      Mac mac = Mac.getInstance("HmacSHA256");
-      mac.init(new SecretKeySpec(parent.secret(), "HmacSHA256"));
-      return mac.doFinal(("subgroup " + name).getBytes(StandardCharsets.UTF_8));
-    } catch (GeneralSecurityException e) {
-      throw new IllegalStateException("Every JVM has HmacSHA256", e);
-    }
   }
 
   private RankGroup keep(RankGroup group) {

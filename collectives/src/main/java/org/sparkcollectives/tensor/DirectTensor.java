@@ -13,12 +13,15 @@ public final class DirectTensor extends HostTensor {
 
   private final ByteBuffer owner;
   private final ByteBuffer bytes;
+  private final int start;
   private final Buffer view;
 
-  private DirectTensor(DType dtype, ByteBuffer owner, ByteBuffer bytes, long count, long[] shape) {
+  private DirectTensor(
+      DType dtype, ByteBuffer owner, int start, ByteBuffer bytes, long count, long[] shape) {
     super(dtype, count, shape);
     this.owner = owner;
     this.bytes = bytes;
+    this.start = start;
     this.view = ArrayType.of(dtype).view(bytes);
   }
 
@@ -54,7 +57,7 @@ public final class DirectTensor extends HostTensor {
     }
     long count = buffer.remaining() / dtype.bytes();
     ByteBuffer bytes = buffer.slice().order(ByteOrder.nativeOrder());
-    return new DirectTensor(dtype, buffer, bytes, count, new long[] {count});
+    return new DirectTensor(dtype, buffer, buffer.position(), bytes, count, new long[] {count});
   }
 
   @Override
@@ -63,10 +66,21 @@ public final class DirectTensor extends HostTensor {
   }
 
   @Override
+  @SuppressWarnings("ReferenceEquality") // The same memory is meant, not the same content.
+  public boolean overlaps(HostTensor other) {
+    return other instanceof DirectTensor direct
+        && direct.owner == owner
+        && start < direct.start + direct.byteSize()
+        && direct.start < start + byteSize()
+        && count() > 0
+        && direct.count() > 0;
+  }
+
+  @Override
   DirectTensor view(long offset, long count, long[] shape) {
     ByteBuffer range =
         bytes.slice(byteIndex(offset), byteIndex(count)).order(ByteOrder.nativeOrder());
-    return new DirectTensor(dtype(), owner, range, count, shape);
+    return new DirectTensor(dtype(), owner, start + byteIndex(offset), range, count, shape);
   }
 
   @Override

@@ -71,6 +71,16 @@ public final class HeapTensor extends HostTensor {
   }
 
   @Override
+  public boolean overlaps(HostTensor other) {
+    return other instanceof HeapTensor heap
+        && heap.array == array
+        && count() > 0
+        && heap.count() > 0
+        && arrayIndex(0) < heap.arrayIndex(heap.count())
+        && heap.arrayIndex(0) < arrayIndex(count());
+  }
+
+  @Override
   HeapTensor view(long offset, long count, long[] shape) {
     return new HeapTensor(dtype(), array, type, arrayIndex(offset), count, shape);
   }

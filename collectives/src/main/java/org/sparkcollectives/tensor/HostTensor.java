@@ -151,6 +151,9 @@ public abstract sealed class HostTensor implements Tensor permits HeapTensor, Di
    */
   public abstract void copyFrom(long offset, HostTensor source, long sourceOffset, long count);
 
+  /** Whether the two have an element's memory in common, as far as that can be known. */
+  public abstract boolean overlaps(HostTensor other);
+
   /** A view of a range that was checked. */
   abstract HostTensor view(long offset, long count, long[] shape);
 

@@ -2,19 +2,42 @@ package org.sparkcollectives.transport;
 
 import org.sparkcollectives.DType;
 import org.sparkcollectives.OpType;
+import org.sparkcollectives.ReduceOp;
 
 /**
- * What a rank is doing, as its peers are told with each message of a collective.
+ * What a rank is doing, as its peers are told with each message of a collective. Ranks whose
+ * operations differ in any of this do not belong together.
  *
  * @param type the operation
  * @param sequenceNumber the operation's number in its group
  * @param dtype the type of the elements; of a barrier, {@link DType#UINT8}
- * @param count the number of elements of the operation as its ranks must agree on it
+ * @param count the number of elements of the operation as its ranks must agree on it; 0 where it
+ *     may differ by rank
+ * @param reduction what is done with the elements, or null
+ * @param root the root, or {@link #NO_ROOT}
  */
-public record OperationHeader(OpType type, long sequenceNumber, DType dtype, long count) {
+public record OperationHeader(
+    OpType type, long sequenceNumber, DType dtype, long count, ReduceOp.Kind reduction, int root) {
+
+  /** The root of an operation that has none. */
+  public static final int NO_ROOT = -1;
+
+  /** Of an operation without a reduction and a root. */
+  public OperationHeader(OpType type, long sequenceNumber, DType dtype, long count) {
+    this(type, sequenceNumber, dtype, count, null, NO_ROOT);
+  }
 
   @Override
   public String toString() {
-    return type.label() + " #" + sequenceNumber + " (" + dtype.label() + " x " + count + ")";
+    return type.label()
+        + " #"
+        + sequenceNumber
+        + " ("
+        + dtype.label()
+        + " x "
+        + count
+        + (reduction == null ? "" : ", " + reduction)
+        + (root == NO_ROOT ? "" : ", root " + root)
+        + ")";
   }
 }

@@ -1,6 +1,7 @@
 package org.sparkcollectives.watchdog;
 
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -24,6 +25,11 @@ public final class Departures implements AutoCloseable {
 
   private static final String KEY = "departures";
   private static final int RECORD_BYTES = 12;
+
+  /** What stands for a rank that has not left. */
+  private static final long HERE = -2;
+
+  private static final Duration STORE_TIMEOUT = Duration.ofSeconds(2);
   private static final long REREAD_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
   private static final Logger LOG = LoggerFactory.getLogger(Departures.class);
 
@@ -31,26 +37,42 @@ public final class Departures implements AutoCloseable {
   private final int rank;
   private final Executor executor;
   private final CompletableFuture<byte[]> watch;
+  private final Departures parent;
+  private final int[] ranksInParent;
   private final AtomicBoolean reading = new AtomicBoolean();
   private volatile boolean somebodyLeft;
   private volatile long readNanos;
 
-  /** For each rank the last collective that it called before it left; -2 while it is here. */
+  /** For each rank the last collective that it called before it left. */
   private volatile long[] last;
 
   /** Begins to listen for the first departure, where the store can be watched. */
   public Departures(Store store, int rank, int size, Executor executor) {
-    this.store = store;
+    this(store, rank, size, executor, null, new int[0]);
+  }
+
+  /**
+   * Of a group that was made from another: who has left that one without having been here will not
+   * come any more.
+   *
+   * @param parent of the other group; null if there is none
+   * @param ranksInParent the rank there of each rank here
+   */
+  public Departures(
+      Store store, int rank, int size, Executor executor, Departures parent, int[] ranksInParent) {
+    this.parent = parent;
+    this.ranksInParent = ranksInParent.clone();
+    this.store = store.withTimeout(STORE_TIMEOUT);
     this.rank = rank;
     this.executor = executor;
     long[] nobody = new long[size];
-    Arrays.fill(nobody, -2);
+    Arrays.fill(nobody, HERE);
     last = nobody;
     if (store instanceof WatchableStore watchable) {
       watch = watchable.watch(KEY);
       watch.thenAccept(
           bytes -> {
-            decode(bytes);
+            last = decode(bytes);
             somebodyLeft = true;
           });
     } else {
@@ -73,7 +95,7 @@ public final class Departures implements AutoCloseable {
     refresh();
     long[] known = last;
     for (int peer = 0; peer < known.length; peer++) {
-      if (known[peer] != -2 && known[peer] < sequenceNumber) {
+      if (known[peer] != HERE && known[peer] < sequenceNumber) {
         return peer;
       }
     }
@@ -83,11 +105,15 @@ public final class Departures implements AutoCloseable {
   /** Whether a rank has left. Does not block, see {@link #leftBefore}. */
   public boolean hasLeft(int peer) {
     refresh();
-    return last[peer] != -2;
+    return last[peer] != HERE;
+  }
+
+  private boolean anybodyLeft() {
+    return somebodyLeft || (parent != null && parent.anybodyLeft());
   }
 
   private void refresh() {
-    if (!somebodyLeft
+    if (!anybodyLeft()
         || System.nanoTime() - readNanos < REREAD_NANOS
         || !reading.compareAndSet(false, true)) {
       return;
@@ -95,9 +121,7 @@ public final class Departures implements AutoCloseable {
     executor.execute(
         () -> {
           try {
-            if (store.check(List.of(KEY))) {
-              decode(store.get(KEY));
-            }
+            last = read();
           } catch (StoreException | IllegalStateException e) {
             LOG.debug("rank {} could not read who has left: {}", rank, e.toString());
           } finally {
@@ -107,14 +131,29 @@ public final class Departures implements AutoCloseable {
         });
   }
 
-  private void decode(byte[] bytes) {
+  /**
+   * Who has left by now. The parent is read first: a rank leaves the groups made from a group
+   * before that one, so whoever is found to have left the parent has left here too, or never came.
+   */
+  private long[] read() {
+    long[] inParent = parent == null ? null : parent.read();
+    long[] known = store.check(List.of(KEY)) ? decode(store.get(KEY)) : last.clone();
+    for (int peer = 0; inParent != null && peer < known.length; peer++) {
+      if (known[peer] == HERE && inParent[ranksInParent[peer]] != HERE) {
+        known[peer] = -1;
+      }
+    }
+    return known;
+  }
+
+  private long[] decode(byte[] bytes) {
     long[] known = last.clone();
     ByteBuffer in = ByteBuffer.wrap(bytes);
     while (in.remaining() >= RECORD_BYTES) {
       int peer = in.getInt();
       known[peer] = in.getLong();
     }
-    last = known;
+    return known;
   }
 
   /** Stops listening. */

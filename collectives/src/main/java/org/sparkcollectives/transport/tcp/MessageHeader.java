@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.OpType;
+import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.TransportException;
 import org.sparkcollectives.transport.OperationHeader;
 
@@ -19,10 +20,13 @@ import org.sparkcollectives.transport.OperationHeader;
  *   2  operation: OpType.code()
  *   3  operation's DType: ordinal
  *   4  message's DType: ordinal
- *   5  zeros
+ *   5  operation's reduction: ordinal + 1, or 0
+ *   6  zeros
  *   8  sequence number
  *  16  operation's count
  *  24  message's count
+ *  32  operation's root, or -1
+ *  36  zeros
  * </pre>
  *
  * @param operation what the sender is doing
@@ -32,13 +36,14 @@ import org.sparkcollectives.transport.OperationHeader;
  */
 record MessageHeader(OperationHeader operation, DType dtype, long count) {
 
-  static final int BYTES = 32;
+  static final int BYTES = 40;
 
   private static final byte MESSAGE = 1;
   private static final byte END = 2;
   private static final byte BYTE_ORDER =
       (byte) (ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN ? 1 : 2);
   private static final DType[] DTYPES = DType.values();
+  private static final ReduceOp.Kind[] REDUCTIONS = ReduceOp.Kind.values();
 
   /** The size of the elements that follow. */
   long payloadBytes() {
@@ -55,11 +60,13 @@ record MessageHeader(OperationHeader operation, DType dtype, long count) {
         .put((byte) operation.type().code())
         .put((byte) operation.dtype().ordinal())
         .put((byte) dtype.ordinal())
-        .put((byte) 0)
+        .put((byte) (operation.reduction() == null ? 0 : operation.reduction().ordinal() + 1))
         .putShort((short) 0)
         .putLong(operation.sequenceNumber())
         .putLong(operation.count())
         .putLong(count)
+        .putInt(operation.root())
+        .putInt(0)
         .order(order);
   }
 
@@ -83,11 +90,13 @@ record MessageHeader(OperationHeader operation, DType dtype, long count) {
     OpType type = OpType.ofCode(source.get());
     DType operationDtype = dtype(source.get());
     DType dtype = dtype(source.get());
-    source.get();
+    byte reduction = source.get();
     source.getShort();
     long sequenceNumber = source.getLong();
     long operationCount = source.getLong();
     long count = source.getLong();
+    int root = source.getInt();
+    source.getInt();
     if (kind == END) {
       return null;
     }
@@ -102,14 +111,25 @@ record MessageHeader(OperationHeader operation, DType dtype, long count) {
               + BYTE_ORDER
               + "); all ranks must run on machines of one byte order");
     }
-    if (type == OpType.UNKNOWN || operationCount < 0) {
+    if (type == OpType.UNKNOWN
+        || operationCount < 0
+        || reduction < 0
+        || reduction > REDUCTIONS.length) {
       throw malformed("an operation that does not exist");
     }
     if (count < 0 || count > Long.MAX_VALUE / dtype.bytes()) {
       throw malformed("a message of " + count + " elements");
     }
     return new MessageHeader(
-        new OperationHeader(type, sequenceNumber, operationDtype, operationCount), dtype, count);
+        new OperationHeader(
+            type,
+            sequenceNumber,
+            operationDtype,
+            operationCount,
+            reduction == 0 ? null : REDUCTIONS[reduction - 1],
+            root),
+        dtype,
+        count);
   }
 
   private static DType dtype(byte ordinal) {

@@ -50,8 +50,12 @@ final class Receivers implements ServerHandshake.Gate {
     }
   }
 
-  synchronized void unregister(String group, int rank) {
-    entries.remove(new Key(group, rank));
+  synchronized void unregister(String group, int rank, TcpTransport.Receiver receiver) {
+    Key key = new Key(group, rank);
+    Entry entry = entries.get(key);
+    if (entry != null && entry.receiver == receiver) {
+      entries.remove(key);
+    }
   }
 
   @Override

@@ -141,6 +141,8 @@ final class TcpPair implements Pair, Progress.Send {
             expected.operation(),
             expected.dtype(),
             expected.count());
+    // Before the connection ends, so that its end is not taken for the cause.
+    source.close();
     ReturnPath.refuse(sourceChannel, mismatch.getMessage());
     return mismatch;
   }

@@ -121,9 +121,9 @@ public final class TcpTransport implements AutoCloseable {
     receivers.register(group, rank, secret, receiver);
   }
 
-  /** No longer accepts connections to a rank of a group. */
-  public void unregister(String group, int rank) {
-    receivers.unregister(group, rank);
+  /** No longer accepts connections to a rank of a group, if {@code receiver} is who does. */
+  public void unregister(String group, int rank, Receiver receiver) {
+    receivers.unregister(group, rank, receiver);
   }
 
   /** Sets up the pipeline of a new connection. Called on its event loop. */

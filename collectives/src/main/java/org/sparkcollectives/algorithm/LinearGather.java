@@ -1,0 +1,29 @@
+package org.sparkcollectives.algorithm;
+
+import java.util.List;
+import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.Peers;
+
+/**
+ * Linear gather: each rank sends its input to the root. What arrives at the root is the lower bound
+ * for any algorithm.
+ *
+ * <p>Steps: 1, at the root n-1 messages. Bytes sent by each rank but the root: its input.
+ */
+final class LinearGather {
+
+  /** Gathers in {@code outputs}, one for each rank; empty except at the root. */
+  void run(Peers peers, List<HostTensor> outputs, HostTensor input, int root) {
+    int rank = peers.rank();
+    if (rank == root) {
+      outputs.get(rank).copyFrom(0, input, 0, input.count());
+      for (int distance = 1; distance < peers.size(); distance++) {
+        int peer = (rank + distance) % peers.size();
+        peers.pair(peer).receive(outputs.get(peer));
+      }
+    } else {
+      peers.pair(root).send(input);
+      peers.flush();
+    }
+  }
+}

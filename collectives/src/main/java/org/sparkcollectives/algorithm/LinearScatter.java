@@ -1,0 +1,29 @@
+package org.sparkcollectives.algorithm;
+
+import java.util.List;
+import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.Peers;
+
+/**
+ * Linear scatter: the root sends each rank its part. What leaves the root is the lower bound for
+ * any algorithm.
+ *
+ * <p>Steps: 1, at the root n-1 messages. Bytes sent by the root: all parts but its own.
+ */
+final class LinearScatter {
+
+  /** Scatters {@code inputs}, one for each rank; empty except at the root. */
+  void run(Peers peers, HostTensor output, List<HostTensor> inputs, int root) {
+    int rank = peers.rank();
+    if (rank == root) {
+      for (int distance = 1; distance < peers.size(); distance++) {
+        int peer = (rank + distance) % peers.size();
+        peers.pair(peer).send(inputs.get(peer));
+      }
+      output.copyFrom(0, inputs.get(rank), 0, output.count());
+      peers.flush();
+    } else {
+      peers.pair(root).receive(output);
+    }
+  }
+}

@@ -1,0 +1,25 @@
+package org.sparkcollectives.algorithm;
+
+import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.Peers;
+
+/**
+ * Pairwise all-to-all: in step d each rank sends to the rank d ahead and receives from the rank d
+ * behind, so that no rank is sent to by two at the same time. The parts may differ in size.
+ *
+ * <p>Steps: n-1. Bytes sent by each rank: all parts but its own.
+ */
+final class PairwiseAllToAll {
+
+  void run(Peers peers, Chunks outputs, Chunks inputs) {
+    int rank = peers.rank();
+    int n = peers.size();
+    HostTensor own = outputs.at(rank);
+    own.copyFrom(0, inputs.at(rank), 0, own.count());
+    for (int distance = 1; distance < n; distance++) {
+      peers.pair((rank + distance) % n).send(inputs.at(rank + distance));
+      peers.pair(Math.floorMod(rank - distance, n)).receive(outputs.at(rank - distance));
+    }
+    peers.flush();
+  }
+}

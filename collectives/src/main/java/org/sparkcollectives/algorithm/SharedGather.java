@@ -1,0 +1,26 @@
+package org.sparkcollectives.algorithm;
+
+import java.util.List;
+import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.SharedRegion;
+
+/**
+ * Gather in memory that all ranks see: the root copies all inputs.
+ *
+ * <p>Steps: 2 (all show, all are done). Bytes moved in memory by the root: all inputs, read and
+ * written once.
+ */
+final class SharedGather {
+
+  /** Gathers in {@code outputs}, one for each rank; empty except at the root. */
+  void run(SharedRegion region, List<HostTensor> outputs, HostTensor input, int root) {
+    region.show(List.of(input));
+    if (region.rank() == root) {
+      for (int peer = 0; peer < region.size(); peer++) {
+        HostTensor output = outputs.get(peer);
+        SharedCopy.copy(region, output, region.shownBy(peer, 0, output.dtype(), output.count()));
+      }
+    }
+    region.finish();
+  }
+}

@@ -1,0 +1,26 @@
+package org.sparkcollectives.algorithm;
+
+import java.util.List;
+import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.SharedRegion;
+
+/**
+ * Scatter in memory that all ranks see: each rank copies its part from the root.
+ *
+ * <p>Steps: 2 (all show, all are done), for ranks other than the root 1. Bytes moved in memory by
+ * each rank: its part, read and written once.
+ */
+final class SharedScatter {
+
+  /** Scatters {@code inputs}, one for each rank; empty except at the root. */
+  void run(SharedRegion region, HostTensor output, List<HostTensor> inputs, int root) {
+    int rank = region.rank();
+    region.show(inputs);
+    SharedCopy.copy(region, output, region.shownBy(root, rank, output.dtype(), output.count()));
+    if (rank == root) {
+      region.finish();
+    } else {
+      region.leave();
+    }
+  }
+}
