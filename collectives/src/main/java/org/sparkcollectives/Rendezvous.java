@@ -9,8 +9,16 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.sparkcollectives.engine.GroupCreation;
 
 /**
- * Makes a group from a URL, in plain processes, as c10d's {@code init_process_group} does: {@code
- * tcp://host:port?rank=0&world_size=4}, where rank 0 listens, or a scheme of one's own.
+ * Makes a group from a URL, in plain processes, as c10d's {@code init_process_group} does:
+ *
+ * <ul>
+ *   <li>{@code tcp://host:port?rank=0&world_size=4}: rank 0 listens at that address;
+ *   <li>{@code env://}: the same with the environment variables {@code RANK}, {@code WORLD_SIZE},
+ *       {@code MASTER_ADDR} and {@code MASTER_PORT};
+ *   <li>{@code file:///path?rank=0&world_size=4}: a file that all processes see, which must not
+ *       exist before and is removed at the end;
+ *   <li>schemes of one's own, see {@link #register}.
+ * </ul>
  */
 public final class Rendezvous {
 
@@ -18,6 +26,8 @@ public final class Rendezvous {
 
   static {
     HANDLERS.put("tcp", new TcpRendezvous());
+    HANDLERS.put("file", new FileRendezvous());
+    HANDLERS.put("env", new EnvironmentRendezvous(System::getenv));
   }
 
   private Rendezvous() {}
@@ -45,6 +55,28 @@ public final class Rendezvous {
   }
 
   /**
+   * Joins the group that a URL names, as a rank that the URL does not tell.
+   *
+   * @param url without {@code rank} and {@code world_size}
+   * @see #join(String, GroupOptions)
+   */
+  public static ProcessGroup join(String url, int rank, int worldSize, GroupOptions options) {
+    int query = url.indexOf('?');
+    if (query >= 0 && url.substring(query + 1).matches("(.*&)?(rank|world_size)(=.*)?")) {
+      throw new IllegalArgumentException(
+          "The URL "
+              + url
+              + " has a rank or world_size already; rank "
+              + rank
+              + " of "
+              + worldSize
+              + " was given too");
+    }
+    String separator = query >= 0 ? "&" : "?";
+    return join(url + separator + "rank=" + rank + "&world_size=" + worldSize, options);
+  }
+
+  /**
    * Joins the group that a URL names. Blocks until all ranks have joined. The store goes with the
    * group.
    *
@@ -53,7 +85,8 @@ public final class Rendezvous {
   public static ProcessGroup join(String url, GroupOptions options) {
     URI parsed;
     try {
-      parsed = new URI(url);
+      // What follows env:// is empty, which no URI may be.
+      parsed = new URI(url.replaceFirst("^env://(?=$|\\?)", "env:/"));
     } catch (URISyntaxException e) {
       throw new IllegalArgumentException("Not a rendezvous URL: " + e.getMessage(), e);
     }

@@ -3,12 +3,19 @@ package org.sparkcollectives;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.net.URI;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.sparkcollectives.store.FileStore;
 import org.sparkcollectives.store.HashStore;
+import org.sparkcollectives.store.Store;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.RankProcesses;
 import org.sparkcollectives.testing.RankThreads;
@@ -24,9 +31,9 @@ class RendezvousTest {
 
     public static void main(String[] args) {
       int rank = Integer.parseInt(args[0]);
-      String url = "tcp://127.0.0.1:" + args[1] + "?rank=" + rank + "&world_size=" + args[2];
+      int size = Integer.parseInt(args[2]);
       boolean forEver = args.length > 3;
-      try (ProcessGroup world = Rendezvous.join(url)) {
+      try (ProcessGroup world = Rendezvous.join(args[1], rank, size, GroupOptions.defaults())) {
         do {
           long[] sum = new long[100_000];
           java.util.Arrays.fill(sum, rank + 1);
@@ -42,8 +49,17 @@ class RendezvousTest {
 
   @Test
   void processesMeetAtATcpAddressAndReduceTogether() throws Exception {
-    String port = String.valueOf(RankProcesses.freePort());
-    try (RankProcesses ranks = RankProcesses.start(SummingRank.class, 3, port, "3")) {
+    assertThatThreeRanksReduceTogether("tcp://127.0.0.1:" + RankProcesses.freePort());
+  }
+
+  @Test
+  void processesMeetInAFileAndReduceTogether(@TempDir Path folder) throws Exception {
+    assertThatThreeRanksReduceTogether(folder.resolve("run").toUri().toString());
+    assertThat(folder).isEmptyDirectory();
+  }
+
+  private static void assertThatThreeRanksReduceTogether(String url) throws Exception {
+    try (RankProcesses ranks = RankProcesses.start(SummingRank.class, 3, url, "3")) {
       for (int rank = 0; rank < 3; rank++) {
         assertThat(ranks.exitStatus(rank)).as(ranks.output(rank)).isZero();
         assertThat(ranks.output(rank)).contains("sum 6");
@@ -52,9 +68,107 @@ class RendezvousTest {
   }
 
   @Test
+  void aRankThatComesToAFileOfAnEarlierRunIsToldSo(@TempDir Path folder) {
+    Path file = folder.resolve("run");
+    try (Store left = new FileStore(file, 0)) {
+      left.withPrefix("world").set("rendezvous/size", new byte[] {'1'});
+      String url = file.toUri().toString();
+      GroupOptions options = GroupOptions.defaults().withName("world");
+      assertThatThrownBy(() -> Rendezvous.join(url, 0, 2, options))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("world size of 2")
+          .hasMessageContaining("with 1");
+    }
+  }
+
+  @Test
+  void ranksMeetByTheirEnvironment() throws Exception {
+    Map<String, String> variables =
+        Map.of(
+            "WORLD_SIZE", "2",
+            "MASTER_ADDR", "127.0.0.1",
+            "MASTER_PORT", String.valueOf(RankProcesses.freePort()));
+    RankThreads.run(
+        2,
+        rank -> {
+          RendezvousHandler handler =
+              new EnvironmentRendezvous(
+                  name -> name.equals("RANK") ? String.valueOf(rank) : variables.get(name));
+          RendezvousHandler.Meeting meeting = handler.open(URI.create("env:/"));
+          try {
+            assertThat(meeting.size()).isEqualTo(2);
+            assertThat(meeting.rank()).isEqualTo(rank);
+            meeting.store().barrier("met", 2, Duration.ofSeconds(30));
+          } finally {
+            meeting.onClose().run();
+          }
+          return null;
+        });
+  }
+
+  @Test
+  void whatTheUrlSaysComesBeforeTheEnvironment() throws Exception {
+    Map<String, String> variables =
+        Map.of(
+            "RANK", "7",
+            "WORLD_SIZE", "9",
+            "MASTER_ADDR", "127.0.0.1",
+            "MASTER_PORT", String.valueOf(RankProcesses.freePort()));
+    RendezvousHandler.Meeting meeting =
+        new EnvironmentRendezvous(variables::get).open(URI.create("env:/?rank=0&world_size=1"));
+    meeting.onClose().run();
+    assertThat(meeting.rank()).isZero();
+    assertThat(meeting.size()).isEqualTo(1);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = ';',
+      value = {
+        "RANK; environment variable RANK expected, but not set",
+        "WORLD_SIZE; environment variable WORLD_SIZE expected, but not set",
+        "MASTER_ADDR; environment variable MASTER_ADDR expected, but not set",
+        "MASTER_PORT; environment variable MASTER_PORT expected, but not set",
+      })
+  void aVariableThatIsMissingIsNamed(String missing, String reason) {
+    Map<String, String> variables =
+        new HashMap<>(
+            Map.of(
+                "RANK",
+                "0",
+                "WORLD_SIZE",
+                "1",
+                "MASTER_ADDR",
+                "127.0.0.1",
+                "MASTER_PORT",
+                "29500"));
+    variables.remove(missing);
+    RendezvousHandler handler = new EnvironmentRendezvous(variables::get);
+    assertThatThrownBy(() -> handler.open(URI.create("env:/")))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining(reason);
+    variables.put(missing, "x");
+    if (!missing.equals("MASTER_ADDR")) {
+      assertThatThrownBy(() -> handler.open(URI.create("env:/")))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("is not a number: x");
+    }
+  }
+
+  @Test
+  void aRankThatIsGivenTwiceIsRefused() {
+    assertThatThrownBy(
+            () ->
+                Rendezvous.join(
+                    "file:///tmp/x?rank=12&world_size=16", 0, 16, GroupOptions.defaults()))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("has a rank or world_size already");
+  }
+
+  @Test
   void aKilledProcessFailsTheOthersWhichNameIt() throws Exception {
-    String port = String.valueOf(RankProcesses.freePort());
-    try (RankProcesses ranks = RankProcesses.start(SummingRank.class, 3, port, "3", "for ever")) {
+    String url = "tcp://127.0.0.1:" + RankProcesses.freePort();
+    try (RankProcesses ranks = RankProcesses.start(SummingRank.class, 3, url, "3", "for ever")) {
       for (int rank = 0; rank < 3; rank++) {
         ranks.awaitOutput(rank, "sum 6");
       }
@@ -158,6 +272,11 @@ class RendezvousTest {
         "tcp://127.0.0.1:1?rank=0&rank=1&world_size=2; rank is given twice",
         "tcp://127.0.0.1:1?rank=2&world_size=2; rank must be 0 to world_size - 1",
         "tcp://127.0.0.1:1?rank=x&world_size=2; rank is not a number: x",
+        "file:///?rank=0&world_size=1; path missing",
+        "file://host/path?rank=0&world_size=1; a file has no host (host)",
+        "file:///path?world_size=1; rank parameter missing",
+        "file:///path?rank=0&world_size=1&speed=9; unknown arguments [speed]",
+        "env://; environment variable RANK expected, but not set",
         "pigeon://roof?rank=0&world_size=2; No rendezvous handler for pigeon://",
       })
   void aUrlThatLacksSomethingIsRefusedWithWhatItLacks(String url, String reason) {

@@ -23,8 +23,13 @@ final class PopWaiter extends StoreWaiter<StoredValue> {
 
   @Override
   StoreTimeoutException timeoutAfter(Duration waited) {
+    return timeout(key, waited);
+  }
+
+  /** What to say when no value came to the queue {@code key}. */
+  static StoreTimeoutException timeout(String key, Duration waited) {
     return new StoreTimeoutException(
-        what() + " timed out after " + TimeString.format(waited) + ": it is empty",
+        waitingFor(key) + " timed out after " + TimeString.format(waited) + ": it is empty",
         List.of(key),
         waited);
   }
@@ -36,6 +41,10 @@ final class PopWaiter extends StoreWaiter<StoredValue> {
 
   @Override
   String what() {
+    return waitingFor(key);
+  }
+
+  private static String waitingFor(String key) {
     return "waiting for a value in queue " + KeyText.quote(key);
   }
 }

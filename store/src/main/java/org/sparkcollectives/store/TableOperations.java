@@ -76,7 +76,7 @@ final class TableOperations {
     return (int) Math.max(number, 0);
   }
 
-  private static PendingReply done(StoreReply reply) {
+  static PendingReply done(StoreReply reply) {
     PendingReply pending =
         new PendingReply() {
           @Override

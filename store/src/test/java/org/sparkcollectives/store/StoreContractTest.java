@@ -68,7 +68,8 @@ public abstract class StoreContractTest {
     assertThat(waiters).as("waiters left in the table").isZero();
   }
 
-  private int waiters() {
+  /** The number of calls that wait in the store that was created last. */
+  protected int waiters() {
     return table().waiterCount();
   }
 

@@ -1,0 +1,130 @@
+package org.sparkcollectives.store;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkcollectives.config.TimeString;
+
+/**
+ * The files of {@link FileStore}s that this process has open, each once: the locks of a file belong
+ * to the process, which loses them all when it closes the file anywhere.
+ */
+final class OpenFiles {
+
+  private static final Logger LOG = LoggerFactory.getLogger(OpenFiles.class);
+
+  private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(5);
+
+  /** Guarded by itself, the counts too. */
+  private static final Map<Path, OpenFile> FILES = new HashMap<>();
+
+  private OpenFiles() {}
+
+  private static final class OpenFile {
+
+    final FileTable table;
+    int handles;
+
+    OpenFile(FileTable table) {
+      this.table = table;
+    }
+  }
+
+  /** Opens a handle on the table in the file {@code path}. Blocks while other processes write. */
+  static FileTable open(Path path, int worldSize, Duration timeout) {
+    while (true) {
+      FileTable table = acquire(path);
+      boolean opened = false;
+      try {
+        opened = await(table.open(worldSize), timeout, path);
+        if (opened) {
+          return table;
+        }
+        // Whoever had it has removed the file in this moment: the next one is new.
+      } finally {
+        if (!opened) {
+          release(table, path);
+        }
+      }
+    }
+  }
+
+  /** Closes a handle. */
+  static void close(FileTable table) {
+    Path path = table.path();
+    try {
+      await(table.closeHandle(), CLOSE_TIMEOUT, path);
+    } catch (StoreException e) {
+      LOG.warn("Could not note in FileStore {} that a handle was closed; the file stays", path, e);
+    }
+    release(table, path);
+  }
+
+  private static FileTable acquire(Path path) {
+    synchronized (FILES) {
+      OpenFile file = FILES.get(path);
+      if (file == null) {
+        file = new OpenFile(new FileTable(path));
+        file.table.begin();
+        FILES.put(path, file);
+      }
+      file.handles++;
+      return file.table;
+    }
+  }
+
+  private static void release(FileTable table, Path path) {
+    synchronized (FILES) {
+      OpenFile file = FILES.get(path);
+      if (file == null || file.table != table) {
+        return;
+      }
+      file.handles--;
+      if (file.handles > 0) {
+        return;
+      }
+      // Under the lock, so that nobody opens the file anew while this closes it.
+      boolean interrupted = Thread.interrupted();
+      try {
+        table.stop(CLOSE_TIMEOUT);
+      } catch (InterruptedException e) {
+        interrupted = true;
+      } finally {
+        FILES.remove(path);
+      }
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  private static boolean await(CompletableFuture<Boolean> done, Duration timeout, Path path) {
+    boolean interrupted = Thread.interrupted();
+    try {
+      return done.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (InterruptedException e) {
+      interrupted = true;
+      throw new StoreException("Interrupted while waiting for the lock of FileStore " + path, e);
+    } catch (TimeoutException e) {
+      throw new StoreException(
+          "FileStore "
+              + path
+              + " is locked by another process, for longer than "
+              + TimeString.format(timeout),
+          e);
+    } catch (ExecutionException e) {
+      throw StoreCall.here(e.getCause());
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+}

@@ -1,0 +1,80 @@
+package org.sparkcollectives.testing;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** A program of the tests in a JVM of its own, with their class path. Killed if it is left. */
+public final class ForkedJvm implements AutoCloseable {
+
+  /** Longer than any test should take on a slow machine. */
+  private static final Duration LIMIT = Duration.ofSeconds(90);
+
+  private final Process process;
+  private final Path output;
+
+  private ForkedJvm(Process process, Path output) {
+    this.process = process;
+    this.output = output;
+  }
+
+  /** Starts the main method of {@code main}. */
+  public static ForkedJvm start(Class<?> main, String... arguments) throws IOException {
+    return start(List.of("-Xmx256m"), main, arguments);
+  }
+
+  /** Starts the main method of {@code main} in a JVM with {@code options}. */
+  public static ForkedJvm start(List<String> options, Class<?> main, String... arguments)
+      throws IOException {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(options);
+    command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+    command.addAll(List.of(arguments));
+    Path output = Files.createTempFile("forked-", ".log");
+    output.toFile().deleteOnExit();
+    Process process =
+        new ProcessBuilder(command)
+            .redirectErrorStream(true)
+            .redirectOutput(output.toFile())
+            .start();
+    return new ForkedJvm(process, output);
+  }
+
+  /** What it has printed so far. */
+  public String output() {
+    try {
+      return Files.readString(output);
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** Waits until it has printed {@code text}. */
+  public void awaitOutput(String text) {
+    Eventually.holds(
+        () -> output().contains(text), () -> "did not print \"" + text + "\": " + output());
+  }
+
+  /** Kills it so that it cannot say goodbye, and waits until it is gone. */
+  public void kill() throws InterruptedException {
+    process.destroyForcibly().waitFor();
+  }
+
+  /** Its exit status; fails the test if it does not end. */
+  public int exitStatus() throws InterruptedException {
+    if (!process.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)) {
+      throw new AssertionError("The process does not end: " + output());
+    }
+    return process.exitValue();
+  }
+
+  @Override
+  public void close() {
+    process.destroyForcibly();
+  }
+}
