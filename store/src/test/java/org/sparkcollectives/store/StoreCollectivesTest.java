@@ -1,0 +1,127 @@
+package org.sparkcollectives.store;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.sparkcollectives.testing.LeakCheck;
+import org.sparkcollectives.testing.Threads;
+
+@ExtendWith(LeakCheck.class)
+@Timeout(60)
+class StoreCollectivesTest {
+
+  private static final int SIZE = 3;
+  private static final Duration LIMIT = Duration.ofSeconds(30);
+  private static final Duration SHORT = Duration.ofMillis(30);
+
+  private final HashStore store = new HashStore();
+  private final Threads threads = new Threads();
+
+  @AfterEach
+  void close() {
+    threads.close();
+    store.close();
+  }
+
+  private interface Body {
+    void run(int rank, StoreCollectives collectives);
+  }
+
+  private void ranks(Body body) throws Exception {
+    threads.runTogether(
+        SIZE,
+        rank -> {
+          body.run(rank, new StoreCollectives(store, rank, SIZE));
+          return null;
+        });
+  }
+
+  private static byte[] bytes(int number) {
+    return String.valueOf(number).getBytes(UTF_8);
+  }
+
+  @Test
+  void whatOneRankSendsAllReceive() throws Exception {
+    ranks(
+        (rank, collectives) -> {
+          if (rank == 1) {
+            collectives.broadcastSend("b", bytes(42));
+          } else {
+            assertThat(collectives.broadcastRecv("b", LIMIT)).asString().isEqualTo("42");
+          }
+        });
+  }
+
+  @Test
+  void whatAllRanksSendOneReceivesByRank() throws Exception {
+    ranks(
+        (rank, collectives) -> {
+          if (rank == 1) {
+            assertThat(collectives.gatherRecv("g", bytes(1), LIMIT))
+                .containsExactly(bytes(0), bytes(1), bytes(2));
+          } else {
+            collectives.gatherSend("g", bytes(rank));
+          }
+        });
+  }
+
+  @Test
+  void eachRankReceivesItsPart() throws Exception {
+    ranks(
+        (rank, collectives) -> {
+          byte[] mine =
+              rank == 2
+                  ? collectives.scatterSend("s", List.of(bytes(10), bytes(11), bytes(12)))
+                  : collectives.scatterRecv("s", LIMIT);
+          assertThat(mine).isEqualTo(bytes(10 + rank));
+        });
+  }
+
+  @Test
+  void allRanksReceiveWhatAllHaveAndItsSum() throws Exception {
+    ranks(
+        (rank, collectives) -> {
+          assertThat(collectives.allGather("all", bytes(rank), LIMIT))
+              .containsExactly(bytes(0), bytes(1), bytes(2));
+          assertThat(collectives.allSum("sum", rank - 5L, LIMIT)).isEqualTo(-12);
+          collectives.barrier("end", LIMIT, true);
+        });
+  }
+
+  @Test
+  void whoIsMissingIsNamed() {
+    StoreCollectives first = new StoreCollectives(store, 0, SIZE);
+    new StoreCollectives(store, 2, SIZE).gatherSend("g", bytes(2));
+    StoreTimeoutException timeout =
+        catchThrowableOfType(
+            StoreTimeoutException.class, () -> first.gatherRecv("g", bytes(0), SHORT));
+    assertThat(timeout.missingKeys()).containsExactly("g/1");
+    assertThat(
+            catchThrowableOfType(
+                StoreTimeoutException.class, () -> first.barrier("b", SHORT, true)))
+        .isNotNull();
+    first.barrier("not awaited", Duration.ZERO, false);
+  }
+
+  @Test
+  void aKeyIsUsedOnce() {
+    StoreCollectives alone = new StoreCollectives(store, 0, 1);
+    alone.barrier("k", LIMIT, true);
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> alone.allSum("k", 1, LIMIT))
+        .withMessageContaining("k\"")
+        .withMessageContaining("has already been used by rank 0");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> alone.scatterSend("s", List.of()))
+        .withMessageContaining("one part for each of 1 ranks, not 0");
+    assertThatIllegalArgumentException().isThrownBy(() -> new StoreCollectives(store, 1, 1));
+  }
+}
