@@ -8,7 +8,8 @@ public enum DebugLevel {
   INFO,
   /**
    * Before each collective the ranks compare what they call: operation, sequence number, types,
-   * shapes, reduction, root and splits. Costs a small all-gather for each collective.
+   * shapes, reduction, root and splits. All ranks of a group must have the same level. Costs a
+   * small all-gather for each collective, two where sizes differ by rank.
    */
   DETAIL
 }

@@ -44,6 +44,8 @@ public enum OpType {
   ALL_REDUCE_SPARSE(18, "all-reduce-sparse"),
   /** Several reduce-scatters as one. */
   REDUCE_SCATTER_COALESCED(19, "reduce-scatter-coalesced"),
+  /** What ranks tell each other of a call at {@link DebugLevel#DETAIL}; not in c10d. */
+  FINGERPRINT(99),
   /** None of these. */
   UNKNOWN(100);
 

@@ -107,6 +107,7 @@ record GroupAssembly(Store store, RankContext context) {
             channel,
             paths.lane(),
             messages,
+            options.debugLevel(),
             () -> {
               paths.close();
               node.leave(members.id());

@@ -1,24 +1,27 @@
 package org.sparkcollectives.engine;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.sparkcollectives.Backend;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.DebugLevel;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 import org.sparkcollectives.algorithm.AlgorithmSelector;
+import org.sparkcollectives.debug.FingerprintCheck;
 import org.sparkcollectives.pointtopoint.MessageMatcher;
 import org.sparkcollectives.pointtopoint.MessagePath;
 import org.sparkcollectives.pointtopoint.PostedReceive;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.Lane;
-import org.sparkcollectives.transport.OperationHeader;
 
 /** Collectives and messages in host memory, over the heap and over Netty. */
 final class NettyBackend implements Backend {
@@ -29,20 +32,28 @@ final class NettyBackend implements Backend {
   private final RankMessages messages;
   private final Runnable onClose;
   private final AlgorithmSelector algorithms = new AlgorithmSelector();
+  private final FingerprintCheck check;
   private final AtomicLong nextMessage = new AtomicLong();
 
   /**
    * Of parts that are ready to use.
    *
+   * @param debugLevel whether the ranks compare what they call
    * @param onClose closes the lane and the messages' paths
    */
   NettyBackend(
-      GroupLife life, Channel channel, Lane lane, RankMessages messages, Runnable onClose) {
+      GroupLife life,
+      Channel channel,
+      Lane lane,
+      RankMessages messages,
+      DebugLevel debugLevel,
+      Runnable onClose) {
     this.life = life;
     this.channel = channel;
     this.lane = lane;
     this.messages = messages;
     this.onClose = onClose;
+    this.check = debugLevel == DebugLevel.DETAIL ? new FingerprintCheck(algorithms) : null;
   }
 
   @Override
@@ -55,6 +66,7 @@ final class NettyBackend implements Backend {
     HostTensor host = HostTensor.of(tensor);
     return collective(
         describe(OpType.BROADCAST, host).rootedAt(root),
+        Agreement.onShapes(host),
         timeout,
         List.of(tensor),
         peers -> algorithms.broadcast(peers, host, root));
@@ -65,6 +77,7 @@ final class NettyBackend implements Backend {
     HostTensor host = HostTensor.of(tensor);
     return collective(
         describe(OpType.ALL_REDUCE, host).reducing(op),
+        Agreement.onShapes(host),
         timeout,
         List.of(tensor),
         peers -> algorithms.allReduce(peers, host, op));
@@ -88,7 +101,9 @@ final class NettyBackend implements Backend {
                 List.of(),
                 () ->
                     run(
-                        description.header(number),
+                        description,
+                        number,
+                        new Agreement(List.of(tensor.shape()), List.of(), List.of()),
                         peers -> sum.set(algorithms.allReduce(peers, tensor)))) {
               @Override
               public SparseTensor sparseResult() {
@@ -112,6 +127,7 @@ final class NettyBackend implements Backend {
                 total(hosts),
                 total(hosts))
             .reducing(op),
+        Agreement.onShapes(hosts),
         timeout,
         tensors,
         peers -> algorithms.allReduceCoalesced(peers, hosts, op));
@@ -122,6 +138,7 @@ final class NettyBackend implements Backend {
     HostTensor host = HostTensor.of(tensor);
     return collective(
         describe(OpType.REDUCE, host).reducing(op).rootedAt(root),
+        Agreement.onShapes(host),
         timeout,
         lane.rank() == root ? List.of(tensor) : List.of(),
         peers -> algorithms.reduce(peers, host, op, root));
@@ -133,6 +150,7 @@ final class NettyBackend implements Backend {
     HostTensor from = HostTensor.of(input);
     return collective(
         describe(OpType.ALL_GATHER_INTO, from, from.count(), to.count(), to.count()),
+        Agreement.onShapes(from),
         timeout,
         List.of(output),
         peers -> algorithms.allGather(peers, to, from));
@@ -144,6 +162,7 @@ final class NettyBackend implements Backend {
     HostTensor from = HostTensor.of(input);
     return collective(
         describe(OpType.ALL_GATHER, from, from.count(), total(to), total(to)),
+        Agreement.onShapes(to),
         timeout,
         outputs,
         peers -> algorithms.allGather(peers, to, from));
@@ -156,6 +175,7 @@ final class NettyBackend implements Backend {
     return collective(
         describe(OpType.REDUCE_SCATTER_INTO, from, from.count(), to.count(), from.count())
             .reducing(op),
+        Agreement.onShapes(to),
         timeout,
         List.of(output),
         peers -> algorithms.reduceScatter(peers, to, from, op));
@@ -167,6 +187,7 @@ final class NettyBackend implements Backend {
     List<HostTensor> from = hosts(inputs);
     return collective(
         describe(OpType.REDUCE_SCATTER, to, total(from), to.count(), total(from)).reducing(op),
+        Agreement.onShapes(from),
         timeout,
         List.of(output),
         peers -> algorithms.reduceScatter(peers, to, from, op));
@@ -178,6 +199,7 @@ final class NettyBackend implements Backend {
     HostTensor from = HostTensor.of(input);
     return collective(
         describe(OpType.GATHER, from, from.count(), total(to), 0).rootedAt(root),
+        Agreement.onCounts(toOne(root, from), to),
         timeout,
         outputs,
         peers -> algorithms.gather(peers, to, from, root));
@@ -189,6 +211,7 @@ final class NettyBackend implements Backend {
     List<HostTensor> from = hosts(inputs);
     return collective(
         describe(OpType.SCATTER, to, total(from), to.count(), 0).rootedAt(root),
+        Agreement.onCounts(from, toOne(root, to)),
         timeout,
         List.of(output),
         peers -> algorithms.scatter(peers, to, from, root));
@@ -200,6 +223,7 @@ final class NettyBackend implements Backend {
     HostTensor from = HostTensor.of(input);
     return collective(
         describe(OpType.ALL_TO_ALL_INTO, from, from.count(), to.count(), to.count()),
+        Agreement.onShapes(from),
         timeout,
         List.of(output),
         peers -> algorithms.allToAll(peers, to, from));
@@ -211,6 +235,7 @@ final class NettyBackend implements Backend {
     List<HostTensor> from = hosts(inputs);
     return collective(
         describe(OpType.ALL_TO_ALL, from.get(0), total(from), total(to), 0),
+        Agreement.onCounts(from, to),
         timeout,
         outputs,
         peers -> algorithms.allToAll(peers, to, from));
@@ -220,6 +245,7 @@ final class NettyBackend implements Backend {
   public Work barrier(Duration timeout) {
     return collective(
         OperationDescription.collective(OpType.BARRIER, null, 0, 0, 0),
+        Agreement.onShapes(),
         timeout,
         List.of(),
         algorithms::barrier);
@@ -244,8 +270,17 @@ final class NettyBackend implements Backend {
     return tensors.stream().mapToLong(HostTensor::count).sum();
   }
 
+  /** This rank's only part, which the root has or gives; nothing for the others. */
+  private List<HostTensor> toOne(int root, HostTensor part) {
+    HostTensor nothing = part.slice(0, 0);
+    List<HostTensor> parts = new ArrayList<>(Collections.nCopies(lane.size(), nothing));
+    parts.set(root, part);
+    return parts;
+  }
+
   private Work collective(
       OperationDescription description,
+      Agreement agreement,
       Duration timeout,
       List<Tensor> outputs,
       Consumer<Lane> algorithm) {
@@ -258,13 +293,25 @@ final class NettyBackend implements Backend {
                 number,
                 timeout,
                 outputs,
-                () -> run(description.header(number), algorithm)));
+                () -> run(description, number, agreement, algorithm)));
   }
 
-  private void run(OperationHeader header, Consumer<Lane> algorithm) {
-    lane.begin(header);
+  private void run(
+      OperationDescription description,
+      long number,
+      Agreement agreement,
+      Consumer<Lane> algorithm) {
     boolean done = false;
     try {
+      if (check != null) {
+        check.compare(
+            lane,
+            number,
+            agreement.call(description, number),
+            agreement.sends(lane.size()),
+            agreement.receives(lane.size()));
+      }
+      lane.begin(description.header(number));
       algorithm.accept(lane);
       done = true;
     } finally {

@@ -197,9 +197,9 @@ public final class AbortPropagation implements AutoCloseable {
     if (!failure.operation().isEmpty()) {
       text.append(" in ").append(failure.operation());
     }
-    int firstLine = failure.cause().indexOf('\n');
+    int frames = failure.cause().indexOf("\n\tat ");
     text.append(": ");
-    text.append(firstLine < 0 ? failure.cause() : failure.cause().substring(0, firstLine));
+    text.append(frames < 0 ? failure.cause() : failure.cause().substring(0, frames));
     return text.toString();
   }
 }

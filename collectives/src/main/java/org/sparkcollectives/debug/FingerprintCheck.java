@@ -1,0 +1,159 @@
+package org.sparkcollectives.debug;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.sparkcollectives.CollectiveMismatchException;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.OpType;
+import org.sparkcollectives.algorithm.AlgorithmSelector;
+import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.Lane;
+import org.sparkcollectives.transport.OperationHeader;
+
+/**
+ * Compares what the ranks call, before they do it: {@link org.sparkcollectives.DebugLevel#DETAIL}.
+ *
+ * <p>The ranks gather a digest of each one's call; only where they differ do they gather the calls
+ * themselves, and then all fail with the same message. Where parts differ in size, they gather also
+ * how much each sends to each. As c10d's {@code ProcessGroupWrapper}, which does not compare
+ * reductions, roots and splits.
+ */
+public final class FingerprintCheck {
+
+  private static final int DIGEST = 2;
+
+  private final AlgorithmSelector algorithms;
+
+  /** A check that gathers with {@code algorithms}. */
+  public FingerprintCheck(AlgorithmSelector algorithms) {
+    this.algorithms = algorithms;
+  }
+
+  /**
+   * Blocks until all ranks have said what they call.
+   *
+   * @param sequenceNumber the number of the operation in its group
+   * @param call the operation with its number, types, shapes, reduction and root, in one line
+   * @param sends how many elements go to each rank; empty where all ranks know from the call
+   * @param receives how many elements come from each rank; empty where {@code sends} is
+   * @throws CollectiveMismatchException on every rank, if two ranks differ; names both and both
+   *     calls
+   */
+  public void compare(Lane lane, long sequenceNumber, String call, long[] sends, long[] receives) {
+    lane.begin(new OperationHeader(OpType.FINGERPRINT, sequenceNumber, DType.INT64, 0));
+    long[] digests = gather(lane, digest(call));
+    for (int rank = 1; rank < lane.size(); rank++) {
+      if (!sameAs(digests, rank, 0)) {
+        throw mismatch(lane, call, digests);
+      }
+    }
+    if (sends.length > 0) {
+      requireSplits(lane, call, sends, receives);
+    }
+  }
+
+  private static long[] digest(String call) {
+    try {
+      byte[] digest =
+          MessageDigest.getInstance("SHA-256").digest(call.getBytes(StandardCharsets.UTF_8));
+      ByteBuffer longs = ByteBuffer.wrap(digest);
+      return new long[] {longs.getLong(), longs.getLong()};
+    } catch (NoSuchAlgorithmException e) {
+      throw new AssertionError("every Java platform has SHA-256", e);
+    }
+  }
+
+  private static boolean sameAs(long[] digests, int rank, int other) {
+    return digests[DIGEST * rank] == digests[DIGEST * other]
+        && digests[DIGEST * rank + 1] == digests[DIGEST * other + 1];
+  }
+
+  /** What most ranks call, the lowest of them first; and the lowest rank that calls another. */
+  private CollectiveMismatchException mismatch(Lane lane, String call, long[] digests) {
+    List<String> calls = gatherTexts(lane, call);
+    Map<String, Integer> counts = new HashMap<>();
+    calls.forEach(each -> counts.merge(each, 1, Integer::sum));
+    int usual = 0;
+    for (int rank = 1; rank < calls.size(); rank++) {
+      if (counts.get(calls.get(rank)) > counts.get(calls.get(usual))) {
+        usual = rank;
+      }
+    }
+    int odd = 0;
+    while (sameAs(digests, odd, usual)) {
+      odd++;
+    }
+    return new CollectiveMismatchException(
+        "Ranks call different collectives:\n  rank "
+            + usual
+            + " calls "
+            + calls.get(usual)
+            + "\n  rank "
+            + odd
+            + " calls "
+            + calls.get(odd)
+            + "\n"
+            + counts.get(calls.get(usual))
+            + " of "
+            + calls.size()
+            + " ranks call the first. All ranks must call the same collectives in the same order");
+  }
+
+  private void requireSplits(Lane lane, String call, long[] sends, long[] receives) {
+    int n = lane.size();
+    long[] own = Arrays.copyOf(sends, 2 * n);
+    System.arraycopy(receives, 0, own, n, n);
+    long[] all = gather(lane, own);
+    for (int from = 0; from < n; from++) {
+      for (int to = 0; to < n; to++) {
+        long sent = all[2 * n * from + to];
+        long expected = all[2 * n * to + n + from];
+        if (sent != expected) {
+          throw new CollectiveMismatchException(
+              "Ranks give different sizes in "
+                  + call
+                  + ":\n  rank "
+                  + from
+                  + " sends "
+                  + sent
+                  + " elements to rank "
+                  + to
+                  + "\n  rank "
+                  + to
+                  + " expects "
+                  + expected
+                  + " elements from rank "
+                  + from);
+        }
+      }
+    }
+  }
+
+  private long[] gather(Lane lane, long[] own) {
+    long[] all = new long[own.length * lane.size()];
+    algorithms.allGather(
+        lane, HostTensor.wrap(DType.INT64, all), HostTensor.wrap(DType.INT64, own));
+    return all;
+  }
+
+  private List<String> gatherTexts(Lane lane, String own) {
+    byte[] text = own.getBytes(StandardCharsets.UTF_8);
+    long[] lengths = gather(lane, new long[] {text.length});
+    List<byte[]> texts = new ArrayList<>();
+    List<HostTensor> outputs = new ArrayList<>();
+    for (long length : lengths) {
+      byte[] each = new byte[(int) length];
+      texts.add(each);
+      outputs.add(HostTensor.wrap(DType.UINT8, each));
+    }
+    algorithms.allGather(lane, outputs, HostTensor.wrap(DType.UINT8, text));
+    return texts.stream().map(each -> new String(each, StandardCharsets.UTF_8)).toList();
+  }
+}
