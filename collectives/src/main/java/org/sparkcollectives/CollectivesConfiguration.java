@@ -50,8 +50,9 @@ public final class CollectivesConfiguration {
   public static final ConfigEntry<String> BIND_HOST =
       ConfigEntry.string("spark.collectives.bindHost")
           .doc(
-              "The address that a JVM listens on. Empty: the one that Spark itself uses, or the"
-                  + " loopback address outside Spark.")
+              "The address that a JVM listens on. Empty: the one that Spark itself uses; outside"
+                  + " Spark the one that reaches the address of a rendezvous URL, else the"
+                  + " loopback address.")
           .since("0.1.0")
           .defaultsTo("");
 
@@ -61,6 +62,16 @@ public final class CollectivesConfiguration {
           .doc(
               "The address that peers connect to, where it differs from the one listened on, as"
                   + " in containers. Empty: the address listened on.")
+          .since("0.1.0")
+          .defaultsTo("");
+
+  /** What proves that a process may join. */
+  public static final ConfigEntry<String> RENDEZVOUS_SECRET =
+      ConfigEntry.string("spark.collectives.rendezvous.secret")
+          .doc(
+              "What the processes of a `tcp://` or `env://` rendezvous prove to each other that they"
+                  + " have. Empty: whoever reaches the port may join. Not used by Spark tasks,"
+                  + " whose store is guarded by Spark or by a secret of its own.")
           .since("0.1.0")
           .defaultsTo("");
 
@@ -86,7 +97,7 @@ public final class CollectivesConfiguration {
       ConfigEntry.string("spark.collectives.backend")
           .doc(
               "What carries out the operations: the name of a backend, or one for each kind of"
-                  + " device as in `cpu:netty,cuda:nccl`.")
+                  + " device as in `cpu:netty,cuda:fake`.")
           .since("0.1.0")
           .defaultsTo(BackendRegistry.NETTY);
 
@@ -118,6 +129,7 @@ public final class CollectivesConfiguration {
         PORT_MAX_RETRIES,
         BIND_HOST,
         HOST,
+        RENDEZVOUS_SECRET,
         CONNECT_TIMEOUT,
         NATIVE,
         BACKEND,

@@ -30,7 +30,7 @@ public record Failure(
    */
   public enum Kind {
     /** The rank's own code threw, or called {@link ProcessGroup#abort}. */
-    USER_EXCEPTION("failed"),
+    EXCEPTION("failed"),
     /** The rank's task was killed. */
     KILLED("was killed"),
     /** The rank's process is gone. */

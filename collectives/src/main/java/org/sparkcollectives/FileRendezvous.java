@@ -24,6 +24,6 @@ final class FileRendezvous implements RendezvousHandler {
     int size = parsed.number("world_size", null);
     parsed.check(rank, size);
     FileStore store = new FileStore(Path.of(url.getPath()), size);
-    return new Meeting(store, rank, size, store::close);
+    return new Meeting(store, rank, size, LocalAddress.ofThisHost(), store::close);
   }
 }

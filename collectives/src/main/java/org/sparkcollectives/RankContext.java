@@ -1,10 +1,11 @@
 package org.sparkcollectives;
 
+import java.util.Objects;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.store.net.TransportSecurity;
 
 /**
- * What hosts a rank: a Spark task or a plain process. The watchdog asks it, some fifty times a
+ * What hosts a rank: a Spark task or a plain process. The watchdog asks it, some hundred times a
  * second, whether the rank must stop.
  */
 public interface RankContext {
@@ -44,7 +45,7 @@ public interface RankContext {
     return Configuration.ofSystemProperties();
   }
 
-  /** The address to listen on where the configuration names none; loopback outside Spark. */
+  /** The address to listen on where the configuration names none. */
   default String bindHost() {
     return "127.0.0.1";
   }
@@ -54,13 +55,31 @@ public interface RankContext {
     return TransportSecurity.plain();
   }
 
-  /** A rank in a plain process, which nobody kills but the operating system. */
+  /**
+   * A rank in a plain process, which nobody kills but the operating system, among ranks of the same
+   * host.
+   */
   static RankContext process() {
+    return process("127.0.0.1");
+  }
+
+  /**
+   * A rank in a plain process, which nobody kills but the operating system.
+   *
+   * @param bindHost the address at which ranks of other processes reach this one
+   */
+  static RankContext process(String bindHost) {
+    Objects.requireNonNull(bindHost, "bindHost");
     String name = "process " + ProcessHandle.current().pid();
     return new RankContext() {
       @Override
       public String executorId() {
         return name;
+      }
+
+      @Override
+      public String bindHost() {
+        return bindHost;
       }
 
       @Override

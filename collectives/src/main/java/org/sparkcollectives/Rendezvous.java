@@ -77,10 +77,14 @@ public final class Rendezvous {
   }
 
   /**
-   * Joins the group that a URL names. Blocks until all ranks have joined. The store goes with the
-   * group.
+   * Joins the group that a URL names. Blocks until all ranks have joined, for {@code
+   * spark.collectives.store.timeout} at the most. Closing the group closes the store; the rank that
+   * serves it waits then for up to 30 seconds until the others have closed theirs.
    *
-   * @throws IllegalArgumentException if the URL is malformed or nobody handles its scheme
+   * @throws IllegalArgumentException if the URL is malformed, nobody handles its scheme, or ranks
+   *     disagree on the world size
+   * @throws CollectiveTimeoutException naming the ranks that did not arrive
+   * @throws org.sparkcollectives.store.StoreException if the store cannot be opened or reached
    */
   public static ProcessGroup join(String url, GroupOptions options) {
     URI parsed;
@@ -109,7 +113,7 @@ public final class Rendezvous {
               meeting.rank(),
               meeting.size(),
               options,
-              RankContext.process(),
+              RankContext.process(meeting.bindHost()),
               meeting.onClose());
       joined = true;
       return group;

@@ -20,7 +20,9 @@ public interface RendezvousHandler {
    * @param store the store in which they find each other
    * @param rank which rank the caller is
    * @param size the number of ranks
+   * @param bindHost the address at which the other ranks reach this process, unless {@code
+   *     spark.collectives.bindHost} names one
    * @param onClose lets go of the store, after the group was closed
    */
-  record Meeting(Store store, int rank, int size, Runnable onClose) {}
+  record Meeting(Store store, int rank, int size, String bindHost, Runnable onClose) {}
 }

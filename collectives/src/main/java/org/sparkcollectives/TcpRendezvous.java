@@ -1,12 +1,14 @@
 package org.sparkcollectives;
 
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreConfiguration;
 import org.sparkcollectives.store.TcpStore;
 import org.sparkcollectives.store.TcpStoreServer;
+import org.sparkcollectives.store.net.TransportSecurity;
 
 /** {@code tcp://host:port?rank=R&world_size=N}: rank 0 serves the store at that address. */
 final class TcpRendezvous implements RendezvousHandler {
@@ -28,16 +30,23 @@ final class TcpRendezvous implements RendezvousHandler {
 
   /** Serves the store at that address, or connects to it. */
   static Meeting meet(String host, int port, int rank, int size) {
+    Configuration configuration = Configuration.ofSystemProperties();
+    byte[] secret =
+        configuration
+            .get(CollectivesConfiguration.RENDEZVOUS_SECRET)
+            .getBytes(StandardCharsets.UTF_8);
+    String own = LocalAddress.towards(host, port);
     if (rank > 0) {
-      Duration timeout = Configuration.ofSystemProperties().get(StoreConfiguration.TIMEOUT);
-      Store client = TcpStore.connect(host, port, timeout);
-      return new Meeting(client, rank, size, client::close);
+      Duration timeout = configuration.get(StoreConfiguration.TIMEOUT);
+      Store client = TcpStore.connect(host, port, secret, TransportSecurity.plain(), timeout);
+      return new Meeting(client, rank, size, own, client::close);
     }
-    TcpStoreServer server = TcpStore.server(host, port);
+    TcpStoreServer server = TcpStore.server(host, port, secret, TransportSecurity.plain());
     return new Meeting(
         server,
         rank,
         size,
+        own,
         () -> {
           server.awaitClientsGone(LINGER);
           server.close();

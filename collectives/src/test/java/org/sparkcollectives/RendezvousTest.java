@@ -1,5 +1,6 @@
 package org.sparkcollectives;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -16,6 +17,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.sparkcollectives.store.FileStore;
 import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.store.Store;
+import org.sparkcollectives.store.StoreConnectionException;
+import org.sparkcollectives.store.TcpStore;
+import org.sparkcollectives.store.TcpStoreServer;
+import org.sparkcollectives.store.net.TransportSecurity;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.RankProcesses;
 import org.sparkcollectives.testing.RankThreads;
@@ -104,6 +109,29 @@ class RendezvousTest {
           }
           return null;
         });
+  }
+
+  @Test
+  void aProcessWithoutTheSecretMayNotJoin() {
+    String property = CollectivesConfiguration.RENDEZVOUS_SECRET.key();
+    System.setProperty(property, "open sesame");
+    try (TcpStoreServer other =
+        TcpStore.server("127.0.0.1", 0, "guess".getBytes(UTF_8), TransportSecurity.plain())) {
+      String url = "tcp://127.0.0.1:" + other.port() + "?rank=1&world_size=2";
+      assertThatThrownBy(() -> Rendezvous.join(url))
+          .isInstanceOf(StoreConnectionException.class)
+          .hasMessageContaining("secret");
+    } finally {
+      System.clearProperty(property);
+    }
+  }
+
+  @Test
+  void ranksListenAtTheAddressThatReachesTheOthers() {
+    assertThat(LocalAddress.towards("127.0.0.2", 1)).isEqualTo("127.0.0.2");
+    assertThat(LocalAddress.towards("::1", 1)).isEqualTo("0:0:0:0:0:0:0:1");
+    assertThat(LocalAddress.towards("no.such.host.invalid", 1)).isEqualTo("127.0.0.1");
+    assertThat(LocalAddress.towards("0.0.0.0", 1)).isEqualTo(LocalAddress.ofThisHost());
   }
 
   @Test

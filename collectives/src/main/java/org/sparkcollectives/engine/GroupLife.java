@@ -150,7 +150,7 @@ final class GroupLife implements Watchdog.Watched, AutoCloseable {
       return;
     }
     propagation.report(
-        self.failure(Failure.Kind.USER_EXCEPTION, "", -1, cause),
+        self.failure(Failure.Kind.EXCEPTION, "", -1, cause),
         operation ->
             new GroupAbortedException(
                 operation
@@ -190,7 +190,7 @@ final class GroupLife implements Watchdog.Watched, AutoCloseable {
   /** A peer refused a message of a collective, because it is in another. */
   void refused(CollectiveMismatchException mismatch) {
     report(
-        self.failure(Failure.Kind.USER_EXCEPTION, "", -1, mismatch.toString()),
+        self.failure(Failure.Kind.EXCEPTION, "", -1, mismatch.toString()),
         operation -> ownFailure(operation, mismatch));
   }
 
@@ -262,8 +262,7 @@ final class GroupLife implements Watchdog.Watched, AutoCloseable {
         pathBroken(transport.peer(), transport);
       } else if (!(thrown instanceof PeerFailedException)) {
         report(
-            self.failure(
-                Failure.Kind.USER_EXCEPTION, work.describe(), work.sequenceNumber(), thrown),
+            self.failure(Failure.Kind.EXCEPTION, work.describe(), work.sequenceNumber(), thrown),
             operation -> ownFailure(operation, thrown));
       }
       awaitFailure();

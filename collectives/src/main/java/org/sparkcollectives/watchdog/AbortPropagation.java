@@ -90,7 +90,7 @@ public final class AbortPropagation implements AutoCloseable {
    *     better record turns up; null for what the record says
    */
   public void report(Failure failure, Function<String, CollectiveException> local) {
-    if (failure.kind() == Failure.Kind.USER_EXCEPTION) {
+    if (failure.kind() == Failure.Kind.EXCEPTION) {
       end(failure, local);
     }
     inBackground(
@@ -155,7 +155,7 @@ public final class AbortPropagation implements AutoCloseable {
     Failure best = known;
     long start = System.nanoTime();
     while (!groupFailure.failed()
-        && best.kind() != Failure.Kind.USER_EXCEPTION
+        && best.kind() != Failure.Kind.EXCEPTION
         && System.nanoTime() - start < SETTLE.toNanos()) {
       LockSupport.parkNanos(REREAD_NANOS);
       Failure found = readQuietly();

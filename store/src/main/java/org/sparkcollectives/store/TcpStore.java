@@ -30,11 +30,12 @@ public final class TcpStore {
    *
    * @param host the address to listen on
    * @param port the port to listen on; 0 for any, see {@link TcpStoreServer#port}
+   * @param secret what clients must have; empty for none
    * @throws StoreException if the address cannot be listened on
    */
   public static TcpStoreServer server(
       String host, int port, byte[] secret, TransportSecurity security) {
-    return TcpStoreServer.open(host, port, secret, security);
+    return TcpStoreServer.open(host, port, key(secret), security);
   }
 
   /**
@@ -55,6 +56,10 @@ public final class TcpStore {
    */
   public static WatchableStore connect(
       String host, int port, byte[] secret, TransportSecurity security, Duration timeout) {
-    return TcpStoreClient.connect(host, port, secret, security, timeout);
+    return TcpStoreClient.connect(host, port, key(secret), security, timeout);
+  }
+
+  private static byte[] key(byte[] secret) {
+    return secret.length == 0 ? NO_SECRET : secret;
   }
 }

@@ -63,7 +63,7 @@ class WorldSuite extends AnyFunSuite with LocalCluster {
     for (rank <- Seq(0, 1, 3)) {
       eventually(s"rank $rank says why it failed")(Files.exists(folder.resolve(rank.toString)))
       val failure = Jobs.read(folder, rank)
-      assert(failure.startsWith("USER_EXCEPTION"), failure)
+      assert(failure.startsWith("EXCEPTION"), failure)
       assert(failure.contains("rank 2") && failure.contains("row 17 is broken"), failure)
       assert(failure.contains("WorldSuite"), "the other rank's stack trace: " + failure)
     }
