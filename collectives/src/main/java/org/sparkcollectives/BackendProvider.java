@@ -1,10 +1,6 @@
 package org.sparkcollectives;
 
-import java.time.Duration;
-import java.util.List;
 import java.util.Set;
-import org.sparkcollectives.config.Configuration;
-import org.sparkcollectives.store.Store;
 
 /**
  * Makes the backends of one name, one for each group that asks for it. Found by {@link
@@ -30,25 +26,5 @@ public interface BackendProvider {
    * Makes a group's backend on this rank. All ranks of the group do so; may block until they have,
    * within the group's timeout.
    */
-  Backend create(Membership group);
-
-  /**
-   * What a backend knows of its group: c10d's {@code DistributedBackendOptions}.
-   *
-   * @param groupName the group's unique name
-   * @param rank this rank in the group
-   * @param size the number of ranks
-   * @param globalRanks the rank in the world group of each group rank
-   * @param store a part of the group's store that is this backend's own, closed by the group
-   * @param timeout how long an operation may take unless a call says otherwise
-   * @param configuration where settings are looked up
-   */
-  record Membership(
-      String groupName,
-      int rank,
-      int size,
-      List<Integer> globalRanks,
-      Store store,
-      Duration timeout,
-      Configuration configuration) {}
+  Backend create(BackendContext group);
 }

@@ -12,7 +12,12 @@ public final class CollectivesConfiguration {
       ConfigEntry.duration("spark.collectives.timeout")
           .doc("How long an operation of a group may take before it fails, and the group with it.")
           .since("0.1.0")
-          .check(value -> !value.isNegative() && !value.isZero(), "more than zero")
+          .check(
+              value ->
+                  !value.isNegative()
+                      && !value.isZero()
+                      && value.compareTo(GroupOptions.LONGEST_TIMEOUT) <= 0,
+              "more than zero, 10000d at the most")
           .defaultsTo(Duration.ofMinutes(30));
 
   /** See {@link GroupOptions#withTransports}. */

@@ -8,6 +8,9 @@ import java.util.stream.IntStream;
 /** How a group is made. Immutable; each {@code with} method returns another. */
 public final class GroupOptions {
 
+  /** The longest that an operation may be allowed to take: 10,000 days. */
+  public static final Duration LONGEST_TIMEOUT = Duration.ofDays(10_000);
+
   private static final List<String> TRANSPORTS = List.of("heap", "tcp");
   private static final GroupOptions DEFAULTS = new GroupOptions(new Choices());
 
@@ -67,10 +70,16 @@ public final class GroupOptions {
     return with(copy -> copy.description = value);
   }
 
-  /** With how long an operation may take; more than zero. */
+  /**
+   * With how long an operation may take; more than zero, and {@link #LONGEST_TIMEOUT} at the most.
+   */
   public GroupOptions withTimeout(Duration value) {
-    if (value.isNegative() || value.isZero()) {
-      throw new IllegalArgumentException("The timeout must be more than zero, not " + value);
+    if (value.isNegative() || value.isZero() || value.compareTo(LONGEST_TIMEOUT) > 0) {
+      throw new IllegalArgumentException(
+          "The timeout must be more than zero and "
+              + LONGEST_TIMEOUT.toDays()
+              + " days at the most, not "
+              + value);
     }
     return with(copy -> copy.timeout = value);
   }

@@ -102,7 +102,7 @@ class BackendsTest {
           }
 
           @Override
-          public Backend create(Membership group) {
+          public Backend create(BackendContext group) {
             group
                 .store()
                 .set("made", group.groupName().getBytes(java.nio.charset.StandardCharsets.UTF_8));

@@ -38,6 +38,23 @@ abstract class GroupsContractTest {
   }
 
   @Test
+  void namesAndTimeoutsThatCannotBeAreRefusedAtOnce() {
+    ranks(
+        2,
+        group -> {
+          assertThatThrownBy(
+                  () -> group.newGroup(GroupOptions.defaults().withName("x".repeat(3000))))
+              .isInstanceOf(IllegalArgumentException.class)
+              .hasMessageContaining("bytes long; the most is 2000");
+          assertThatThrownBy(() -> group.withTimeout(Duration.ofSeconds(Long.MAX_VALUE)))
+              .isInstanceOf(IllegalArgumentException.class)
+              .hasMessageContaining("10000 days at the most");
+          group.withTimeout(GroupOptions.LONGEST_TIMEOUT).barrier().await();
+          return null;
+        });
+  }
+
+  @Test
   void aGroupHasItsMembersInTheOrderGivenAndOthersGetNull() {
     ranks(
         4,

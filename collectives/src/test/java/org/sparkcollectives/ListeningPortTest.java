@@ -14,6 +14,7 @@ import org.sparkcollectives.store.net.TransportSecurity;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.RankProcesses;
+import org.sparkcollectives.testing.RankThreads;
 
 /** The port on which a JVM's ranks listen. */
 @ExtendWith(LeakCheck.class)
@@ -70,6 +71,24 @@ class ListeningPortTest {
           .hasMessageContaining("port " + port)
           .hasMessageContaining("spark.collectives.port");
     }
+  }
+
+  @Test
+  void aConfiguredPortIsFreeAgainForTheNextGroup() throws Exception {
+    int port = RankProcesses.freePort();
+    RankThreads.run(
+        2,
+        thread -> {
+          for (int i = 0; i < 50; i++) {
+            try (HashStore store = new HashStore();
+                ProcessGroup group =
+                    ProcessGroups.create(
+                        store, 0, 1, GroupOptions.defaults(), listeningOn(port, 0))) {
+              assertThat(group.size()).isEqualTo(1);
+            }
+          }
+          return null;
+        });
   }
 
   @Test

@@ -367,6 +367,42 @@ abstract class RedistributionContractTest {
   }
 
   @Test
+  void listsOfOtherSizesAreRefusedThoughTheirTotalsAreEqual() {
+    ranks(
+        2,
+        group -> {
+          boolean first = group.rank() == 0;
+          List<Tensor> tensors =
+              List.of(Tensor.of(new float[first ? 3 : 5]), Tensor.of(new float[first ? 5 : 3]));
+          assertThatThrownBy(() -> group.allReduceCoalesced(tensors, ReduceOp.SUM).await())
+              .isInstanceOf(CollectiveException.class)
+              .hasMessageMatching("(?s).*(sizes with digest|float32 \\[3\\] \\[5\\]).*");
+          return null;
+        });
+  }
+
+  @Test
+  void memoryIsSharedInPlaceOrNotAtAll() {
+    ranks(
+        3,
+        group -> {
+          int[] data = {1, 2, 3, 4, 5, 6};
+          Tensor all = Tensor.of(data);
+          Tensor own = all.slice(2L * group.rank(), 2);
+          Tensor other = all.slice(1, 2);
+          String refused = "output and input share memory";
+          refused(() -> group.allGather(all, other), refused);
+          refused(() -> group.reduceScatter(other, all, ReduceOp.SUM), refused);
+          List<Tensor> parts = List.of(all.slice(0, 2), all.slice(2, 2), all.slice(4, 2));
+          refused(() -> group.allGather(parts, parts.get((group.rank() + 1) % 3)), refused);
+          group.reduceScatter(own, all, ReduceOp.SUM).await();
+          group.allGather(all, own).await();
+          assertThat(data).containsExactly(3, 6, 9, 12, 15, 18);
+          return null;
+        });
+  }
+
+  @Test
   void argumentsAreRefusedAndTheGroupGoesOn() {
     ranks(
         2,

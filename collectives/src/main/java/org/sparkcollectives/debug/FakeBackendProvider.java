@@ -2,6 +2,7 @@ package org.sparkcollectives.debug;
 
 import java.util.Set;
 import org.sparkcollectives.Backend;
+import org.sparkcollectives.BackendContext;
 import org.sparkcollectives.BackendProvider;
 import org.sparkcollectives.Device;
 
@@ -33,7 +34,7 @@ public final class FakeBackendProvider implements BackendProvider {
   }
 
   @Override
-  public Backend create(Membership group) {
+  public Backend create(BackendContext group) {
     return new FakeBackend(group.rank(), group.size());
   }
 }

@@ -176,6 +176,29 @@ final class Arguments {
     return parts;
   }
 
+  /** That a rank's own part lies apart from the parts of all, or is its place among them. */
+  void apartOrInPlace(String operation, List<HostTensor> parts, HostTensor own) {
+    for (int each = 0; each < parts.size(); each++) {
+      HostTensor part = parts.get(each);
+      require(
+          !part.overlaps(own) || (each == rank && part.isSameMemoryAs(own)),
+          operation,
+          "output and input share memory; in place, what belongs to this rank alone must be its own"
+              + " part "
+              + rank
+              + " of what belongs to all");
+    }
+  }
+
+  /** The same where the parts are equal and lie in one tensor. */
+  void apartOrInPlace(String operation, HostTensor all, HostTensor own) {
+    List<HostTensor> parts = new ArrayList<>();
+    for (int each = 0; each < size; each++) {
+      parts.add(all.slice(each * own.count(), own.count()));
+    }
+    apartOrInPlace(operation, parts, own);
+  }
+
   /** That what is written is not what is still to be read. */
   void apart(String operation, List<HostTensor> outputs, List<HostTensor> inputs) {
     for (HostTensor output : outputs) {

@@ -2,6 +2,7 @@ package org.sparkcollectives.engine;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -10,7 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import org.sparkcollectives.Backend;
 import org.sparkcollectives.BackendConfig;
-import org.sparkcollectives.BackendProvider;
+import org.sparkcollectives.BackendContext;
 import org.sparkcollectives.BackendRegistry;
 import org.sparkcollectives.Device;
 import org.sparkcollectives.config.Configuration;
@@ -45,24 +46,35 @@ final class Backends implements AutoCloseable {
     Map<String, Backend> byName = new LinkedHashMap<>();
     byName.put(BackendRegistry.NETTY, netty);
     Map<Device.Type, Backend> byDevice = new EnumMap<>(Device.Type.class);
-    for (Map.Entry<Device.Type, String> each : expand(config).entrySet()) {
-      Backend backend =
-          byName.computeIfAbsent(
-              each.getValue(),
-              name ->
-                  BackendRegistry.provider(name)
-                      .create(
-                          new BackendProvider.Membership(
-                              members.name(),
-                              members.rank(),
-                              members.size(),
-                              members.endpoints().stream().map(Endpoint::rank).toList(),
-                              groupStore.withPrefix("backend/" + name),
-                              timeout,
-                              configuration)));
-      byDevice.put(each.getKey(), backend);
+    Map<Device.Type, String> names = expand(config);
+    Backends backends = null;
+    try {
+      for (Map.Entry<Device.Type, String> each : names.entrySet()) {
+        Backend backend =
+            byName.computeIfAbsent(
+                each.getValue(),
+                name ->
+                    BackendRegistry.provider(name)
+                        .create(
+                            new BackendContext(
+                                members.name(),
+                                members.rank(),
+                                members.size(),
+                                members.endpoints().stream().map(Endpoint::rank).toList(),
+                                groupStore.withPrefix("backend/" + name),
+                                timeout,
+                                configuration)));
+        byDevice.put(each.getKey(), backend);
+      }
+      backends = new Backends(members.name(), new ArrayList<>(byName.values()), byDevice);
+      return backends;
+    } finally {
+      if (backends == null) {
+        // The netty backend is closed by who made it.
+        byName.remove(BackendRegistry.NETTY);
+        byName.values().forEach(Backend::close);
+      }
     }
-    return new Backends(members.name(), new ArrayList<>(byName.values()), byDevice);
   }
 
   /** Whether a group with this configuration has to find its other ranks. */
@@ -130,9 +142,9 @@ final class Backends implements AutoCloseable {
   /** Those that came last are closed first. */
   @Override
   public void close() {
-    for (int i = all.size() - 1; i >= 0; i--) {
-      all.get(i).close();
-    }
+    List<Backend> last = new ArrayList<>(all);
+    Collections.reverse(last);
+    ClosingSteps.run(last.stream().<Runnable>map(each -> each::close).toArray(Runnable[]::new));
   }
 
   @Override

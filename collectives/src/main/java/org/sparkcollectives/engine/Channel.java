@@ -43,6 +43,7 @@ final class Channel {
     boolean wake;
     synchronized (this) {
       task = make.apply(nextSequenceNumber);
+      task.begin();
       nextSequenceNumber++;
       lastSubmitted = task;
       queue.add(task);

@@ -69,6 +69,8 @@ final class CollectiveNode {
         return;
       }
       NODES.remove(options);
+      // Before anybody can make the next node, which may want the same port.
+      tcp.stopListening();
     }
     close();
   }

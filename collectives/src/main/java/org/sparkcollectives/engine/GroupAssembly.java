@@ -82,6 +82,7 @@ record GroupAssembly(Store store, RankContext context) {
       GroupLife parent,
       Runnable afterClose) {
     requireTransports(members, options.transports());
+    BackendConfig backendConfig = BackendConfig.parse(options.backend());
     Store groupStore = store.withPrefix(members.name());
     CollectiveNode.LocalGroup local = node.join(members.id(), members.size());
     GroupLife life =
@@ -108,50 +109,68 @@ record GroupAssembly(Store store, RankContext context) {
             paths.lane(),
             messages,
             options.debugLevel(),
-            () -> {
-              paths.close();
-              node.leave(members.id());
-            });
+            () ->
+                ClosingSteps.run(
+                    () -> paths.close(channel.lastSequenceNumber(), options.timeout()),
+                    () -> node.leave(members.id())));
     Watchdog.Watched look =
         () -> {
           life.look();
           channel.runNeglected();
         };
     node.watchdog().watch(look);
-    RankGroup group =
-        new RankGroup(
-            members,
-            options,
-            life,
-            Backends.of(
-                BackendConfig.parse(options.backend()),
-                netty,
-                members,
-                groupStore,
-                options.timeout(),
-                context.configuration()),
-            channel,
-            groupStore,
-            this,
-            () -> {
-              node.watchdog().forget(look);
-              context.left(members.name());
-              node.release();
-              afterClose.run();
-            });
-    context.joined(
-        members.name(),
-        members
-            .identity()
-            .failure(
-                Failure.Kind.EXECUTOR_LOST,
-                "",
-                -1,
-                "its process is gone, and with it the connection to the driver"));
-    if (options.debugLevel() != DebugLevel.OFF) {
-      LOG.info("{} with {} and {}", members, options.backend(), options.transports());
+    boolean assembled = false;
+    try {
+      Backends backends =
+          Backends.of(
+              backendConfig,
+              netty,
+              members,
+              groupStore,
+              options.timeout(),
+              context.configuration());
+      RankGroup group =
+          new RankGroup(
+              members,
+              options,
+              life,
+              backends,
+              channel,
+              groupStore,
+              this,
+              () ->
+                  ClosingSteps.run(
+                      () -> node.watchdog().forget(look),
+                      () -> context.left(members.name()),
+                      () -> log(options, "{} is closed", members),
+                      node::release,
+                      afterClose));
+      context.joined(members.name(), lost(members));
+      log(options, "{} with {} and {}", members, options.backend(), options.transports());
+      assembled = true;
+      return group;
+    } finally {
+      if (!assembled) {
+        ClosingSteps.run(() -> node.watchdog().forget(look), netty::close, life::close);
+      }
     }
-    return group;
+  }
+
+  /** What is said of this rank if its process vanishes. */
+  private static Failure lost(Membership members) {
+    return members
+        .identity()
+        .failure(
+            Failure.Kind.EXECUTOR_LOST,
+            "",
+            -1,
+            "its process is gone, and with it the connection to the driver");
+  }
+
+  private static void log(GroupOptions options, String format, Object... arguments) {
+    if (options.debugLevel() != DebugLevel.OFF) {
+      LOG.info(format, arguments);
+    }
   }
 
   private static void requireTransports(Membership members, List<String> transports) {

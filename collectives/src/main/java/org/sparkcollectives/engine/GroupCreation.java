@@ -44,6 +44,7 @@ public final class GroupCreation {
     GroupAssembly assembly = new GroupAssembly(store, context);
     GroupOptions resolved = assembly.resolve(options);
     String name = options.name().isEmpty() ? nextName(store, rank) : options.name();
+    Membership.requireName(name);
     CollectiveNode node = CollectiveNode.acquire(NodeOptions.of(context));
     boolean created = false;
     try {

@@ -44,6 +44,7 @@ final class GroupLife implements Watchdog.Watched, AutoCloseable {
   private final ProgressInquiry inquiry;
   private final Set<PendingWork> pending = ConcurrentHashMap.newKeySet();
   private final AtomicBoolean reported = new AtomicBoolean();
+  private final AtomicBoolean inquiring = new AtomicBoolean();
   private volatile CollectiveProgress progress = CollectiveProgress.NONE;
 
   GroupLife(
@@ -187,6 +188,11 @@ final class GroupLife implements Watchdog.Watched, AutoCloseable {
         null);
   }
 
+  /** A peer has closed the group in good order; whether somebody still needs it, numbers tell. */
+  void peerLeft(int peer, long lastCollective) {
+    departures.left(peer, lastCollective);
+  }
+
   /** A peer refused a message of a collective, because it is in another. */
   void refused(CollectiveMismatchException mismatch) {
     report(
@@ -207,7 +213,7 @@ final class GroupLife implements Watchdog.Watched, AutoCloseable {
   }
 
   private void overdue(PendingWork work) {
-    if (!reported.compareAndSet(false, true)) {
+    if (!inquiring.compareAndSet(false, true)) {
       return;
     }
     background.execute(
@@ -221,10 +227,10 @@ final class GroupLife implements Watchdog.Watched, AutoCloseable {
             who = ProgressInquiry.describe(answers, missing, members.places());
           }
           if (work.isCompleted()) {
-            reported.set(false);
-            return;
+            inquiring.set(false);
+          } else {
+            timedOut(work, missing, who);
           }
-          timedOut(work, missing, who);
         });
   }
 
@@ -243,7 +249,7 @@ final class GroupLife implements Watchdog.Watched, AutoCloseable {
             new CollectiveTimeoutException(
                 text, work.opType().label(), work.sequenceNumber(), missing);
     RankIdentity guilty = missing.isEmpty() ? self : members.identityOf(missing.get(0));
-    propagation.report(
+    report(
         guilty.failure(Failure.Kind.TIMEOUT, work.describe(), work.sequenceNumber(), text), local);
   }
 

@@ -1,8 +1,13 @@
 package org.sparkcollectives.engine;
 
 import io.netty.channel.ChannelPipeline;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.TransportException;
 import org.sparkcollectives.pointtopoint.LocalMessagePath;
@@ -22,6 +27,9 @@ import org.sparkcollectives.transport.tcp.TcpTransport;
 
 /** The paths of one rank to its peers: over the heap within the JVM, over TCP to all others. */
 final class GroupPaths implements TcpTransport.Receiver {
+
+  private static final long LOOK_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
+  private static final Logger LOG = LoggerFactory.getLogger(GroupPaths.class);
 
   private final Membership members;
   private final String id;
@@ -51,7 +59,9 @@ final class GroupPaths implements TcpTransport.Receiver {
     this.heapAllowed = heapAllowed;
     int rank = members.rank();
     this.matcher = local.matchers().of(rank);
+    PathListener listener = listener();
     local.heap().join(rank, progress);
+    local.heap().listen(rank, listener);
     this.lane = new GroupLane(rank, members.size(), this::pairTo, progress);
     if (heapAllowed && members.isOneNode()) {
       lane.share(new HeapRegion(local.heap(), rank, members.size(), progress, lane::current));
@@ -67,7 +77,7 @@ final class GroupPaths implements TcpTransport.Receiver {
             members.endpoints()::get,
             progress,
             lane::current,
-            listener());
+            listener);
   }
 
   /** From now on peers can connect. */
@@ -83,8 +93,8 @@ final class GroupPaths implements TcpTransport.Receiver {
       }
 
       @Override
-      public void finished(int peer) {
-        // Whether somebody still needs that rank is decided by numbers, see Departures.
+      public void finished(int peer, long lastCollective) {
+        life.peerLeft(peer, lastCollective);
       }
 
       @Override
@@ -107,6 +117,20 @@ final class GroupPaths implements TcpTransport.Receiver {
     return overHeap(peer) ? heapPairs.pair(peer) : tcpPairs.pair(peer);
   }
 
+  private TcpMessagePath.PathEnd endOfMessages(int peer) {
+    return new TcpMessagePath.PathEnd() {
+      @Override
+      public void finished(long lastCollective) {
+        life.peerLeft(peer, lastCollective);
+      }
+
+      @Override
+      public void broken(Throwable cause) {
+        life.pathBroken(peer, cause);
+      }
+    };
+  }
+
   /** The way for messages to a peer. */
   MessagePath messagesTo(int peer) {
     if (overHeap(peer)) {
@@ -118,7 +142,7 @@ final class GroupPaths implements TcpTransport.Receiver {
             setup ->
                 node.tcp()
                     .connect(members.endpoints().get(peer), connection, members.secret(), setup),
-            cause -> life.pathBroken(peer, cause));
+            endOfMessages(peer));
     synchronized (outgoingMessages) {
       outgoingMessages.add(path);
     }
@@ -136,10 +160,7 @@ final class GroupPaths implements TcpTransport.Receiver {
     } else if (isPeer && connection.lane() == TcpMessagePath.LANE) {
       TcpMessageReceiver receiver =
           TcpMessageReceiver.addTo(
-              pipeline,
-              connection.from(),
-              matcher,
-              cause -> life.pathBroken(connection.from(), cause));
+              pipeline, connection.from(), matcher, endOfMessages(connection.from()));
       synchronized (incomingMessages) {
         incomingMessages.add(receiver);
       }
@@ -148,17 +169,58 @@ final class GroupPaths implements TcpTransport.Receiver {
     }
   }
 
-  /** Closes all paths, in good order unless the group has failed. */
-  void close() {
-    boolean inGoodOrder = !life.failure().failed();
+  /**
+   * Closes all paths, in good order unless the group has failed. Blocks until all that was sent has
+   * gone out, for {@code atMost} at the most: an operation may be done when its last bytes are
+   * still here, because the peer is busy with something else.
+   *
+   * @param lastCollective the number of this rank's last collective, -1 for none
+   */
+  void close(long lastCollective, Duration atMost) {
     node.tcp().unregister(id, members.rank(), this);
     matcher.close();
-    tcpPairs.close(inGoodOrder);
-    synchronized (outgoingMessages) {
-      outgoingMessages.forEach(path -> path.close(inGoodOrder));
+    if (!life.failure().failed()) {
+      local.heap().leave(members.rank(), lastCollective);
+      tcpPairs.close(lastCollective);
+      outgoing().forEach(path -> path.close(lastCollective));
+      incoming().forEach(receiver -> receiver.close(lastCollective));
+      awaitClosed(atMost);
     }
+    tcpPairs.breakOff();
+    outgoing().forEach(TcpMessagePath::breakOff);
+    incoming().forEach(TcpMessageReceiver::breakOff);
+  }
+
+  private void awaitClosed(Duration atMost) {
+    long start = System.nanoTime();
+    while (!isClosed() && !life.failure().failed()) {
+      if (System.nanoTime() - start > atMost.toNanos()) {
+        LOG.warn(
+            "{} is closed, but peers have not taken within {} what was sent to them: they may miss"
+                + " it",
+            life,
+            atMost);
+        return;
+      }
+      LockSupport.parkNanos(this, LOOK_NANOS);
+    }
+  }
+
+  private boolean isClosed() {
+    return tcpPairs.isClosed()
+        && outgoing().stream().allMatch(TcpMessagePath::isClosed)
+        && incoming().stream().allMatch(TcpMessageReceiver::isClosed);
+  }
+
+  private List<TcpMessagePath> outgoing() {
+    synchronized (outgoingMessages) {
+      return List.copyOf(outgoingMessages);
+    }
+  }
+
+  private List<TcpMessageReceiver> incoming() {
     synchronized (incomingMessages) {
-      incomingMessages.forEach(receiver -> receiver.close(inGoodOrder));
+      return List.copyOf(incomingMessages);
     }
   }
 }

@@ -1,8 +1,10 @@
 package org.sparkcollectives.engine;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import org.sparkcollectives.store.net.ConnectionId;
 import org.sparkcollectives.transport.Endpoint;
 import org.sparkcollectives.watchdog.RankIdentity;
 
@@ -18,6 +20,9 @@ import org.sparkcollectives.watchdog.RankIdentity;
 record Membership(
     String name, String description, int rank, List<Endpoint> endpoints, byte[] secret) {
 
+  /** The longest name; some room is left for {@link #id}. */
+  private static final int MAX_NAME_BYTES = ConnectionId.MAX_GROUP_BYTES - 48;
+
   /** A group whose other ranks do not exist, though the rank acts as if they did. */
   static Membership withoutPeers(String name, String description, Endpoint self, int size) {
     List<Endpoint> endpoints = new ArrayList<>();
@@ -29,12 +34,37 @@ record Membership(
   }
 
   /**
+   * Refuses a name that peers could not be told.
+   *
+   * @throws IllegalArgumentException if it is longer than {@value #MAX_NAME_BYTES} bytes in UTF-8
+   */
+  static void requireName(String name) {
+    int length = name.getBytes(StandardCharsets.UTF_8).length;
+    if (length > MAX_NAME_BYTES) {
+      throw new IllegalArgumentException(
+          "The group's name is "
+              + length
+              + " bytes long; the most is "
+              + MAX_NAME_BYTES
+              + ": "
+              + name.substring(0, 80)
+              + "...");
+    }
+  }
+
+  /**
    * Tells the group apart from all others, also from one of the same name over another store: the
    * name with some digits that follow from the secret, but do not tell it.
    */
   String id() {
     byte[] digest = GroupSecret.derive(secret, "id of " + name);
     return name + "#" + HexFormat.of().formatHex(digest, 0, 8);
+  }
+
+  /** The group and this rank; not the secret. */
+  @Override
+  public String toString() {
+    return "group \"" + name + "\" (rank " + rank + " of " + size() + ")";
   }
 
   int size() {

@@ -6,6 +6,7 @@ import org.sparkcollectives.Tensor;
 import org.sparkcollectives.pointtopoint.MessageMatcher;
 import org.sparkcollectives.pointtopoint.MessagePath;
 import org.sparkcollectives.pointtopoint.PostedReceive;
+import org.sparkcollectives.pointtopoint.PostedSend;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.watchdog.Departures;
 
@@ -74,15 +75,24 @@ abstract class MessageWork extends PendingWork {
   }
 
   /** A send. */
-  static final class Send extends MessageWork implements MessagePath.Listener {
+  static final class Send extends MessageWork implements PostedSend.Listener {
+    private final PostedSend posted;
 
     Send(
         GroupLife life,
         OperationDescription description,
         long sequenceNumber,
         Duration timeout,
-        int destination) {
+        HostTensor tensor,
+        int destination,
+        int tag) {
       super(life, description, sequenceNumber, timeout, List.of(), destination);
+      this.posted = new PostedSend(tag, tensor, this);
+    }
+
+    void post(MessagePath path) {
+      begin();
+      path.send(posted);
     }
 
     @Override
@@ -102,6 +112,7 @@ abstract class MessageWork extends PendingWork {
 
     @Override
     void groupFailed() {
+      posted.cancel();
       complete(life().failure().exceptionFor(describe()));
     }
   }
@@ -126,6 +137,7 @@ abstract class MessageWork extends PendingWork {
     }
 
     void post() {
+      begin();
       matcher.post(posted);
     }
 

@@ -126,6 +126,7 @@ final class NettyBackend implements Backend {
                 total(hosts),
                 total(hosts),
                 total(hosts))
+            .withSizesOf(hosts)
             .reducing(op),
         Agreement.onShapes(hosts),
         timeout,
@@ -161,7 +162,7 @@ final class NettyBackend implements Backend {
     List<HostTensor> to = hosts(outputs);
     HostTensor from = HostTensor.of(input);
     return collective(
-        describe(OpType.ALL_GATHER, from, from.count(), total(to), total(to)),
+        describe(OpType.ALL_GATHER, from, from.count(), total(to), total(to)).withSizesOf(to),
         Agreement.onShapes(to),
         timeout,
         outputs,
@@ -186,7 +187,9 @@ final class NettyBackend implements Backend {
     HostTensor to = HostTensor.of(output);
     List<HostTensor> from = hosts(inputs);
     return collective(
-        describe(OpType.REDUCE_SCATTER, to, total(from), to.count(), total(from)).reducing(op),
+        describe(OpType.REDUCE_SCATTER, to, total(from), to.count(), total(from))
+            .withSizesOf(from)
+            .reducing(op),
         Agreement.onShapes(from),
         timeout,
         List.of(output),
@@ -336,8 +339,10 @@ final class NettyBackend implements Backend {
                 "to rank " + destination + ", tag " + tag),
             nextMessage.getAndIncrement(),
             timeout,
-            destination);
-    path.send(host, tag, work);
+            host,
+            destination,
+            tag);
+    work.post(path);
     return work;
   }
 

@@ -1,9 +1,12 @@
 package org.sparkcollectives.engine;
 
+import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.OperationHeader;
 
 /**
@@ -16,6 +19,7 @@ import org.sparkcollectives.transport.OperationHeader;
  * @param agreedCount the number of elements on which all ranks must agree; 0 where it may differ
  * @param op the reduction, or null
  * @param root the root, or {@link OperationHeader#NO_ROOT}
+ * @param sizes a digest of the sizes of a list on which all ranks must agree, or 0
  * @param detail the peer and tag of a message; else empty
  */
 record OperationDescription(
@@ -26,32 +30,48 @@ record OperationDescription(
     long agreedCount,
     ReduceOp op,
     int root,
+    int sizes,
     String detail) {
 
   /** A collective without reduction and root. */
   static OperationDescription collective(
       OpType type, DType dtype, long inputCount, long outputCount, long agreedCount) {
     return new OperationDescription(
-        type, dtype, inputCount, outputCount, agreedCount, null, OperationHeader.NO_ROOT, "");
+        type, dtype, inputCount, outputCount, agreedCount, null, OperationHeader.NO_ROOT, 0, "");
   }
 
   /** A message. */
   static OperationDescription message(
       OpType type, DType dtype, long inputCount, long outputCount, String detail) {
     return new OperationDescription(
-        type, dtype, inputCount, outputCount, 0, null, OperationHeader.NO_ROOT, detail);
+        type, dtype, inputCount, outputCount, 0, null, OperationHeader.NO_ROOT, 0, detail);
   }
 
   /** The same with a reduction. */
   OperationDescription reducing(ReduceOp reduction) {
     return new OperationDescription(
-        type, dtype, inputCount, outputCount, agreedCount, reduction, root, detail);
+        type, dtype, inputCount, outputCount, agreedCount, reduction, root, sizes, detail);
+  }
+
+  /** The same with a list of tensors that all ranks give with the same sizes. */
+  OperationDescription withSizesOf(List<HostTensor> tensors) {
+    int digest = Arrays.hashCode(tensors.stream().mapToLong(HostTensor::count).toArray());
+    return new OperationDescription(
+        type,
+        dtype,
+        inputCount,
+        outputCount,
+        agreedCount,
+        op,
+        root,
+        digest == 0 ? 1 : digest,
+        detail);
   }
 
   /** The same with a root. */
   OperationDescription rootedAt(int rank) {
     return new OperationDescription(
-        type, dtype, inputCount, outputCount, agreedCount, op, rank, detail);
+        type, dtype, inputCount, outputCount, agreedCount, op, rank, sizes, detail);
   }
 
   /** What peers are told. */
@@ -62,7 +82,8 @@ record OperationDescription(
         dtype == null ? DType.UINT8 : dtype,
         agreedCount,
         op == null ? null : op.kind(),
-        root);
+        root,
+        sizes);
   }
 
   /** The reduction, root, peer and tag, as far as the operation has them. */

@@ -53,6 +53,10 @@ abstract class PendingWork implements Work {
                 description.outputCount(),
                 description.particulars(),
                 timeout.toMillis());
+  }
+
+  /** From now on the watchdog looks at this work, which is whole. */
+  final void begin() {
     life.begin(this);
   }
 

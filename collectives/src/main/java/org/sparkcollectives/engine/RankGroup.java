@@ -172,14 +172,17 @@ final class RankGroup {
       drain(timeout);
       sayGoodbye();
     } finally {
-      life.look();
-      leased.revoke(
-          new IllegalStateException("Group \"" + name() + "\" is closed on rank " + rank()));
-      awaitRunner();
-      backends.close();
-      life.close();
-      removeKeysIfLast();
-      afterClose.run();
+      ClosingSteps.run(
+          life::look,
+          () ->
+              leased.revoke(
+                  new IllegalStateException(
+                      "Group \"" + name() + "\" is closed on rank " + rank())),
+          this::awaitRunner,
+          backends::close,
+          life::close,
+          this::removeKeysIfLast,
+          afterClose);
     }
   }
 

@@ -103,9 +103,7 @@ final class RankProcessGroup implements ProcessGroup {
 
   @Override
   public ProcessGroup withTimeout(Duration other) {
-    if (other.isNegative() || other.isZero()) {
-      throw new IllegalArgumentException("The timeout must be more than zero, not " + other);
-    }
+    GroupOptions.defaults().withTimeout(other);
     return new RankProcessGroup(group, other, false);
   }
 
@@ -163,6 +161,7 @@ final class RankProcessGroup implements ProcessGroup {
     HostTensor from = arguments.tensor("all-gather", "input", input);
     arguments.sameType("all-gather", to, from);
     arguments.partForEachRank("all-gather", "output", to, "input", from);
+    arguments.apartOrInPlace("all-gather", to, from);
     return begun(backend.allGather(to, from, timeout));
   }
 
@@ -173,6 +172,7 @@ final class RankProcessGroup implements ProcessGroup {
     HostTensor from = arguments.tensor("all-gather", "input", input);
     arguments.sameTypes("all-gather", to, from);
     arguments.ownPart("all-gather", "outputs", to, from);
+    arguments.apartOrInPlace("all-gather", to, from);
     return begun(backend.allGather(List.copyOf(to), from, timeout));
   }
 
@@ -184,6 +184,7 @@ final class RankProcessGroup implements ProcessGroup {
     arguments.sameType("reduce-scatter", to, from);
     arguments.reducible("reduce-scatter", op, from.dtype());
     arguments.partForEachRank("reduce-scatter", "input", from, "output", to);
+    arguments.apartOrInPlace("reduce-scatter", from, to);
     return begun(backend.reduceScatter(to, from, op, timeout));
   }
 
@@ -195,6 +196,7 @@ final class RankProcessGroup implements ProcessGroup {
     arguments.sameTypes("reduce-scatter", from, to);
     arguments.reducible("reduce-scatter", op, to.dtype());
     arguments.ownPart("reduce-scatter", "inputs", from, to);
+    arguments.apartOrInPlace("reduce-scatter", from, to);
     return begun(backend.reduceScatter(to, List.copyOf(from), op, timeout));
   }
 
@@ -206,6 +208,7 @@ final class RankProcessGroup implements ProcessGroup {
     List<HostTensor> to = arguments.atRootOnly("gather", "outputs", outputs, root);
     arguments.sameTypes("gather", to, from);
     arguments.ownPartAtRoot("gather", "outputs", to, from);
+    arguments.apartOrInPlace("gather", to, from);
     return begun(backend.gather(List.copyOf(to), from, root, timeout));
   }
 
@@ -217,6 +220,7 @@ final class RankProcessGroup implements ProcessGroup {
     List<HostTensor> from = arguments.atRootOnly("scatter", "inputs", inputs, root);
     arguments.sameTypes("scatter", from, to);
     arguments.ownPartAtRoot("scatter", "inputs", from, to);
+    arguments.apartOrInPlace("scatter", from, to);
     return begun(backend.scatter(to, List.copyOf(from), root, timeout));
   }
 
@@ -259,9 +263,7 @@ final class RankProcessGroup implements ProcessGroup {
   @Override
   public void monitoredBarrier(Duration atMost, boolean waitAllRanks) {
     group.requireOpen();
-    if (atMost.isNegative() || atMost.isZero()) {
-      throw new IllegalArgumentException("The timeout must be more than zero, not " + atMost);
-    }
+    GroupOptions.defaults().withTimeout(atMost);
     group.monitoredBarrier(atMost, waitAllRanks);
   }
 

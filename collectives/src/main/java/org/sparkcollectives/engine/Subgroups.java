@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -99,8 +100,16 @@ final class Subgroups {
     if (!ranks.contains(parent.rank())) {
       return null;
     }
-    String members = kind + ranks.toString().replaceAll("[^0-9]+", "-").replaceAll("-$", "");
+    String members = kind + "-" + digest(ranks);
     return create(parent.name() + "/" + numbered(members) + suffix(options), ranks, options);
+  }
+
+  /** The ranks by name as far as one can read them, else by what no other ranks have. */
+  private String digest(List<Integer> ranks) {
+    String text = String.join("-", ranks.stream().map(String::valueOf).toList());
+    return text.length() <= 40
+        ? text
+        : HexFormat.of().formatHex(GroupSecret.derive(parent.secret(), "ranks " + text), 0, 16);
   }
 
   private static String suffix(GroupOptions options) {
@@ -114,7 +123,9 @@ final class Subgroups {
   private void agree(String name, List<?> ranks) {
     byte[] mine = ranks.toString().getBytes(StandardCharsets.UTF_8);
     byte[] agreed = parentStore.compareSet("subgroups/" + name, ABSENT, mine);
-    if (!Arrays.equals(agreed, mine)) {
+    if (Arrays.equals(agreed, mine)) {
+      forgetAgreement(name);
+    } else {
       throw new IllegalArgumentException(
           "Rank "
               + parent.rank()
@@ -130,7 +141,16 @@ final class Subgroups {
     }
   }
 
+  /** The last to agree removes what was agreed on. */
+  private void forgetAgreement(String name) {
+    if (parentStore.add("subgroups-agreed/" + name, 1) == parent.size()) {
+      parentStore.deleteKey("subgroups/" + name);
+      parentStore.deleteKey("subgroups-agreed/" + name);
+    }
+  }
+
   private RankGroup create(String name, List<Integer> ranks, GroupOptions options) {
+    Membership.requireName(name);
     int rank = ranks.indexOf(parent.rank());
     if (rank < 0) {
       return null;

@@ -3,7 +3,6 @@ package org.sparkcollectives.pointtopoint;
 import java.util.concurrent.Executor;
 import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.DType;
-import org.sparkcollectives.tensor.HostTensor;
 
 /** The way between two ranks of one JVM: one copy, from the sender's tensor to the receiver's. */
 public final class LocalMessagePath implements MessagePath {
@@ -23,19 +22,15 @@ public final class LocalMessagePath implements MessagePath {
   }
 
   @Override
-  public void send(HostTensor tensor, int tag, Listener listener) {
-    peer.offer(new LocalMessage(tensor, tag, listener));
+  public void send(PostedSend message) {
+    peer.offer(new LocalMessage(message));
   }
 
   private final class LocalMessage implements OfferedMessage {
-    private final HostTensor tensor;
-    private final int tag;
-    private final Listener listener;
+    private final PostedSend send;
 
-    LocalMessage(HostTensor tensor, int tag, Listener listener) {
-      this.tensor = tensor;
-      this.tag = tag;
-      this.listener = listener;
+    LocalMessage(PostedSend send) {
+      this.send = send;
     }
 
     @Override
@@ -45,37 +40,32 @@ public final class LocalMessagePath implements MessagePath {
 
     @Override
     public int tag() {
-      return tag;
+      return send.tag();
     }
 
     @Override
     public DType dtype() {
-      return tensor.dtype();
+      return send.dtype();
     }
 
     @Override
     public long count() {
-      return tensor.count();
+      return send.count();
     }
 
     @Override
     public void accept(PostedReceive receive) {
-      listener.matched();
-      if (tensor.byteSize() <= COPY_AT_ONCE_BYTES) {
-        copy(receive);
+      send.matched();
+      if (send.count() * send.dtype().bytes() <= COPY_AT_ONCE_BYTES) {
+        send.copyTo(receive);
       } else {
-        executor.execute(() -> copy(receive));
+        executor.execute(() -> send.copyTo(receive));
       }
-    }
-
-    private void copy(PostedReceive receive) {
-      receive.fill(tensor);
-      listener.sent();
     }
 
     @Override
     public void refuse(String why) {
-      listener.failed(new CollectiveMismatchException(why));
+      send.fail(new CollectiveMismatchException(why));
     }
   }
 }

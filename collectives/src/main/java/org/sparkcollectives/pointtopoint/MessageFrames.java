@@ -5,6 +5,7 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelPipeline;
 import io.netty.handler.codec.LengthFieldBasedFrameDecoder;
 import io.netty.handler.codec.LengthFieldPrepender;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import org.sparkcollectives.DType;
 
@@ -13,10 +14,10 @@ import org.sparkcollectives.DType;
  *
  * <pre>
  *   sender to receiver                      receiver to sender
- *   OFFER id, tag, dtype, count     --&gt;
+ *   OFFER id, tag, dtype, byte order, count  --&gt;
  *                                   &lt;--     ACCEPT id   or   REFUSE id, reason
  *   DATA id, elements (again and again)
- *   END                                     END
+ *   END last collective                     END last collective
  * </pre>
  *
  * <p>No element travels before a receive was matched, so that nothing has to be kept for a receive
@@ -33,6 +34,8 @@ final class MessageFrames {
   /** The largest part of a message in one frame. */
   static final int MAX_DATA_BYTES = 128 * 1024;
 
+  private static final byte BYTE_ORDER =
+      (byte) (ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN ? 1 : 2);
   private static final int MAX_FRAME_BYTES = MAX_DATA_BYTES + 64;
   private static final int MAX_REASON_CHARACTERS = 4000;
   private static final DType[] DTYPES = DType.values();
@@ -52,6 +55,7 @@ final class MessageFrames {
         .writeLong(id)
         .writeInt(tag)
         .writeByte(dtype.ordinal())
+        .writeByte(BYTE_ORDER)
         .writeLong(count);
   }
 
@@ -66,8 +70,16 @@ final class MessageFrames {
     return frame;
   }
 
-  static ByteBuf end(ByteBufAllocator alloc) {
-    return alloc.buffer().writeByte(END);
+  static ByteBuf end(ByteBufAllocator alloc, long lastCollective) {
+    return alloc.buffer().writeByte(END).writeLong(lastCollective);
+  }
+
+  /** Refuses elements that this machine would read the wrong way round. */
+  static void requireByteOrder(byte theirs) {
+    if (theirs != BYTE_ORDER) {
+      throw new IllegalArgumentException(
+          "elements in the other byte order; all ranks must run on machines of one byte order");
+    }
   }
 
   static DType dtype(byte ordinal) {

@@ -85,16 +85,12 @@ public final class PostedReceive {
     return true;
   }
 
-  /** Writes the whole message and ends the receive. */
-  void fill(HostTensor message) {
-    synchronized (this) {
-      if (ended) {
-        return;
-      }
+  /** Writes the whole message, unless nobody wants it any more. */
+  synchronized void write(HostTensor message) {
+    if (!ended) {
       tensor.copyFrom(0, message, 0, tensor.count());
       written = tensor.count();
     }
-    finish();
   }
 
   /** Ends the receive if all elements have been written; whether it has ended. */

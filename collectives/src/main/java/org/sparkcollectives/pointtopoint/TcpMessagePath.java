@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Function;
-import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.tcp.TcpTransport;
 
 /** The way to a rank of another JVM; connects at the first message. */
@@ -18,6 +17,9 @@ public final class TcpMessagePath implements MessagePath {
 
   /** Is told when the path is gone, or cannot be made. Must not block. */
   public interface PathEnd {
+
+    /** The peer has closed its group in good order, after this collective. */
+    void finished(long lastCollective);
 
     /** The path is gone. */
     void broken(Throwable cause);
@@ -38,19 +40,19 @@ public final class TcpMessagePath implements MessagePath {
   }
 
   @Override
-  public void send(HostTensor tensor, int tag, Listener listener) {
+  public void send(PostedSend message) {
     Channel channel;
     synchronized (this) {
       if (connecting == null) {
         begin();
       }
       if (!connected) {
-        early.add(() -> sender.offer(tensor, tag, listener));
+        early.add(() -> sender.offer(message));
         return;
       }
       channel = connecting.join();
     }
-    channel.eventLoop().execute(() -> sender.offer(tensor, tag, listener));
+    channel.eventLoop().execute(() -> sender.offer(message));
   }
 
   /** The connection is there: what was sent before goes first. On the event loop. */
@@ -61,7 +63,19 @@ public final class TcpMessagePath implements MessagePath {
   }
 
   private void begin() {
-    sender = new TcpMessageSender(how -> pathEnd.broken(new IOException(how)));
+    sender =
+        new TcpMessageSender(
+            new TcpMessageSender.Listener() {
+              @Override
+              public void finished(long lastCollective) {
+                pathEnd.finished(lastCollective);
+              }
+
+              @Override
+              public void broken(String how) {
+                pathEnd.broken(new IOException(how));
+              }
+            });
     TcpMessageSender handler = sender;
     connecting =
         connect.apply(
@@ -79,21 +93,33 @@ public final class TcpMessagePath implements MessagePath {
         });
   }
 
-  /** Closes the connection, if there is one. */
-  public synchronized void close(boolean inGoodOrder) {
-    if (connecting == null || connecting.cancel(false) || connecting.isCompletedExceptionally()) {
-      return;
+  /** Closes the connection, if there is one, once all messages have gone out. */
+  public synchronized void close(long lastCollective) {
+    Channel channel = atTheEnd();
+    if (channel != null) {
+      channel.eventLoop().execute(() -> sender.end(lastCollective));
     }
-    Channel channel = connecting.join();
-    channel
-        .eventLoop()
-        .execute(
-            () -> {
-              if (inGoodOrder) {
-                sender.end();
-              } else {
-                channel.close();
-              }
-            });
+  }
+
+  /** Closes the connection, if there is one, at once. */
+  public synchronized void breakOff() {
+    Channel channel = atTheEnd();
+    if (channel != null) {
+      channel.close();
+    }
+  }
+
+  private Channel atTheEnd() {
+    boolean none =
+        connecting == null || connecting.cancel(false) || connecting.isCompletedExceptionally();
+    return none ? null : connecting.join();
+  }
+
+  /** Whether there is no connection. */
+  public synchronized boolean isClosed() {
+    return connecting == null
+        || !connecting.isDone()
+        || connecting.isCompletedExceptionally()
+        || !connecting.join().isOpen();
   }
 }

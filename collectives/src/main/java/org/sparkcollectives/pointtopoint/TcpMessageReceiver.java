@@ -1,6 +1,7 @@
 package org.sparkcollectives.pointtopoint;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;
@@ -52,7 +53,10 @@ public final class TcpMessageReceiver extends SimpleChannelInboundHandler<ByteBu
     switch (kind) {
       case MessageFrames.OFFER -> offer(frame);
       case MessageFrames.DATA -> data(frame);
-      case MessageFrames.END -> ended = true;
+      case MessageFrames.END -> {
+        ended = true;
+        pathEnd.finished(frame.readLong());
+      }
       default -> throw new IllegalStateException("a frame of kind " + kind);
     }
   }
@@ -61,6 +65,7 @@ public final class TcpMessageReceiver extends SimpleChannelInboundHandler<ByteBu
     long id = frame.readLong();
     int tag = frame.readInt();
     DType dtype = MessageFrames.dtype(frame.readByte());
+    MessageFrames.requireByteOrder(frame.readByte());
     matcher.offer(new TcpMessage(id, tag, dtype, frame.readLong()));
   }
 
@@ -87,21 +92,28 @@ public final class TcpMessageReceiver extends SimpleChannelInboundHandler<ByteBu
     }
   }
 
-  /** Closes the connection; may be called on any thread. */
-  public void close(boolean inGoodOrder) {
+  /** Closes the connection in good order; may be called on any thread. */
+  public void close(long lastCollective) {
     context
         .executor()
         .execute(
             () -> {
               ended = true;
-              if (inGoodOrder) {
-                context
-                    .writeAndFlush(MessageFrames.end(context.alloc()))
-                    .addListener(ChannelFutureListener.CLOSE);
-              } else {
-                context.close();
-              }
+              context
+                  .writeAndFlush(MessageFrames.end(context.alloc(), lastCollective))
+                  .addListener(ChannelFutureListener.CLOSE);
             });
+  }
+
+  /** Closes the connection at once; may be called on any thread. */
+  public void breakOff() {
+    ended = true;
+    context.close();
+  }
+
+  /** Whether the connection is closed. */
+  public boolean isClosed() {
+    return !context.channel().isOpen();
   }
 
   @Override
@@ -165,12 +177,15 @@ public final class TcpMessageReceiver extends SimpleChannelInboundHandler<ByteBu
           .executor()
           .execute(
               () -> {
-                if (count == 0) {
-                  receive.finish();
-                } else {
+                if (count > 0) {
                   underWay.put(id, receive);
                 }
-                context.writeAndFlush(MessageFrames.accept(context.alloc(), id));
+                ChannelFuture accepted =
+                    context.writeAndFlush(MessageFrames.accept(context.alloc(), id));
+                if (count == 0) {
+                  // Nothing else comes; but the sender must know before this rank may leave.
+                  accepted.addListener(sent -> receive.finish());
+                }
               });
     }
 

@@ -12,7 +12,6 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
 import org.sparkcollectives.CollectiveMismatchException;
-import org.sparkcollectives.tensor.HostTensor;
 
 /**
  * The sending side of one connection of messages. Lives on the connection's event loop, which also
@@ -24,20 +23,21 @@ final class TcpMessageSender extends SimpleChannelInboundHandler<ByteBuf> {
   /** Is told how the connection ends. */
   interface Listener {
 
+    /** The peer has closed its group in good order, after this collective. */
+    void finished(long lastCollective);
+
     /** The connection is gone without a word. */
     void broken(String how);
   }
 
   private static final class Message {
     private final long id;
-    private final HostTensor tensor;
-    private final MessagePath.Listener listener;
+    private final PostedSend send;
     private long sent;
 
-    Message(long id, HostTensor tensor, MessagePath.Listener listener) {
+    Message(long id, PostedSend send) {
       this.id = id;
-      this.tensor = tensor;
-      this.listener = listener;
+      this.send = send;
     }
   }
 
@@ -58,18 +58,18 @@ final class TcpMessageSender extends SimpleChannelInboundHandler<ByteBuf> {
   }
 
   /** Offers a message; on the event loop. */
-  void offer(HostTensor tensor, int tag, MessagePath.Listener progress) {
-    Message message = new Message(nextId++, tensor, progress);
+  void offer(PostedSend send) {
+    Message message = new Message(nextId++, send);
     offered.put(message.id, message);
     context.writeAndFlush(
-        MessageFrames.offer(context.alloc(), message.id, tag, tensor.dtype(), tensor.count()));
+        MessageFrames.offer(context.alloc(), message.id, send.tag(), send.dtype(), send.count()));
   }
 
   /** Says that no more will come, and closes the connection; on the event loop. */
-  void end() {
+  void end(long lastCollective) {
     ended = true;
     context
-        .writeAndFlush(MessageFrames.end(context.alloc()))
+        .writeAndFlush(MessageFrames.end(context.alloc(), lastCollective))
         .addListener(ChannelFutureListener.CLOSE);
   }
 
@@ -78,6 +78,7 @@ final class TcpMessageSender extends SimpleChannelInboundHandler<ByteBuf> {
     byte kind = frame.readByte();
     if (kind == MessageFrames.END) {
       ended = true;
+      listener.finished(frame.readLong());
       return;
     }
     Message message = offered.remove(frame.readLong());
@@ -85,12 +86,11 @@ final class TcpMessageSender extends SimpleChannelInboundHandler<ByteBuf> {
       throw new IllegalStateException("an answer to a message that was not offered");
     }
     if (kind == MessageFrames.ACCEPT) {
-      message.listener.matched();
+      message.send.matched();
       accepted.add(message);
       sendOn();
     } else {
-      message.listener.failed(
-          new CollectiveMismatchException(frame.toString(StandardCharsets.UTF_8)));
+      message.send.fail(new CollectiveMismatchException(frame.toString(StandardCharsets.UTF_8)));
     }
   }
 
@@ -102,29 +102,32 @@ final class TcpMessageSender extends SimpleChannelInboundHandler<ByteBuf> {
   private void sendOn() {
     while (!accepted.isEmpty() && context.channel().isWritable()) {
       Message message = accepted.peek();
-      long left = message.tensor.count() - message.sent;
-      if (left > 0) {
-        sendPart(message, left);
-      }
-      if (message.sent == message.tensor.count()) {
+      long left = message.send.count() - message.sent;
+      boolean wanted = left == 0 || sendPart(message, left);
+      if (!wanted || message.sent == message.send.count()) {
         accepted.poll();
-        message.listener.sent();
+        message.send.finish();
       }
     }
     context.flush();
   }
 
-  private void sendPart(Message message, long left) {
-    int width = message.tensor.dtype().bytes();
+  /** Whether the message is still to be sent: its group may have failed. */
+  private boolean sendPart(Message message, long left) {
+    int width = message.send.dtype().bytes();
     int elements = (int) Math.min(left, MessageFrames.MAX_DATA_BYTES / width);
     int prefix = 1 + Long.BYTES;
     ByteBuf frame = context.alloc().directBuffer(prefix + elements * width);
     frame.writeByte(MessageFrames.DATA).writeLong(message.id);
     ByteBuffer memory = frame.nioBuffer(prefix, elements * width).order(ByteOrder.nativeOrder());
-    message.tensor.read(message.sent, elements, memory);
+    if (!message.send.read(message.sent, elements, memory)) {
+      frame.release();
+      return false;
+    }
     frame.writerIndex(prefix + elements * width);
     message.sent += elements;
     context.write(frame);
+    return true;
   }
 
   @Override

@@ -77,6 +77,13 @@ public final class DirectTensor extends HostTensor {
   }
 
   @Override
+  public boolean isSameMemoryAs(HostTensor other) {
+    return overlaps(other)
+        && ((DirectTensor) other).start == start
+        && other.byteSize() == byteSize();
+  }
+
+  @Override
   DirectTensor view(long offset, long count, long[] shape) {
     ByteBuffer range =
         bytes.slice(byteIndex(offset), byteIndex(count)).order(ByteOrder.nativeOrder());

@@ -81,6 +81,13 @@ public final class HeapTensor extends HostTensor {
   }
 
   @Override
+  public boolean isSameMemoryAs(HostTensor other) {
+    return overlaps(other)
+        && ((HeapTensor) other).arrayIndex(0) == arrayIndex(0)
+        && other.count() == count();
+  }
+
+  @Override
   HeapTensor view(long offset, long count, long[] shape) {
     return new HeapTensor(dtype(), array, type, arrayIndex(offset), count, shape);
   }

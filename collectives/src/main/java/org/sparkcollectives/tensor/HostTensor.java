@@ -154,6 +154,9 @@ public abstract sealed class HostTensor implements Tensor permits HeapTensor, Di
   /** Whether the two have an element's memory in common, as far as that can be known. */
   public abstract boolean overlaps(HostTensor other);
 
+  /** Whether both are the same elements in memory. */
+  public abstract boolean isSameMemoryAs(HostTensor other);
+
   /** A view of a range that was checked. */
   abstract HostTensor view(long offset, long count, long[] shape);
 

@@ -15,16 +15,24 @@ import org.sparkcollectives.ReduceOp;
  *     may differ by rank
  * @param reduction what is done with the elements, or null
  * @param root the root, or {@link #NO_ROOT}
+ * @param sizes a digest of the sizes of the tensors in a list that its ranks must give alike; 0
+ *     where there is no such list
  */
 public record OperationHeader(
-    OpType type, long sequenceNumber, DType dtype, long count, ReduceOp.Kind reduction, int root) {
+    OpType type,
+    long sequenceNumber,
+    DType dtype,
+    long count,
+    ReduceOp.Kind reduction,
+    int root,
+    int sizes) {
 
   /** The root of an operation that has none. */
   public static final int NO_ROOT = -1;
 
   /** Of an operation without a reduction and a root. */
   public OperationHeader(OpType type, long sequenceNumber, DType dtype, long count) {
-    this(type, sequenceNumber, dtype, count, null, NO_ROOT);
+    this(type, sequenceNumber, dtype, count, null, NO_ROOT, 0);
   }
 
   @Override
@@ -38,6 +46,7 @@ public record OperationHeader(
         + count
         + (reduction == null ? "" : ", " + reduction)
         + (root == NO_ROOT ? "" : ", root " + root)
+        + (sizes == 0 ? "" : ", sizes with digest " + Integer.toHexString(sizes))
         + ")";
   }
 }

@@ -15,8 +15,12 @@ public interface PathListener {
   /** A path broke, also while nobody used it, or could not be made. */
   void broken(int peer, TransportException cause);
 
-  /** The peer has closed its group; nothing that it sent before was lost. */
-  void finished(int peer);
+  /**
+   * The peer has closed its group in good order; nothing that it sent before was lost.
+   *
+   * @param lastCollective the number of the last collective that it called, -1 for none
+   */
+  void finished(int peer, long lastCollective);
 
   /** The peer would not take a message of ours, because it called something else. */
   void refused(int peer, CollectiveMismatchException cause);

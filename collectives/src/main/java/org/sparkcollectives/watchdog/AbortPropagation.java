@@ -59,7 +59,18 @@ public final class AbortPropagation implements AutoCloseable {
     this.executor = executor;
     if (store instanceof WatchableStore watchable) {
       watch = watchable.watch(PublishedFailure.KEY);
-      watch.thenAccept(record -> inBackground(() -> settle(FailureCodec.decode(record), null)));
+      watch.whenComplete(
+          (record, cause) -> {
+            if (cause == null) {
+              inBackground(() -> settle(FailureCodec.decode(record), null));
+            } else if (!watch.isCancelled()) {
+              LOG.warn(
+                  "{} has lost the group's store ({}): from now on it learns of failures only from"
+                      + " its connections to other ranks and from deadlines",
+                  self.where(),
+                  cause.toString());
+            }
+          });
     } else {
       watch = null;
     }
@@ -141,7 +152,7 @@ public final class AbortPropagation implements AutoCloseable {
             } catch (StoreException | IllegalStateException e) {
               LOG.debug("{} could not reach its store: {}", self.where(), e.toString());
               done.complete(null);
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
               done.completeExceptionally(e);
             }
           });

@@ -72,7 +72,7 @@ public final class Departures implements AutoCloseable {
       watch = watchable.watch(KEY);
       watch.thenAccept(
           bytes -> {
-            last = decode(bytes);
+            merge(decode(bytes));
             somebodyLeft = true;
           });
     } else {
@@ -108,6 +108,24 @@ public final class Departures implements AutoCloseable {
     return last[peer] != HERE;
   }
 
+  /** A rank says itself, over a path to it, that it has left, and after which collective. */
+  public void left(int peer, long lastSequenceNumber) {
+    long[] found = last.clone();
+    found[peer] = lastSequenceNumber;
+    merge(found);
+  }
+
+  /** What was known stays. */
+  private synchronized void merge(long[] found) {
+    long[] merged = last.clone();
+    for (int peer = 0; peer < merged.length; peer++) {
+      if (merged[peer] == HERE) {
+        merged[peer] = found[peer];
+      }
+    }
+    last = merged;
+  }
+
   private boolean anybodyLeft() {
     return somebodyLeft || (parent != null && parent.anybodyLeft());
   }
@@ -121,7 +139,7 @@ public final class Departures implements AutoCloseable {
     executor.execute(
         () -> {
           try {
-            last = read();
+            merge(read());
           } catch (StoreException | IllegalStateException e) {
             LOG.debug("rank {} could not read who has left: {}", rank, e.toString());
           } finally {

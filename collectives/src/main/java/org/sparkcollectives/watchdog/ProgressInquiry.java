@@ -15,7 +15,8 @@ import org.sparkcollectives.store.WatchableStore;
 
 /**
  * Asks all ranks of a group, through the store, how far they have come: a rank whose operation is
- * overdue learns so who did not join it. Once in the life of a group.
+ * overdue learns so who did not join it. Questions are numbered, as are their answers; ranks that
+ * ask at the same time ask the same question.
  *
  * <p>The answer comes from the rank's store watch, not from its task's thread: a rank that is busy
  * in the user's code answers too, and only one that is stopped or gone does not.
@@ -25,15 +26,18 @@ public final class ProgressInquiry implements AutoCloseable {
   /** How long to wait for the answers of ranks that live. */
   private static final Duration PATIENCE = Duration.ofSeconds(1);
 
-  private static final String QUESTION = "progress/question";
-  private static final String ANSWER = "progress/";
+  private static final String QUESTION = "progress/question/";
+  private static final String ANSWER = "progress/answer/";
   private static final Logger LOG = LoggerFactory.getLogger(ProgressInquiry.class);
 
   private final Store store;
   private final int rank;
   private final int size;
   private final Supplier<RankProgress> own;
-  private final CompletableFuture<byte[]> watch;
+  private final Executor executor;
+  private volatile CompletableFuture<byte[]> watch;
+  private volatile long question;
+  private volatile boolean closed;
 
   /** Begins to listen for questions, where the store can be watched. */
   public ProgressInquiry(
@@ -42,17 +46,35 @@ public final class ProgressInquiry implements AutoCloseable {
     this.rank = rank;
     this.size = size;
     this.own = own;
+    this.executor = executor;
     if (store instanceof WatchableStore watchable) {
-      watch = watchable.watch(QUESTION);
-      watch.thenRun(() -> executor.execute(this::answer));
-    } else {
-      watch = null;
+      listen(watchable, 0);
     }
   }
 
-  private void answer() {
+  private void listen(WatchableStore watchable, long number) {
+    question = number;
+    CompletableFuture<byte[]> asked = watchable.watch(QUESTION + number);
+    watch = asked;
+    asked.thenRun(
+        () ->
+            executor.execute(
+                () -> {
+                  answer(number);
+                  listen(watchable, number + 1);
+                }));
+    if (closed) {
+      asked.cancel(false);
+    }
+  }
+
+  private static String answerKey(long number, int peer) {
+    return ANSWER + number + "/" + peer;
+  }
+
+  private void answer(long number) {
     try {
-      store.set(ANSWER + rank, own.get().encode());
+      store.set(answerKey(number, rank), own.get().encode());
     } catch (StoreException | IllegalStateException e) {
       LOG.debug("rank {} could not say how far it has come: {}", rank, e.toString());
     }
@@ -68,20 +90,22 @@ public final class ProgressInquiry implements AutoCloseable {
       answers.add(null);
     }
     try {
-      store.set(QUESTION, new byte[0]);
-      answer();
+      long number = question;
+      store.set(QUESTION + number, new byte[0]);
+      answer(number);
       List<String> keys = new ArrayList<>();
       for (int peer = 0; peer < size; peer++) {
-        keys.add(ANSWER + peer);
+        keys.add(answerKey(number, peer));
       }
+      List<String> missing = List.of();
       try {
         store.waitFor(keys, PATIENCE);
       } catch (StoreTimeoutException e) {
-        keys.removeAll(e.missingKeys());
+        missing = e.missingKeys();
       }
-      for (String key : keys) {
-        int peer = Integer.parseInt(key.substring(ANSWER.length()));
-        if (store.check(List.of(key))) {
+      for (int peer = 0; peer < size; peer++) {
+        String key = keys.get(peer);
+        if (!missing.contains(key) && store.check(List.of(key))) {
           answers.set(peer, RankProgress.decode(store.get(key)));
         }
       }
@@ -131,8 +155,10 @@ public final class ProgressInquiry implements AutoCloseable {
   /** Stops listening. */
   @Override
   public void close() {
-    if (watch != null) {
-      watch.cancel(false);
+    closed = true;
+    CompletableFuture<byte[]> listening = watch;
+    if (listening != null) {
+      listening.cancel(false);
     }
   }
 }

@@ -11,7 +11,10 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Arrays;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.zip.CRC32C;
 
@@ -42,7 +45,9 @@ final class FileLog implements AutoCloseable {
     try {
       channel =
           FileChannel.open(
-              path, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+              path,
+              Set.of(StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE),
+              onlyForItsOwner(path));
     } catch (NoSuchFileException e) {
       throw new StoreException(
           "Cannot open FileStore " + path + ": the folder " + path.getParent() + " does not exist",
@@ -58,6 +63,15 @@ final class FileLog implements AutoCloseable {
               + (Files.isDirectory(path) ? "it is a folder, and must be a file" : e.getMessage()),
           e);
     }
+  }
+
+  /** Whoever can read a store can join its groups. */
+  private static FileAttribute<?>[] onlyForItsOwner(Path path) {
+    return path.getFileSystem().supportedFileAttributeViews().contains("posix")
+        ? new FileAttribute<?>[] {
+          PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"))
+        }
+        : new FileAttribute<?>[0];
   }
 
   /**

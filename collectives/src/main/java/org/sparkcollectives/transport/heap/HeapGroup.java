@@ -3,6 +3,7 @@ package org.sparkcollectives.transport.heap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicReference;
+import org.sparkcollectives.transport.PathListener;
 import org.sparkcollectives.transport.Progress;
 
 /**
@@ -15,10 +16,22 @@ public final class HeapGroup {
   private final ConcurrentMap<Edge, HeapMailbox> mailboxes = new ConcurrentHashMap<>();
   private final AtomicReference<HeapPhases> phases = new AtomicReference<>();
   private final ConcurrentMap<Integer, Progress> ranks = new ConcurrentHashMap<>();
+  private final ConcurrentMap<Integer, PathListener> listeners = new ConcurrentHashMap<>();
 
   /** A rank is here, and waits in {@code progress}. */
   public void join(int rank, Progress progress) {
     ranks.put(rank, progress);
+  }
+
+  /** From now on {@code listener} is told of ranks that leave. */
+  public void listen(int rank, PathListener listener) {
+    listeners.put(rank, listener);
+  }
+
+  /** A rank has closed its group in good order, after this collective. */
+  public void leave(int rank, long lastCollective) {
+    listeners.remove(rank);
+    listeners.forEach((peer, listener) -> listener.finished(rank, lastCollective));
   }
 
   /** What ranks that are all here share; made by the first to ask. */

@@ -3,6 +3,7 @@ package org.sparkcollectives.transport.tcp;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
 import io.netty.channel.group.ChannelGroup;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -65,8 +66,12 @@ final class Connecting {
     }
     CompletableFuture<Channel> ready = new CompletableFuture<>();
     ready.whenComplete((channel, cause) -> ended(channel, cause, backoffMillis));
+    Duration left = timeout.minusNanos(System.nanoTime() - start);
     bootstrap
         .clone()
+        .option(
+            ChannelOption.CONNECT_TIMEOUT_MILLIS,
+            (int) Math.max(1, Math.min(Integer.MAX_VALUE, left.toMillis())))
         .handler(
             new ChannelInitializer<Channel>() {
               @Override
@@ -75,7 +80,7 @@ final class Connecting {
                 security
                     .clientHandler(channel)
                     .ifPresent(handler -> channel.pipeline().addLast(handler));
-                ClientHandshake.addTo(channel.pipeline(), id, secret, timeout, ready);
+                ClientHandshake.addTo(channel.pipeline(), id, secret, left, ready);
               }
             })
         .connect(new InetSocketAddress(literal(peer.host()), peer.port()))

@@ -14,6 +14,7 @@ final class MessageBoundaries {
   private long payloadLeft;
   private long messages;
   private boolean ended;
+  private long lastCollective;
 
   /**
    * Follows the next bytes of the stream; their indices stay as they are.
@@ -46,6 +47,9 @@ final class MessageBoundaries {
       throw new TransportException("it carried more after its announced end");
     }
     MessageHeader next = MessageHeader.read(header.flip());
+    if (next == null) {
+      lastCollective = MessageHeader.lastCollective(header);
+    }
     header.clear();
     if (next == null) {
       ended = true;
@@ -58,6 +62,11 @@ final class MessageBoundaries {
   /** Whether the sender has announced the end of the stream. */
   boolean ended() {
     return ended;
+  }
+
+  /** What the sender has called last; once it has announced the end. */
+  long lastCollective() {
+    return lastCollective;
   }
 
   /** Where the stream is, as messages have it. */

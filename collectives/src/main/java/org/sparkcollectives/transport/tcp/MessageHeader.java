@@ -15,7 +15,8 @@ import org.sparkcollectives.transport.OperationHeader;
  * <p>On the wire {@value #BYTES} bytes, in network byte order:
  *
  * <pre>
- *   0  kind: 1 a message, 2 the end of the connection (all else is 0)
+ *   0  kind: 1 a message, 2 the end of the connection (only the sequence number follows: that of
+ *      the last collective which the sender called)
  *   1  byte order of the elements: 1 little-endian, 2 big-endian
  *   2  operation: OpType.code()
  *   3  operation's DType: ordinal
@@ -26,7 +27,7 @@ import org.sparkcollectives.transport.OperationHeader;
  *  16  operation's count
  *  24  message's count
  *  32  operation's root, or -1
- *  36  zeros
+ *  36  digest of the operation's sizes
  * </pre>
  *
  * @param operation what the sender is doing
@@ -37,6 +38,8 @@ import org.sparkcollectives.transport.OperationHeader;
 record MessageHeader(OperationHeader operation, DType dtype, long count) {
 
   static final int BYTES = 40;
+
+  private static final int NUMBER_OFFSET = 8;
 
   private static final byte MESSAGE = 1;
   private static final byte END = 2;
@@ -66,15 +69,22 @@ record MessageHeader(OperationHeader operation, DType dtype, long count) {
         .putLong(operation.count())
         .putLong(count)
         .putInt(operation.root())
-        .putInt(0)
+        .putInt(operation.sizes())
         .order(order);
   }
 
-  /** The bytes that announce the end of a connection. */
-  static byte[] end() {
-    byte[] bytes = new byte[BYTES];
-    bytes[0] = END;
-    return bytes;
+  /**
+   * The bytes that announce the end of a connection.
+   *
+   * @param lastCollective the number of the last collective that the sender called, -1 for none
+   */
+  static byte[] end(long lastCollective) {
+    return ByteBuffer.allocate(BYTES).put(0, END).putLong(NUMBER_OFFSET, lastCollective).array();
+  }
+
+  /** The sender's last collective, of bytes that {@link #read} has found to announce the end. */
+  static long lastCollective(ByteBuffer end) {
+    return end.getLong(end.position() - BYTES + NUMBER_OFFSET);
   }
 
   /**
@@ -96,7 +106,7 @@ record MessageHeader(OperationHeader operation, DType dtype, long count) {
     long operationCount = source.getLong();
     long count = source.getLong();
     int root = source.getInt();
-    source.getInt();
+    int sizes = source.getInt();
     if (kind == END) {
       return null;
     }
@@ -127,7 +137,8 @@ record MessageHeader(OperationHeader operation, DType dtype, long count) {
             operationDtype,
             operationCount,
             reduction == 0 ? null : REDUCTIONS[reduction - 1],
-            root),
+            root,
+            sizes),
         dtype,
         count);
   }

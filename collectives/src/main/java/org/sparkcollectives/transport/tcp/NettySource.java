@@ -30,8 +30,8 @@ final class NettySource extends ChannelInboundHandlerAdapter implements ByteSour
     /** There is something to read. */
     void received();
 
-    /** The sender has closed the connection in good order. */
-    void finished();
+    /** The sender has closed the connection in good order, after this collective. */
+    void finished(long lastCollective);
 
     /** The connection is gone, or carried what it should not. */
     void broken(String how);
@@ -127,7 +127,7 @@ final class NettySource extends ChannelInboundHandlerAdapter implements ByteSour
       return;
     }
     if (boundaries.ended()) {
-      listener.finished();
+      listener.finished(boundaries.lastCollective());
     } else {
       breakOff("the connection was lost " + boundaries.describe());
     }

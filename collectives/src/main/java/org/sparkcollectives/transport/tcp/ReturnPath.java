@@ -10,15 +10,15 @@ import java.nio.charset.StandardCharsets;
 
 /**
  * What comes back on a connection that messages go out on: one byte that says how the receiver ends
- * it, and for a refusal the reason.
+ * it, with the number of its last collective, or for a refusal the reason.
  */
 final class ReturnPath extends SimpleChannelInboundHandler<ByteBuf> {
 
   /** Who is told of the connection's end, on its event loop. Must not block. */
   interface Listener {
 
-    /** The receiver has closed its group in good order. */
-    void finished();
+    /** The receiver has closed its group in good order, after this collective. */
+    void finished(long lastCollective);
 
     /** The receiver would not take a message. */
     void refused(String why);
@@ -40,9 +40,9 @@ final class ReturnPath extends SimpleChannelInboundHandler<ByteBuf> {
   }
 
   /** Tells the sender that the receiver leaves, and closes the connection. */
-  static void end(Channel channel) {
+  static void end(Channel channel, long lastCollective) {
     channel
-        .writeAndFlush(Unpooled.wrappedBuffer(new byte[] {END}))
+        .writeAndFlush(Unpooled.buffer(1 + Long.BYTES).writeByte(END).writeLong(lastCollective))
         .addListener(ChannelFutureListener.CLOSE);
   }
 
@@ -70,8 +70,8 @@ final class ReturnPath extends SimpleChannelInboundHandler<ByteBuf> {
       return;
     }
     byte kind = received.isReadable() ? received.readByte() : 0;
-    if (kind == END) {
-      listener.finished();
+    if (kind == END && received.readableBytes() == Long.BYTES) {
+      listener.finished(received.readLong());
     } else if (kind == REFUSAL) {
       listener.refused(received.toString(StandardCharsets.UTF_8));
     } else {

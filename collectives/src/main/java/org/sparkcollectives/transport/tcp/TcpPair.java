@@ -149,38 +149,55 @@ final class TcpPair implements Pair, Progress.Send {
 
   // The end.
 
-  /**
-   * Closes both connections.
-   *
-   * @param inGoodOrder whether the peer is to take it for the regular end
-   */
-  void close(boolean inGoodOrder) {
-    closed = true;
-    ReturnPath path = returnPath;
-    if (path != null) {
-      path.close();
-      if (!connecting.cancel(false) && !connecting.isCompletedExceptionally()) {
-        closeOutgoing(connecting.join(), inGoodOrder);
-      }
+  /** Closes both connections, once all that goes out has gone. */
+  void close(long lastCollective) {
+    Channel out = outgoingAtTheEnd();
+    if (out != null) {
+      out.writeAndFlush(Unpooled.wrappedBuffer(MessageHeader.end(lastCollective)))
+          .addListener(ChannelFutureListener.CLOSE);
     }
-    Channel in = sourceChannel;
+    Channel in = incomingAtTheEnd();
     if (in != null) {
-      source.close();
-      if (inGoodOrder) {
-        ReturnPath.end(in);
-      } else {
-        in.close();
-      }
+      ReturnPath.end(in, lastCollective);
     }
   }
 
-  private static void closeOutgoing(Channel channel, boolean inGoodOrder) {
-    if (inGoodOrder) {
-      channel
-          .writeAndFlush(Unpooled.wrappedBuffer(MessageHeader.end()))
-          .addListener(ChannelFutureListener.CLOSE);
-    } else {
-      channel.close();
+  /** Closes both connections at once. */
+  void breakOff() {
+    Channel out = outgoingAtTheEnd();
+    if (out != null) {
+      out.close();
     }
+    Channel in = incomingAtTheEnd();
+    if (in != null) {
+      in.close();
+    }
+  }
+
+  private Channel outgoingAtTheEnd() {
+    closed = true;
+    ReturnPath path = returnPath;
+    if (path == null) {
+      return null;
+    }
+    path.close();
+    boolean none = connecting.cancel(false) || connecting.isCompletedExceptionally();
+    return none ? null : connecting.join();
+  }
+
+  private Channel incomingAtTheEnd() {
+    Channel in = sourceChannel;
+    if (in != null) {
+      source.close();
+    }
+    return in;
+  }
+
+  /** Whether no connection is left. */
+  boolean isClosed() {
+    boolean connected =
+        returnPath != null && connecting.isDone() && !connecting.isCompletedExceptionally();
+    Channel in = sourceChannel;
+    return (!connected || !connecting.join().isOpen()) && (in == null || !in.isOpen());
   }
 }

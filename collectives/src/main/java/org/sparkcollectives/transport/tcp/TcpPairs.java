@@ -112,9 +112,9 @@ public final class TcpPairs {
     }
   }
 
-  private void finished(int peer) {
+  private void finished(int peer, long lastCollective) {
     if (!closed) {
-      listener.finished(peer);
+      listener.finished(peer, lastCollective);
     }
   }
 
@@ -126,8 +126,8 @@ public final class TcpPairs {
       }
 
       @Override
-      public void finished() {
-        TcpPairs.this.finished(peer);
+      public void finished(long lastCollective) {
+        TcpPairs.this.finished(peer, lastCollective);
       }
 
       @Override
@@ -140,8 +140,8 @@ public final class TcpPairs {
   ReturnPath.Listener returnsOf(int peer) {
     return new ReturnPath.Listener() {
       @Override
-      public void finished() {
-        TcpPairs.this.finished(peer);
+      public void finished(long lastCollective) {
+        TcpPairs.this.finished(peer, lastCollective);
       }
 
       @Override
@@ -159,14 +159,33 @@ public final class TcpPairs {
   }
 
   /**
-   * Closes all paths; does not wait for their ends.
+   * Closes all paths once what was sent over them has gone out; does not wait for that, see {@link
+   * #isClosed}.
    *
-   * @param inGoodOrder whether peers are to take it for the regular end
+   * @param lastCollective the number of this rank's last collective, -1 for none
    */
-  public void close(boolean inGoodOrder) {
+  public void close(long lastCollective) {
     closed = true;
     for (TcpPair pair : pairs) {
-      pair.close(inGoodOrder);
+      pair.close(lastCollective);
     }
+  }
+
+  /** Breaks all paths at once, what was sent over them may be lost. */
+  public void breakOff() {
+    closed = true;
+    for (TcpPair pair : pairs) {
+      pair.breakOff();
+    }
+  }
+
+  /** Whether no connection is left. */
+  public boolean isClosed() {
+    for (TcpPair pair : pairs) {
+      if (!pair.isClosed()) {
+        return false;
+      }
+    }
+    return true;
   }
 }

@@ -153,12 +153,17 @@ public final class TcpTransport implements AutoCloseable {
     return connecting.begin();
   }
 
+  /** Closes the port. Blocks until the operating system has answered. */
+  public void stopListening() {
+    listener.close().awaitUninterruptibly();
+  }
+
   /**
    * Closes the port and all connections, and ends the event loops. Blocks for some seconds at most.
    */
   @Override
   public void close() {
-    listener.close().awaitUninterruptibly();
+    stopListening();
     channels.close().awaitUninterruptibly();
     loops.close();
   }

@@ -28,8 +28,8 @@ class NettySourceTest {
             public void received() {}
 
             @Override
-            public void finished() {
-              events.add("finished");
+            public void finished(long lastCollective) {
+              events.add("finished after " + lastCollective);
             }
 
             @Override
@@ -90,9 +90,9 @@ class NettySourceTest {
   @Test
   void aConnectionThatEndsAfterItsAnnouncementHasFinished() {
     channel.writeInbound(direct(header(0)));
-    channel.writeInbound(direct(MessageHeader.end()));
+    channel.writeInbound(direct(MessageHeader.end(5)));
     channel.close();
-    assertThat(events).containsExactly("finished");
+    assertThat(events).containsExactly("finished after 5");
     source.close();
   }
 

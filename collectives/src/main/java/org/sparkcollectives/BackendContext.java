@@ -1,0 +1,26 @@
+package org.sparkcollectives;
+
+import java.time.Duration;
+import java.util.List;
+import org.sparkcollectives.config.Configuration;
+import org.sparkcollectives.store.Store;
+
+/**
+ * What a backend knows of its group: c10d's {@code DistributedBackendOptions}.
+ *
+ * @param groupName the group's unique name
+ * @param rank this rank in the group
+ * @param size the number of ranks
+ * @param globalRanks the rank in the world group of each group rank
+ * @param store a part of the group's store that is this backend's own, closed by the group
+ * @param timeout how long an operation may take unless a call says otherwise
+ * @param configuration where settings are looked up
+ */
+public record BackendContext(
+    String groupName,
+    int rank,
+    int size,
+    List<Integer> globalRanks,
+    Store store,
+    Duration timeout,
+    Configuration configuration) {}

@@ -1,0 +1,97 @@
+package org.sparkcollectives.pointtopoint;
+
+import java.nio.ByteBuffer;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.tensor.HostTensor;
+
+/**
+ * A send that a rank has called and that is not done yet.
+ *
+ * <p>Whoever takes the message reads through this object, and its lock makes {@link #cancel} final:
+ * once that has returned, the tensor belongs to the user again, and nothing is read any more.
+ */
+public final class PostedSend {
+
+  /** Who is told how a send goes on. Must not block. */
+  public interface Listener {
+
+    /** The peer has called a receive that matches, and the elements move. */
+    void matched();
+
+    /** The tensor may be used again. */
+    void sent();
+
+    /** The send failed. */
+    void failed(RuntimeException cause);
+  }
+
+  private final int tag;
+  private final HostTensor tensor;
+  private final Listener listener;
+  private boolean ended;
+
+  /** With the tag and where the message is. */
+  public PostedSend(int tag, HostTensor tensor, Listener listener) {
+    this.tag = tag;
+    this.tensor = tensor;
+    this.listener = listener;
+  }
+
+  int tag() {
+    return tag;
+  }
+
+  DType dtype() {
+    return tensor.dtype();
+  }
+
+  long count() {
+    return tensor.count();
+  }
+
+  void matched() {
+    listener.matched();
+  }
+
+  /** Reads elements of the message into {@code memory}; false if it is not to be read any more. */
+  synchronized boolean read(long offset, int count, ByteBuffer memory) {
+    if (ended) {
+      return false;
+    }
+    tensor.read(offset, count, memory);
+    return true;
+  }
+
+  /** Copies the whole message to a receive of this JVM, and ends both. */
+  void copyTo(PostedReceive receive) {
+    synchronized (this) {
+      if (ended) {
+        return;
+      }
+      receive.write(tensor);
+    }
+    receive.finish();
+    finish();
+  }
+
+  /** All of the message has been read. */
+  void finish() {
+    if (cancel()) {
+      listener.sent();
+    }
+  }
+
+  /** Ends the send with a failure, unless it has ended. */
+  void fail(RuntimeException cause) {
+    if (cancel()) {
+      listener.failed(cause);
+    }
+  }
+
+  /** Ends the send without telling its listener; false if it has ended already. */
+  public synchronized boolean cancel() {
+    boolean first = !ended;
+    ended = true;
+    return first;
+  }
+}

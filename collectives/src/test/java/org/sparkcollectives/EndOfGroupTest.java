@@ -1,0 +1,248 @@
+package org.sparkcollectives;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.sparkcollectives.store.HashStore;
+import org.sparkcollectives.store.Store;
+import org.sparkcollectives.store.TcpStore;
+import org.sparkcollectives.store.TcpStoreServer;
+import org.sparkcollectives.store.net.TransportSecurity;
+import org.sparkcollectives.testing.Eventually;
+import org.sparkcollectives.testing.GroupRuns;
+import org.sparkcollectives.testing.LeakCheck;
+import org.sparkcollectives.testing.RankThreads;
+
+/** What becomes of ranks when others leave, and when what carries the news is disturbed. */
+@ExtendWith(LeakCheck.class)
+class EndOfGroupTest {
+
+  private static final GroupOptions TCP = GroupOptions.defaults().withTransports("tcp");
+
+  /** Ranks with settings of their own are in nodes of their own, as in two processes. */
+  private static RankContext ownNode(int rank) {
+    return new HostedRank(
+        List.of("spark.collectives.port.maxRetries=" + (16 + rank)), TransportSecurity.plain());
+  }
+
+  /** Broadcasts as much as goes out while the peer does not read. */
+  private static int broadcastsThatFit(int count) {
+    CountDownLatch full = new CountDownLatch(1);
+    List<Integer> fit =
+        GroupRuns.run(
+            2,
+            TCP,
+            EndOfGroupTest::ownNode,
+            world -> {
+              world.broadcast(Tensor.of(new double[count]), 0).await();
+              int done = 0;
+              if (world.rank() == 0) {
+                while (world
+                    .broadcast(Tensor.of(new double[count]), 0)
+                    .await(Duration.ofMillis(300))) {
+                  done++;
+                }
+                full.countDown();
+              } else {
+                full.await();
+              }
+              assertThatThrownBy(
+                      () -> {
+                        world.abort(new IllegalStateException("enough"));
+                        world.barrier().await();
+                      })
+                  .isInstanceOf(CollectiveException.class);
+              return done;
+            });
+    return fit.get(0);
+  }
+
+  @Test
+  void whatWasSentArrivesThoughItsSenderHasLeft() {
+    int count = 16_000; // A segment, about.
+    int messages = broadcastsThatFit(count);
+    try (HashStore store = new HashStore()) {
+      RankThreads.run(
+          2,
+          rank -> {
+            try (ProcessGroup world = ProcessGroups.create(store, rank, 2, TCP, ownNode(rank))) {
+              world.broadcast(Tensor.of(new double[count]), 0).await();
+              if (rank == 1) {
+                Eventually.holds(
+                    () -> store.listKeys().stream().anyMatch(key -> key.endsWith("departures")),
+                    () -> "rank 0 does not leave");
+              }
+              for (int i = 0; i < messages; i++) {
+                double[] data = new double[count];
+                if (rank == 0) {
+                  Arrays.fill(data, i);
+                }
+                world.broadcast(Tensor.of(data), 0).await();
+                assertThat(data[count - 1]).isEqualTo(i);
+              }
+            }
+            return null;
+          });
+    }
+  }
+
+  @Test
+  void aPeerThatLeavesIsNoticedThoughTheStoreIsLost() {
+    CountDownLatch storeLost = new CountDownLatch(1);
+    try (TcpStoreServer server = TcpStore.server("127.0.0.1", 0)) {
+      Runnable loseStore = server::close;
+      RankThreads.run(
+          2,
+          rank -> {
+            try (Store store =
+                    TcpStore.connect("127.0.0.1", server.port(), Duration.ofSeconds(20));
+                ProcessGroup world = ProcessGroups.create(store, rank, 2, TCP, ownNode(rank))) {
+              world.allReduce(Tensor.of(1.0), ReduceOp.SUM).await();
+              if (rank == 0) {
+                loseStore.run();
+                storeLost.countDown();
+                assertThatThrownBy(() -> world.allReduce(Tensor.of(1.0), ReduceOp.SUM).await())
+                    .isInstanceOf(PeerFailedException.class)
+                    .hasMessageContaining("rank 1")
+                    .hasMessageContaining("has finished");
+              } else {
+                storeLost.await();
+              }
+            }
+            return null;
+          });
+    }
+  }
+
+  private static Store unwatchable(Store store) {
+    return (Store)
+        Proxy.newProxyInstance(
+            EndOfGroupTest.class.getClassLoader(),
+            new Class<?>[] {Store.class},
+            (proxy, method, arguments) -> {
+              try {
+                Object result = method.invoke(store, arguments);
+                return result instanceof Store view ? unwatchable(view) : result;
+              } catch (InvocationTargetException e) {
+                throw e.getCause();
+              }
+            });
+  }
+
+  @Test
+  void anAbortCountsWhileTheRanksAreAskedWhoIsLate() {
+    CountDownLatch aborted = new CountDownLatch(1);
+    try (HashStore hash = new HashStore()) {
+      Store store = unwatchable(hash);
+      RankThreads.run(
+          2,
+          rank -> {
+            try (ProcessGroup world = ProcessGroups.create(store, rank, 2, TCP)) {
+              if (rank == 0) {
+                Work late =
+                    world
+                        .withTimeout(Duration.ofMillis(50))
+                        .allReduce(Tensor.of(1.0), ReduceOp.SUM);
+                Eventually.holds(
+                    () -> hash.listKeys().stream().anyMatch(key -> key.contains("question")),
+                    () -> "nobody asks");
+                world.abort(new IllegalStateException("I want no more"));
+                aborted.countDown();
+                assertThatThrownBy(late::await)
+                    .isInstanceOf(GroupAbortedException.class)
+                    .hasMessageContaining("I want no more");
+              } else {
+                aborted.await();
+                assertThatThrownBy(
+                        () -> {
+                          world.allReduce(Tensor.of(1.0), ReduceOp.SUM).await();
+                          world.barrier().await();
+                        })
+                    .isInstanceOf(CollectiveException.class)
+                    .hasMessageContaining("I want no more");
+              }
+            }
+            return null;
+          });
+    }
+  }
+
+  /** A host that answers the watchdog once with an error. */
+  private static RankContext answeringOnceWithAnError() {
+    AtomicBoolean thrown = new AtomicBoolean();
+    RankContext process = RankContext.process();
+    return (RankContext)
+        Proxy.newProxyInstance(
+            EndOfGroupTest.class.getClassLoader(),
+            new Class<?>[] {RankContext.class},
+            (proxy, method, arguments) -> {
+              if (method.getName().equals("isKilled")
+                  && Thread.currentThread().getName().contains("watchdog")
+                  && thrown.compareAndSet(false, true)) {
+                throw new NoClassDefFoundError("once");
+              }
+              return method.invoke(process, arguments);
+            });
+  }
+
+  @Test
+  void deadlinesAreKeptAfterAnErrorInTheWatchdog() {
+    GroupRuns.run(
+        2,
+        GroupOptions.defaults().withTimeout(Duration.ofMillis(200)),
+        answeringOnceWithAnError(),
+        world -> {
+          Work never = world.recv(Tensor.of(new double[1]), 1 - world.rank(), 0);
+          Eventually.holds(never::isCompleted, () -> "the deadline is not kept");
+          assertThat(never.exception()).isInstanceOf(CollectiveException.class);
+          return null;
+        });
+  }
+
+  @Test
+  void manyGroupsMadeFromAGroupLeaveNoKeys() {
+    try (HashStore store = new HashStore()) {
+      RankThreads.run(
+          2,
+          rank -> {
+            try (ProcessGroup world =
+                ProcessGroups.create(store, rank, 2, GroupOptions.defaults())) {
+              world.barrier().await();
+              long before = store.numKeys();
+              for (int i = 0; i < 20; i++) {
+                world.newGroup().close();
+              }
+              world.barrier().await();
+              assertThat(store.numKeys()).isLessThanOrEqualTo(before + 2);
+              world.barrier().await();
+            }
+            return null;
+          });
+    }
+  }
+
+  @Test
+  void aGroupThatCannotBeMadeLeavesNothingAndTheOtherGoesOn() {
+    GroupRuns.run(
+        2,
+        GroupOptions.defaults(),
+        world -> {
+          assertThatThrownBy(() -> world.newGroup(GroupOptions.defaults().withBackend("bogus")))
+              .isInstanceOf(IllegalArgumentException.class)
+              .hasMessageContaining("bogus");
+          int[] sum = {1};
+          world.allReduce(Tensor.of(sum), ReduceOp.SUM).await();
+          assertThat(sum[0]).isEqualTo(2);
+          return null;
+        });
+  }
+}
