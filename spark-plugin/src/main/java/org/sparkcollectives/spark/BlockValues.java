@@ -12,6 +12,7 @@ import org.apache.spark.storage.StorageLevel;
 import org.apache.spark.util.io.ChunkedByteBuffer;
 import org.sparkcollectives.store.StoreException;
 import org.sparkcollectives.store.StoredValue;
+import org.sparkcollectives.store.ValueGoneException;
 import scala.Option;
 import scala.reflect.ClassTag;
 import scala.reflect.ClassTag$;
@@ -101,7 +102,8 @@ final class BlockValues implements StoredValue.Factory {
 
     @Override
     public void released() {
-      background.execute(() -> blockManager.master().removeBroadcast(id, true, true));
+      // Without waiting for executors: one that is stuck must not hold up the others' values.
+      background.execute(() -> blockManager.master().removeBroadcast(id, true, false));
     }
 
     @Override
@@ -115,7 +117,7 @@ final class BlockValues implements StoredValue.Factory {
     BlockId block = BlockId.apply(new String(reference, StandardCharsets.UTF_8));
     Option<ChunkedByteBuffer> bytes = blockManager.getRemoteBytes(block);
     if (bytes.isEmpty()) {
-      throw new StoreException(
+      throw new ValueGoneException(
           "Block " + block + " of the driver's store is gone; its key was replaced or deleted");
     }
     ChunkedByteBuffer content = bytes.get();

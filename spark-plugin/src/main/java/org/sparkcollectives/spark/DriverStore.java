@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -44,6 +45,9 @@ final class DriverStore {
    */
   private static final long KEEP_FAILED_SECONDS = 5;
 
+  /** How many stages that have ended are remembered, so that their late tasks are refused. */
+  private static final int REMEMBERED_STAGES = 10_000;
+
   /** The table is in this JVM: no call takes long. */
   private static final Duration WILL_TIMEOUT = Duration.ofSeconds(1);
 
@@ -62,6 +66,13 @@ final class DriverStore {
   private final StoreTable table;
   private final Map<UUID, Client> clients = new HashMap<>();
   private final Map<Integer, Integer> latestAttempts = new HashMap<>();
+  private final Map<Integer, Integer> endedAttempts =
+      new LinkedHashMap<>() {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Integer, Integer> eldest) {
+          return size() > REMEMBERED_STAGES;
+        }
+      };
 
   private DriverStore(SparkEnv env) {
     table = new StoreTable(new BlockValues(env.blockManager(), background));
@@ -147,6 +158,9 @@ final class DriverStore {
   }
 
   private synchronized void open(UUID id, StageAttempt stage, RpcAddress sender) {
+    if (stage.attempt() <= endedAttempts.getOrDefault(stage.stageId(), -1)) {
+      throw new IllegalStateException(stage + " is over; this task of it comes too late");
+    }
     int latest = latestAttempts.getOrDefault(stage.stageId(), -1);
     if (stage.attempt() < latest) {
       throw new IllegalStateException(
@@ -239,6 +253,7 @@ final class DriverStore {
   private synchronized void stageOver(StageAttempt stage) {
     remove(stage, stage + " has ended");
     latestAttempts.remove(stage.stageId(), stage.attempt());
+    endedAttempts.merge(stage.stageId(), stage.attempt(), Math::max);
   }
 
   private void remove(StageAttempt stage, String reason) {

@@ -17,6 +17,9 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 public abstract class RemoteStore extends StoreHandle {
 
+  /** A value may be replaced between the reply that refers to it and the fetch. */
+  private static final int FETCH_ATTEMPTS = 3;
+
   private final AtomicLong ids = new AtomicLong();
   private final String description;
 
@@ -42,8 +45,8 @@ public abstract class RemoteStore extends StoreHandle {
   protected abstract void disconnect();
 
   /**
-   * The bytes to which {@code reference} points, see {@link StoredValue#reference()}. Must not
-   * block.
+   * The bytes to which {@code reference} points, see {@link StoredValue#reference()}; {@link
+   * ValueGoneException} if the value was replaced or deleted meanwhile. Must not block.
    */
   protected CompletableFuture<byte[]> fetch(byte[] reference) {
     return CompletableFuture.failedFuture(
@@ -55,17 +58,28 @@ public abstract class RemoteStore extends StoreHandle {
     long id = ids.incrementAndGet();
     byte[] message = StoreCodec.encode(id, request);
     RemoteReply reply = new RemoteReply(id);
+    ask(request, message, reply, FETCH_ATTEMPTS);
+    return reply;
+  }
+
+  private void ask(StoreRequest request, byte[] message, RemoteReply reply, int attempts) {
     ask(message)
         .thenCompose(bytes -> fetchReferences(StoreCodec.decodeReply(ByteBuffer.wrap(bytes))))
         .whenComplete(
             (result, failure) -> {
               if (failure == null) {
                 reply.complete(result);
+                return;
+              }
+              RuntimeException cause = failure(failure);
+              boolean replaced =
+                  cause instanceof ValueGoneException && request.operation() == StoreOperation.GET;
+              if (replaced && attempts > 1 && !reply.isDone()) {
+                ask(request, message, reply, attempts - 1);
               } else {
-                reply.completeExceptionally(failure(failure));
+                reply.completeExceptionally(cause);
               }
             });
-    return reply;
   }
 
   private CompletableFuture<StoreReply> fetchReferences(StoreReply reply) {
@@ -87,13 +101,16 @@ public abstract class RemoteStore extends StoreHandle {
     return list;
   }
 
-  private Throwable failure(Throwable failure) {
+  private RuntimeException failure(Throwable failure) {
     if (failure instanceof CompletionException && failure.getCause() != null) {
       return failure(failure.getCause());
     }
-    return failure instanceof CancellationException
-        ? new StoreConnectionException(description + " has closed the session", failure)
-        : failure;
+    if (failure instanceof CancellationException) {
+      return new StoreConnectionException(description + " has closed the session", failure);
+    }
+    return failure instanceof RuntimeException known
+        ? known
+        : new StoreException(description + " failed: " + failure, failure);
   }
 
   @Override
