@@ -56,8 +56,9 @@ public final class GroupOptions {
   }
 
   /**
-   * With the group's name, which all ranks give alike and which is never used again. A group made
-   * from another gets that one's name, a slash and this.
+   * With the group's name, which all ranks give alike and which is never used again; 2,000 bytes in
+   * UTF-8 at the most. A group made from another has this at the end of its name, after that one's
+   * name and a number.
    */
   public GroupOptions withName(String value) {
     Objects.requireNonNull(value, "name");
@@ -103,7 +104,7 @@ public final class GroupOptions {
 
   /**
    * With what carries out the operations: the name of a backend, or one for each kind of device as
-   * in {@code "cpu:netty,cuda:nccl"}; all ranks give the same. See {@link BackendRegistry}.
+   * in {@code "cpu:netty,cuda:fake"}; all ranks give the same. See {@link BackendRegistry}.
    *
    * @throws IllegalArgumentException if it is malformed
    */

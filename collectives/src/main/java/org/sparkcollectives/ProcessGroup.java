@@ -15,22 +15,26 @@ import org.sparkcollectives.store.Store;
  * type, count, reduction and root. They run in that order, one after the other. Messages between
  * two ranks ({@code send}, {@code recv}) run beside them, and match by peer and tag.
  *
- * <p><b>Every operation is asynchronous</b>: it returns a {@link Work} at once and proceeds whether
- * or not somebody waits. Its tensors belong to it until the work is done, see {@link Tensor}. An
+ * <p><b>What returns a {@link Work} is asynchronous</b>: it returns at once and proceeds whether or
+ * not somebody waits. Its tensors belong to it until the work is done, see {@link Tensor}. An
  * argument that is wrong is refused with {@link IllegalArgumentException} at the call, before a
  * sequence number is taken, and the group stays usable.
  *
  * <p><b>Failure</b>: when a rank fails, is killed, or leaves while others wait for it, or an
  * operation misses its deadline, every pending and future operation of the group throws {@link
- * CollectiveException} on every rank, and the group has ended: only {@link #close}, {@link #abort}
- * and diagnosis still work. After {@link #close} operations throw {@link IllegalStateException}.
+ * CollectiveException} on every rank, and the group has ended: only {@link #close}, {@link #abort},
+ * {@link #shrink} and diagnosis still work. What the tensors of an operation that failed hold is
+ * undefined. After {@link #close} operations throw {@link IllegalStateException}.
  *
  * <p>A group may be used by several threads; which order their collectives get is then theirs to
  * agree on. The semantics follow c10d's {@code ProcessGroup} in PyTorch.
  */
 public interface ProcessGroup extends AutoCloseable {
 
-  /** The unique name; of a world group in Spark, application, stage, attempt and counter. */
+  /**
+   * The unique name: of a world group in Spark its application, stage and attempt; of a group made
+   * from another that one's name, a slash, and what tells it apart.
+   */
   String name();
 
   /** What the group is for, as its maker said; may be empty. */
@@ -61,7 +65,8 @@ public interface ProcessGroup extends AutoCloseable {
 
   /**
    * The group's part of the store, for the user's own keys. Its calls, those that wait included,
-   * throw once the group has failed or is closed; closing it does nothing to the group.
+   * throw once the group has failed or is closed; closing it does nothing to the group. For small
+   * values: in Spark's driver one of more than 128 MiB is refused.
    */
   Store store();
 
@@ -176,25 +181,35 @@ public interface ProcessGroup extends AutoCloseable {
    * Sends {@code tensor} to one rank. Done when the memory may be used again, which is not before
    * the peer has called a {@code recv} that matches.
    *
+   * <p>Where the {@code recv} is of another type or count, nothing moves, both works fail with
+   * {@link CollectiveMismatchException}, and the group stays usable.
+   *
    * @param tag 0 or more; messages with the same peer and tag keep their order
    */
   Work send(Tensor tensor, int destination, int tag);
 
-  /** Receives from one rank a message of this tag, of the type and count of {@code tensor}. */
+  /**
+   * Receives from one rank a message of this tag, of the type and count of {@code tensor}; see
+   * {@link #send} for what happens if the message is another.
+   */
   Work recv(Tensor tensor, int source, int tag);
 
-  /** Receives a message of this tag from whichever rank; {@link Work#sourceRank} tells which. */
+  /**
+   * Receives a message of this tag from whichever rank offers one first; {@link Work#sourceRank}
+   * tells which.
+   */
   Work recvAny(Tensor tensor, int tag);
 
   /**
    * A barrier that names the ranks that do not come, to find out which rank is stuck. Slow, because
    * all ranks go through the store. Blocks until all ranks have called it, for {@code timeout} at
-   * the most, and while rank 0 is awaited for a little longer. The semantics are those of c10d's
-   * {@code monitored_barrier}.
+   * the most; ranks other than 0 wait five seconds longer for rank 0's word. Unlike the deadline of
+   * other operations, this one does not end the group. The semantics are those of c10d's {@code
+   * monitored_barrier}.
    *
-   * @param waitAllRanks whether to wait until the timeout for all ranks and name all that are
-   *     missing; else the lowest is named
-   * @throws CollectiveTimeoutException on every rank that came, with the ranks that did not
+   * @param waitAllRanks whether all ranks that are missing are named; else the lowest is
+   * @throws CollectiveTimeoutException on every rank that came, with the ranks that did not; where
+   *     rank 0 did not come, with rank 0 alone
    */
   void monitoredBarrier(Duration timeout, boolean waitAllRanks);
 
@@ -227,10 +242,11 @@ public interface ProcessGroup extends AutoCloseable {
    * GroupOptions#withLocalSynchronization} by the new group's members, in the same order as other
    * groups are made.
    *
-   * <p>What the options leave open is as in this group. Takes one call of the store, and does not
-   * wait for other ranks: one that does not come is missed at the first operation. Several groups
-   * may be used at the same time. A group is closed by its members, at the latest with the group
-   * that it was made from; {@link #abort} of this group aborts it, another failure does not.
+   * <p>What the options leave open is as in this group, or view of it. Takes one call of the store,
+   * and does not wait for other ranks: one that does not come is missed at the first operation.
+   * Several groups may be used at the same time. A group is closed by its members, at the latest
+   * with the group that it was made from; {@link #abort} of this group aborts it, another failure
+   * does not.
    *
    * @return null on ranks that are not members
    * @throws IllegalArgumentException if a rank is not in this group or is named twice, or if
@@ -288,9 +304,8 @@ public interface ProcessGroup extends AutoCloseable {
   String backend();
 
   /**
-   * A tensor of zeros in memory that the group's fastest path reaches without a copy.
-   *
-   * <p>It must not be used after the group was closed.
+   * A tensor of zeros in memory that suits the group's paths best. To be preferred for tensors that
+   * are used again and again. It must not be used after the group was closed.
    */
   Tensor allocate(DType dtype, long count);
 
@@ -301,9 +316,11 @@ public interface ProcessGroup extends AutoCloseable {
   void abort(Throwable cause);
 
   /**
-   * Leaves the group and frees what this rank holds of it. Waits for pending operations of this
-   * rank until the timeout; returns at once when the group has failed. Local, and idempotent: other
-   * ranks may go on with what does not need this one.
+   * Leaves the group and frees what this rank holds of it. Waits until pending operations of this
+   * rank are done and peers have taken what was sent to them, until the timeout; returns at once
+   * when the group has failed. The rank that serves a store of its own for the group, as rank 0 of
+   * a {@code tcp://} rendezvous does, also waits for the others to leave it, for 30 seconds at the
+   * most. Local, and idempotent: other ranks may go on with what does not need this one.
    */
   @Override
   void close();

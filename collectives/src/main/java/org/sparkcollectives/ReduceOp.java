@@ -2,7 +2,13 @@ package org.sparkcollectives;
 
 import java.util.Objects;
 
-/** How the elements of several ranks become one. */
+/**
+ * How the elements of several ranks become one.
+ *
+ * <p>Integers wrap around on overflow. The smallest and the largest of numbers with a NaN among
+ * them is NaN. The half types are accumulated in float32 and rounded once. Nothing is defined for
+ * the types of eight bits with a floating point, which are only moved.
+ */
 public final class ReduceOp {
 
   /** The kinds of reduction, with c10d's codes as ordinals. */
@@ -11,7 +17,7 @@ public final class ReduceOp {
     SUM,
     /** The sum divided by the number of ranks; floating-point and complex types only. */
     AVG,
-    /** The product; of truth values, the logical and. */
+    /** The product; of truth values, the logical and. Not for complex types. */
     PRODUCT,
     /** The smallest; of truth values, the logical and. Not for complex types. */
     MIN,
@@ -23,7 +29,10 @@ public final class ReduceOp {
     BOR,
     /** The bitwise exclusive or, of integers and truth values. */
     BXOR,
-    /** The sum after each rank's elements were multiplied by that rank's factor. */
+    /**
+     * The sum after each rank's elements were multiplied by that rank's factor; floating-point and
+     * complex types only.
+     */
     PREMUL_SUM
   }
 

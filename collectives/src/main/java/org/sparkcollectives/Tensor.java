@@ -8,8 +8,9 @@ import org.sparkcollectives.tensor.HostTensor;
  *
  * <p>A tensor never copies what it wraps: a collective reads and writes the caller's array or
  * buffer itself. Until the {@link Work} of an operation is done, nobody else may write the
- * operation's tensors, nor read those that receive its result. A tensor has no state of its own
- * besides the memory, and may be used from any thread under that rule.
+ * operation's tensors, nor read those that receive its result; what those of an operation that
+ * failed hold is undefined. A tensor has no state of its own besides the memory, and may be used
+ * from any thread under that rule.
  *
  * <p>Only the implementations of this library are accepted.
  */
@@ -75,7 +76,12 @@ public interface Tensor {
     return HostTensor.wrap(dtype, direct);
   }
 
-  /** A tensor of one dimension and {@code count} zeros in a new array on the heap. */
+  /**
+   * A tensor of one dimension and {@code count} zeros in a new array on the heap.
+   *
+   * @throws IllegalArgumentException if that is more than an array can hold, about 2<sup>31</sup>
+   *     elements; wrap direct buffers beyond
+   */
   static Tensor allocate(DType dtype, long count) {
     return HostTensor.allocate(dtype, count);
   }
@@ -97,7 +103,11 @@ public interface Tensor {
   /** Where the memory is. */
   Device device();
 
-  /** A view, of one dimension, of {@code count} elements from the element {@code offset} on. */
+  /**
+   * A view, of one dimension, of {@code count} elements from the element {@code offset} on.
+   *
+   * @throws IllegalArgumentException if they are not all within the tensor
+   */
   Tensor slice(long offset, long count);
 
   /**
@@ -107,15 +117,30 @@ public interface Tensor {
    */
   Tensor reshape(long... shape);
 
-  /** Copies all elements into an array of the type that {@link #wrap(DType, Object)} names. */
+  /**
+   * Copies all elements into an array of the type that {@link #wrap(DType, Object)} names.
+   *
+   * @throws IllegalArgumentException if it is of another type or length
+   */
   void copyTo(Object primitiveArray);
 
-  /** Copies all elements from an array of the type that {@link #wrap(DType, Object)} names. */
+  /**
+   * Copies all elements from an array of the type that {@link #wrap(DType, Object)} names.
+   *
+   * @throws IllegalArgumentException if it is of another type or length
+   */
   void copyFrom(Object primitiveArray);
 
-  /** Copies all elements from a tensor of the same type and count; the shapes may differ. */
+  /**
+   * Copies all elements from a tensor of the same type and count; the shapes may differ.
+   *
+   * @throws IllegalArgumentException if its type or count is another
+   */
   void copyFrom(Tensor other);
 
-  /** The heap array that this tensor lies in, all of it, or null if it lies elsewhere. */
+  /**
+   * The heap array that this tensor lies in, or null if it lies elsewhere. Of a {@link #slice} it
+   * is the whole array, in which the slice may begin anywhere.
+   */
   Object array();
 }

@@ -14,7 +14,8 @@ public interface Work {
 
   /**
    * A work that ends as {@code future} does: for backends, and for one's own operations among those
-   * of a group.
+   * of a group. It has no deadline of its own, and an interrupt ends the wait only, with {@link
+   * CollectiveException}.
    */
   static Work of(OpType opType, long sequenceNumber, CompletableFuture<List<Tensor>> future) {
     return new FutureWork(opType, sequenceNumber, future);
@@ -31,7 +32,9 @@ public interface Work {
   void await();
 
   /**
-   * Blocks until the operation is done, but for {@code timeout} at the most.
+   * Blocks until the operation is done, but for {@code timeout} at the most. An interrupt does what
+   * it does in {@link #await()}. Unlike in c10d, where this makes some backends abort, the end of
+   * the wait has no effect on the operation, whatever it is.
    *
    * @return false if it is not done yet; it goes on, and may be awaited again
    * @throws CollectiveException if the operation failed

@@ -38,6 +38,25 @@ abstract class GroupsContractTest {
   }
 
   @Test
+  void aGroupMadeFromAViewHasItsTimeout() {
+    ranks(
+        2,
+        group -> {
+          ProcessGroup view = group.withTimeout(Duration.ofMinutes(7));
+          try (ProcessGroup made = view.newGroup();
+              ProcessGroup split = view.split(0, 0)) {
+            assertThat(made.timeout()).isEqualTo(Duration.ofMinutes(7));
+            assertThat(split.timeout()).isEqualTo(Duration.ofMinutes(7));
+          }
+          GroupOptions other = GroupOptions.defaults().withTimeout(Duration.ofMinutes(3));
+          try (ProcessGroup made = view.newGroup(other)) {
+            assertThat(made.timeout()).isEqualTo(Duration.ofMinutes(3));
+          }
+          return null;
+        });
+  }
+
+  @Test
   void namesAndTimeoutsThatCannotBeAreRefusedAtOnce() {
     ranks(
         2,

@@ -328,10 +328,11 @@ final class RankProcessGroup implements ProcessGroup {
   public ProcessGroup newGroup(GroupOptions options) {
     group.requireOpen();
     List<Integer> ranks = arguments.members(options.ranks(), group.members());
+    GroupOptions own = options.timeout() == null ? options.withTimeout(timeout) : options;
     RankGroup made =
         options.localSynchronization()
-            ? group.subgroups().createLocally("local", ranks, options)
-            : group.subgroups().createTogether("group", ranks, options);
+            ? group.subgroups().createLocally("local", ranks, own)
+            : group.subgroups().createTogether("group", ranks, own);
     return made == null ? null : owning(made);
   }
 
@@ -349,8 +350,13 @@ final class RankProcessGroup implements ProcessGroup {
   }
 
   private ProcessGroup oneOf(String kind, List<List<Integer>> all) {
-    RankGroup mine = group.subgroups().createOneOf(kind, all, GroupOptions.defaults());
+    RankGroup mine = group.subgroups().createOneOf(kind, all, asHere());
     return mine == null ? null : owning(mine);
+  }
+
+  /** The options of a group made from this one, or this view of it. */
+  private GroupOptions asHere() {
+    return GroupOptions.defaults().withTimeout(timeout);
   }
 
   @Override
@@ -368,10 +374,7 @@ final class RankProcessGroup implements ProcessGroup {
         group
             .subgroups()
             .createAgreed(
-                "split",
-                Integer.toString(color),
-                color < 0 ? List.of() : ranks,
-                GroupOptions.defaults());
+                "split", Integer.toString(color), color < 0 ? List.of() : ranks, asHere());
     return made == null ? null : owning(made);
   }
 
@@ -379,7 +382,7 @@ final class RankProcessGroup implements ProcessGroup {
   public ProcessGroup shrink(int... excludedRanks) {
     group.requireNotClosed();
     List<Integer> remaining = arguments.remaining(excludedRanks);
-    return owning(group.subgroups().createTogether("shrink", remaining, GroupOptions.defaults()));
+    return owning(group.subgroups().createTogether("shrink", remaining, asHere()));
   }
 
   @Override

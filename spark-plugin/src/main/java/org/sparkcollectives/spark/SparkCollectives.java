@@ -46,11 +46,13 @@ public final class SparkCollectives {
    * The world group of the current barrier task: all tasks of the stage, with the partition as
    * rank.
    *
-   * <p>The first call of a task blocks until all tasks of the stage have made it; later calls give
-   * the same group. The group is closed when the task ends, and aborted when it fails, so that no
-   * other rank waits for it.
+   * <p>The first call of a task blocks until all tasks of the stage have made it, for {@code
+   * spark.collectives.store.timeout} at the most; later calls give the same group, whatever their
+   * options, also after it was closed. The group is closed when the task ends, and aborted when it
+   * fails, so that no other rank waits for it.
    *
    * @throws IllegalStateException outside a barrier task
+   * @throws org.sparkcollectives.CollectiveTimeoutException naming the ranks that did not arrive
    */
   public static ProcessGroup world(GroupOptions options) {
     TaskContext current = TaskContext.get();

@@ -23,7 +23,10 @@ import java.util.List;
  */
 public interface Store extends AutoCloseable {
 
-  /** The largest value in bytes that a store accepts: 1 GiB. */
+  /**
+   * The largest value in bytes that a store accepts, 1 GiB; some kinds accept less and say so. A
+   * key may be 64 KiB long in UTF-8.
+   */
   int MAX_VALUE_BYTES = 1 << 30;
 
   /**
