@@ -97,6 +97,16 @@ public final class CollectivesConfiguration {
           .since("0.1.0")
           .defaultsTo(true);
 
+  /** Whether collectives may use sockets themselves. */
+  public static final ConfigEntry<Boolean> DIRECT =
+      ConfigEntry.bool("spark.collectives.tcp.direct")
+          .doc(
+              "Whether the thread that runs a collective reads and writes the sockets itself once"
+                  + " Netty has connected them, which saves thread switches and copies. Otherwise,"
+                  + " and where connections are encrypted, Netty's event loops do.")
+          .since("0.1.0")
+          .defaultsTo(true);
+
   /** See {@link GroupOptions#withBackend}. */
   public static final ConfigEntry<String> BACKEND =
       ConfigEntry.string("spark.collectives.backend")
@@ -137,6 +147,7 @@ public final class CollectivesConfiguration {
         RENDEZVOUS_SECRET,
         CONNECT_TIMEOUT,
         NATIVE,
+        DIRECT,
         BACKEND,
         DEBUG,
         FLIGHT_RECORDER_SIZE);

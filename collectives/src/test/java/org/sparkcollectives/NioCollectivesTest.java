@@ -3,7 +3,7 @@ package org.sparkcollectives;
 import java.util.List;
 import org.sparkcollectives.store.net.TransportSecurity;
 
-/** Ranks that talk over sockets where Netty has no native code for the system. */
+/** Ranks whose sockets Netty's event loops read and write, without native code. */
 class NioCollectivesTest extends CollectivesContractTest {
 
   @Override
@@ -14,6 +14,7 @@ class NioCollectivesTest extends CollectivesContractTest {
   @Override
   RankContext context() {
     return new HostedRank(
-        List.of("spark.collectives.netty.native=false"), TransportSecurity.plain());
+        List.of("spark.collectives.netty.native=false", "spark.collectives.tcp.direct=false"),
+        TransportSecurity.plain());
   }
 }

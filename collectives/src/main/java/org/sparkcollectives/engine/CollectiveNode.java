@@ -45,6 +45,7 @@ final class CollectiveNode {
             options.port(),
             options.portRetries(),
             options.nativeAllowed(),
+            options.directAllowed(),
             options.security(),
             options.connectTimeout());
     // Threads come last: where the port cannot be had, none is left behind.

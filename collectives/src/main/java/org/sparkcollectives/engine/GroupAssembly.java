@@ -14,6 +14,7 @@ import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.transport.EventCount;
 import org.sparkcollectives.transport.Progress;
+import org.sparkcollectives.transport.tcp.SocketWait;
 import org.sparkcollectives.watchdog.Watchdog;
 
 /**
@@ -24,7 +25,7 @@ import org.sparkcollectives.watchdog.Watchdog;
  */
 record GroupAssembly(Store store, RankContext context) {
 
-  private static final int SPINS = 200;
+  private static final int SPINS = 100;
   private static final Logger LOG = LoggerFactory.getLogger(GroupAssembly.class);
 
   /** What the options leave open, as configured. */
@@ -93,12 +94,14 @@ record GroupAssembly(Store store, RankContext context) {
             node.executor(),
             context.configuration().get(CollectivesConfiguration.FLIGHT_RECORDER_SIZE),
             parent);
-    Progress progress = new Progress(new EventCount(SPINS), life.failure());
+    SocketWait wait = new SocketWait();
+    Progress progress = new Progress(new EventCount(spins(members), wait), life.failure());
     life.failure().onFailure(progress::signal);
     Channel channel = new Channel(node.executor());
     life.reportsProgressOf(channel::progress);
     GroupPaths paths =
-        new GroupPaths(members, node, local, life, progress, options.transports().contains("heap"));
+        new GroupPaths(
+            members, node, local, life, progress, wait, options.transports().contains("heap"));
     paths.open();
     RankMessages messages =
         new RankMessages(local.matchers().of(members.rank()), members.size(), paths::messagesTo);
@@ -154,6 +157,11 @@ record GroupAssembly(Store store, RankContext context) {
         ClosingSteps.run(() -> node.watchdog().forget(look), netty::close, life::close);
       }
     }
+  }
+
+  /** Looks at what is awaited that often before it gives way, if all ranks here have processors. */
+  private static int spins(Membership members) {
+    return members.ranksOnThisHost() <= Runtime.getRuntime().availableProcessors() ? SPINS : 0;
   }
 
   /** What is said of this rank if its process vanishes. */

@@ -22,6 +22,7 @@ import org.sparkcollectives.transport.PathListener;
 import org.sparkcollectives.transport.Progress;
 import org.sparkcollectives.transport.heap.HeapPairs;
 import org.sparkcollectives.transport.heap.HeapRegion;
+import org.sparkcollectives.transport.tcp.SocketWait;
 import org.sparkcollectives.transport.tcp.TcpPairs;
 import org.sparkcollectives.transport.tcp.TcpTransport;
 
@@ -41,6 +42,7 @@ final class GroupPaths implements TcpTransport.Receiver {
   private final GroupLane lane;
   private final HeapPairs heapPairs;
   private final TcpPairs tcpPairs;
+  private final SocketWait wait;
   private final List<TcpMessagePath> outgoingMessages = new ArrayList<>();
   private final List<TcpMessageReceiver> incomingMessages = new ArrayList<>();
 
@@ -50,12 +52,14 @@ final class GroupPaths implements TcpTransport.Receiver {
       CollectiveNode.LocalGroup local,
       GroupLife life,
       Progress progress,
+      SocketWait wait,
       boolean heapAllowed) {
     this.members = members;
     this.id = members.id();
     this.node = node;
     this.local = local;
     this.life = life;
+    this.wait = wait;
     this.heapAllowed = heapAllowed;
     int rank = members.rank();
     this.matcher = local.matchers().of(rank);
@@ -76,6 +80,7 @@ final class GroupPaths implements TcpTransport.Receiver {
             members.secret(),
             members.endpoints()::get,
             progress,
+            wait,
             lane::current,
             listener);
   }
@@ -189,6 +194,7 @@ final class GroupPaths implements TcpTransport.Receiver {
     tcpPairs.breakOff();
     outgoing().forEach(TcpMessagePath::breakOff);
     incoming().forEach(TcpMessageReceiver::breakOff);
+    wait.close();
   }
 
   private void awaitClosed(Duration atMost) {

@@ -85,6 +85,11 @@ record Membership(
     return endpoints.stream().allMatch(e -> e.nodeId().equals(self().nodeId()));
   }
 
+  /** How many ranks of this group share this host, itself included. */
+  int ranksOnThisHost() {
+    return (int) endpoints.stream().filter(e -> e.hostId().equals(self().hostId())).count();
+  }
+
   /** Whether a rank shares this JVM. */
   boolean isLocal(int groupRank) {
     return endpoints.get(groupRank).nodeId().equals(self().nodeId());

@@ -14,6 +14,7 @@ import org.sparkcollectives.store.net.TransportSecurity;
  * @param port the port to listen on; 0 for any
  * @param portRetries how many further ports are tried
  * @param nativeAllowed whether Netty's native code may be used
+ * @param directAllowed whether collectives may use sockets themselves
  * @param connectTimeout how long to try to connect
  * @param security how connections are protected
  */
@@ -23,6 +24,7 @@ record NodeOptions(
     int port,
     int portRetries,
     boolean nativeAllowed,
+    boolean directAllowed,
     Duration connectTimeout,
     TransportSecurity security) {
 
@@ -35,6 +37,7 @@ record NodeOptions(
         configuration.get(CollectivesConfiguration.PORT),
         configuration.get(CollectivesConfiguration.PORT_MAX_RETRIES),
         configuration.get(CollectivesConfiguration.NATIVE),
+        configuration.get(CollectivesConfiguration.DIRECT),
         configuration.get(CollectivesConfiguration.CONNECT_TIMEOUT),
         context.security());
   }

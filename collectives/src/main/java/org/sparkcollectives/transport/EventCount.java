@@ -1,7 +1,6 @@
 package org.sparkcollectives.transport;
 
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -24,11 +23,18 @@ public final class EventCount {
   private static final int YIELDS = 16;
 
   private final int spins;
+  private final Parking parking;
   private volatile Thread parked;
 
   /** With the number of times to look at the condition before yielding the processor. */
   public EventCount(int spins) {
+    this(spins, Parking.ofThread());
+  }
+
+  /** With how to sleep in the end. */
+  public EventCount(int spins, Parking parking) {
     this.spins = spins;
+    this.parking = parking;
   }
 
   /**
@@ -60,7 +66,7 @@ public final class EventCount {
           return;
         }
         cancellation.check();
-        LockSupport.parkNanos(this, PARK_NANOS);
+        parking.park(PARK_NANOS);
         // Left pending, the interrupt would turn every park into a spin.
         if (Thread.interrupted()) {
           interrupted = true;
@@ -79,7 +85,7 @@ public final class EventCount {
   public void signal() {
     Thread waiter = parked;
     if (waiter != null) {
-      LockSupport.unpark(waiter);
+      parking.unpark(waiter);
     }
   }
 }

@@ -20,8 +20,15 @@ interface ByteSink {
    */
   boolean offer(int bytes, Filler filler);
 
-  /** Whether all that was offered is in the hands of the operating system. */
-  boolean isDrained();
+  /**
+   * Moves what was offered as far as is possible without waiting.
+   *
+   * @return whether none of it needs this thread any more
+   */
+  boolean drain();
+
+  /** Frees what this sink holds, after the last offer. */
+  void close();
 
   /**
    * The largest segment. As large as the receive buffers of the other side, small enough that the

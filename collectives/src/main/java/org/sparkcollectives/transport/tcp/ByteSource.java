@@ -19,6 +19,9 @@ interface ByteSource {
    */
   boolean read(Reader reader);
 
-  /** Whether {@link #read} would find something. */
+  /** Whether {@link #read} would find something that is here already. */
   boolean hasBytes();
+
+  /** Forgets what was not read, and frees what this source holds; when nobody reads any more. */
+  void close();
 }

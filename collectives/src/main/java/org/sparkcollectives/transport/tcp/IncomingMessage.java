@@ -24,6 +24,8 @@ final class IncomingMessage implements ByteSource.Reader {
   private ReduceKernel kernel;
   private MessageHeader received;
   private long done;
+  private boolean ended;
+  private long lastCollective;
 
   /**
    * Starts over with a new message.
@@ -38,6 +40,16 @@ final class IncomingMessage implements ByteSource.Reader {
     done = 0;
     headerBytes.clear();
     split.clear();
+  }
+
+  /** Whether the sender has announced that nothing will come any more. */
+  boolean isEnded() {
+    return ended;
+  }
+
+  /** The number of the last collective that the sender called; once it has announced the end. */
+  long lastCollective() {
+    return lastCollective;
   }
 
   /** Whether the header has come and is another than expected; nothing was written then. */
@@ -71,7 +83,7 @@ final class IncomingMessage implements ByteSource.Reader {
     if (received == null && !readHeader(bytes)) {
       return;
     }
-    if (isMismatch()) {
+    if (ended || isMismatch()) {
       return;
     }
     int width = expected.dtype().bytes();
@@ -98,6 +110,10 @@ final class IncomingMessage implements ByteSource.Reader {
       return false;
     }
     received = MessageHeader.read(headerBytes.flip());
+    if (received == null) {
+      ended = true;
+      lastCollective = MessageHeader.lastCollective(headerBytes);
+    }
     return true;
   }
 

@@ -24,28 +24,15 @@ final class NettySource extends ChannelInboundHandlerAdapter implements ByteSour
   private static final int STOP_BYTES = 4 * 1024 * 1024;
   private static final int GO_ON_BYTES = 1024 * 1024;
 
-  /** Who is told of the connection's progress and end, on its event loop. Must not block. */
-  interface Listener {
-
-    /** There is something to read. */
-    void received();
-
-    /** The sender has closed the connection in good order, after this collective. */
-    void finished(long lastCollective);
-
-    /** The connection is gone, or carried what it should not. */
-    void broken(String how);
-  }
-
   private final Channel channel;
-  private final Listener listener;
+  private final ArrivalListener listener;
   private final MessageBoundaries boundaries = new MessageBoundaries();
   private final Queue<ByteBuf> queue = new ConcurrentLinkedQueue<>();
   private final AtomicInteger queuedBytes = new AtomicInteger();
   private volatile boolean closed;
   private boolean broken;
 
-  NettySource(Channel channel, Listener listener) {
+  NettySource(Channel channel, ArrivalListener listener) {
     this.channel = channel;
     this.listener = listener;
   }
@@ -146,8 +133,8 @@ final class NettySource extends ChannelInboundHandlerAdapter implements ByteSour
     channel.close();
   }
 
-  /** Forgets what was not read; to be called when nobody reads any more. */
-  void close() {
+  @Override
+  public void close() {
     closed = true;
     releaseAll();
   }

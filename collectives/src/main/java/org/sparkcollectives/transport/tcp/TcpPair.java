@@ -26,8 +26,9 @@ final class TcpPair implements Pair, Progress.Send {
 
   private CompletableFuture<Channel> connecting;
   private volatile ReturnPath returnPath;
-  private NettySink sink;
-  private volatile NettySource source;
+  private ByteSink sink;
+  private SocketSource wakesFor;
+  private volatile ByteSource source;
   private volatile Channel sourceChannel;
   private volatile boolean closed;
 
@@ -65,13 +66,22 @@ final class TcpPair implements Pair, Progress.Send {
       if (!connecting.isDone()) {
         return Progress.State.WAITING;
       }
-      sink = new NettySink(pairs.connected(connecting), progress::signal);
+      sink = sinkInto(pairs.connected(connecting));
     }
     boolean moved = outgoing.advance(sink);
-    if (outgoing.isDone()) {
+    if (outgoing.isDone() && sink.drain()) {
       return Progress.State.DONE;
     }
     return moved ? Progress.State.MOVED : Progress.State.WAITING;
+  }
+
+  private ByteSink sinkInto(Channel channel) {
+    if (channel instanceof DirectSocketChannel direct) {
+      SocketSink own = new SocketSink(direct.directSocket(), channel.alloc());
+      pairs.socketWait().register(own);
+      return own;
+    }
+    return new NettySink(channel, progress::signal);
   }
 
   // What comes in.
@@ -83,13 +93,20 @@ final class TcpPair implements Pair, Progress.Send {
 
   /** The peer has connected. Called on the connection's event loop. */
   void accepted(Channel channel) {
-    NettySource accepted = new NettySource(channel, pairs.arrivalsOf(peer));
-    channel.pipeline().addLast(accepted);
-    sourceChannel = channel;
-    source = accepted;
     if (closed) {
-      accepted.close();
       channel.close();
+      return;
+    }
+    sourceChannel = channel;
+    if (channel instanceof DirectSocketChannel direct) {
+      SocketSource accepted = new SocketSource(direct, pairs.arrivalsOf(peer));
+      channel.pipeline().addLast(accepted);
+      accepted.takeOver();
+      source = accepted;
+    } else {
+      NettySource accepted = new NettySource(channel, pairs.arrivalsOf(peer));
+      channel.pipeline().addLast(accepted);
+      source = accepted;
     }
     progress.signal();
   }
@@ -114,15 +131,33 @@ final class TcpPair implements Pair, Progress.Send {
         throw mismatch(expected, incoming.received());
       }
     } finally {
+      if (wakesFor != null) {
+        wakesFor.want(false);
+      }
       incoming.end();
     }
   }
 
+  private void wakeFor(SocketSource direct) {
+    if (wakesFor == null) {
+      wakesFor = direct;
+      pairs.socketWait().register(direct);
+    }
+    direct.want(true);
+  }
+
   /** Reads what has come; whether the message is complete, or another than expected. */
   private boolean incomingEnded() {
-    NettySource from = source;
+    ByteSource from = source;
+    if (from instanceof SocketSource direct) {
+      wakeFor(direct);
+    }
     while (from != null && !incoming.isComplete() && !incoming.isMismatch()) {
       if (!from.read(incoming)) {
+        return false;
+      }
+      if (incoming.isEnded()) {
+        ((SocketSource) from).finished(incoming.lastCollective());
         return false;
       }
     }
@@ -181,6 +216,9 @@ final class TcpPair implements Pair, Progress.Send {
       return null;
     }
     path.close();
+    if (sink != null) {
+      sink.close();
+    }
     boolean none = connecting.cancel(false) || connecting.isCompletedExceptionally();
     return none ? null : connecting.join();
   }

@@ -28,6 +28,7 @@ public final class TcpPairs {
   private final Supplier<OperationHeader> current;
   private final PathListener listener;
   private final TcpPair[] pairs;
+  private final SocketWait wait;
   private volatile boolean closed;
 
   /**
@@ -36,6 +37,7 @@ public final class TcpPairs {
    *
    * @param endpoints where each rank is
    * @param progress where this rank waits, shared with its other paths
+   * @param wait where this rank's thread sleeps
    * @param current the operation that this rank is in
    * @param listener is told when a path ends
    */
@@ -47,6 +49,7 @@ public final class TcpPairs {
       byte[] secret,
       IntFunction<Endpoint> endpoints,
       Progress progress,
+      SocketWait wait,
       Supplier<OperationHeader> current,
       PathListener listener) {
     this.transport = transport;
@@ -54,6 +57,7 @@ public final class TcpPairs {
     this.rank = rank;
     this.secret = secret.clone();
     this.endpoints = endpoints;
+    this.wait = wait;
     this.current = current;
     this.listener = listener;
     this.pairs = new TcpPair[size];
@@ -78,6 +82,10 @@ public final class TcpPairs {
 
   int rank() {
     return rank;
+  }
+
+  SocketWait socketWait() {
+    return wait;
   }
 
   OperationHeader current() {
@@ -118,8 +126,8 @@ public final class TcpPairs {
     }
   }
 
-  NettySource.Listener arrivalsOf(int peer) {
-    return new NettySource.Listener() {
+  ArrivalListener arrivalsOf(int peer) {
+    return new ArrivalListener() {
       @Override
       public void received() {
         pairs[peer].signal();

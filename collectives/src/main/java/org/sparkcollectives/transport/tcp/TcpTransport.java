@@ -6,6 +6,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.ChannelPipeline;
+import io.netty.channel.ServerChannel;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
@@ -36,6 +37,7 @@ public final class TcpTransport implements AutoCloseable {
       new WriteBufferWaterMark(512 * 1024, 1024 * 1024);
 
   private final EventLoops loops;
+  private final boolean direct;
   private final TransportSecurity security;
   private final Duration connectTimeout;
   private final Receivers receivers;
@@ -51,6 +53,8 @@ public final class TcpTransport implements AutoCloseable {
    * @param port the first port to try; 0 for any
    * @param portRetries how many further ports are tried
    * @param nativeAllowed whether Netty's native code may be used where it is present
+   * @param directAllowed whether collectives may use sockets themselves, beside Netty's event
+   *     loops, which they can where nothing encrypts
    * @param connectTimeout how long a connection may take from the first try to the last
    * @throws TransportException if no port could be had
    */
@@ -60,14 +64,18 @@ public final class TcpTransport implements AutoCloseable {
       int port,
       int portRetries,
       boolean nativeAllowed,
+      boolean directAllowed,
       TransportSecurity security,
       Duration connectTimeout) {
     this.security = security;
     this.connectTimeout = connectTimeout;
     this.advertisedHost = advertisedHost.isEmpty() ? bindHost : advertisedHost;
+    this.direct = directAllowed && security.isPlain();
     this.loops =
         EventLoops.open(
-            "transport", Math.min(4, Runtime.getRuntime().availableProcessors()), nativeAllowed);
+            "transport",
+            Math.min(4, Runtime.getRuntime().availableProcessors()),
+            nativeAllowed && !direct);
     this.receivers = new Receivers("The port of this JVM's ranks on " + this.advertisedHost);
     try {
       this.listener = Listening.bind(listening(), bindHost, port, portRetries);
@@ -85,7 +93,7 @@ public final class TcpTransport implements AutoCloseable {
   private ServerBootstrap listening() {
     return new ServerBootstrap()
         .group(loops.group())
-        .channel(loops.serverChannelType())
+        .channelFactory(this::newServerChannel)
         .option(ChannelOption.SO_BACKLOG, 4096)
         .option(ChannelOption.SO_REUSEADDR, true)
         .childOption(ChannelOption.TCP_NODELAY, true)
@@ -101,6 +109,14 @@ public final class TcpTransport implements AutoCloseable {
                 ServerHandshake.addTo(channel.pipeline(), receivers, connectTimeout);
               }
             });
+  }
+
+  private ServerChannel newServerChannel() {
+    return direct ? new DirectServerSocketChannel() : loops.newServerChannel();
+  }
+
+  private Channel newChannel() {
+    return direct ? new DirectSocketChannel() : loops.newChannel();
   }
 
   /** The address that peers connect to. */
@@ -145,7 +161,7 @@ public final class TcpTransport implements AutoCloseable {
     Bootstrap bootstrap =
         new Bootstrap()
             .group(loops.group())
-            .channel(loops.channelType())
+            .channelFactory(this::newChannel)
             .option(ChannelOption.TCP_NODELAY, true)
             .option(ChannelOption.WRITE_BUFFER_WATER_MARK, WATER_MARK);
     Connecting connecting =

@@ -23,7 +23,7 @@ class NettySourceTest {
   private final NettySource source =
       new NettySource(
           channel,
-          new NettySource.Listener() {
+          new ArrivalListener() {
             @Override
             public void received() {}
 

@@ -67,6 +67,16 @@ public final class EventLoops implements AutoCloseable {
     return group;
   }
 
+  /** A channel that connects, not yet registered. */
+  public Channel newChannel() {
+    return epoll ? new EpollSocketChannel() : new NioSocketChannel();
+  }
+
+  /** A channel that listens, not yet registered. */
+  public ServerChannel newServerChannel() {
+    return epoll ? new EpollServerSocketChannel() : new NioServerSocketChannel();
+  }
+
   /** The channels that connect. */
   public Class<? extends Channel> channelType() {
     return epoll ? EpollSocketChannel.class : NioSocketChannel.class;

@@ -42,6 +42,11 @@ public final class TransportSecurity {
     return Optional.ofNullable(client).map(context -> context.newHandler(channel.alloc()));
   }
 
+  /** Whether bytes travel as they are. */
+  public boolean isPlain() {
+    return server == null;
+  }
+
   @Override
   public String toString() {
     return server == null ? "plain" : "TLS";

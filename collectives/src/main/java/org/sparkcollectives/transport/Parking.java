@@ -1,0 +1,31 @@
+package org.sparkcollectives.transport;
+
+import java.util.concurrent.locks.LockSupport;
+
+/** How a thread sleeps that has waited for long. */
+public interface Parking {
+
+  /** Sleeps until somebody wakes this thread, or for {@code nanos}; may end for no reason. */
+  void park(long nanos);
+
+  /**
+   * Wakes the thread that parks here; if it does not sleep yet, its next {@link #park} ends at
+   * once. Any thread may call.
+   */
+  void unpark(Thread thread);
+
+  /** Of a thread that waits for nothing but other threads. */
+  static Parking ofThread() {
+    return new Parking() {
+      @Override
+      public void park(long nanos) {
+        LockSupport.parkNanos(this, nanos);
+      }
+
+      @Override
+      public void unpark(Thread thread) {
+        LockSupport.unpark(thread);
+      }
+    };
+  }
+}

@@ -1,0 +1,20 @@
+package org.sparkcollectives.transport.tcp;
+
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import java.io.IOException;
+import java.nio.channels.SocketChannel;
+import java.util.List;
+
+/** Accepts {@link DirectSocketChannel}s. */
+final class DirectServerSocketChannel extends NioServerSocketChannel {
+
+  @Override
+  protected int doReadMessages(List<Object> accepted) throws IOException {
+    SocketChannel socket = javaChannel().accept();
+    if (socket == null) {
+      return 0;
+    }
+    accepted.add(new DirectSocketChannel(this, socket));
+    return 1;
+  }
+}

@@ -1,0 +1,15 @@
+package org.sparkcollectives.transport.tcp;
+
+import java.nio.channels.SocketChannel;
+
+/** What a thread that waits would like to do with a socket. */
+interface SocketInterest {
+
+  /** The socket. */
+  SocketChannel socket();
+
+  /**
+   * The operations of {@link java.nio.channels.SelectionKey} for which it waits now; 0 for none.
+   */
+  int operations();
+}

@@ -1,0 +1,78 @@
+package org.sparkcollectives.transport.tcp;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.sparkcollectives.transport.Parking;
+
+/**
+ * How the thread that runs a group's collectives sleeps until one of its sockets is ready, or
+ * somebody wakes it.
+ *
+ * <p>Only that thread registers and parks; {@link #unpark} is for all. The selector comes into
+ * being when a thread first has to sleep.
+ */
+public final class SocketWait implements Parking, AutoCloseable {
+
+  private record Registration(SocketInterest interest, SelectionKey key) {}
+
+  private final List<SocketInterest> unregistered = new ArrayList<>();
+  private final List<Registration> registered = new ArrayList<>();
+  private volatile Selector selector;
+
+  /** From now on {@link #park} ends when the socket is ready for what is wanted of it. */
+  void register(SocketInterest interest) {
+    unregistered.add(interest);
+  }
+
+  @Override
+  public void park(long nanos) {
+    try {
+      if (selector == null) {
+        selector = Selector.open();
+      }
+      for (SocketInterest each : unregistered) {
+        registered.add(new Registration(each, each.socket().register(selector, 0)));
+      }
+      unregistered.clear();
+      for (Registration each : registered) {
+        if (each.key.isValid()) {
+          each.key.interestOps(each.interest.operations());
+        }
+      }
+      selector.select(Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos)));
+      selector.selectedKeys().clear();
+    } catch (ClosedChannelException e) {
+      // Whoever reads or writes next says so.
+      unregistered.removeIf(each -> !each.socket().isOpen());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Override
+  public void unpark(Thread thread) {
+    Selector sleeping = selector;
+    if (sleeping != null) {
+      sleeping.wakeup();
+    }
+  }
+
+  /** Lets go of the sockets, which are closed for good only then. */
+  @Override
+  public void close() {
+    Selector last = selector;
+    if (last != null) {
+      try {
+        last.close();
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+  }
+}

@@ -1,0 +1,18 @@
+package org.sparkcollectives;
+
+import java.util.List;
+import org.sparkcollectives.store.net.TransportSecurity;
+
+/** Ranks whose sockets Netty's event loops read and write, with native code where there is any. */
+class EventLoopCollectivesTest extends CollectivesContractTest {
+
+  @Override
+  GroupOptions options() {
+    return GroupOptions.defaults().withTransports("tcp");
+  }
+
+  @Override
+  RankContext context() {
+    return new HostedRank(List.of("spark.collectives.tcp.direct=false"), TransportSecurity.plain());
+  }
+}
