@@ -107,6 +107,43 @@ public final class CollectivesConfiguration {
           .since("0.1.0")
           .defaultsTo(true);
 
+  /** The latency in {@link org.sparkcollectives.algorithm.CostModel}. */
+  public static final ConfigEntry<Duration> COST_LATENCY =
+      ConfigEntry.duration("spark.collectives.cost.latency")
+          .doc(
+              "How long a small message between two JVMs takes. From this and the next three"
+                  + " settings each rank predicts which algorithm is the fastest for an operation;"
+                  + " they must be the same on all ranks.")
+          .since("0.1.0")
+          .check(value -> !value.isNegative(), "0 or more")
+          .defaultsTo(Duration.ofNanos(15_000));
+
+  /** The overhead in {@link org.sparkcollectives.algorithm.CostModel}. */
+  public static final ConfigEntry<Duration> COST_OVERHEAD =
+      ConfigEntry.duration("spark.collectives.cost.overhead")
+          .doc("How long a rank is busy with a message, whatever its size.")
+          .since("0.1.0")
+          .check(value -> !value.isNegative(), "0 or more")
+          .defaultsTo(Duration.ofNanos(4_000));
+
+  /** The bandwidth in {@link org.sparkcollectives.algorithm.CostModel}. */
+  public static final ConfigEntry<Long> COST_BANDWIDTH =
+      ConfigEntry.bytes("spark.collectives.cost.bandwidth")
+          .doc("How many bytes a second a rank sends while it receives as many.")
+          .since("0.1.0")
+          .check(value -> value > 0, "more than 0")
+          .defaultsTo(1L << 30);
+
+  /** The largest mesh in {@link org.sparkcollectives.algorithm.CostModel}. */
+  public static final ConfigEntry<Integer> COST_MESH =
+      ConfigEntry.integer("spark.collectives.cost.mesh")
+          .doc(
+              "In groups of more ranks than this no algorithm is chosen for its speed that connects"
+                  + " each rank to each.")
+          .since("0.1.0")
+          .check(value -> value >= 0, "0 or more")
+          .defaultsTo(8);
+
   /** See {@link GroupOptions#withBackend}. */
   public static final ConfigEntry<String> BACKEND =
       ConfigEntry.string("spark.collectives.backend")
@@ -148,6 +185,10 @@ public final class CollectivesConfiguration {
         CONNECT_TIMEOUT,
         NATIVE,
         DIRECT,
+        COST_LATENCY,
+        COST_OVERHEAD,
+        COST_BANDWIDTH,
+        COST_MESH,
         BACKEND,
         DEBUG,
         FLIGHT_RECORDER_SIZE);

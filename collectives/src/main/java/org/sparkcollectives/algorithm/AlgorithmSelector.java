@@ -11,19 +11,34 @@ import org.sparkcollectives.transport.Peers;
  * Chooses the algorithm of each collective and runs it. All ranks choose alike, because the choice
  * depends only on what they agree on.
  *
- * <p>Where all ranks see one memory, that is used for everything. Else a reduction that accumulates
- * in a wider type than its input goes the direct way, where each element is rounded once; all
- * others go around the ring, or up a tree.
+ * <p>Where all ranks see one memory, that is used for everything. Else what {@link CostModel}
+ * predicts to take the least time is chosen among the algorithms that can do it; a reduction that
+ * accumulates in a wider type than its input goes the direct ways, where each element is rounded
+ * once.
  */
 public final class AlgorithmSelector {
 
-  private final RingAllReduce ringAllReduce = new RingAllReduce();
-  private final DirectAllReduce directAllReduce = new DirectAllReduce();
+  /** What Bruck's all-gather may copy once more. */
+  private static final long LARGEST_COPIED_BYTES = 1 << 20;
+
+  private final CostModel costs;
+  private final Scratch scratch = new Scratch();
+  private final List<AllReduceAlgorithm> allReduces =
+      List.of(
+          new FlatAllReduce(scratch),
+          new DirectAllReduce(),
+          new RecursiveDoublingAllReduce(scratch),
+          new HalvingDoublingAllReduce(),
+          new RingAllReduce());
   private final RingReduceScatter ringReduceScatter = new RingReduceScatter();
   private final DirectReduceScatter directReduceScatter = new DirectReduceScatter();
   private final BinomialReduce binomialReduce = new BinomialReduce();
+  private final ChainReduce chainReduce = new ChainReduce(scratch);
   private final DirectReduce directReduce = new DirectReduce();
   private final RingAllGather ringAllGather = new RingAllGather();
+  private final BruckAllGather bruckAllGather = new BruckAllGather(scratch);
+  private final FlatAllGather flatAllGather = new FlatAllGather();
+  private final ChainBroadcast chainBroadcast = new ChainBroadcast();
   private final BinomialBroadcast binomialBroadcast = new BinomialBroadcast();
   private final DisseminationBarrier disseminationBarrier = new DisseminationBarrier();
   private final LinearGather linearGather = new LinearGather();
@@ -41,16 +56,28 @@ public final class AlgorithmSelector {
   private final SharedBroadcast sharedBroadcast = new SharedBroadcast();
   private final SharedBarrier sharedBarrier = new SharedBarrier();
 
+  /** A choice by these costs, which must be the same on all ranks. */
+  public AlgorithmSelector(CostModel costs) {
+    this.costs = costs;
+  }
+
   /** Reduces {@code tensor} over all ranks, in place. */
   public void allReduce(Peers peers, HostTensor tensor, ReduceOp op) {
     ReduceKernel kernel = ReduceKernel.of(op, tensor.dtype());
     if (peers.region() != null) {
       sharedAllReduce.run(peers.region(), tensor, kernel);
-    } else if (kernel.reducesInPlace()) {
-      ringAllReduce.run(peers, tensor, kernel);
     } else {
-      directAllReduce.run(peers, tensor, kernel);
+      allReduceOf(peers.size(), tensor.byteSize(), kernel).run(peers, tensor, kernel);
     }
+  }
+
+  /** What reduces so many bytes over so many ranks. */
+  AllReduceAlgorithm allReduceOf(int ranks, long bytes, ReduceKernel kernel) {
+    List<AllReduceAlgorithm> able = allReduces.stream().filter(each -> each.takes(kernel)).toList();
+    List<AllReduceAlgorithm> allowed =
+        able.stream().filter(each -> costs.allowsMesh(ranks) || !each.needsMesh()).toList();
+    return costs.cheapest(
+        allowed.isEmpty() ? able : allowed, each -> each.cost(Math.max(2, ranks), bytes));
   }
 
   /** Reduces {@code tensor} over all ranks, in place at the root; elsewhere it is only read. */
@@ -59,7 +86,14 @@ public final class AlgorithmSelector {
     if (peers.region() != null) {
       sharedReduce.run(peers.region(), tensor, root, kernel, multiplies(op));
     } else if (kernel.reducesInPlace()) {
-      binomialReduce.run(peers, tensor, root, kernel);
+      if (chainIsCheaper(
+          peers,
+          chainReduce.cost(peers.size(), tensor.byteSize()),
+          binomialReduce.cost(Math.max(2, peers.size()), tensor.byteSize()))) {
+        chainReduce.run(peers, tensor, root, kernel);
+      } else {
+        binomialReduce.run(peers, tensor, root, kernel);
+      }
     } else {
       directReduce.run(peers, tensor, root, kernel);
     }
@@ -79,11 +113,23 @@ public final class AlgorithmSelector {
     ReduceKernel kernel = ReduceKernel.of(op, output.dtype());
     if (peers.region() != null) {
       sharedReduceScatter.run(peers.region(), output, multiplied(input, op, kernel), kernel);
-    } else if (kernel.reducesInPlace()) {
+    } else if (kernel.reducesInPlace() && !isShort(peers, input)) {
       ringReduceScatter.run(peers, output, input, kernel);
     } else {
       directReduceScatter.run(peers, output, multiplied(input, op, kernel), kernel);
     }
+  }
+
+  /** Whether the direct way is cheaper than around the ring. */
+  private boolean isShort(Peers peers, Chunks input) {
+    int n = Math.max(2, peers.size());
+    return costs.allowsMesh(n)
+        && costs.seconds(directReduceScatter.cost(n, input.bytes()))
+            < costs.seconds(ringReduceScatter.cost(n, input.bytes()));
+  }
+
+  private boolean chainIsCheaper(Peers peers, Cost chain, Cost tree) {
+    return peers.size() > 2 && costs.seconds(chain) < costs.seconds(tree);
   }
 
   private static Chunks multiplied(Chunks input, ReduceOp op, ReduceKernel kernel) {
@@ -96,7 +142,19 @@ public final class AlgorithmSelector {
 
   /** Gathers inputs of equal size. */
   public void allGather(Peers peers, HostTensor output, HostTensor input) {
-    allGather(peers, Chunks.equal(output, peers.size()), input);
+    Chunks outputs = Chunks.equal(output, peers.size());
+    int n = Math.max(2, peers.size());
+    boolean bruck =
+        peers.region() == null
+            && !costs.allowsMesh(n)
+            && output.byteSize() <= LARGEST_COPIED_BYTES
+            && costs.seconds(bruckAllGather.cost(n, output.byteSize()))
+                < costs.seconds(ringAllGather.cost(n, output.byteSize()));
+    if (bruck) {
+      bruckAllGather.run(peers, outputs, input);
+    } else {
+      allGather(peers, outputs, input);
+    }
   }
 
   /** Gathers inputs that may differ in size. */
@@ -107,6 +165,8 @@ public final class AlgorithmSelector {
   private void allGather(Peers peers, Chunks outputs, HostTensor input) {
     if (peers.region() != null) {
       sharedAllGather.run(peers.region(), outputs, input);
+    } else if (isShort(peers, outputs)) {
+      flatAllGather.run(peers, outputs, input);
     } else {
       ringAllGather.run(peers, outputs, input);
     }
@@ -162,6 +222,11 @@ public final class AlgorithmSelector {
   public void broadcast(Peers peers, HostTensor tensor, int root) {
     if (peers.region() != null) {
       sharedBroadcast.run(peers.region(), tensor, root);
+    } else if (chainIsCheaper(
+        peers,
+        chainBroadcast.cost(peers.size(), tensor.byteSize()),
+        binomialBroadcast.cost(Math.max(2, peers.size()), tensor.byteSize()))) {
+      chainBroadcast.run(peers, tensor, root);
     } else {
       binomialBroadcast.run(peers, tensor, root);
     }

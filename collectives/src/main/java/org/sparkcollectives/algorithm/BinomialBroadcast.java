@@ -11,6 +11,11 @@ import org.sparkcollectives.transport.Peers;
  */
 final class BinomialBroadcast {
 
+  Cost cost(int ranks, long bytes) {
+    int steps = Integer.SIZE - Integer.numberOfLeadingZeros(ranks - 1);
+    return new Cost(steps, steps, steps * bytes);
+  }
+
   void run(Peers peers, HostTensor tensor, int root) {
     BinomialTree tree = BinomialTree.of(peers.rank(), peers.size(), root);
     if (tree.parent() >= 0) {

@@ -13,6 +13,12 @@ import org.sparkcollectives.transport.Peers;
  */
 final class BinomialReduce {
 
+  Cost cost(int ranks, long bytes) {
+    int steps = Integer.SIZE - Integer.numberOfLeadingZeros(ranks - 1);
+    // The root receives one tensor a step, which takes as long as to send it.
+    return new Cost(steps, steps, steps * bytes);
+  }
+
   void run(Peers peers, HostTensor tensor, int root, ReduceKernel kernel) {
     BinomialTree tree = BinomialTree.of(peers.rank(), peers.size(), root);
     boolean atRoot = tree.parent() < 0;

@@ -11,9 +11,15 @@ final class Chunks {
   private static final long ALIGNMENT = 16;
 
   private final HostTensor[] chunks;
+  private final HostTensor whole;
+
+  private Chunks(HostTensor[] chunks, HostTensor whole) {
+    this.chunks = chunks;
+    this.whole = whole;
+  }
 
   private Chunks(HostTensor[] chunks) {
-    this.chunks = chunks;
+    this(chunks, null);
   }
 
   /** Cuts a tensor in {@code n} parts whose sizes differ by one alignment at the most. */
@@ -22,7 +28,7 @@ final class Chunks {
     for (int i = 0; i < n; i++) {
       chunks[i] = part(tensor, i, n);
     }
-    return new Chunks(chunks);
+    return new Chunks(chunks, tensor);
   }
 
   /** The {@code i}-th of the parts that {@link #of} makes. */
@@ -57,9 +63,31 @@ final class Chunks {
     return chunks[Math.floorMod(rank, chunks.length)];
   }
 
+  /** Neighbouring parts of a tensor that was cut, as one. */
+  HostTensor range(int first, int length) {
+    long from = 0;
+    for (int i = 0; i < first; i++) {
+      from += chunks[i].count();
+    }
+    long count = 0;
+    for (int i = first; i < first + length; i++) {
+      count += chunks[i].count();
+    }
+    return whole.slice(from, count);
+  }
+
   /** All parts, in rank order. */
   List<HostTensor> all() {
     return List.of(chunks);
+  }
+
+  /** The size of all parts. */
+  long bytes() {
+    long bytes = 0;
+    for (HostTensor chunk : chunks) {
+      bytes += chunk.byteSize();
+    }
+    return bytes;
   }
 
   /** The number of elements of the largest part. */

@@ -5,20 +5,43 @@ import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.Peers;
 
 /**
- * All-reduce by {@link DirectReduceScatter} and an all-gather around the ring. For reductions that
- * accumulate in a wider type: each element is rounded once.
+ * Direct all-reduce: each rank adds up one part, which all others send it, and sends the result to
+ * all. Reductions that accumulate in a wider type round each element once.
  *
- * <p>Steps: 2(n-1). Bytes sent by each rank: 2(n-1)/n of the tensor.
+ * <p>Steps: 2. Bytes sent by each rank: 2(n-1)/n of the tensor, to all others at once.
  */
-final class DirectAllReduce {
+final class DirectAllReduce implements AllReduceAlgorithm {
 
   private final DirectReduceScatter reduceScatter = new DirectReduceScatter();
 
-  void run(Peers peers, HostTensor tensor, ReduceKernel kernel) {
+  @Override
+  public boolean takes(ReduceKernel kernel) {
+    return true;
+  }
+
+  @Override
+  public boolean needsMesh() {
+    return true;
+  }
+
+  @Override
+  public Cost cost(int ranks, long bytes) {
+    return new Cost(2, 2L * (ranks - 1), 2 * bytes * (ranks - 1) / ranks, ranks - 1);
+  }
+
+  @Override
+  public void run(Peers peers, HostTensor tensor, ReduceKernel kernel) {
     Chunks chunks = Chunks.of(tensor, peers.size());
     kernel.premultiply(tensor, 0, tensor.count());
     reduceScatter.run(peers, chunks.at(peers.rank()), chunks, kernel);
-    RingAllGather.circulate(peers, chunks, 0);
+    int rank = peers.rank();
+    int n = peers.size();
+    for (int distance = 1; distance < n; distance++) {
+      peers.pair((rank + distance) % n).send(chunks.at(rank));
+    }
+    for (int distance = 1; distance < n; distance++) {
+      peers.pair(Math.floorMod(rank - distance, n)).receive(chunks.at(rank - distance));
+    }
     peers.flush();
   }
 }

@@ -5,13 +5,19 @@ import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.Peers;
 
 /**
- * Direct reduce-scatter: the owner of a part receives every rank's contribution itself. For
- * reductions that accumulate in a wider type, which a ring would have to round at every step.
+ * Direct reduce-scatter: the owner of a part receives every rank's contribution itself. For small
+ * tensors, and for reductions that accumulate in a wider type, which a ring would have to round at
+ * every step.
  *
- * <p>Steps: n-1, each with another pair of peers. Bytes sent by each rank: all parts but one.
- * Scratch: one part in the accumulator's type.
+ * <p>Steps: 1. Bytes sent by each rank: all parts but one, to all others at once. Scratch: one part
+ * in the accumulator's type.
  */
 final class DirectReduceScatter {
+
+  /** Of all parts together. */
+  Cost cost(int ranks, long bytes) {
+    return new Cost(1, ranks - 1, bytes * (ranks - 1) / ranks, ranks - 1);
+  }
 
   /**
    * Reduces multiplied parts; the {@code output} of a rank may be its own part of {@code input}.
@@ -23,6 +29,8 @@ final class DirectReduceScatter {
     kernel.load(accumulator, 0, input.at(rank), 0, output.count());
     for (int distance = 1; distance < n; distance++) {
       peers.pair(Math.floorMod(rank + distance, n)).send(input.at(rank + distance));
+    }
+    for (int distance = 1; distance < n; distance++) {
       peers.pair(Math.floorMod(rank - distance, n)).receiveAndReduce(accumulator, kernel);
     }
     peers.flush();

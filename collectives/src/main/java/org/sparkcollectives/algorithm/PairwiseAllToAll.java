@@ -5,19 +5,25 @@ import org.sparkcollectives.transport.Peers;
 
 /**
  * Pairwise all-to-all: in step d each rank sends to the rank d ahead and receives from the rank d
- * behind, so that no rank is sent to by two at the same time. The parts may differ in size.
+ * behind, so that no rank is sent to by two at the same time. Steps overlap: what is to be sent in
+ * the next few goes out while a rank waits in this one. The parts may differ in size.
  *
  * <p>Steps: n-1. Bytes sent by each rank: all parts but its own.
  */
 final class PairwiseAllToAll {
+
+  private static final int STEPS_AHEAD = 4;
 
   void run(Peers peers, Chunks outputs, Chunks inputs) {
     int rank = peers.rank();
     int n = peers.size();
     HostTensor own = outputs.at(rank);
     own.copyFrom(0, inputs.at(rank), 0, own.count());
+    int ahead = 1;
     for (int distance = 1; distance < n; distance++) {
-      peers.pair((rank + distance) % n).send(inputs.at(rank + distance));
+      for (; ahead < n && ahead < distance + STEPS_AHEAD; ahead++) {
+        peers.pair((rank + ahead) % n).send(inputs.at(rank + ahead));
+      }
       peers.pair(Math.floorMod(rank - distance, n)).receive(outputs.at(rank - distance));
     }
     peers.flush();

@@ -10,6 +10,11 @@ import org.sparkcollectives.transport.Peers;
  */
 final class RingAllGather {
 
+  /** Of all parts together. */
+  Cost cost(int ranks, long bytes) {
+    return new Cost(ranks - 1, ranks - 1, bytes * (ranks - 1) / ranks);
+  }
+
   void run(Peers peers, Chunks chunks, HostTensor input) {
     HostTensor own = chunks.at(peers.rank());
     own.copyFrom(0, input, 0, input.count());

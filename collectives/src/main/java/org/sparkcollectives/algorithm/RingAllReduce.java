@@ -9,9 +9,25 @@ import org.sparkcollectives.transport.Peers;
  *
  * <p>Steps: 2(n-1). Bytes sent by each rank: 2(n-1)/n of the tensor. For reductions in place.
  */
-final class RingAllReduce {
+final class RingAllReduce implements AllReduceAlgorithm {
 
-  void run(Peers peers, HostTensor tensor, ReduceKernel kernel) {
+  @Override
+  public boolean takes(ReduceKernel kernel) {
+    return kernel.reducesInPlace();
+  }
+
+  @Override
+  public boolean needsMesh() {
+    return false;
+  }
+
+  @Override
+  public Cost cost(int ranks, long bytes) {
+    return new Cost(2L * (ranks - 1), 2L * (ranks - 1), 2 * bytes * (ranks - 1) / ranks);
+  }
+
+  @Override
+  public void run(Peers peers, HostTensor tensor, ReduceKernel kernel) {
     Chunks chunks = Chunks.of(tensor, peers.size());
     int rank = peers.rank();
     kernel.premultiply(tensor, 0, tensor.count());

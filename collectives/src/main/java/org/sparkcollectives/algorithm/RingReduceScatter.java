@@ -12,6 +12,11 @@ import org.sparkcollectives.transport.Peers;
  */
 final class RingReduceScatter {
 
+  /** Of all parts together. */
+  Cost cost(int ranks, long bytes) {
+    return new Cost(ranks - 1, ranks - 1, bytes * (ranks - 1) / ranks);
+  }
+
   void run(Peers peers, HostTensor output, Chunks input, ReduceKernel kernel) {
     int rank = peers.rank();
     int n = peers.size();

@@ -10,6 +10,7 @@ import org.sparkcollectives.DebugLevel;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.RankContext;
+import org.sparkcollectives.algorithm.CostModel;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.transport.EventCount;
@@ -112,6 +113,7 @@ record GroupAssembly(Store store, RankContext context) {
             paths.lane(),
             messages,
             options.debugLevel(),
+            costs(context.configuration()),
             () ->
                 ClosingSteps.run(
                     () -> paths.close(channel.lastSequenceNumber(), options.timeout()),
@@ -157,6 +159,14 @@ record GroupAssembly(Store store, RankContext context) {
         ClosingSteps.run(() -> node.watchdog().forget(look), netty::close, life::close);
       }
     }
+  }
+
+  private static CostModel costs(Configuration configuration) {
+    return CostModel.of(
+        configuration.get(CollectivesConfiguration.COST_LATENCY),
+        configuration.get(CollectivesConfiguration.COST_OVERHEAD),
+        configuration.get(CollectivesConfiguration.COST_BANDWIDTH),
+        configuration.get(CollectivesConfiguration.COST_MESH));
   }
 
   /** Looks at what is awaited that often before it gives way, if all ranks here have processors. */

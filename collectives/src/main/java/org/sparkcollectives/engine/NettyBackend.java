@@ -16,6 +16,7 @@ import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 import org.sparkcollectives.algorithm.AlgorithmSelector;
+import org.sparkcollectives.algorithm.CostModel;
 import org.sparkcollectives.debug.FingerprintCheck;
 import org.sparkcollectives.pointtopoint.MessageMatcher;
 import org.sparkcollectives.pointtopoint.MessagePath;
@@ -31,7 +32,7 @@ final class NettyBackend implements Backend {
   private final Lane lane;
   private final RankMessages messages;
   private final Runnable onClose;
-  private final AlgorithmSelector algorithms = new AlgorithmSelector();
+  private final AlgorithmSelector algorithms;
   private final FingerprintCheck check;
   private final AtomicLong nextMessage = new AtomicLong();
 
@@ -39,6 +40,7 @@ final class NettyBackend implements Backend {
    * Of parts that are ready to use.
    *
    * @param debugLevel whether the ranks compare what they call
+   * @param costs by which algorithms are chosen
    * @param onClose closes the lane and the messages' paths
    */
   NettyBackend(
@@ -47,12 +49,14 @@ final class NettyBackend implements Backend {
       Lane lane,
       RankMessages messages,
       DebugLevel debugLevel,
+      CostModel costs,
       Runnable onClose) {
     this.life = life;
     this.channel = channel;
     this.lane = lane;
     this.messages = messages;
     this.onClose = onClose;
+    this.algorithms = new AlgorithmSelector(costs);
     this.check = debugLevel == DebugLevel.DETAIL ? new FingerprintCheck(algorithms) : null;
   }
 

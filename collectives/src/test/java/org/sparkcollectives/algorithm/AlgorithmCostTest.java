@@ -1,10 +1,18 @@
 package org.sparkcollectives.algorithm;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Random;
 import java.util.function.BiConsumer;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.ReduceOp;
@@ -67,6 +75,117 @@ class AlgorithmCostTest {
         run(n, DType.BFLOAT16, (peers, t) -> new DirectAllReduce().run(peers, t, HALVES))) {
       assertThat(rank.messages()).isEqualTo(2L * (n - 1));
       assertThat(rank.bytes()).isEqualTo(2L * (n - 1) * (BYTES / 2) / n);
+    }
+  }
+
+  static Stream<Arguments> allReducesAndSizes() {
+    Scratch scratch = new Scratch();
+    return Stream.of(
+            new FlatAllReduce(scratch),
+            new DirectAllReduce(),
+            new RecursiveDoublingAllReduce(scratch),
+            new HalvingDoublingAllReduce(),
+            new RingAllReduce())
+        .flatMap(
+            algorithm ->
+                IntStream.of(2, 3, 4, 5, 6, 7, 8, 12, 16)
+                    .mapToObj(n -> Arguments.of(algorithm.getClass().getSimpleName(), n)));
+  }
+
+  private static AllReduceAlgorithm allReduce(String name) {
+    return switch (name) {
+      case "FlatAllReduce" -> new FlatAllReduce(new Scratch());
+      case "DirectAllReduce" -> new DirectAllReduce();
+      case "RecursiveDoublingAllReduce" -> new RecursiveDoublingAllReduce(new Scratch());
+      case "HalvingDoublingAllReduce" -> new HalvingDoublingAllReduce();
+      default -> new RingAllReduce();
+    };
+  }
+
+  @ParameterizedTest
+  @MethodSource("allReducesAndSizes")
+  void anAllReduceSendsWhatItsCostSaysAndAddsUpTheSameBitsEverywhere(String name, int n) {
+    Cost cost = allReduce(name).cost(n, BYTES);
+    List<float[]> results = new ArrayList<>();
+    List<CountingPeers> ranks =
+        run(
+            n,
+            (peers, tensor) -> {
+              float[] data = (float[]) tensor.array();
+              Random random = new Random(peers.rank());
+              for (int i = 0; i < data.length; i++) {
+                data[i] = random.nextFloat() - 0.5f;
+              }
+              allReduce(name).run(peers, tensor, FLOATS);
+              synchronized (results) {
+                results.add(data);
+              }
+            });
+    assertThat(ranks.stream().mapToLong(CountingPeers::messages).max()).hasValue(cost.messages());
+    // Parts are cut at multiples of 16 elements.
+    assertThat(ranks.stream().mapToLong(CountingPeers::bytes).max().orElseThrow())
+        .isCloseTo(cost.bytes(), within(BYTES / 50L));
+    double[] sum = new double[COUNT];
+    for (int rank = 0; rank < n; rank++) {
+      Random random = new Random(rank);
+      for (int i = 0; i < COUNT; i++) {
+        sum[i] += random.nextFloat() - 0.5f;
+      }
+    }
+    for (float[] result : results) {
+      assertThat(result).isEqualTo(results.get(0));
+      for (int i = 0; i < COUNT; i += 97) {
+        assertThat((double) result[i]).isCloseTo(sum[i], within(1e-4));
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {2, 3, 4, 5, 7, 8, 13})
+  void aBruckAllGatherSendsAllPartsButOneInLogarithmicSteps(int n) {
+    Cost cost = new BruckAllGather(new Scratch()).cost(n, BYTES);
+    for (CountingPeers rank :
+        run(
+            n,
+            (peers, all) -> {
+              HostTensor own = HostTensor.allocate(DType.FLOAT32, COUNT / n);
+              own.copyFrom(filled(COUNT / n, peers.rank()));
+              HostTensor output = all.slice(0, (long) COUNT / n * n);
+              new BruckAllGather(new Scratch()).run(peers, Chunks.equal(output, n), own);
+              for (int i = 0; i < n; i++) {
+                assertThat(((float[]) all.array())[i * (COUNT / n)]).isEqualTo(i);
+              }
+            })) {
+      assertThat(rank.messages()).isEqualTo(cost.messages());
+      assertThat(rank.bytes()).isCloseTo(cost.bytes(), within(BYTES / 100L));
+    }
+  }
+
+  private static float[] filled(int count, float value) {
+    float[] data = new float[count];
+    Arrays.fill(data, value);
+    return data;
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {2, 3, 4, 7})
+  void aChainSendsTheTensorOnceFromAllButItsEnd(int n) {
+    int root = n - 1;
+    for (CountingPeers rank :
+        run(
+            n,
+            (peers, tensor) -> {
+              tensor.copyFrom(filled(COUNT, peers.rank()));
+              new ChainBroadcast().run(peers, tensor, root);
+              assertThat(((float[]) tensor.array())[COUNT - 1]).isEqualTo(root);
+              new ChainReduce(new Scratch()).run(peers, tensor, root, FLOATS);
+              float expected = peers.rank() == root ? root * n : root;
+              assertThat(((float[]) tensor.array())[COUNT - 1]).isEqualTo(expected);
+            })) {
+      long once = new ChainBroadcast().cost(n, BYTES).messages();
+      boolean last = rank.rank() == root - 1 || rank.rank() == root;
+      assertThat(rank.messages()).isEqualTo(last ? once : 2 * once);
+      assertThat(rank.bytes()).isEqualTo(last ? BYTES : 2L * BYTES);
     }
   }
 

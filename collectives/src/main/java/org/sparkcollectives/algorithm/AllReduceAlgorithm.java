@@ -1,0 +1,21 @@
+package org.sparkcollectives.algorithm;
+
+import org.sparkcollectives.kernel.ReduceKernel;
+import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.Peers;
+
+/** A way to reduce a tensor over all ranks, in place, to the same bits on every rank. */
+interface AllReduceAlgorithm {
+
+  /** Whether it can do so with this kernel, rounding each element once. */
+  boolean takes(ReduceKernel kernel);
+
+  /** Whether each rank is connected to each. */
+  boolean needsMesh();
+
+  /** What it costs to reduce {@code bytes} bytes over {@code ranks} ranks, 2 or more. */
+  Cost cost(int ranks, long bytes);
+
+  /** Reduces {@code tensor}. */
+  void run(Peers peers, HostTensor tensor, ReduceKernel kernel);
+}

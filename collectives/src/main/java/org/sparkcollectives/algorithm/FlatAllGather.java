@@ -1,0 +1,31 @@
+package org.sparkcollectives.algorithm;
+
+import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.Peers;
+
+/**
+ * Flat all-gather: each rank sends its part to all others. The parts may differ in size.
+ *
+ * <p>Steps: 1. Bytes sent by each rank: n-1 times its part, to all others at once.
+ */
+final class FlatAllGather {
+
+  /** Of all parts together. */
+  Cost cost(int ranks, long bytes) {
+    return new Cost(1, ranks - 1, bytes * (ranks - 1) / ranks, ranks - 1);
+  }
+
+  void run(Peers peers, Chunks chunks, HostTensor input) {
+    int rank = peers.rank();
+    int n = peers.size();
+    HostTensor own = chunks.at(rank);
+    own.copyFrom(0, input, 0, input.count());
+    for (int distance = 1; distance < n; distance++) {
+      peers.pair((rank + distance) % n).send(own);
+    }
+    for (int distance = 1; distance < n; distance++) {
+      peers.pair(Math.floorMod(rank - distance, n)).receive(chunks.at(rank - distance));
+    }
+    peers.flush();
+  }
+}
