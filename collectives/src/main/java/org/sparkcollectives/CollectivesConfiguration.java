@@ -24,13 +24,14 @@ public final class CollectivesConfiguration {
   public static final ConfigEntry<List<String>> TRANSPORTS =
       ConfigEntry.list("spark.collectives.transports")
           .doc(
-              "The paths that may be used: `heap` between ranks of one JVM, `tcp` between all."
-                  + " `tcp` cannot be left out where ranks are in several JVMs.")
+              "The paths that may be used: `heap` between ranks of one JVM, `shm` (shared memory)"
+                  + " between JVMs of one host, `tcp` between all. `tcp` cannot be left out where"
+                  + " ranks are in several JVMs.")
           .since("0.1.0")
           .check(
-              value -> !value.isEmpty() && List.of("heap", "tcp").containsAll(value),
-              "one or both of heap and tcp")
-          .defaultsTo(List.of("heap", "tcp"));
+              value -> !value.isEmpty() && List.of("heap", "shm", "tcp").containsAll(value),
+              "one or more of heap, shm and tcp")
+          .defaultsTo(List.of("heap", "shm", "tcp"));
 
   /** The port that a JVM's ranks listen on. */
   public static final ConfigEntry<Integer> PORT =
@@ -126,6 +127,39 @@ public final class CollectivesConfiguration {
           .check(value -> !value.isNegative(), "0 or more")
           .defaultsTo(Duration.ofNanos(4_000));
 
+  /** The folder for shared memory. */
+  public static final ConfigEntry<String> SHM_FOLDER =
+      ConfigEntry.string("spark.collectives.shm.folder")
+          .doc(
+              "A folder in a file system that lies in memory, for the transport `shm`. Each path"
+                  + " between two ranks takes 512 KiB there; where there is no room, TCP is used.")
+          .since("0.1.0")
+          .defaultsTo("/dev/shm");
+
+  /** The latency in {@link org.sparkcollectives.algorithm.CostModel} on one host. */
+  public static final ConfigEntry<Duration> COST_SHM_LATENCY =
+      ConfigEntry.duration("spark.collectives.cost.shm.latency")
+          .doc("As `spark.collectives.cost.latency`, where all ranks share the memory of a host.")
+          .since("0.1.0")
+          .check(value -> !value.isNegative(), "0 or more")
+          .defaultsTo(Duration.ofNanos(2_000));
+
+  /** The overhead in {@link org.sparkcollectives.algorithm.CostModel} on one host. */
+  public static final ConfigEntry<Duration> COST_SHM_OVERHEAD =
+      ConfigEntry.duration("spark.collectives.cost.shm.overhead")
+          .doc("As `spark.collectives.cost.overhead`, where all ranks share the memory of a host.")
+          .since("0.1.0")
+          .check(value -> !value.isNegative(), "0 or more")
+          .defaultsTo(Duration.ofNanos(1_000));
+
+  /** The bandwidth in {@link org.sparkcollectives.algorithm.CostModel} on one host. */
+  public static final ConfigEntry<Long> COST_SHM_BANDWIDTH =
+      ConfigEntry.bytes("spark.collectives.cost.shm.bandwidth")
+          .doc("As `spark.collectives.cost.bandwidth`, where all ranks share the memory of a host.")
+          .since("0.1.0")
+          .check(value -> value > 0, "more than 0")
+          .defaultsTo(2L << 30);
+
   /** The bandwidth in {@link org.sparkcollectives.algorithm.CostModel}. */
   public static final ConfigEntry<Long> COST_BANDWIDTH =
       ConfigEntry.bytes("spark.collectives.cost.bandwidth")
@@ -188,6 +222,10 @@ public final class CollectivesConfiguration {
         COST_LATENCY,
         COST_OVERHEAD,
         COST_BANDWIDTH,
+        SHM_FOLDER,
+        COST_SHM_LATENCY,
+        COST_SHM_OVERHEAD,
+        COST_SHM_BANDWIDTH,
         COST_MESH,
         BACKEND,
         DEBUG,

@@ -11,7 +11,7 @@ public final class GroupOptions {
   /** The longest that an operation may be allowed to take: 10,000 days. */
   public static final Duration LONGEST_TIMEOUT = Duration.ofDays(10_000);
 
-  private static final List<String> TRANSPORTS = List.of("heap", "tcp");
+  private static final List<String> TRANSPORTS = List.of("heap", "shm", "tcp");
   private static final GroupOptions DEFAULTS = new GroupOptions(new Choices());
 
   /** What has been chosen; a copy is changed once, before anybody else sees it. */
@@ -86,7 +86,8 @@ public final class GroupOptions {
   }
 
   /**
-   * With the paths that may be used, of {@code "heap"} and {@code "tcp"}; all ranks give the same.
+   * With the paths that may be used, of {@code "heap"} within a JVM, {@code "shm"} within a host
+   * and {@code "tcp"}; all ranks give the same.
    */
   public GroupOptions withTransports(String... values) {
     List<String> chosen = List.of(values);

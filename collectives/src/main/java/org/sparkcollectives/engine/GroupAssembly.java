@@ -1,7 +1,9 @@
 package org.sparkcollectives.engine;
 
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.BackendConfig;
@@ -26,7 +28,7 @@ import org.sparkcollectives.watchdog.Watchdog;
  */
 record GroupAssembly(Store store, RankContext context) {
 
-  private static final int SPINS = 100;
+  private static final long SPIN_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
   private static final Logger LOG = LoggerFactory.getLogger(GroupAssembly.class);
 
   /** What the options leave open, as configured. */
@@ -96,13 +98,20 @@ record GroupAssembly(Store store, RankContext context) {
             context.configuration().get(CollectivesConfiguration.FLIGHT_RECORDER_SIZE),
             parent);
     SocketWait wait = new SocketWait();
-    Progress progress = new Progress(new EventCount(spins(members), wait), life.failure());
+    Progress progress = new Progress(new EventCount(spinNanos(members), wait), life.failure());
     life.failure().onFailure(progress::signal);
     Channel channel = new Channel(node.executor());
     life.reportsProgressOf(channel::progress);
     GroupPaths paths =
         new GroupPaths(
-            members, node, local, life, progress, wait, options.transports().contains("heap"));
+            members,
+            node,
+            local,
+            life,
+            progress,
+            wait,
+            options.transports().contains("heap"),
+            sharedMemory(options, context.configuration()));
     paths.open();
     RankMessages messages =
         new RankMessages(local.matchers().of(members.rank()), members.size(), paths::messagesTo);
@@ -113,10 +122,12 @@ record GroupAssembly(Store store, RankContext context) {
             paths.lane(),
             messages,
             options.debugLevel(),
-            costs(context.configuration()),
+            costs(members, options, context.configuration()),
             () ->
                 ClosingSteps.run(
-                    () -> paths.close(channel.lastSequenceNumber(), options.timeout()),
+                    () ->
+                        paths.close(
+                            channel.lastSequenceNumber(), options.timeout(), !channel.isRunning()),
                     () -> node.leave(members.id())));
     Watchdog.Watched look =
         () -> {
@@ -161,7 +172,22 @@ record GroupAssembly(Store store, RankContext context) {
     }
   }
 
-  private static CostModel costs(Configuration configuration) {
+  /** Where memory may be shared with other processes; null if it may not. */
+  private static Path sharedMemory(GroupOptions options, Configuration configuration) {
+    return options.transports().contains("shm")
+        ? Path.of(configuration.get(CollectivesConfiguration.SHM_FOLDER))
+        : null;
+  }
+
+  private static CostModel costs(
+      Membership members, GroupOptions options, Configuration configuration) {
+    if (options.transports().contains("shm") && members.ranksOnThisHost() == members.size()) {
+      return CostModel.of(
+          configuration.get(CollectivesConfiguration.COST_SHM_LATENCY),
+          configuration.get(CollectivesConfiguration.COST_SHM_OVERHEAD),
+          configuration.get(CollectivesConfiguration.COST_SHM_BANDWIDTH),
+          configuration.get(CollectivesConfiguration.COST_MESH));
+    }
     return CostModel.of(
         configuration.get(CollectivesConfiguration.COST_LATENCY),
         configuration.get(CollectivesConfiguration.COST_OVERHEAD),
@@ -169,9 +195,9 @@ record GroupAssembly(Store store, RankContext context) {
         configuration.get(CollectivesConfiguration.COST_MESH));
   }
 
-  /** Looks at what is awaited that often before it gives way, if all ranks here have processors. */
-  private static int spins(Membership members) {
-    return members.ranksOnThisHost() <= Runtime.getRuntime().availableProcessors() ? SPINS : 0;
+  /** How long to spin: only while all ranks here can have a processor each. */
+  private static long spinNanos(Membership members) {
+    return members.ranksOnThisHost() <= Runtime.getRuntime().availableProcessors() ? SPIN_NANOS : 0;
   }
 
   /** What is said of this rank if its process vanishes. */

@@ -1,6 +1,7 @@
 package org.sparkcollectives.engine;
 
 import io.netty.channel.ChannelPipeline;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -53,7 +54,8 @@ final class GroupPaths implements TcpTransport.Receiver {
       GroupLife life,
       Progress progress,
       SocketWait wait,
-      boolean heapAllowed) {
+      boolean heapAllowed,
+      Path sharedMemory) {
     this.members = members;
     this.id = members.id();
     this.node = node;
@@ -81,6 +83,7 @@ final class GroupPaths implements TcpTransport.Receiver {
             members.endpoints()::get,
             progress,
             wait,
+            sharedMemory,
             lane::current,
             listener);
   }
@@ -160,7 +163,7 @@ final class GroupPaths implements TcpTransport.Receiver {
         connection.from() >= 0
             && connection.from() < members.size()
             && connection.from() != members.rank();
-    if (isPeer && connection.lane() == TcpPairs.LANE) {
+    if (isPeer && TcpPairs.isLane(connection.lane())) {
       tcpPairs.accepted(connection, pipeline.channel());
     } else if (isPeer && connection.lane() == TcpMessagePath.LANE) {
       TcpMessageReceiver receiver =
@@ -180,8 +183,9 @@ final class GroupPaths implements TcpTransport.Receiver {
    * still here, because the peer is busy with something else.
    *
    * @param lastCollective the number of this rank's last collective, -1 for none
+   * @param idle whether no thread uses the paths any more
    */
-  void close(long lastCollective, Duration atMost) {
+  void close(long lastCollective, Duration atMost, boolean idle) {
     node.tcp().unregister(id, members.rank(), this);
     matcher.close();
     if (!life.failure().failed()) {
@@ -194,6 +198,9 @@ final class GroupPaths implements TcpTransport.Receiver {
     tcpPairs.breakOff();
     outgoing().forEach(TcpMessagePath::breakOff);
     incoming().forEach(TcpMessageReceiver::breakOff);
+    if (idle) {
+      tcpPairs.free();
+    }
     wait.close();
   }
 

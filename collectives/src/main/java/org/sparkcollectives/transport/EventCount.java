@@ -13,27 +13,29 @@ import java.util.function.BooleanSupplier;
  * The parks are bounded all the same, so that a {@link Cancellation} without a signal is seen in
  * time.
  *
- * <p>Spinning pays only while each waiter has a processor of its own; {@code spins} is 0 otherwise.
+ * <p>Spinning pays only while each waiter has a processor of its own; the time for it is 0
+ * otherwise.
  */
 public final class EventCount {
 
   /** The longest that a cancellation without a signal stays unseen. */
   private static final long PARK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
-  private static final int YIELDS = 16;
+  private static final int YIELDS = 32;
+  private static final int LOOKS_PER_CLOCK = 16;
 
-  private final int spins;
+  private final long spinNanos;
   private final Parking parking;
   private volatile Thread parked;
 
-  /** With the number of times to look at the condition before yielding the processor. */
-  public EventCount(int spins) {
-    this(spins, Parking.ofThread());
+  /** With the time for which to look at the condition again and again before giving way. */
+  public EventCount(long spinNanos) {
+    this(spinNanos, Parking.ofThread());
   }
 
   /** With how to sleep in the end. */
-  public EventCount(int spins, Parking parking) {
-    this.spins = spins;
+  public EventCount(long spinNanos, Parking parking) {
+    this.spinNanos = spinNanos;
     this.parking = parking;
   }
 
@@ -46,11 +48,15 @@ public final class EventCount {
    * @throws RuntimeException what {@code cancellation} throws, if it does so first
    */
   public void await(BooleanSupplier condition, Cancellation cancellation) {
-    for (int i = 0; i < spins; i++) {
+    long end = System.nanoTime() + spinNanos;
+    for (int i = 1; spinNanos > 0; i++) {
       if (condition.getAsBoolean()) {
         return;
       }
       Thread.onSpinWait();
+      if (i % LOOKS_PER_CLOCK == 0 && System.nanoTime() - end > 0) {
+        break;
+      }
     }
     for (int i = 0; i < YIELDS; i++) {
       if (condition.getAsBoolean()) {
@@ -58,6 +64,7 @@ public final class EventCount {
       }
       Thread.yield();
     }
+    parking.awake();
     boolean interrupted = false;
     try {
       while (true) {

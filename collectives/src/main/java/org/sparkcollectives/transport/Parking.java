@@ -5,6 +5,9 @@ import java.util.concurrent.locks.LockSupport;
 /** How a thread sleeps that has waited for long. */
 public interface Parking {
 
+  /** A wait begins, which may end in a park. */
+  default void awake() {}
+
   /** Sleeps until somebody wakes this thread, or for {@code nanos}; may end for no reason. */
   void park(long nanos);
 

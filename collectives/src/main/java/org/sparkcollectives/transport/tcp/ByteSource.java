@@ -22,6 +22,9 @@ interface ByteSource {
   /** Whether {@link #read} would find something that is here already. */
   boolean hasBytes();
 
+  /** Says whether a thread waits for bytes, where nobody wakes it. */
+  default void want(boolean now) {}
+
   /** Forgets what was not read, and frees what this source holds; when nobody reads any more. */
   void close();
 }

@@ -69,8 +69,8 @@ final class SocketSource extends ChannelInboundHandlerAdapter
     channel.close();
   }
 
-  /** Whether the thread would be woken when something comes. */
-  void want(boolean now) {
+  @Override
+  public void want(boolean now) {
     wanted = now;
   }
 

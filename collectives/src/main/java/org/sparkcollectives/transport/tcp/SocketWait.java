@@ -8,11 +8,12 @@ import java.nio.channels.Selector;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.sparkcollectives.transport.Parking;
 
 /**
- * How the thread that runs a group's collectives sleeps until one of its sockets is ready, or
- * somebody wakes it.
+ * How the thread that runs a group's collectives sleeps until one of its sockets is ready, shared
+ * memory may have changed, or somebody wakes it.
  *
  * <p>Only that thread registers and parks; {@link #unpark} is for all. The selector comes into
  * being when a thread first has to sleep.
@@ -21,17 +22,44 @@ public final class SocketWait implements Parking, AutoCloseable {
 
   private record Registration(SocketInterest interest, SelectionKey key) {}
 
+  /** How long to sleep where memory must be looked at: longer each time, up to the longest. */
+  private static final long SHORTEST_NAP_NANOS = TimeUnit.MICROSECONDS.toNanos(20);
+
+  private static final long LONGEST_NAP_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+  private final List<PolledMemory> polled = new ArrayList<>();
   private final List<SocketInterest> unregistered = new ArrayList<>();
   private final List<Registration> registered = new ArrayList<>();
+  private long napNanos = SHORTEST_NAP_NANOS;
   private volatile Selector selector;
 
-  /** From now on {@link #park} ends when the socket is ready for what is wanted of it. */
-  void register(SocketInterest interest) {
-    unregistered.add(interest);
+  /** From now on {@link #park} ends in time when there may be something to read or to write. */
+  void register(Object way) {
+    if (way instanceof SocketInterest interest) {
+      unregistered.add(interest);
+    } else if (way instanceof PolledMemory memory) {
+      polled.add(memory);
+    }
+  }
+
+  @Override
+  public void awake() {
+    napNanos = SHORTEST_NAP_NANOS;
   }
 
   @Override
   public void park(long nanos) {
+    for (PolledMemory each : polled) {
+      if (each.isAwaited()) {
+        LockSupport.parkNanos(this, Math.min(nanos, napNanos));
+        napNanos = Math.min(LONGEST_NAP_NANOS, napNanos * 2);
+        return;
+      }
+    }
+    select(nanos);
+  }
+
+  private void select(long nanos) {
     try {
       if (selector == null) {
         selector = Selector.open();
@@ -61,6 +89,7 @@ public final class SocketWait implements Parking, AutoCloseable {
     if (sleeping != null) {
       sleeping.wakeup();
     }
+    LockSupport.unpark(thread);
   }
 
   /** Lets go of the sockets, which are closed for good only then. */

@@ -11,6 +11,7 @@ import org.sparkcollectives.transport.MessageMismatch;
 import org.sparkcollectives.transport.OperationHeader;
 import org.sparkcollectives.transport.Pair;
 import org.sparkcollectives.transport.Progress;
+import org.sparkcollectives.transport.shm.SharedRing;
 
 /**
  * A path to one peer over TCP: a connection of ours for what goes out, made at the first send, and
@@ -24,10 +25,10 @@ final class TcpPair implements Pair, Progress.Send {
   private final OutgoingMessage outgoing = new OutgoingMessage();
   private final IncomingMessage incoming = new IncomingMessage();
 
-  private CompletableFuture<Channel> connecting;
+  private CompletableFuture<TcpPairs.Route> connecting;
   private volatile ReturnPath returnPath;
   private ByteSink sink;
-  private SocketSource wakesFor;
+  private ByteSource wakesFor;
   private volatile ByteSource source;
   private volatile Channel sourceChannel;
   private volatile boolean closed;
@@ -53,8 +54,8 @@ final class TcpPair implements Pair, Progress.Send {
     if (connecting == null) {
       ReturnPath path = new ReturnPath(pairs.returnsOf(peer));
       returnPath = path;
-      connecting = pairs.connect(peer, pipeline -> pipeline.addLast(path));
-      connecting.whenComplete((channel, cause) -> progress.signal());
+      connecting = pairs.connect(peer, path, progress::signal);
+      connecting.whenComplete((route, cause) -> progress.signal());
     }
     outgoing.begin(new MessageHeader(pairs.current(), tensor.dtype(), tensor.count()), tensor);
     progress.begin(this);
@@ -66,7 +67,8 @@ final class TcpPair implements Pair, Progress.Send {
       if (!connecting.isDone()) {
         return Progress.State.WAITING;
       }
-      sink = sinkInto(pairs.connected(connecting));
+      sink = pairs.connected(connecting).sink();
+      pairs.socketWait().register(sink);
     }
     boolean moved = outgoing.advance(sink);
     if (outgoing.isDone() && sink.drain()) {
@@ -75,19 +77,21 @@ final class TcpPair implements Pair, Progress.Send {
     return moved ? Progress.State.MOVED : Progress.State.WAITING;
   }
 
-  private ByteSink sinkInto(Channel channel) {
-    if (channel instanceof DirectSocketChannel direct) {
-      SocketSink own = new SocketSink(direct.directSocket(), channel.alloc());
-      pairs.socketWait().register(own);
-      return own;
-    }
-    return new NettySink(channel, progress::signal);
-  }
-
   // What comes in.
 
   /** Wakes the thread that receives. */
   void signal() {
+    progress.signal();
+  }
+
+  /** The peer shares memory, in which its messages come. Called on the connection's event loop. */
+  void accepted(Channel channel, SharedRing ring) {
+    if (closed) {
+      channel.close();
+      return;
+    }
+    sourceChannel = channel;
+    source = new RingSource(ring);
     progress.signal();
   }
 
@@ -138,19 +142,19 @@ final class TcpPair implements Pair, Progress.Send {
     }
   }
 
-  private void wakeFor(SocketSource direct) {
+  private void wakeFor(ByteSource from) {
     if (wakesFor == null) {
-      wakesFor = direct;
-      pairs.socketWait().register(direct);
+      wakesFor = from;
+      pairs.socketWait().register(from);
     }
-    direct.want(true);
+    from.want(true);
   }
 
   /** Reads what has come; whether the message is complete, or another than expected. */
   private boolean incomingEnded() {
     ByteSource from = source;
-    if (from instanceof SocketSource direct) {
-      wakeFor(direct);
+    if (from != null) {
+      wakeFor(from);
     }
     while (from != null && !incoming.isComplete() && !incoming.isMismatch()) {
       if (!from.read(incoming)) {
@@ -177,7 +181,9 @@ final class TcpPair implements Pair, Progress.Send {
             expected.dtype(),
             expected.count());
     // Before the connection ends, so that its end is not taken for the cause.
-    source.close();
+    if (source instanceof NettySource netty) {
+      netty.close();
+    }
     ReturnPath.refuse(sourceChannel, mismatch.getMessage());
     return mismatch;
   }
@@ -216,19 +222,23 @@ final class TcpPair implements Pair, Progress.Send {
       return null;
     }
     path.close();
-    if (sink != null) {
-      sink.close();
-    }
     boolean none = connecting.cancel(false) || connecting.isCompletedExceptionally();
-    return none ? null : connecting.join();
+    return none ? null : connecting.join().channel();
   }
 
   private Channel incomingAtTheEnd() {
-    Channel in = sourceChannel;
-    if (in != null) {
+    return sourceChannel;
+  }
+
+  /** Frees the memory of both directions; when no thread can touch it any more. */
+  void free() {
+    if (source != null) {
       source.close();
+      source = null;
     }
-    return in;
+    if (connecting != null && connecting.isDone() && !connecting.isCompletedExceptionally()) {
+      connecting.join().sink().close();
+    }
   }
 
   /** Whether no connection is left. */
@@ -236,6 +246,6 @@ final class TcpPair implements Pair, Progress.Send {
     boolean connected =
         returnPath != null && connecting.isDone() && !connecting.isCompletedExceptionally();
     Channel in = sourceChannel;
-    return (!connected || !connecting.join().isOpen()) && (in == null || !in.isOpen());
+    return (!connected || !connecting.join().channel().isOpen()) && (in == null || !in.isOpen());
   }
 }

@@ -1,6 +1,7 @@
 package org.sparkcollectives.transport.tcp;
 
 import io.netty.channel.Channel;
+import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.IntFunction;
@@ -13,6 +14,8 @@ import org.sparkcollectives.transport.OperationHeader;
 import org.sparkcollectives.transport.Pair;
 import org.sparkcollectives.transport.PathListener;
 import org.sparkcollectives.transport.Progress;
+import org.sparkcollectives.transport.shm.SharedFile;
+import org.sparkcollectives.transport.shm.SharedRing;
 
 /** The paths of one rank to the ranks of its group in other JVMs, for the group's collectives. */
 public final class TcpPairs {
@@ -29,6 +32,7 @@ public final class TcpPairs {
   private final PathListener listener;
   private final TcpPair[] pairs;
   private final SocketWait wait;
+  private final Path sharedMemory;
   private volatile boolean closed;
 
   /**
@@ -38,6 +42,8 @@ public final class TcpPairs {
    * @param endpoints where each rank is
    * @param progress where this rank waits, shared with its other paths
    * @param wait where this rank's thread sleeps
+   * @param sharedMemory a folder in memory, through which ranks of this host may share memory; null
+   *     if they may not
    * @param current the operation that this rank is in
    * @param listener is told when a path ends
    */
@@ -50,6 +56,7 @@ public final class TcpPairs {
       IntFunction<Endpoint> endpoints,
       Progress progress,
       SocketWait wait,
+      Path sharedMemory,
       Supplier<OperationHeader> current,
       PathListener listener) {
     this.transport = transport;
@@ -58,6 +65,7 @@ public final class TcpPairs {
     this.secret = secret.clone();
     this.endpoints = endpoints;
     this.wait = wait;
+    this.sharedMemory = sharedMemory;
     this.current = current;
     this.listener = listener;
     this.pairs = new TcpPair[size];
@@ -77,7 +85,27 @@ public final class TcpPairs {
       channel.close();
       return;
     }
-    pairs[id.from()].accepted(channel);
+    TcpPair pair = pairs[id.from()];
+    if (id.lane() == LANE) {
+      pair.accepted(channel);
+    } else {
+      channel
+          .pipeline()
+          .addLast(
+              new RingOffer.Taker(ring -> pair.accepted(channel, ring), arrivalsOf(id.from())));
+    }
+  }
+
+  /** Whether connections of this lane are for {@link #accepted}. */
+  public static boolean isLane(int lane) {
+    return lane == LANE || lane == RingOffer.LANE;
+  }
+
+  /** Frees the memory of all paths; when no thread can touch it any more. */
+  public void free() {
+    for (TcpPair pair : pairs) {
+      pair.free();
+    }
   }
 
   int rank() {
@@ -92,13 +120,74 @@ public final class TcpPairs {
     return current.get();
   }
 
-  CompletableFuture<Channel> connect(int peer, TcpTransport.Setup setup) {
-    return transport.connect(
-        endpoints.apply(peer), new ConnectionId(group, rank, peer, LANE), secret, setup);
+  /**
+   * A way out.
+   *
+   * @param channel the connection, also where the bytes go another way
+   * @param sink where the bytes go
+   */
+  record Route(Channel channel, ByteSink sink) {}
+
+  /** Makes a way to a peer: through shared memory if both can, else over TCP. */
+  CompletableFuture<Route> connect(int peer, ReturnPath returnPath, Runnable onProgress) {
+    Endpoint there = endpoints.apply(peer);
+    boolean neighbour =
+        sharedMemory != null
+            && !there.hostId().isEmpty()
+            && there.hostId().equals(endpoints.apply(rank).hostId());
+    SharedFile file = neighbour ? RingOffer.prepare(sharedMemory) : null;
+    return file == null
+        ? overTcp(peer, returnPath, onProgress)
+        : offer(peer, file, returnPath, onProgress);
+  }
+
+  private CompletableFuture<Route> overTcp(int peer, ReturnPath returnPath, Runnable onProgress) {
+    return transport
+        .connect(
+            endpoints.apply(peer),
+            new ConnectionId(group, rank, peer, LANE),
+            secret,
+            pipeline -> pipeline.addLast(returnPath))
+        .thenApply(channel -> new Route(channel, sinkInto(channel, onProgress)));
+  }
+
+  private static ByteSink sinkInto(Channel channel, Runnable onProgress) {
+    return channel instanceof DirectSocketChannel direct
+        ? new SocketSink(direct.directSocket(), channel.alloc())
+        : new NettySink(channel, onProgress);
+  }
+
+  private CompletableFuture<Route> offer(
+      int peer, SharedFile file, ReturnPath returnPath, Runnable onProgress) {
+    CompletableFuture<RingOffer> made = new CompletableFuture<>();
+    CompletableFuture<Channel> connecting =
+        transport.connect(
+            endpoints.apply(peer),
+            new ConnectionId(group, rank, peer, RingOffer.LANE),
+            secret,
+            pipeline -> made.complete(RingOffer.make(pipeline.channel(), file, returnPath)));
+    return connecting
+        .thenCompose(channel -> made.join().answer())
+        .whenComplete(
+            (taken, cause) -> {
+              if (cause != null) {
+                file.close();
+              }
+            })
+        .thenCompose(
+            taken -> {
+              if (taken) {
+                SharedRing ring = new SharedRing(file, ByteSink.SEGMENT_BYTES);
+                return CompletableFuture.completedFuture(
+                    new Route(connecting.join(), new RingSink(ring)));
+              }
+              file.close();
+              return overTcp(peer, new ReturnPath(returnsOf(peer)), onProgress);
+            });
   }
 
   /** The connection that was made, or why there is none. */
-  Channel connected(CompletableFuture<Channel> connecting) {
+  Route connected(CompletableFuture<Route> connecting) {
     try {
       return connecting.join();
     } catch (CompletionException e) {

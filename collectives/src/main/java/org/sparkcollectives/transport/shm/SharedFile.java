@@ -1,0 +1,180 @@
+package org.sparkcollectives.transport.shm;
+
+import io.netty.util.internal.PlatformDependent;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.MappedByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.SecureRandom;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.Set;
+
+/**
+ * Memory that two processes of one host share: a file without a name in a file system that lies in
+ * memory.
+ *
+ * <p>The file loses its name before anything is written to it, so that no kill can leave it behind;
+ * the other process opens it through the file descriptor of the first. That both see the same file,
+ * and not one that only has the same path in another container, is proven by random bytes at its
+ * beginning. Zeros are written to all of it before it is mapped: where there is no room, that
+ * fails, whereas a write to a mapped hole would end the process.
+ */
+public final class SharedFile implements AutoCloseable {
+
+  /** The length of the proof at the beginning. */
+  public static final int NONCE_BYTES = 16;
+
+  private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
+  private static final int ZEROS = 64 * 1024;
+
+  private final FileChannel channel;
+  private final String path;
+  private final byte[] nonce;
+  private final MappedByteBuffer memory;
+
+  private SharedFile(FileChannel channel, String path, byte[] nonce, MappedByteBuffer memory) {
+    this.channel = channel;
+    this.path = path;
+    this.nonce = nonce;
+    this.memory = memory;
+  }
+
+  /**
+   * Makes a file of {@code bytes} zeros after the proof.
+   *
+   * @param folder in a file system that lies in memory, such as {@code /dev/shm}
+   * @throws IOException if there is no such folder, no room, or no way to give the file to others
+   */
+  public static SharedFile create(Path folder, int bytes) throws IOException {
+    byte[] nonce = new byte[NONCE_BYTES];
+    new SecureRandom().nextBytes(nonce);
+    Path name = folder.resolve("spark-collectives-" + HexFormat.of().formatHex(nonce));
+    FileChannel channel =
+        FileChannel.open(
+            name,
+            Set.of(
+                StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE),
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+    boolean made = false;
+    try {
+      Files.delete(name);
+      String path = "/proc/" + ProcessHandle.current().pid() + "/fd/" + descriptorOf(name);
+      write(channel, ByteBuffer.wrap(nonce));
+      for (int left = bytes; left > 0; left -= ZEROS) {
+        write(channel, ByteBuffer.allocate(Math.min(left, ZEROS)));
+      }
+      SharedFile file =
+          new SharedFile(
+              channel,
+              path,
+              nonce,
+              channel.map(FileChannel.MapMode.READ_WRITE, 0, NONCE_BYTES + (long) bytes));
+      made = true;
+      return file;
+    } finally {
+      if (!made) {
+        channel.close();
+      }
+    }
+  }
+
+  private static String descriptorOf(Path name) throws IOException {
+    try (DirectoryStream<Path> descriptors = Files.newDirectoryStream(DESCRIPTORS)) {
+      for (Path each : descriptors) {
+        if (isLinkTo(each, name)) {
+          return each.getFileName().toString();
+        }
+      }
+    }
+    throw new IOException(name + " cannot be found among " + DESCRIPTORS);
+  }
+
+  private static boolean isLinkTo(Path descriptor, Path name) {
+    try {
+      return Files.readSymbolicLink(descriptor).toString().startsWith(name.toString());
+    } catch (IOException e) {
+      // Closed since it was listed.
+      return false;
+    }
+  }
+
+  private static void write(FileChannel channel, ByteBuffer bytes) throws IOException {
+    while (bytes.hasRemaining()) {
+      channel.write(bytes);
+    }
+  }
+
+  /**
+   * Opens the file that another process has made.
+   *
+   * @param path its {@link #path()}
+   * @param nonce its {@link #nonce()}
+   * @param bytes its size without the proof
+   * @throws IOException if it is not here, or another file
+   */
+  public static SharedFile open(String path, byte[] nonce, int bytes) throws IOException {
+    FileChannel channel =
+        FileChannel.open(Path.of(path), StandardOpenOption.READ, StandardOpenOption.WRITE);
+    boolean opened = false;
+    try {
+      byte[] found = new byte[NONCE_BYTES];
+      channel.read(ByteBuffer.wrap(found), 0);
+      if (!Arrays.equals(found, nonce) || channel.size() != NONCE_BYTES + (long) bytes) {
+        throw new IOException(path + " is another file here");
+      }
+      SharedFile file =
+          new SharedFile(
+              channel,
+              path,
+              nonce.clone(),
+              channel.map(FileChannel.MapMode.READ_WRITE, 0, NONCE_BYTES + (long) bytes));
+      opened = true;
+      return file;
+    } finally {
+      if (!opened) {
+        channel.close();
+      }
+    }
+  }
+
+  /**
+   * How another process of this host opens it, as long as this one has not called {@link #keep}.
+   */
+  public String path() {
+    return path;
+  }
+
+  /** The proof. */
+  public byte[] nonce() {
+    return nonce.clone();
+  }
+
+  /** The memory after the proof, in native byte order. */
+  ByteBuffer memory() {
+    return memory.duplicate().position(NONCE_BYTES).slice().order(ByteOrder.nativeOrder());
+  }
+
+  /** Gives up the file, but not the memory, which stays as long as a process has it mapped. */
+  public void keep() {
+    try {
+      channel.close();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Gives up file and memory: whoever still has a view of it must not touch it any more. */
+  @Override
+  public void close() {
+    keep();
+    PlatformDependent.freeDirectBuffer(memory);
+  }
+}

@@ -1,0 +1,106 @@
+package org.sparkcollectives.transport.shm;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * A queue of segments in shared memory, from one writer to one reader.
+ *
+ * <pre>
+ *     0  how many segments the writer has put in      (its own cache line)
+ *   128  how many segments the reader has taken out   (its own cache line)
+ *   256  the length of the segment in each slot
+ *   512  the slots
+ * </pre>
+ *
+ * <p>Each side writes its counter with release semantics after it is done with a slot, and reads
+ * the other's with acquire semantics before it touches one. Nobody is woken: both sides look.
+ */
+public final class SharedRing implements AutoCloseable {
+
+  /** How many segments may be on their way. */
+  public static final int SLOTS = 4;
+
+  private static final int WRITTEN = 0;
+  private static final int READ = 128;
+  private static final int LENGTHS = 256;
+  private static final int FIRST_SLOT = 512;
+  private static final VarHandle LONGS =
+      MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
+
+  private final SharedFile file;
+  private final ByteBuffer memory;
+  private final ByteBuffer[] slots = new ByteBuffer[SLOTS];
+  private long written;
+  private long taken;
+  private long seen;
+  private ByteBuffer current;
+
+  /** The ring in {@code file}, which has {@link #bytes} bytes. */
+  public SharedRing(SharedFile file, int slotBytes) {
+    this.file = file;
+    this.memory = file.memory();
+    for (int i = 0; i < SLOTS; i++) {
+      slots[i] = memory.slice(FIRST_SLOT + i * slotBytes, slotBytes).order(ByteOrder.nativeOrder());
+    }
+  }
+
+  /** The size of a ring. */
+  public static int bytes(int slotBytes) {
+    return FIRST_SLOT + SLOTS * slotBytes;
+  }
+
+  /** Whether the writer finds a free slot. */
+  public boolean hasRoom() {
+    if (written - seen < SLOTS) {
+      return true;
+    }
+    seen = (long) LONGS.getAcquire(memory, READ);
+    return written - seen < SLOTS;
+  }
+
+  /** The free slot, empty, which {@link #publish} hands to the reader. */
+  public ByteBuffer free() {
+    return slots[(int) (written % SLOTS)].clear();
+  }
+
+  /** Hands the free slot to the reader, from its beginning to its position. */
+  public void publish() {
+    int slot = (int) (written % SLOTS);
+    memory.putInt(LENGTHS + slot * Integer.BYTES, slots[slot].position());
+    written++;
+    LONGS.setRelease(memory, WRITTEN, written);
+  }
+
+  /** What is left of the segment that the reader is at; null if none has come. */
+  public ByteBuffer next() {
+    if (current == null) {
+      if (taken == seen) {
+        seen = (long) LONGS.getAcquire(memory, WRITTEN);
+      }
+      if (taken == seen) {
+        return null;
+      }
+      int slot = (int) (taken % SLOTS);
+      current = slots[slot].clear().limit(memory.getInt(LENGTHS + slot * Integer.BYTES));
+    }
+    return current;
+  }
+
+  /** Frees the slot that the reader is at, if nothing of it is left. */
+  public void release() {
+    if (current != null && !current.hasRemaining()) {
+      current = null;
+      taken++;
+      LONGS.setRelease(memory, READ, taken);
+    }
+  }
+
+  /** Gives up the memory; nobody of this process may use the ring any more. */
+  @Override
+  public void close() {
+    file.close();
+  }
+}
