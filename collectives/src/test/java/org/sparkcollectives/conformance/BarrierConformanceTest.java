@@ -2,6 +2,7 @@ package org.sparkcollectives.conformance;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Arrays;
 import java.util.List;
 import org.sparkcollectives.DType;
 
@@ -21,7 +22,7 @@ class BarrierConformanceTest extends OperationConformanceTest {
     return ConformanceCase.WORLDS.stream()
         .flatMap(
             world ->
-                List.of(CaseSize.values()).stream()
+                Arrays.stream(CaseSize.values())
                     .map(
                         size ->
                             new ConformanceCase(DType.BOOL, null, world, size, Memory.HEAP, false)))

@@ -17,6 +17,11 @@ record ConformanceCase(
 
   static final List<Integer> WORLDS = List.of(1, 2, 3, 4, 7);
 
+  /** Those of {@code cases} that are for a number of ranks. */
+  static List<ConformanceCase> ofWorld(List<ConformanceCase> cases, int world) {
+    return cases.stream().filter(each -> each.world() == world).toList();
+  }
+
   /** All that differs between cases; any two of these are to meet in a sample. */
   List<Object> factors() {
     List<Object> factors = new ArrayList<>(List.of(dtype, world, size, memory, inPlace));

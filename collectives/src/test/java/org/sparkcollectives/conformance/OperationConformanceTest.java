@@ -28,17 +28,13 @@ import org.sparkcollectives.testing.LeakCheck;
 @ExtendWith(LeakCheck.class)
 abstract class OperationConformanceTest implements Operation {
 
-  private List<ConformanceCase> ofWorld(List<ConformanceCase> cases, int world) {
-    return cases.stream().filter(each -> each.world() == world).toList();
-  }
-
   @TestFactory
   Stream<DynamicTest> everyCaseConformsOverTheFastestPath() {
     List<ConformanceCase> all = cases();
     return ConformanceCase.WORLDS.stream()
         .map(
             world -> {
-              List<ConformanceCase> cases = ofWorld(all, world);
+              List<ConformanceCase> cases = ConformanceCase.ofWorld(all, world);
               return DynamicTest.dynamicTest(
                   cases.size() + " cases, " + world + " ranks",
                   () -> CaseRunner.onThreads(this, Paths.HEAP, world, cases));
@@ -50,7 +46,7 @@ abstract class OperationConformanceTest implements Operation {
   void aSampleOfTheCasesConformsOver(Paths paths) {
     List<ConformanceCase> sample = sample();
     for (int world : ConformanceCase.WORLDS) {
-      CaseRunner.onThreads(this, paths, world, ofWorld(sample, world));
+      CaseRunner.onThreads(this, paths, world, ConformanceCase.ofWorld(sample, world));
     }
   }
 
@@ -76,7 +72,9 @@ abstract class OperationConformanceTest implements Operation {
                 this,
                 paths,
                 world,
-                ofWorld(all, world).stream().filter(each -> each.dtype() == dtype).toList()));
+                ConformanceCase.ofWorld(all, world).stream()
+                    .filter(each -> each.dtype() == dtype)
+                    .toList()));
   }
 
   @Test

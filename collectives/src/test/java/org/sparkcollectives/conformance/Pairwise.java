@@ -1,8 +1,11 @@
 package org.sparkcollectives.conformance;
 
 import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 
@@ -19,28 +22,38 @@ final class Pairwise {
 
   /** Chooses among {@code cases}, whose values {@code factors} names. */
   static <T> List<T> sample(List<T> cases, Function<T, List<?>> factors) {
-    List<Set<Object>> pairs = new ArrayList<>();
-    Set<Object> open = new HashSet<>();
+    Map<Object, Integer> numbers = new HashMap<>();
+    List<int[]> pairs = new ArrayList<>();
     for (T each : cases) {
-      Set<Object> own = pairs(factors.apply(each));
-      pairs.add(own);
-      open.addAll(own);
+      pairs.add(
+          pairs(factors.apply(each)).stream()
+              .mapToInt(pair -> numbers.computeIfAbsent(pair, one -> numbers.size()))
+              .toArray());
     }
+    BitSet open = new BitSet();
+    open.set(0, numbers.size());
     List<T> sample = new ArrayList<>();
     while (!open.isEmpty()) {
       int best = 0;
-      long most = -1;
-      for (int i = 0; i < cases.size(); i++) {
-        long brings = pairs.get(i).stream().filter(open::contains).count();
-        if (brings > most) {
-          most = brings;
+      for (int i = 1; i < pairs.size(); i++) {
+        if (count(open, pairs.get(i)) > count(open, pairs.get(best))) {
           best = i;
         }
       }
       sample.add(cases.get(best));
-      open.removeAll(pairs.get(best));
+      for (int pair : pairs.get(best)) {
+        open.clear(pair);
+      }
     }
     return sample;
+  }
+
+  private static int count(BitSet open, int[] pairs) {
+    int count = 0;
+    for (int pair : pairs) {
+      count += open.get(pair) ? 1 : 0;
+    }
+    return count;
   }
 
   /** Two values are told apart from others by their factors' places, too. */
