@@ -12,6 +12,14 @@ import org.sparkcollectives.testing.RankProcesses;
 /** All operations among ranks that are processes, which meet at a TCP address. */
 class ForkedConformanceTest {
 
+  /** Seven JVMs that live for seconds on a few cores: what they save is time to start. */
+  private static final List<String> OPTIONS =
+      List.of(
+          "-Xmx256m",
+          "-XX:+UseSerialGC",
+          "-XX:TieredStopAtLevel=1",
+          "-Dconformance.seed=" + Contributions.SEED);
+
   @Test
   void aSampleOfTheCasesConformsAmongProcesses() throws Exception {
     assertConforms("sample");
@@ -29,12 +37,7 @@ class ForkedConformanceTest {
     try {
       for (int rank = 0; rank < ConformanceRank.WORLD; rank++) {
         ranks.add(
-            ForkedJvm.start(
-                List.of("-Xmx256m", "-Dconformance.seed=" + Contributions.SEED),
-                ConformanceRank.class,
-                String.valueOf(rank),
-                url,
-                which));
+            ForkedJvm.start(OPTIONS, ConformanceRank.class, String.valueOf(rank), url, which));
       }
       for (String line : ConformanceRank.lines(ConformanceRank.WORLD)) {
         ranks.get(0).awaitOutput(line);

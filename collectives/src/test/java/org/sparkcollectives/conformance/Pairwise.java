@@ -3,10 +3,8 @@ package org.sparkcollectives.conformance;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.Function;
 
 /**
@@ -20,50 +18,72 @@ final class Pairwise {
 
   private Pairwise() {}
 
-  /** Chooses among {@code cases}, whose values {@code factors} names. */
+  /**
+   * Chooses among cases.
+   *
+   * @param factors the values of a case, which are told apart by their places too
+   */
   static <T> List<T> sample(List<T> cases, Function<T, List<?>> factors) {
-    Map<Object, Integer> numbers = new HashMap<>();
-    List<int[]> pairs = new ArrayList<>();
+    List<Map<Object, Integer>> values = new ArrayList<>();
+    List<int[]> numbered = new ArrayList<>();
+    int[] next = {0};
     for (T each : cases) {
-      pairs.add(
-          pairs(factors.apply(each)).stream()
-              .mapToInt(pair -> numbers.computeIfAbsent(pair, one -> numbers.size()))
-              .toArray());
-    }
-    BitSet open = new BitSet();
-    open.set(0, numbers.size());
-    List<T> sample = new ArrayList<>();
-    while (!open.isEmpty()) {
-      int best = 0;
-      for (int i = 1; i < pairs.size(); i++) {
-        if (count(open, pairs.get(i)) > count(open, pairs.get(best))) {
-          best = i;
+      List<?> own = factors.apply(each);
+      int[] numbers = new int[own.size()];
+      for (int i = 0; i < numbers.length; i++) {
+        if (i == values.size()) {
+          values.add(new HashMap<>());
         }
+        numbers[i] = values.get(i).computeIfAbsent(own.get(i), value -> next[0]++);
       }
-      sample.add(cases.get(best));
-      for (int pair : pairs.get(best)) {
-        open.clear(pair);
-      }
+      numbered.add(numbers);
+    }
+    List<int[]> pairs = numbered.stream().map(numbers -> pairs(numbers, next[0])).toList();
+    List<T> sample = new ArrayList<>();
+    for (int chosen : cover(pairs)) {
+      sample.add(cases.get(chosen));
     }
     return sample;
   }
 
-  private static int count(BitSet open, int[] pairs) {
-    int count = 0;
-    for (int pair : pairs) {
-      count += open.get(pair) ? 1 : 0;
-    }
-    return count;
-  }
-
-  /** Two values are told apart from others by their factors' places, too. */
-  static Set<Object> pairs(List<?> values) {
-    Set<Object> pairs = new HashSet<>();
-    for (int i = 0; i < values.size(); i++) {
-      for (int j = i + 1; j < values.size(); j++) {
-        pairs.add(List.of(i, values.get(i), j, values.get(j)));
+  private static int[] pairs(int[] numbers, int values) {
+    int[] pairs = new int[numbers.length * (numbers.length - 1) / 2];
+    int pair = 0;
+    for (int i = 0; i < numbers.length; i++) {
+      for (int j = i + 1; j < numbers.length; j++) {
+        pairs[pair++] = numbers[i] * values + numbers[j];
       }
     }
     return pairs;
+  }
+
+  /** Which of the sets hold, together, all that any holds. */
+  private static List<Integer> cover(List<int[]> sets) {
+    BitSet open = new BitSet();
+    for (int[] set : sets) {
+      for (int member : set) {
+        open.set(member);
+      }
+    }
+    List<Integer> chosen = new ArrayList<>();
+    while (!open.isEmpty()) {
+      int best = 0;
+      int most = 0;
+      for (int i = 0; i < sets.size(); i++) {
+        int brings = 0;
+        for (int member : sets.get(i)) {
+          brings += open.get(member) ? 1 : 0;
+        }
+        if (brings > most) {
+          most = brings;
+          best = i;
+        }
+      }
+      chosen.add(best);
+      for (int member : sets.get(best)) {
+        open.clear(member);
+      }
+    }
+    return chosen;
   }
 }

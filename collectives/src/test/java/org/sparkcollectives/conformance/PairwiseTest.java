@@ -19,12 +19,12 @@ class PairwiseTest {
       // 0 with 0 in the first two is not to be had.
       if (each.get(0) != 0 || each.get(1) != 0) {
         cases.add(each);
-        pairs.addAll(Pairwise.pairs(each));
+        pairs.addAll(pairs(each));
       }
     }
     List<List<Integer>> sample = Pairwise.sample(cases, each -> each);
     for (List<Integer> each : sample) {
-      pairs.removeAll(Pairwise.pairs(each));
+      pairs.removeAll(pairs(each));
     }
     assertThat(pairs).isEmpty();
     assertThat(cases).containsAll(sample);
@@ -35,5 +35,15 @@ class PairwiseTest {
   @Test
   void noCasesNeedNoSample() {
     assertThat(Pairwise.sample(List.<List<Integer>>of(), each -> each)).isEmpty();
+  }
+
+  private static Set<Object> pairs(List<Integer> values) {
+    Set<Object> pairs = new HashSet<>();
+    for (int i = 0; i < values.size(); i++) {
+      for (int j = i + 1; j < values.size(); j++) {
+        pairs.add(List.of(i, values.get(i), j, values.get(j)));
+      }
+    }
+    return pairs;
   }
 }
