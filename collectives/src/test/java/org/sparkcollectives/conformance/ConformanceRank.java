@@ -1,10 +1,12 @@
 package org.sparkcollectives.conformance;
 
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
+import org.sparkcollectives.DType;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Rendezvous;
@@ -52,8 +54,8 @@ public final class ConformanceRank {
    * Carries out cases as a rank of a world.
    *
    * @param all whether all cases are carried out, or a sample
-   * @param report gets a line for each operation and world size in which this rank is; all ranks of
-   *     that size must get the same
+   * @param report gets a line for each operation, type and world size in which this rank is; all
+   *     ranks of that size must get the same
    * @throws AssertionError naming the case that is wrong
    */
   public static void run(ProcessGroup world, boolean all, Consumer<String> report) {
@@ -67,9 +69,15 @@ public final class ConformanceRank {
       groups.forEach(
           (size, group) -> {
             if (group != null) {
-              List<ConformanceCase> mine = ConformanceCase.ofWorld(cases, size);
-              List<Long> agreed = CaseRunner.inGroup(operation, group, mine, arena, false);
-              report.accept(line(operation, size) + mine.size() + " cases, " + agreed.hashCode());
+              for (DType dtype : DType.values()) {
+                List<ConformanceCase> mine =
+                    cases.stream()
+                        .filter(each -> each.world() == size && each.dtype() == dtype)
+                        .toList();
+                List<Long> agreed = CaseRunner.inGroup(operation, group, mine, arena, false);
+                report.accept(
+                    line(operation, size, dtype) + mine.size() + " cases, " + agreed.hashCode());
+              }
             }
           });
     }
@@ -79,10 +87,13 @@ public final class ConformanceRank {
 
   /** How each line begins that the ranks of a size must have in common, in their order. */
   static List<String> lines(int size) {
-    return OPERATIONS.stream().map(operation -> line(operation, size)).toList();
+    return OPERATIONS.stream()
+        .flatMap(
+            operation -> Arrays.stream(DType.values()).map(dtype -> line(operation, size, dtype)))
+        .toList();
   }
 
-  private static String line(Operation operation, int size) {
-    return operation.getClass().getSimpleName() + ", " + size + " ranks: ";
+  private static String line(Operation operation, int size, DType dtype) {
+    return operation.getClass().getSimpleName() + ", " + dtype.label() + ", " + size + " ranks: ";
   }
 }

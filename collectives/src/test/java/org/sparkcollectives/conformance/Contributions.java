@@ -93,4 +93,14 @@ final class Contributions {
       default -> throw new IllegalArgumentException(dtype + " has no floating-point numbers");
     };
   }
+
+  /** The numbers in all components. */
+  static double[] numbers(DType dtype, ByteBuffer elements) {
+    int width = dtype.isComplex() ? dtype.bytes() / 2 : dtype.bytes();
+    double[] numbers = new double[elements.remaining() / width];
+    for (int i = 0; i < numbers.length; i++) {
+      numbers[i] = get(dtype, elements, i);
+    }
+    return numbers;
+  }
 }

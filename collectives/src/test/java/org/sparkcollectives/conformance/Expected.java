@@ -13,23 +13,32 @@ final class Expected {
   private final DType dtype;
   private final ByteBuffer low;
   private final ByteBuffer high;
+  private final boolean bounded;
   private final boolean truth;
+  private double[] lows;
+  private double[] highs;
 
-  private Expected(DType dtype, ByteBuffer low, ByteBuffer high, boolean truth) {
+  private Expected(DType dtype, ByteBuffer low, ByteBuffer high, boolean bounded, boolean truth) {
     this.dtype = dtype;
     this.low = low;
     this.high = high;
+    this.bounded = bounded;
     this.truth = truth;
   }
 
-  /** The result of a reduction. */
+  /** The result of a reduction that has but one. */
+  static Expected exactly(DType dtype, ByteBuffer elements) {
+    return new Expected(dtype, elements, elements, false, false);
+  }
+
+  /** The result of a reduction of floating-point numbers. */
   static Expected between(DType dtype, ByteBuffer low, ByteBuffer high) {
-    return new Expected(dtype, low, high, false);
+    return new Expected(dtype, low, high, true, false);
   }
 
   /** These elements, moved; a truth value may become 1 on the way if it is another byte but 0. */
   static Expected moved(DType dtype, ByteBuffer elements) {
-    return new Expected(dtype, elements, elements, dtype == DType.BOOL);
+    return new Expected(dtype, elements, elements, false, dtype == DType.BOOL);
   }
 
   /** Says what is wrong with the first element that is, or null. */
@@ -43,19 +52,43 @@ final class Expected {
       return null;
     }
     int width = dtype.isComplex() ? dtype.bytes() / 2 : dtype.bytes();
-    for (int i = from / width; i < actual.remaining() / width; i++) {
-      if (!fits(actual, i, width)) {
-        return (dtype.isComplex() ? "component " : "element ")
-            + i
+    int first = firstThatDiffers(actual, from / width, width);
+    return first < 0
+        ? null
+        : (dtype.isComplex() ? "component " : "element ")
+            + first
             + " is "
-            + text(actual, i, width)
+            + text(actual, first, width)
             + ", not "
-            + text(low, i, width)
+            + text(low, first, width)
             + " to "
-            + text(high, i, width);
+            + text(high, first, width);
+  }
+
+  private int firstThatDiffers(ByteBuffer actual, int from, int width) {
+    if (bounded) {
+      decode();
+    }
+    for (int i = from; i < actual.remaining() / width; i++) {
+      if (bounded) {
+        double value = Contributions.get(dtype, actual, i);
+        if (lows[i] < value && value < highs[i]) {
+          continue;
+        }
+      }
+      if (!fits(actual, i, width)) {
+        return i;
       }
     }
-    return null;
+    return -1;
+  }
+
+  /** Once, because the same result is compared with again and again. */
+  private synchronized void decode() {
+    if (lows == null) {
+      highs = Contributions.numbers(dtype, high);
+      lows = Contributions.numbers(dtype, low);
+    }
   }
 
   private boolean fits(ByteBuffer actual, int i, int width) {

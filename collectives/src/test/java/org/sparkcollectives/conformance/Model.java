@@ -9,25 +9,10 @@ import org.sparkcollectives.DType;
 /**
  * The plain definition of the reductions, one element after the other.
  *
- * <p>Integers wrap, truth values follow logic, minima and maxima are one of their terms: these
- * results are exact. A sum or product of floating-point numbers depends on the order, about which
- * nothing is promised; but in whichever order n numbers are added, it is off by at most n-1
- * roundings of the sum of their magnitudes. That gives the bounds here. They are computed in
- * float64, in which sums of float32 and of halves are exact enough; for float64 itself the model's
- * own roundings count as well.
- *
- * <p>Halves are added up in float32 and rounded once, so their bounds are those of float32, rounded
- * once. Were they rounded at every step, sums would miss them.
+ * <p>Integers wrap, truth values follow logic: these results are exact. What floating-point numbers
+ * come to is bounded by {@link Bounds}.
  */
 final class Model {
-
-  /** Half the distance from 1 to the next number. */
-  private static final double FLOAT32_ROUNDING = 0x1p-24;
-
-  private static final double FLOAT64_ROUNDING = 0x1p-53;
-
-  /** Of k roundings each may be of a number that the others have made a little larger. */
-  private static final double COMPOUND = 1.001;
 
   private Model() {}
 
@@ -46,28 +31,13 @@ final class Model {
 
   /** What terms are reduced to that have been multiplied. */
   static Expected reduced(DType dtype, Reduction reduction, List<ByteBuffer> terms) {
-    ByteBuffer low = bytes(terms.get(0).remaining());
-    ByteBuffer high = bytes(terms.get(0).remaining());
     if (dtype == DType.BOOL) {
-      for (int i = 0; i < low.capacity(); i++) {
-        low.put(i, (byte) (truth(reduction, terms, i) ? 1 : 0));
-      }
-      return Expected.between(dtype, low, low);
+      return Expected.exactly(dtype, truths(reduction, terms));
     }
     if (dtype.isInteger()) {
-      for (int i = 0; i < low.capacity() / dtype.bytes(); i++) {
-        put(dtype, low, i, integer(dtype, reduction, terms, i));
-      }
-      return Expected.between(dtype, low, low);
+      return Expected.exactly(dtype, integers(dtype, reduction, terms));
     }
-    int components = low.capacity() / dtype.bytes() * (dtype.isComplex() ? 2 : 1);
-    double[] bounds = new double[2];
-    for (int i = 0; i < components; i++) {
-      number(dtype, reduction, terms, i, bounds);
-      Contributions.put(dtype, low, i, bounds[0]);
-      Contributions.put(dtype, high, i, bounds[1]);
-    }
-    return Expected.between(dtype, low, high);
+    return Bounds.of(dtype, reduction, terms);
   }
 
   /** The products as they travel: rounded to the elements' type. */
@@ -82,89 +52,76 @@ final class Model {
     return products;
   }
 
-  private static boolean truth(Reduction reduction, List<ByteBuffer> terms, int i) {
-    int trues = 0;
+  private static ByteBuffer truths(Reduction reduction, List<ByteBuffer> terms) {
+    ByteBuffer result = bytes(terms.get(0).remaining());
+    int[] trues = new int[result.capacity()];
     for (ByteBuffer term : terms) {
-      trues += term.get(i) == 0 ? 0 : 1;
+      for (int i = 0; i < trues.length; i++) {
+        trues[i] += term.get(i) == 0 ? 0 : 1;
+      }
     }
+    for (int i = 0; i < trues.length; i++) {
+      result.put(i, (byte) (truth(reduction, trues[i], terms.size()) ? 1 : 0));
+    }
+    return result;
+  }
+
+  private static boolean truth(Reduction reduction, int trues, int terms) {
     return switch (reduction) {
       case SUM, MAX, BOR -> trues > 0;
-      case PRODUCT, MIN, BAND -> trues == terms.size();
+      case PRODUCT, MIN, BAND -> trues == terms;
       case BXOR -> trues % 2 == 1;
       case AVG, PREMUL_SUM -> throw new IllegalArgumentException(reduction + " of truth values");
     };
   }
 
-  private static long integer(DType dtype, Reduction reduction, List<ByteBuffer> terms, int i) {
-    long value = get(dtype, terms.get(0), i);
-    for (int term = 1; term < terms.size(); term++) {
-      long next = get(dtype, terms.get(term), i);
-      value =
-          switch (reduction) {
-            case SUM -> value + next;
-            case PRODUCT -> value * next;
-            case MIN -> Math.min(value, next);
-            case MAX -> Math.max(value, next);
-            case BAND -> value & next;
-            case BOR -> value | next;
-            case BXOR -> value ^ next;
-            case AVG, PREMUL_SUM -> throw new IllegalArgumentException(reduction + " of integers");
-          };
+  private static ByteBuffer integers(DType dtype, Reduction reduction, List<ByteBuffer> terms) {
+    long[] values = integers(dtype, terms.get(0));
+    for (ByteBuffer term : terms.subList(1, terms.size())) {
+      long[] next = integers(dtype, term);
+      for (int i = 0; i < values.length; i++) {
+        values[i] = combine(reduction, values[i], next[i]);
+      }
     }
-    return value;
+    ByteBuffer result = bytes(values.length * dtype.bytes());
+    for (long value : values) {
+      switch (dtype.bytes()) {
+        case Byte.BYTES -> result.put((byte) value);
+        case Short.BYTES -> result.putShort((short) value);
+        case Integer.BYTES -> result.putInt((int) value);
+        default -> result.putLong(value);
+      }
+    }
+    return result.flip();
   }
 
-  private static void number(
-      DType dtype, Reduction reduction, List<ByteBuffer> terms, int i, double[] bounds) {
-    int n = terms.size();
-    double value = Contributions.get(dtype, terms.get(0), i);
-    double magnitude = Math.abs(value);
-    for (int term = 1; term < n; term++) {
-      double next = Contributions.get(dtype, terms.get(term), i);
-      magnitude += Math.abs(next);
-      value =
-          switch (reduction) {
-            case SUM, AVG, PREMUL_SUM -> value + next;
-            case PRODUCT -> value * next;
-            case MIN -> Math.min(value, next);
-            case MAX -> Math.max(value, next);
-            case BAND, BOR, BXOR -> throw new IllegalArgumentException(reduction + " of " + dtype);
-          };
-    }
-    boolean wide = dtype == DType.FLOAT64 || dtype == DType.COMPLEX128;
-    double rounding = COMPOUND * (wide ? 2 * FLOAT64_ROUNDING : FLOAT32_ROUNDING);
-    double slack =
-        switch (reduction) {
-          case SUM, PREMUL_SUM -> (n - 1) * rounding * magnitude;
-          case AVG -> n == 1 ? 0 : n * rounding * magnitude / n;
-          case PRODUCT -> (n - 1) * rounding * Math.abs(value);
-          default -> 0;
-        };
-    double result = reduction == Reduction.AVG ? value / n : value;
-    boolean exact = slack == 0 || !Double.isFinite(result);
-    bounds[0] = exact ? result : result - slack;
-    bounds[1] = exact ? result : result + slack;
-  }
-
-  private static long get(DType dtype, ByteBuffer elements, int i) {
-    return switch (dtype) {
-      case UINT8 -> Byte.toUnsignedLong(elements.get(i));
-      case INT8 -> elements.get(i);
-      case INT16 -> elements.getShort(2 * i);
-      case INT32 -> elements.getInt(4 * i);
-      case INT64 -> elements.getLong(8 * i);
-      default -> throw new IllegalArgumentException(dtype + " is no integer");
+  private static long combine(Reduction reduction, long a, long b) {
+    return switch (reduction) {
+      case SUM -> a + b;
+      case PRODUCT -> a * b;
+      case MIN -> Math.min(a, b);
+      case MAX -> Math.max(a, b);
+      case BAND -> a & b;
+      case BOR -> a | b;
+      case BXOR -> a ^ b;
+      case AVG, PREMUL_SUM -> throw new IllegalArgumentException(reduction + " of integers");
     };
   }
 
-  private static void put(DType dtype, ByteBuffer elements, int i, long value) {
-    switch (dtype) {
-      case UINT8, INT8 -> elements.put(i, (byte) value);
-      case INT16 -> elements.putShort(2 * i, (short) value);
-      case INT32 -> elements.putInt(4 * i, (int) value);
-      case INT64 -> elements.putLong(8 * i, value);
-      default -> throw new IllegalArgumentException(dtype + " is no integer");
+  private static long[] integers(DType dtype, ByteBuffer elements) {
+    long[] values = new long[elements.remaining() / dtype.bytes()];
+    for (int i = 0; i < values.length; i++) {
+      values[i] =
+          switch (dtype) {
+            case UINT8 -> Byte.toUnsignedLong(elements.get(i));
+            case INT8 -> elements.get(i);
+            case INT16 -> elements.getShort(2 * i);
+            case INT32 -> elements.getInt(4 * i);
+            case INT64 -> elements.getLong(8 * i);
+            default -> throw new IllegalArgumentException(dtype + " is no integer");
+          };
     }
+    return values;
   }
 
   private static ByteBuffer bytes(int capacity) {
