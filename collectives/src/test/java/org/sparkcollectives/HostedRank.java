@@ -7,13 +7,13 @@ import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.store.net.TransportSecurity;
 
 /** A rank's host with settings of its own. */
-final class HostedRank implements RankContext {
+public final class HostedRank implements RankContext {
 
   private final Map<String, String> settings = new HashMap<>();
   private final TransportSecurity security;
 
   /** With settings, each {@code key=value}. */
-  HostedRank(List<String> settings, TransportSecurity security) {
+  public HostedRank(List<String> settings, TransportSecurity security) {
     for (String each : settings) {
       this.settings.put(
           each.substring(0, each.indexOf('=')), each.substring(each.indexOf('=') + 1));

@@ -1,0 +1,21 @@
+package org.sparkcollectives.conformance;
+
+import org.sparkcollectives.Tensor;
+
+/** The root's tensor on all ranks. */
+class BroadcastConformanceTest extends OperationConformanceTest {
+
+  @Override
+  public boolean reduces() {
+    return false;
+  }
+
+  @Override
+  public void check(CaseRun run) {
+    for (int root : run.roots()) {
+      Tensor tensor = run.given(root, run.count());
+      run.group().broadcast(tensor, root).await();
+      run.assertMoved(tensor, root, root);
+    }
+  }
+}

@@ -1,0 +1,52 @@
+package org.sparkcollectives.conformance;
+
+import java.util.List;
+import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.HostedRank;
+import org.sparkcollectives.RankContext;
+import org.sparkcollectives.store.net.TransportSecurity;
+import org.sparkcollectives.testing.TestTls;
+
+/** The ways between ranks that are threads of one JVM. */
+enum Paths {
+  /** The default, and the fastest: all see one memory. */
+  HEAP,
+  /** Sockets only. */
+  TCP,
+  /** Two by two over the heap, because settings that differ keep them apart, else over sockets. */
+  MIXED,
+  /** Sockets only, encrypted. */
+  TLS;
+
+  GroupOptions options() {
+    return this == TCP || this == TLS
+        ? GroupOptions.defaults().withTransports("tcp")
+        : GroupOptions.defaults();
+  }
+
+  /** What hosts a rank. */
+  RankContext context(int rank) {
+    return switch (this) {
+      case HEAP, TCP -> RankContext.process();
+      case MIXED ->
+          new HostedRank(
+              List.of("spark.collectives.port.maxRetries=" + (16 + rank / 2)),
+              TransportSecurity.plain());
+      case TLS -> new HostedRank(List.of(), Certificate.SECURITY);
+    };
+  }
+
+  /** Made when it is first needed. */
+  private static final class Certificate {
+
+    static final TransportSecurity SECURITY = make();
+
+    private static TransportSecurity make() {
+      try {
+        return TestTls.create();
+      } catch (Exception e) {
+        throw new IllegalStateException("No certificate could be made", e);
+      }
+    }
+  }
+}
