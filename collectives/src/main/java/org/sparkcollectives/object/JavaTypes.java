@@ -1,0 +1,23 @@
+package org.sparkcollectives.object;
+
+import com.esotericsoftware.kryo.Kryo;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** What Kryo 4 does not know of Java 17, for any Kryo. */
+public final class JavaTypes {
+
+  private JavaTypes() {}
+
+  /** Adds records, and the lists, sets and maps that {@code of} and {@code copyOf} make. */
+  public static void addTo(Kryo kryo) {
+    kryo.addDefaultSerializer(Record.class, (made, type) -> new RecordSerializer(type));
+    kryo.addDefaultSerializer(
+        List.of().getClass().getSuperclass(), new ImmutableSerializers.OfLists());
+    kryo.addDefaultSerializer(
+        Set.of().getClass().getSuperclass(), new ImmutableSerializers.OfSets());
+    kryo.addDefaultSerializer(
+        Map.of().getClass().getSuperclass(), new ImmutableSerializers.OfMaps());
+  }
+}
