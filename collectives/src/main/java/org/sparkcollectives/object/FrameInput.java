@@ -29,7 +29,7 @@ final class FrameInput extends InputStream {
   private Work work;
   private int received;
   private byte[] failure;
-  private RuntimeException broken;
+  private BrokenStream broken;
 
   /**
    * Begins to receive.
@@ -71,8 +71,8 @@ final class FrameInput extends InputStream {
         position = end;
       }
       return true;
-    } catch (RuntimeException e) {
-      broken = e;
+    } catch (RuntimeException | Error e) {
+      broken = new BrokenStream(e);
       throw e;
     }
   }
@@ -129,7 +129,7 @@ final class FrameInput extends InputStream {
    */
   void requireWhole() {
     if (broken != null) {
-      throw broken;
+      broken.rethrow();
     }
   }
 }

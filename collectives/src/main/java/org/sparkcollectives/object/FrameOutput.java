@@ -25,7 +25,7 @@ final class FrameOutput extends OutputStream {
   private Frame sending;
   private Work work;
   private int sent;
-  private RuntimeException broken;
+  private BrokenStream broken;
 
   FrameOutput(Path path) {
     this.path = path;
@@ -67,8 +67,8 @@ final class FrameOutput extends OutputStream {
         work.await();
       }
       work = path.send(sent, frame.toTensor(next));
-    } catch (RuntimeException e) {
-      broken = e;
+    } catch (RuntimeException | Error e) {
+      broken = new BrokenStream(e);
       throw e;
     }
     // The first frame is smaller than others.
@@ -110,8 +110,8 @@ final class FrameOutput extends OutputStream {
     send(complete, null);
     try {
       work.await();
-    } catch (RuntimeException e) {
-      broken = e;
+    } catch (RuntimeException | Error e) {
+      broken = new BrokenStream(e);
       throw e;
     }
   }
@@ -122,7 +122,7 @@ final class FrameOutput extends OutputStream {
    */
   void requireWhole() {
     if (broken != null) {
-      throw broken;
+      broken.rethrow();
     }
   }
 }

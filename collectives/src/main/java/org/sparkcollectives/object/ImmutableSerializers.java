@@ -9,11 +9,22 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 
-/** Collections that have to be made with all their elements at once. */
+/** For collections that have to be made with all their elements at once. */
 final class ImmutableSerializers {
 
   private ImmutableSerializers() {}
+
+  /** For the lists of {@link List#of} and {@link java.util.stream.Stream#toList}. */
+  static Serializer<?> ofUnmodifiableLists() {
+    return new OfLists(elements -> Arrays.stream(elements).toList());
+  }
+
+  /** For the lists of {@link Arrays#asList}, which have a fixed size. */
+  static Serializer<?> ofArraysAsLists() {
+    return new OfLists(Arrays::asList);
+  }
 
   private static void writeAll(Kryo kryo, Output output, Collection<?> elements) {
     output.writeVarInt(elements.size(), true);
@@ -31,11 +42,14 @@ final class ImmutableSerializers {
     return elements;
   }
 
-  /** Those of {@link List#of} and {@link java.util.stream.Stream#toList}. */
-  static final class OfLists extends Serializer<List<?>> {
+  /** Lists that {@code make} makes of their elements. */
+  private static final class OfLists extends Serializer<List<?>> {
 
-    OfLists() {
+    private final Function<Object[], List<?>> make;
+
+    private OfLists(Function<Object[], List<?>> make) {
       super(false, true);
+      this.make = make;
     }
 
     @Override
@@ -45,7 +59,7 @@ final class ImmutableSerializers {
 
     @Override
     public List<?> read(Kryo kryo, Input input, Class<List<?>> type) {
-      return Arrays.stream(readAll(kryo, input)).toList();
+      return make.apply(readAll(kryo, input));
     }
   }
 

@@ -14,7 +14,7 @@ public final class JavaTypes {
   public static void addTo(Kryo kryo) {
     kryo.addDefaultSerializer(Record.class, (made, type) -> new RecordSerializer(type));
     kryo.addDefaultSerializer(
-        List.of().getClass().getSuperclass(), new ImmutableSerializers.OfLists());
+        List.of().getClass().getSuperclass(), ImmutableSerializers.ofUnmodifiableLists());
     kryo.addDefaultSerializer(
         Set.of().getClass().getSuperclass(), new ImmutableSerializers.OfSets());
     kryo.addDefaultSerializer(

@@ -49,10 +49,11 @@ public final class KryoObjectCodec implements ObjectCodec {
    * For plain JVMs: no class needs to be registered, to be {@link java.io.Serializable}, or to have
    * a constructor without parameters.
    *
-   * @param loader finds the classes of what is read
+   * @param loader finds the classes of what is read; null for the one of this class
    */
   public static KryoObjectCodec of(ClassLoader loader) {
-    return new KryoObjectCodec(() -> new PlainKryo(loader));
+    ClassLoader known = loader == null ? KryoObjectCodec.class.getClassLoader() : loader;
+    return new KryoObjectCodec(() -> new PlainKryo(known));
   }
 
   @Override

@@ -84,7 +84,7 @@ record ObjectStreams(ObjectCodec codec, String group, int rank) {
             + failure.objectClass()
             + ": "
             + failure.reason()
-            + ". The group stays usable",
+            + " [the group stays usable]",
         cause);
   }
 
@@ -92,7 +92,12 @@ record ObjectStreams(ObjectCodec codec, String group, int rank) {
     String missing = missingClass(thrown);
     String what =
         missing == null
-            ? "rank " + rank + " could not read what rank " + source + " has sent: " + thrown
+            ? "rank "
+                + rank
+                + " could not read what rank "
+                + source
+                + " has sent: "
+                + SerializationFailure.reason(thrown)
             : "class "
                 + missing
                 + " is in the object of rank "
@@ -101,7 +106,7 @@ record ObjectStreams(ObjectCodec codec, String group, int rank) {
                 + rank
                 + "; give all ranks the jar that has it (in Spark: spark.jars or --jars)";
     return new ObjectSerializationException(
-        call + " in " + quotedGroup() + ": " + what + ". The group stays usable", thrown);
+        call + " in " + quotedGroup() + ": " + what + " [the group stays usable]", thrown);
   }
 
   /** The name of the class that could not be found, or null if something else is wrong. */

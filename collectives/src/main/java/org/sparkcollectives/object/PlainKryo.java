@@ -21,6 +21,7 @@ final class PlainKryo extends Kryo {
     setClassLoader(loader);
     setInstantiatorStrategy(new DefaultInstantiatorStrategy(new StdInstantiatorStrategy()));
     register(ClosureSerializer.Closure.class, new JavaSerializer());
+    addDefaultSerializer(Arrays.asList().getClass(), ImmutableSerializers.ofArraysAsLists());
     JavaTypes.addTo(this);
   }
 

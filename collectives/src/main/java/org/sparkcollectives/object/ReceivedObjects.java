@@ -1,7 +1,6 @@
 package org.sparkcollectives.object;
 
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.List;
 import java.util.function.Supplier;
 import org.sparkcollectives.ObjectSerializationException;
@@ -37,6 +36,6 @@ final class ReceivedObjects {
     if (failure != null) {
       throw failure;
     }
-    return Collections.unmodifiableList(Arrays.asList(objects));
+    return Arrays.stream(objects).toList();
   }
 }

@@ -26,8 +26,17 @@ record SerializationFailure(String objectClass, String reason, String stackTrace
     thrown.printStackTrace(new PrintWriter(stackTrace));
     return new SerializationFailure(
         object == null ? "null" : object.getClass().getName(),
-        cut(thrown.toString()),
+        cut(reason(thrown)),
         cut(stackTrace.toString()));
+  }
+
+  /** What was thrown, and what that came from. */
+  static String reason(Throwable thrown) {
+    Throwable root = thrown;
+    while (root.getCause() != null && root.getCause() != root) {
+      root = root.getCause();
+    }
+    return thrown == root ? thrown.toString() : thrown + "; because of " + root;
   }
 
   private static String cut(String text) {
