@@ -24,6 +24,10 @@ class LargeObjectsTest {
   }
 
   private static List<String> sums(ForkedJvm process) {
-    return process.output().lines().filter(line -> line.matches("(one array|many rows) .*")).toList();
+    return process
+        .output()
+        .lines()
+        .filter(line -> line.matches("(one array|many rows) .*"))
+        .toList();
   }
 }
