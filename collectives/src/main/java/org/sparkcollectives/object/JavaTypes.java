@@ -5,7 +5,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** What Kryo 4 does not know of Java 17, for any Kryo. */
+/**
+ * What Kryo 4 does not know of Java 17, for any Kryo. Where classes are registered, this must come
+ * first: Kryo chooses a serializer when it registers a class, and fails for records. In Spark that
+ * is in a registrator ({@code spark.kryo.registrator}), as {@code spark.kryo.classesToRegister}
+ * comes before everything.
+ */
 public final class JavaTypes {
 
   private JavaTypes() {}
