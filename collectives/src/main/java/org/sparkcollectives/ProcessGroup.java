@@ -229,6 +229,9 @@ public interface ProcessGroup extends AutoCloseable {
    */
   Coalescing coalesce();
 
+  /** Collectives and messages of Java objects in this group, with the timeout of this view. */
+  ObjectCollectives objects();
+
   /**
    * Makes a group of some ranks of this one.
    *

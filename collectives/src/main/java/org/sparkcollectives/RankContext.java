@@ -2,6 +2,8 @@ package org.sparkcollectives;
 
 import java.util.Objects;
 import org.sparkcollectives.config.Configuration;
+import org.sparkcollectives.object.KryoObjectCodec;
+import org.sparkcollectives.object.ObjectCodec;
 import org.sparkcollectives.store.net.TransportSecurity;
 
 /**
@@ -53,6 +55,14 @@ public interface RankContext {
   /** How connections between ranks are protected on the wire. */
   default TransportSecurity security() {
     return TransportSecurity.plain();
+  }
+
+  /**
+   * How the rank's objects become bytes; asked for when a group is made, by the thread that makes
+   * it. By default Kryo, with that thread's context class loader.
+   */
+  default ObjectCodec objectCodec() {
+    return KryoObjectCodec.of(Thread.currentThread().getContextClassLoader());
   }
 
   /**

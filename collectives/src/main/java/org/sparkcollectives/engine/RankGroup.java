@@ -10,6 +10,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.object.ObjectCodec;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreException;
 import org.sparkcollectives.store.StoreLease;
@@ -32,6 +33,7 @@ final class RankGroup {
   private final Store groupStore;
   private final StoreLease leased;
   private final CoalescingBlocks coalescing;
+  private final ObjectCodec objectCodec;
   private final AtomicLong monitoredBarriers = new AtomicLong();
   private final Runnable afterClose;
   private final AtomicBoolean closed = new AtomicBoolean();
@@ -63,6 +65,7 @@ final class RankGroup {
     this.afterClose = afterClose;
     this.leased = StoreLease.of(groupStore);
     this.coalescing = new CoalescingBlocks(members.name());
+    this.objectCodec = assembly.context().objectCodec();
     life.failure()
         .onFailure(
             () ->
@@ -112,6 +115,11 @@ final class RankGroup {
   /** The blocks of operations that are open. */
   CoalescingBlocks coalescing() {
     return coalescing;
+  }
+
+  /** How this rank's objects become bytes. */
+  ObjectCodec objectCodec() {
+    return objectCodec;
   }
 
   void monitoredBarrier(Duration timeout, boolean waitAllRanks) {

@@ -10,6 +10,7 @@ import org.sparkcollectives.Coalescing;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.Device;
 import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.ObjectCollectives;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.P2POp;
 import org.sparkcollectives.ProcessGroup;
@@ -17,6 +18,7 @@ import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
+import org.sparkcollectives.object.StreamedObjectCollectives;
 import org.sparkcollectives.recorder.FlightRecorder;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.tensor.HostTensor;
@@ -317,6 +319,11 @@ final class RankProcessGroup implements ProcessGroup {
     arguments.hasPeers("recv-any");
     arguments.tag("recv-any", tag);
     return begun(backend.recvAny(host, tag, timeout));
+  }
+
+  @Override
+  public ObjectCollectives objects() {
+    return new StreamedObjectCollectives(this, backend, group.objectCodec());
   }
 
   @Override

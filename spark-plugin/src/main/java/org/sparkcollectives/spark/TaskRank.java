@@ -8,6 +8,7 @@ import org.apache.spark.TaskContext;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.RankContext;
 import org.sparkcollectives.config.Configuration;
+import org.sparkcollectives.object.ObjectCodec;
 import scala.Tuple2;
 
 /** A barrier task as the host of a rank. */
@@ -19,6 +20,7 @@ final class TaskRank implements RankContext {
   private final SparkEnv env;
   private final Configuration configuration;
   private final DriverStoreClient store;
+  private final ObjectCodec objectCodec;
 
   /** With the driver's store, or null if the driver has none. */
   TaskRank(TaskContext task, SparkEnv env, DriverStoreClient store) {
@@ -26,6 +28,7 @@ final class TaskRank implements RankContext {
     this.env = env;
     this.store = store;
     this.configuration = settings(env.conf());
+    this.objectCodec = SparkKryo.codec(env.conf());
   }
 
   static Configuration settings(SparkConf conf) {
@@ -84,5 +87,10 @@ final class TaskRank implements RankContext {
   @Override
   public String bindHost() {
     return env.blockManager().blockManagerId().host();
+  }
+
+  @Override
+  public ObjectCodec objectCodec() {
+    return objectCodec;
   }
 }

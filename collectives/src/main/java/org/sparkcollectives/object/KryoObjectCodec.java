@@ -1,0 +1,88 @@
+package org.sparkcollectives.object;
+
+import com.esotericsoftware.kryo.Kryo;
+import com.esotericsoftware.kryo.io.Input;
+import com.esotericsoftware.kryo.io.Output;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Supplier;
+
+/**
+ * Objects as Kryo writes them.
+ *
+ * <p>A {@link Kryo} serves one object at a time, so there are as many as there are objects under
+ * way at once; they are kept for the next ones, as they know many classes by then.
+ *
+ * <p>Unless they require classes to be registered, a rank can have any class of another rank's
+ * class path made: ranks of a group trust each other.
+ */
+public final class KryoObjectCodec implements ObjectCodec {
+
+  private static final int BUFFER_BYTES = 32 << 10;
+
+  private final Supplier<Kryo> source;
+  private final Queue<Serializer> idle = new ConcurrentLinkedQueue<>();
+
+  /** A Kryo and its buffers. */
+  private static final class Serializer {
+    private final Kryo kryo;
+    private final Output output = new Output(BUFFER_BYTES);
+    private final Input input = new Input(BUFFER_BYTES);
+
+    Serializer(Kryo kryo) {
+      this.kryo = kryo;
+    }
+  }
+
+  /**
+   * With Kryos of one's own. They should know {@link JavaTypes}.
+   *
+   * @param source makes a new one with each call, always with the same registrations, on all ranks
+   */
+  public KryoObjectCodec(Supplier<Kryo> source) {
+    this.source = source;
+  }
+
+  /**
+   * For plain JVMs: no class needs to be registered, to be {@link java.io.Serializable}, or to have
+   * a constructor without parameters.
+   *
+   * @param loader finds the classes of what is read; null for the one of this class
+   */
+  public static KryoObjectCodec of(ClassLoader loader) {
+    ClassLoader known = loader == null ? KryoObjectCodec.class.getClassLoader() : loader;
+    return new KryoObjectCodec(() -> new PlainKryo(known));
+  }
+
+  @Override
+  public void write(Object object, OutputStream stream) {
+    Serializer serializer = acquire();
+    serializer.output.setOutputStream(stream);
+    serializer.kryo.writeClassAndObject(serializer.output, object);
+    serializer.output.flush();
+    release(serializer);
+  }
+
+  @Override
+  public Object read(InputStream stream) {
+    Serializer serializer = acquire();
+    serializer.input.setInputStream(stream);
+    Object object = serializer.kryo.readClassAndObject(serializer.input);
+    release(serializer);
+    return object;
+  }
+
+  private Serializer acquire() {
+    Serializer serializer = idle.poll();
+    return serializer == null ? new Serializer(source.get()) : serializer;
+  }
+
+  /** Not called for one that has thrown: nobody knows what state it is in. */
+  private void release(Serializer serializer) {
+    serializer.output.setOutputStream(null);
+    serializer.input.setInputStream(null);
+    idle.add(serializer);
+  }
+}

@@ -1,0 +1,41 @@
+package org.sparkcollectives.object;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Supplier;
+import org.sparkcollectives.ObjectSerializationException;
+
+/** The objects of all ranks, while they come in. One that fails does not keep the others away. */
+final class ReceivedObjects {
+
+  private final Object[] objects;
+  private ObjectSerializationException failure;
+
+  ReceivedObjects(int ranks) {
+    objects = new Object[ranks];
+  }
+
+  void receive(int rank, Supplier<Object> source) {
+    try {
+      objects[rank] = source.get();
+    } catch (ObjectSerializationException e) {
+      if (failure == null) {
+        failure = e;
+      } else {
+        failure.addSuppressed(e);
+      }
+    }
+  }
+
+  /**
+   * All of them.
+   *
+   * @throws ObjectSerializationException if one is missing
+   */
+  List<Object> inRankOrder() {
+    if (failure != null) {
+      throw failure;
+    }
+    return Arrays.stream(objects).toList();
+  }
+}

@@ -1,0 +1,19 @@
+package org.sparkcollectives.spark;
+
+import java.io.Serializable;
+import java.util.List;
+import java.util.function.IntUnaryOperator;
+
+/** What a user of Java sends: a record with a list, and a lambda. */
+record JavaRow(int id, String name, List<Integer> more) {
+
+  interface Step extends IntUnaryOperator, Serializable {}
+
+  static JavaRow of(int id) {
+    return new JavaRow(id, "row " + id, List.of(id, id + 1));
+  }
+
+  static Step plus(int amount) {
+    return value -> value + amount;
+  }
+}
