@@ -174,7 +174,7 @@ object SerializationJobs {
 
   val describe: RankFunction[Int, String] = (world: ProcessGroup, _: java.util.Iterator[Int]) => {
     val told = Seq(world.name, world.description, world.timeout, world.backend).mkString(", ")
-    java.util.List.of(told).iterator()
+    java.util.Collections.singleton(told).iterator()
   }
 
   /** Rank 1 wants the largest, the others the sum. */
@@ -182,6 +182,6 @@ object SerializationJobs {
     val value = Array(world.rank)
     val op = if (world.rank == 1) ReduceOp.MAX else ReduceOp.SUM
     world.allReduce(Tensor.of(value: _*), op).await()
-    java.util.List.of(value.head).iterator()
+    java.util.Collections.singleton(value.head).iterator()
   }
 }

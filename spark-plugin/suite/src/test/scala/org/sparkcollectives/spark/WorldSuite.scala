@@ -6,7 +6,7 @@ import scala.concurrent.{Await, Future}
 import scala.concurrent.ExecutionContext.Implicits.global
 import scala.concurrent.duration._
 
-import org.apache.spark.{SparkEnv, SparkException}
+import org.apache.spark.{SPARK_VERSION, SparkEnv, SparkException}
 import org.apache.spark.api.java.JavaSparkContext
 import org.apache.spark.resource.{ResourceProfileBuilder, TaskResourceRequests}
 import org.scalatest.funsuite.AnyFunSuite
@@ -20,6 +20,16 @@ class WorldSuite extends AnyFunSuite with LocalCluster {
       "spark.plugins" -> classOf[CollectivesPlugin].getName,
       "spark.collectives.preflight.timeout" -> "5s"
     )
+
+  test("driver and executors are the Spark that the build names") {
+    val expected = System.getProperty("collectives.spark.version")
+    assert(sc.version == expected)
+    assert(
+      sc.parallelize(0 until 2, 2).map(_ => SPARK_VERSION).distinct().collect().toSeq == Seq(
+        expected
+      )
+    )
+  }
 
   test("all tasks of a barrier stage reduce together, with the partition as rank") {
     assert(Jobs.ranks(sc, 4)(Jobs.sum) == Seq(10, 10, 10, 10))
