@@ -1,12 +1,17 @@
 package org.sparkcollectives;
 
+import java.io.Serializable;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
-import java.util.stream.IntStream;
 
-/** How a group is made. Immutable; each {@code with} method returns another. */
-public final class GroupOptions {
+/**
+ * How a group is made. Immutable; each {@code with} method returns another. Serializable, so that
+ * functions that Spark sends to its executors can carry one.
+ */
+public final class GroupOptions implements Serializable {
+
+  private static final long serialVersionUID = 1;
 
   /** The longest that an operation may be allowed to take: 10,000 days. */
   public static final Duration LONGEST_TIMEOUT = Duration.ofDays(10_000);
@@ -14,15 +19,20 @@ public final class GroupOptions {
   private static final List<String> TRANSPORTS = List.of("heap", "shm", "tcp");
   private static final GroupOptions DEFAULTS = new GroupOptions(new Choices());
 
-  /** What has been chosen; a copy is changed once, before anybody else sees it. */
-  private static final class Choices implements Cloneable {
+  /**
+   * What has been chosen; a copy is changed once, before anybody else sees it. Arrays, because Kryo
+   * 4 cannot read the lists of {@link List#of} back.
+   */
+  private static final class Choices implements Cloneable, Serializable {
+    private static final long serialVersionUID = 1;
+
     private String name = "";
     private String description = "";
     private Duration timeout;
-    private List<String> transports = List.of();
+    private String[] transports = {};
     private String backend = "";
     private DebugLevel debugLevel;
-    private List<Integer> ranks = List.of();
+    private int[] ranks = {};
     private boolean localSynchronization;
 
     Choices copy() {
@@ -90,14 +100,14 @@ public final class GroupOptions {
    * and {@code "tcp"}; all ranks give the same.
    */
   public GroupOptions withTransports(String... values) {
-    List<String> chosen = List.of(values);
+    String[] chosen = values.clone();
     for (String transport : chosen) {
       if (!TRANSPORTS.contains(transport)) {
         throw new IllegalArgumentException(
             "Unknown transport \"" + transport + "\"; there are " + TRANSPORTS);
       }
     }
-    if (chosen.isEmpty()) {
+    if (chosen.length == 0) {
       throw new IllegalArgumentException("A group needs at least one transport");
     }
     return with(copy -> copy.transports = chosen);
@@ -125,7 +135,7 @@ public final class GroupOptions {
    * the new group's ranks. None means all, in their order.
    */
   public GroupOptions withRanks(int... globalRanks) {
-    List<Integer> chosen = IntStream.of(globalRanks).boxed().toList();
+    int[] chosen = globalRanks.clone();
     return with(copy -> copy.ranks = chosen);
   }
 
@@ -154,7 +164,7 @@ public final class GroupOptions {
 
   /** See {@link #withTransports}; empty for those of the group it is made from, or configured. */
   public List<String> transports() {
-    return choices.transports;
+    return List.of(choices.transports);
   }
 
   /** See {@link #withBackend}; empty for that of the group it is made from, or as configured. */
@@ -169,7 +179,7 @@ public final class GroupOptions {
 
   /** See {@link #withRanks}; empty for all. */
   public int[] ranks() {
-    return choices.ranks.stream().mapToInt(Integer::intValue).toArray();
+    return choices.ranks.clone();
   }
 
   /** See {@link #withLocalSynchronization}. */

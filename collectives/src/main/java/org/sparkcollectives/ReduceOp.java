@@ -1,5 +1,6 @@
 package org.sparkcollectives;
 
+import java.io.Serializable;
 import java.util.Objects;
 
 /**
@@ -9,7 +10,9 @@ import java.util.Objects;
  * them is NaN. The half types are accumulated in float32 and rounded once. Nothing is defined for
  * the types of eight bits with a floating point, which are only moved.
  */
-public final class ReduceOp {
+public final class ReduceOp implements Serializable {
+
+  private static final long serialVersionUID = 1;
 
   /** The kinds of reduction, with c10d's codes as ordinals. */
   public enum Kind {

@@ -15,13 +15,17 @@ enum Paths {
   TCP,
   /** Two by two over the heap, because settings that differ keep them apart, else over sockets. */
   MIXED,
+  /** Memory that ranks share as processes of one host do, none of them a JVM. */
+  SHM,
   /** Sockets only, encrypted. */
   TLS;
 
   GroupOptions options() {
-    return this == TCP || this == TLS
-        ? GroupOptions.defaults().withTransports("tcp")
-        : GroupOptions.defaults();
+    return switch (this) {
+      case TCP, TLS -> GroupOptions.defaults().withTransports("tcp");
+      case SHM -> GroupOptions.defaults().withTransports("shm", "tcp");
+      case HEAP, MIXED -> GroupOptions.defaults();
+    };
   }
 
   /** What hosts a rank. */
@@ -31,6 +35,10 @@ enum Paths {
       case MIXED ->
           new HostedRank(
               List.of("spark.collectives.port.maxRetries=" + (16 + rank / 2)),
+              TransportSecurity.plain());
+      case SHM ->
+          new HostedRank(
+              List.of("spark.collectives.port.maxRetries=" + (16 + rank)),
               TransportSecurity.plain());
       case TLS -> new HostedRank(List.of(), Certificate.SECURITY);
     };

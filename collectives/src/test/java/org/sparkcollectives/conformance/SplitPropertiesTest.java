@@ -36,7 +36,7 @@ class SplitPropertiesTest {
 
   @Provide
   Arbitrary<Paths> paths() {
-    return Arbitraries.of(Paths.HEAP, Paths.TCP, Paths.MIXED);
+    return Arbitraries.of(Paths.HEAP, Paths.TCP, Paths.SHM, Paths.MIXED);
   }
 
   private static void ranks(Paths paths, int size, GroupRuns.Body<Void> body) {

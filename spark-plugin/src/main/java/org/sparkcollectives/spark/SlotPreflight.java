@@ -5,6 +5,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
+import org.apache.spark.rdd.RDD;
 import org.sparkcollectives.config.Configuration;
 
 /**
@@ -12,17 +13,30 @@ import org.sparkcollectives.config.Configuration;
  *
  * <p>Spark checks that itself, but silently for ten minutes, in which nothing seems to happen.
  */
-public final class SlotPreflight {
+final class SlotPreflight {
 
   private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-  private SlotPreflight() {}
+  private final SparkContext context;
+  private final int partitions;
+  private final StageResources resources;
+
+  private SlotPreflight(RDD<?> rdd) {
+    this.context = rdd.sparkContext();
+    this.partitions = rdd.getNumPartitions();
+    this.resources = StageResources.of(rdd);
+  }
 
   /**
-   * Checks that there are slots for {@code partitions} tasks. While there are not, executors may
-   * still be starting: waits for them as long as {@code spark.collectives.preflight.timeout} says.
+   * Checks that there are slots for the stage that computes {@code rdd}. While there are not,
+   * executors may still be starting: waits for them as long as {@code
+   * spark.collectives.preflight.timeout} says.
    */
-  static void check(SparkContext context, int partitions) {
+  static void check(RDD<?> rdd) {
+    new SlotPreflight(rdd).check();
+  }
+
+  private void check() {
     SparkConf conf = context.conf();
     if (conf.getBoolean("spark.dynamicAllocation.enabled", false)) {
       throw new IllegalStateException(
@@ -33,23 +47,18 @@ public final class SlotPreflight {
     Configuration configuration = TaskRank.settings(conf);
     Duration patience = configuration.get(SparkPluginConfiguration.PREFLIGHT_TIMEOUT);
     long start = System.nanoTime();
-    while (slots(context) < partitions) {
+    while (resources.slots() < partitions) {
       if (System.nanoTime() - start > patience.toNanos()
           || Thread.currentThread().isInterrupted()) {
-        throw new IllegalStateException(arithmetic(context, partitions, patience));
+        throw new IllegalStateException(arithmetic(patience));
       }
       LockSupport.parkNanos(LOOK_NANOS);
     }
   }
 
-  private static int slots(SparkContext context) {
-    return context.maxNumConcurrentTasks(context.resourceProfileManager().defaultResourceProfile());
-  }
-
-  private static String arithmetic(SparkContext context, int partitions, Duration patience) {
-    int taskCpus = context.conf().getInt("spark.task.cpus", 1);
+  private String arithmetic(Duration patience) {
     int executors = Math.max(1, context.getExecutorMemoryStatus().size() - 1);
-    int slots = slots(context);
+    int slots = resources.slots();
     return "The barrier stage has "
         + partitions
         + " partitions, and each is a rank that needs a slot of its own at the same time; but after "
@@ -62,12 +71,11 @@ public final class SlotPreflight {
         + " ("
         + context.master()
         + "), "
-        + taskCpus
-        + (taskCpus == 1 ? " core" : " cores")
-        + " for each task (spark.task.cpus). Repartition to at most "
+        + resources.demand()
+        + ". Repartition to at most "
         + slots
         + ", or give the application "
-        + partitions * taskCpus
+        + partitions * resources.taskCpus()
         + " cores (spark.executor.instances x spark.executor.cores)";
   }
 }

@@ -2,7 +2,9 @@ package org.sparkcollectives.examples.digits;
 
 import java.io.IOException;
 import java.io.PrintStream;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
@@ -22,13 +24,16 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * Trains a small network on handwritten digits, data-parallel over the tasks of a barrier stage.
+ * Trains a small network on handwritten digits, or on what another file holds, data-parallel over
+ * the tasks of a barrier stage.
  */
 @Command(
     name = "digits",
     mixinStandardHelpOptions = true,
     sortOptions = false,
-    description = "Trains a small network on handwritten digits, one rank for each task.",
+    description =
+        "Trains a small network on handwritten digits, or on the samples of another file; one rank"
+            + " for each task.",
     showDefaultValues = true)
 public final class DigitsTraining implements Callable<Integer> {
 
@@ -40,8 +45,27 @@ public final class DigitsTraining implements Callable<Integer> {
           "Spark's master; by default what spark-submit says, or local-cluster[2,2,1024].")
   private String master;
 
-  @Option(names = "--data", description = "The file of images, for all executors to read.")
+  @Option(names = "--data", description = "A file of samples, for all executors to read.")
   private String data = "examples/data/digits.csv";
+
+  @Option(
+      names = "--format",
+      description = "What the file is: ${COMPLETION-CANDIDATES}. AUTO looks at its first lines.")
+  private LineFormat.Kind format = LineFormat.Kind.AUTO;
+
+  @Option(
+      names = "--label-column",
+      description =
+          "The column of a CSV file that names the class: its name, or its number from 0, or from"
+              + " the end, where -1 is the last. All others must be numbers.")
+  private String labelColumn = "-1";
+
+  @Option(
+      names = "--scale",
+      description =
+          "What the features become: ${COMPLETION-CANDIDATES}. MINMAX: from 0 to 1; STANDARD: of"
+              + " mean 0 and variance 1; as the training samples have it.")
+  private FeatureScaling.Kind scaling = FeatureScaling.Kind.MINMAX;
 
   @Option(names = "--ranks", description = "How many ranks.")
   private int ranks = 4;
@@ -49,10 +73,10 @@ public final class DigitsTraining implements Callable<Integer> {
   @Option(names = "--hidden", description = "Hidden units; 0 for softmax regression.")
   private int hidden = 64;
 
-  @Option(names = "--epochs", description = "How often each image is seen.")
+  @Option(names = "--epochs", description = "How often each sample is seen.")
   private int epochs = 40;
 
-  @Option(names = "--batch", description = "Images for a step, of all ranks together.")
+  @Option(names = "--batch", description = "Samples for a step, of all ranks together.")
   private int batch = 64;
 
   @Option(names = "--learning-rate", description = "The size of a step.")
@@ -61,7 +85,7 @@ public final class DigitsTraining implements Callable<Integer> {
   @Option(names = "--momentum", description = "How much of the last step goes into the next.")
   private double momentum = 0.9;
 
-  @Option(names = "--seed", description = "Decides the first parameters and the order of images.")
+  @Option(names = "--seed", description = "Decides the first parameters and the order of samples.")
   private long seed = 17;
 
   @Option(
@@ -72,6 +96,12 @@ public final class DigitsTraining implements Callable<Integer> {
       description = "Time the same step through treeAggregate and broadcast, too.")
   private boolean compare;
 
+  @Option(
+      names = "--plot",
+      paramLabel = "FILE.png",
+      description = "Draw loss and accuracy by epoch into this file.")
+  private java.nio.file.Path plot;
+
   private final PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
 
   /** Called by picocli. */
@@ -79,10 +109,14 @@ public final class DigitsTraining implements Callable<Integer> {
 
   /** The program. Fails by throwing, so that spark-submit ends with an error. */
   public static void main(String[] args) {
-    int status = new CommandLine(new DigitsTraining()).execute(args);
+    int status = commandLine().execute(args);
     if (status != 0) {
       throw new TrainingFailed();
     }
+  }
+
+  static CommandLine commandLine() {
+    return new CommandLine(new DigitsTraining()).setCaseInsensitiveEnumValuesAllowed(true);
   }
 
   /** Without a stack trace: picocli has printed what went wrong, and where. */
@@ -99,9 +133,10 @@ public final class DigitsTraining implements Callable<Integer> {
     require(ranks >= 1, "--ranks must be 1 or more");
     require(hidden >= 0, "--hidden must be 0 or more");
     require(epochs >= 1, "--epochs must be 1 or more");
-    require(batch >= ranks, "--batch must be at least one image for each rank");
+    require(batch >= ranks, "--batch must be at least one sample for each rank");
     require(learningRate > 0, "--learning-rate must be more than 0");
     require(momentum >= 0 && momentum < 1, "--momentum must be 0 or more, and less than 1");
+    requirePlot();
     SparkConf conf = conf();
     requireData(conf);
     try (JavaSparkContext spark = new JavaSparkContext(conf)) {
@@ -113,6 +148,16 @@ public final class DigitsTraining implements Callable<Integer> {
   private void require(boolean holds, String what) {
     if (!holds) {
       throw new ParameterException(spec.commandLine(), what);
+    }
+  }
+
+  private void requirePlot() {
+    if (plot != null) {
+      java.nio.file.Path folder = plot.toAbsolutePath().getParent();
+      require(plot.toString().endsWith(".png"), "--plot " + plot + " must end with .png");
+      require(
+          Files.isWritable(folder) && !Files.isDirectory(plot),
+          "--plot " + plot + " cannot be written: is " + folder + " a folder, and yours?");
     }
   }
 
@@ -140,20 +185,26 @@ public final class DigitsTraining implements Callable<Integer> {
 
   /** Trains in an application that runs already, and leaves nothing behind in it. */
   void run(JavaSparkContext spark) {
+    Dataset dataset = read(spark);
+    NetworkShape network =
+        new NetworkShape(dataset.shape().features(), hidden, dataset.shape().classes().size());
     TrainingOptions options =
-        new TrainingOptions(hidden, epochs, batch, learningRate, momentum, seed);
-    DigitsData digits = DigitsData.read(spark, data);
-    List<Digit> test = digits.test();
-    JavaRDD<Digit> train = digits.train(ranks);
+        new TrainingOptions(network, epochs, batch, learningRate, momentum, seed);
+    List<Sample> test = dataset.test();
+    JavaRDD<Sample> train = dataset.train(ranks);
     print(
         "%s on %d ranks (%s), %,d parameters",
         hidden == 0 ? "Softmax regression" : "One hidden layer of " + hidden,
         ranks,
         spark.master(),
-        Network.parameterCount(hidden));
+        network.parameterCount());
+    print(
+        "%s: %,d features, %d classes, %,d samples to test on",
+        data, network.inputs(), network.classes(), test.size());
 
-    TrainedModel model = train(spark, train, test, options);
-    double accuracy = new Network(hidden, model.parameters()).accuracy(test);
+    Run run = train(spark, train, test, options);
+    TrainedModel model = run.model();
+    double accuracy = new Network(network, model.parameters()).accuracy(test);
     print(
         "time per step %.3f ms, of which all-reduce %.3f ms (medians of %d steps)",
         model.medianStepMillis(), model.medianAllReduceMillis(), model.steps());
@@ -164,26 +215,48 @@ public final class DigitsTraining implements Callable<Integer> {
           model.medianStepMillis(), other, other / model.medianStepMillis());
     }
     print("test accuracy %.4f", accuracy);
+    // Last, so that nothing is lost on a machine that cannot draw, for want of fonts say.
+    drawCurves(run.course());
+  }
+
+  /** What came out, and how it went. */
+  private record Run(TrainedModel model, List<Epoch> course) {}
+
+  private Dataset read(JavaSparkContext spark) {
+    try {
+      return Dataset.read(spark, new DatasetOptions(data, format, labelColumn, scaling));
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(spec.commandLine(), "--data " + data + ": " + e.getMessage(), e);
+    }
   }
 
   private void print(String format, Object... values) {
     out.println(String.format(Locale.ROOT, format, values));
   }
 
-  private TrainedModel train(
-      JavaSparkContext spark, JavaRDD<Digit> train, List<Digit> test, TrainingOptions options) {
-    Broadcast<List<Digit>> testImages = spark.broadcast(test);
+  private Run train(
+      JavaSparkContext spark, JavaRDD<Sample> train, List<Sample> test, TrainingOptions options) {
+    Broadcast<List<Sample>> testSamples = spark.broadcast(test);
     try (ProgressFeed.Server progress = ProgressFeed.serve(spark.getConf())) {
-      CompletableFuture<Void> shown = new ProgressDisplay(progress, epochs, out).start();
+      CompletableFuture<List<Epoch>> shown = new ProgressDisplay(progress, epochs, out).start();
       TrainedModel model =
           BarrierStage.of(train)
-              .mapPartitions(new TrainingRank(options, testImages, progress.feed()))
+              .mapPartitions(new TrainingRank(options, testSamples, progress.feed()))
               .collect()
               .get(0);
-      shown.join();
-      return model;
+      return new Run(model, shown.join());
     } finally {
-      testImages.destroy();
+      testSamples.destroy();
+    }
+  }
+
+  private void drawCurves(List<Epoch> course) {
+    if (plot != null) {
+      try {
+        Curves.draw("Training on " + data, course, plot);
+      } catch (IOException e) {
+        throw new UncheckedIOException("--plot " + plot + " cannot be written", e);
+      }
     }
   }
 }

@@ -6,8 +6,8 @@ import java.nio.ByteBuffer;
  * How an epoch went, on its way from rank 0 to the driver.
  *
  * @param number which epoch, from 1
- * @param loss the mean cross-entropy of the training images
- * @param accuracy the share of test images that are recognised
+ * @param loss the mean cross-entropy of the training samples
+ * @param accuracy the share of test samples that are recognised
  */
 record Epoch(int number, double loss, double accuracy) {
 

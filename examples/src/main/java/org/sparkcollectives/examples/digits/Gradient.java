@@ -4,8 +4,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The sum of the gradients of some images, with their summed loss and their number behind it: what
- * is added up over all ranks, however many images each has.
+ * The sum of the gradients of some samples, with their summed loss and their number behind it: what
+ * is added up over all ranks, however many samples each has.
  */
 final class Gradient {
 
@@ -21,11 +21,11 @@ final class Gradient {
   }
 
   /** Becomes the sum over {@code batch}; zero for none. */
-  void compute(Network network, List<Digit> batch) {
+  void compute(Network network, List<Sample> batch) {
     Arrays.fill(values, 0);
     int parameters = values.length - 2;
-    for (Digit digit : batch) {
-      values[parameters] += network.addGradient(digit, values);
+    for (Sample sample : batch) {
+      values[parameters] += network.addGradient(sample, values);
     }
     values[parameters + 1] = batch.size();
   }
@@ -34,7 +34,7 @@ final class Gradient {
     return values[values.length - 2];
   }
 
-  double images() {
+  double samples() {
     return values[values.length - 1];
   }
 
@@ -42,7 +42,7 @@ final class Gradient {
   void apply(double[] parameters, double[] velocity, TrainingOptions options) {
     for (int i = 0; i < parameters.length; i++) {
       velocity[i] =
-          options.momentum() * velocity[i] - options.learningRate() * values[i] / images();
+          options.momentum() * velocity[i] - options.learningRate() * values[i] / samples();
       parameters[i] += velocity[i];
     }
   }

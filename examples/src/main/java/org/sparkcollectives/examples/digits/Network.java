@@ -2,58 +2,32 @@ package org.sparkcollectives.examples.digits;
 
 import java.util.Arrays;
 import java.util.List;
-import java.util.Random;
 
 /**
- * A classifier of digits: softmax regression, or a network with one hidden layer of rectified
- * linear units.
+ * A classifier: softmax regression, or a network with one hidden layer of rectified linear units.
  *
  * <p>All parameters lie in one array, so that one all-reduce carries the whole gradient. Layer by
  * layer: for each output its weights, then its bias.
  */
 final class Network {
 
-  private final int hidden;
+  private final NetworkShape shape;
   private final double[] parameters;
   private final double[] hiddenValues;
-  private final double[] outputs = new double[Digit.CLASSES];
+  private final double[] outputs;
   private final double[] hiddenErrors;
 
-  /** With {@code hidden} units in the hidden layer; 0 for softmax regression. */
-  Network(int hidden, double[] parameters) {
-    if (parameters.length != parameterCount(hidden)) {
+  /** With the parameters of {@code shape}, which training changes in place. */
+  Network(NetworkShape shape, double[] parameters) {
+    if (parameters.length != shape.parameterCount()) {
       throw new IllegalArgumentException(
-          parameters.length + " parameters instead of " + parameterCount(hidden));
+          parameters.length + " parameters instead of " + shape.parameterCount());
     }
-    this.hidden = hidden;
+    this.shape = shape;
     this.parameters = parameters;
-    this.hiddenValues = new double[hidden];
-    this.hiddenErrors = new double[hidden];
-  }
-
-  static int parameterCount(int hidden) {
-    return hidden == 0
-        ? layerSize(Digit.PIXELS, Digit.CLASSES)
-        : layerSize(Digit.PIXELS, hidden) + layerSize(hidden, Digit.CLASSES);
-  }
-
-  private static int layerSize(int inputs, int outputs) {
-    return (inputs + 1) * outputs;
-  }
-
-  /** Random parameters (He et al., 2015: the variance of a weight is 2 / inputs). */
-  static double[] randomParameters(int hidden, long seed) {
-    Random random = new Random(seed);
-    double[] parameters = new double[parameterCount(hidden)];
-    int first = hidden == 0 ? 0 : layerSize(Digit.PIXELS, hidden);
-    for (int i = 0; i < first; i++) {
-      parameters[i] = random.nextGaussian() * Math.sqrt(2.0 / Digit.PIXELS);
-    }
-    int inputs = hidden == 0 ? Digit.PIXELS : hidden;
-    for (int i = first; i < parameters.length; i++) {
-      parameters[i] = random.nextGaussian() * Math.sqrt(2.0 / inputs) * 0.1;
-    }
-    return parameters;
+    this.hiddenValues = new double[shape.hidden()];
+    this.outputs = new double[shape.classes()];
+    this.hiddenErrors = new double[shape.hidden()];
   }
 
   double[] parameters() {
@@ -61,74 +35,64 @@ final class Network {
   }
 
   /**
-   * Adds the gradient of the cross-entropy of one image to {@code gradient}.
+   * Adds the gradient of the cross-entropy of one sample to {@code gradient}.
    *
    * @return the cross-entropy
    */
-  double addGradient(Digit digit, double[] gradient) {
-    forward(digit);
-    double loss = -Math.log(Math.max(1e-12, outputs[digit.label()]));
-    outputs[digit.label()] -= 1; // Now the derivative by the outputs before the softmax.
-    if (hidden == 0) {
-      backward(gradient, 0, Digit.PIXELS, outputs, digit::pixel, null);
+  double addGradient(Sample sample, double[] gradient) {
+    forward(sample);
+    double loss = -Math.log(Math.max(1e-12, outputs[sample.label()]));
+    outputs[sample.label()] -= 1; // Now the derivative by the outputs before the softmax.
+    if (shape.hidden() == 0) {
+      backward(gradient, 0, outputs, sample.features(), null);
       return loss;
     }
-    int second = layerSize(Digit.PIXELS, hidden);
     Arrays.fill(hiddenErrors, 0);
-    backward(gradient, second, hidden, outputs, i -> hiddenValues[i], hiddenErrors);
-    for (int i = 0; i < hidden; i++) {
+    backward(gradient, shape.lastLayer(), outputs, hiddenValues, hiddenErrors);
+    for (int i = 0; i < hiddenErrors.length; i++) {
       if (hiddenValues[i] <= 0) {
         hiddenErrors[i] = 0;
       }
     }
-    backward(gradient, 0, Digit.PIXELS, hiddenErrors, digit::pixel, null);
+    backward(gradient, 0, hiddenErrors, sample.features(), null);
     return loss;
   }
 
-  private interface Values {
-    double at(int i);
-  }
-
-  private void forward(Digit digit) {
-    if (hidden == 0) {
-      layer(0, Digit.PIXELS, digit::pixel, outputs);
+  private void forward(Sample sample) {
+    if (shape.hidden() == 0) {
+      layer(0, sample.features(), outputs);
     } else {
-      layer(0, Digit.PIXELS, digit::pixel, hiddenValues);
-      for (int i = 0; i < hidden; i++) {
+      layer(0, sample.features(), hiddenValues);
+      for (int i = 0; i < hiddenValues.length; i++) {
         hiddenValues[i] = Math.max(0, hiddenValues[i]);
       }
-      layer(layerSize(Digit.PIXELS, hidden), hidden, i -> hiddenValues[i], outputs);
+      layer(shape.lastLayer(), hiddenValues, outputs);
     }
     softmax(outputs);
   }
 
-  private void layer(int offset, int inputs, Values input, double[] output) {
+  private void layer(int offset, double[] input, double[] output) {
     for (int o = 0; o < output.length; o++) {
-      int row = offset + o * (inputs + 1);
-      double sum = parameters[row + inputs];
-      for (int i = 0; i < inputs; i++) {
-        sum += parameters[row + i] * input.at(i);
+      int row = offset + o * (input.length + 1);
+      double sum = parameters[row + input.length];
+      for (int i = 0; i < input.length; i++) {
+        sum += parameters[row + i] * input[i];
       }
       output[o] = sum;
     }
   }
 
   private void backward(
-      double[] gradient,
-      int offset,
-      int inputs,
-      double[] errors,
-      Values input,
-      double[] inputErrors) {
+      double[] gradient, int offset, double[] errors, double[] input, double[] inputErrors) {
     for (int o = 0; o < errors.length; o++) {
-      int row = offset + o * (inputs + 1);
-      for (int i = 0; i < inputs; i++) {
-        gradient[row + i] += errors[o] * input.at(i);
+      int row = offset + o * (input.length + 1);
+      for (int i = 0; i < input.length; i++) {
+        gradient[row + i] += errors[o] * input[i];
         if (inputErrors != null) {
           inputErrors[i] += errors[o] * parameters[row + i];
         }
       }
-      gradient[row + inputs] += errors[o];
+      gradient[row + input.length] += errors[o];
     }
   }
 
@@ -147,17 +111,17 @@ final class Network {
     }
   }
 
-  /** The share of images whose digit is recognised. */
-  double accuracy(List<Digit> digits) {
+  /** The share of samples whose class is recognised. */
+  double accuracy(List<Sample> samples) {
     int right = 0;
-    for (Digit digit : digits) {
-      forward(digit);
+    for (Sample sample : samples) {
+      forward(sample);
       int best = 0;
       for (int i = 1; i < outputs.length; i++) {
         best = outputs[i] > outputs[best] ? i : best;
       }
-      right += best == digit.label() ? 1 : 0;
+      right += best == sample.label() ? 1 : 0;
     }
-    return digits.isEmpty() ? 0 : (double) right / digits.size();
+    return samples.isEmpty() ? 0 : (double) right / samples.size();
   }
 }

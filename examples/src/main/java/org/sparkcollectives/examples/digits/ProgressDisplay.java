@@ -26,8 +26,8 @@ final class ProgressDisplay {
   }
 
   /** Begins, on a thread of its own that ends with the last epoch or when the feed is closed. */
-  CompletableFuture<Void> start() {
-    return CompletableFuture.runAsync(
+  CompletableFuture<List<Epoch>> start() {
+    return CompletableFuture.supplyAsync(
         this::show,
         task -> {
           Thread thread = new Thread(task, "digits-progress");
@@ -36,25 +36,27 @@ final class ProgressDisplay {
         });
   }
 
-  private void show() {
+  private List<Epoch> show() {
     ProgressBarBuilder builder =
         new ProgressBarBuilder()
             .setTaskName("epochs")
             .setInitialMax(epochs)
             .setStyle(ProgressBarStyle.ASCII)
             .setUpdateIntervalMillis(200);
-    List<String> lines = new ArrayList<>();
+    List<Epoch> shown = new ArrayList<>();
     try (ProgressBar bar = builder.build()) {
       for (int i = 0; i < epochs; i++) {
         Epoch epoch = feed.next();
-        String measures = measures(epoch);
         bar.step();
-        bar.setExtraMessage(measures);
-        lines.add(String.format(Locale.ROOT, "epoch %3d  %s", epoch.number(), measures));
+        bar.setExtraMessage(measures(epoch));
+        shown.add(epoch);
       }
     } finally {
-      lines.forEach(out::println);
+      for (Epoch epoch : shown) {
+        out.println(String.format(Locale.ROOT, "epoch %3d  %s", epoch.number(), measures(epoch)));
+      }
     }
+    return shown;
   }
 
   private static String measures(Epoch epoch) {

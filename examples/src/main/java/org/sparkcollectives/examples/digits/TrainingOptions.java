@@ -5,13 +5,13 @@ import java.io.Serializable;
 /**
  * What a training run is to do.
  *
- * @param hidden the units of the hidden layer; 0 for softmax regression
- * @param epochs how often each image is seen
- * @param batch how many images all ranks together use for a step
+ * @param network what is trained
+ * @param epochs how often each sample is seen
+ * @param batch how many samples all ranks together use for a step
  * @param learningRate the size of a step
  * @param momentum how much of the last step goes into the next
- * @param seed decides the first parameters and the order of the images
+ * @param seed decides the first parameters and the order of the samples
  */
 record TrainingOptions(
-    int hidden, int epochs, int batch, double learningRate, double momentum, long seed)
+    NetworkShape network, int epochs, int batch, double learningRate, double momentum, long seed)
     implements Serializable {}

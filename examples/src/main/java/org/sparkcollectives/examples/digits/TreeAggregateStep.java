@@ -17,11 +17,11 @@ final class TreeAggregateStep {
 
   /** The median time of a step in milliseconds. */
   static double medianMillis(
-      JavaSparkContext spark, JavaRDD<Digit> train, TrainingOptions options) {
-    JavaRDD<Digit> cached = train.cache();
+      JavaSparkContext spark, JavaRDD<Sample> train, TrainingOptions options) {
+    JavaRDD<Sample> cached = train.cache();
     cached.count();
     int batch = Math.max(1, options.batch() / cached.getNumPartitions());
-    double[] parameters = Network.randomParameters(options.hidden(), options.seed());
+    double[] parameters = options.network().randomParameters(options.seed());
     double[] velocity = new double[parameters.length];
     StepTimes times = new StepTimes(STEPS);
     for (int step = 0; step < STEPS; step++) {
@@ -32,12 +32,12 @@ final class TreeAggregateStep {
           cached
               .mapPartitions(
                   rows -> {
-                    List<Digit> images = new ArrayList<>();
-                    while (rows.hasNext() && images.size() < batch) {
-                      images.add(rows.next());
+                    List<Sample> samples = new ArrayList<>();
+                    while (rows.hasNext() && samples.size() < batch) {
+                      samples.add(rows.next());
                     }
                     Gradient gradient = new Gradient(current.value().length);
-                    gradient.compute(new Network(options.hidden(), current.value()), images);
+                    gradient.compute(new Network(options.network(), current.value()), samples);
                     return List.of(gradient.array()).iterator();
                   })
               .treeAggregate(

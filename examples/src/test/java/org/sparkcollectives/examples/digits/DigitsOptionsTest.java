@@ -7,7 +7,6 @@ import java.io.StringWriter;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import picocli.CommandLine;
 
 /** What is wrong with the options is said before Spark is started. */
 class DigitsOptionsTest {
@@ -16,7 +15,7 @@ class DigitsOptionsTest {
   private final StringWriter err = new StringWriter();
 
   private int execute(String... arguments) {
-    return new CommandLine(new DigitsTraining())
+    return DigitsTraining.commandLine()
         .setOut(new PrintWriter(out))
         .setErr(new PrintWriter(err))
         .execute(arguments);
@@ -27,13 +26,17 @@ class DigitsOptionsTest {
     "--ranks=0, --ranks must be 1 or more",
     "--hidden=-1, --hidden must be 0 or more",
     "--epochs=0, --epochs must be 1 or more",
-    "--batch=3, --batch must be at least one image for each rank",
+    "--batch=3, --batch must be at least one sample for each rank",
     "--learning-rate=0, --learning-rate must be more than 0",
     "--learning-rate=NaN, --learning-rate must be more than 0",
     "--momentum=1, '--momentum must be 0 or more, and less than 1'",
     "--ranks=many, 'Invalid value for option ''--ranks'': ''many'''",
     "--rank=2, 'Unknown option: ''--rank=2'''",
     "--data=data/nothing.csv, --data data/nothing.csv does not exist; it is relative to /",
+    "--format=xml, 'Invalid value for option ''--format'''",
+    "--scale=big, 'Invalid value for option ''--scale'''",
+    "--plot=curves.jpg, --plot curves.jpg must end with .png",
+    "--plot=nosuchfolder/curves.png, --plot nosuchfolder/curves.png cannot be written",
     "--data=nosuch:/scheme, --data nosuch:/scheme cannot be read: ",
   })
   void aBadOptionIsRefusedWithTheReason(String argument, String message) {
@@ -46,6 +49,15 @@ class DigitsOptionsTest {
     assertThat(execute("--help")).isZero();
     assertThat(out.toString())
         .contains("--master", "--data", "--ranks", "--hidden", "--epochs", "--batch")
-        .contains("--learning-rate", "--momentum", "--seed", "--[no-]compare", "Default: 40");
+        .contains(
+            "--learning-rate",
+            "--momentum",
+            "--seed",
+            "--format",
+            "--label-column",
+            "--scale",
+            "--plot",
+            "--[no-]compare",
+            "Default: 40");
   }
 }

@@ -8,10 +8,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import javax.imageio.ImageIO;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -76,6 +78,34 @@ class DigitsProgramIT {
     assertThat(run.status()).as(run.err()).isZero();
     assertThat(run.testAccuracy()).isGreaterThanOrEqualTo(0.9);
     assertThat(run.out()).doesNotContain("treeAggregate");
+  }
+
+  @Test
+  void aSmallLibsvmFileIsTrainedOnAndItsCurvesAreDrawn() throws Exception {
+    // Two clouds on either side of a line, with the points given sparsely.
+    List<String> lines = new ArrayList<>();
+    Random random = new Random(7);
+    for (int i = 0; i < 300; i++) {
+      double x = random.nextGaussian();
+      double y = random.nextGaussian() + (i % 2 == 0 ? 4 : -4);
+      lines.add((i % 2 == 0 ? "+1" : "-1") + (i % 3 == 0 ? " " : " 1:" + x + " ") + "3:" + y);
+    }
+    Path data = Files.write(directory.resolve("clouds.txt"), lines);
+    Path plot = directory.resolve("curves.png");
+    Run run =
+        digits(
+            "--data=" + data,
+            "--format=libsvm",
+            "--scale=standard",
+            "--hidden=8",
+            "--ranks=2",
+            "--epochs=5",
+            "--plot=" + plot,
+            "--no-compare");
+    assertThat(run.status()).as(run.err()).isZero();
+    assertThat(run.out()).contains("3 features, 2 classes, 60 samples to test on");
+    assertThat(run.testAccuracy()).isGreaterThanOrEqualTo(0.99);
+    assertThat(ImageIO.read(plot.toFile()).getWidth()).isEqualTo(900);
   }
 
   @Test

@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -14,8 +12,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class NetworkTest {
 
-  private static List<Digit> digits() throws IOException {
-    return Files.readAllLines(Path.of("data/digits.csv")).stream().map(Digit::parse).toList();
+  private static List<Sample> digits() throws IOException {
+    return Digits.read();
+  }
+
+  private static NetworkShape shape(int hidden) {
+    return new NetworkShape(64, hidden, 10);
   }
 
   @Test
@@ -26,10 +28,10 @@ class NetworkTest {
   @ParameterizedTest
   @ValueSource(ints = {0, 7})
   void theGradientIsTheSlopeOfTheLoss(int hidden) throws IOException {
-    Digit digit = digits().get(3);
-    double[] parameters = Network.randomParameters(hidden, 1);
+    Sample digit = digits().get(3);
+    double[] parameters = shape(hidden).randomParameters(1);
     double[] gradient = new double[parameters.length];
-    new Network(hidden, parameters).addGradient(digit, gradient);
+    new Network(shape(hidden), parameters).addGradient(digit, gradient);
     double step = 1e-6;
     for (int i = 0; i < parameters.length; i += 13) {
       double[] more = parameters.clone();
@@ -38,8 +40,8 @@ class NetworkTest {
       less[i] -= step;
       double[] unused = new double[parameters.length];
       double slope =
-          (new Network(hidden, more).addGradient(digit, unused)
-                  - new Network(hidden, less).addGradient(digit, unused))
+          (new Network(shape(hidden), more).addGradient(digit, unused)
+                  - new Network(shape(hidden), less).addGradient(digit, unused))
               / (2 * step);
       assertThat(gradient[i]).isCloseTo(slope, within(1e-5));
     }
@@ -47,10 +49,10 @@ class NetworkTest {
 
   @Test
   void gradientStepsMakeTheLossSmaller() throws IOException {
-    List<Digit> images = digits().subList(0, 100);
-    TrainingOptions options = new TrainingOptions(16, 1, 100, 0.1, 0.5, 1);
-    double[] parameters = Network.randomParameters(16, 1);
-    Network network = new Network(16, parameters);
+    List<Sample> images = digits().subList(0, 100);
+    TrainingOptions options = new TrainingOptions(shape(16), 1, 100, 0.1, 0.5, 1);
+    double[] parameters = shape(16).randomParameters(1);
+    Network network = new Network(shape(16), parameters);
     Gradient gradient = new Gradient(parameters.length);
     double[] velocity = new double[parameters.length];
     gradient.compute(network, images);
@@ -65,10 +67,9 @@ class NetworkTest {
   }
 
   @Test
-  void aLineOfAnotherLengthIsRefused() {
-    assertThatThrownBy(() -> Digit.parse("1,2,3"))
+  void parametersOfAnotherShapeAreRefused() {
+    assertThatThrownBy(() -> new Network(shape(3), new double[5]))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("64 pixels")
-        .hasMessageContaining("3 numbers");
+        .hasMessage("5 parameters instead of 235");
   }
 }

@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
@@ -19,14 +17,18 @@ class TrainingLoopTest {
 
   private static final int ALL = 1 << 20;
 
-  private static List<Digit> digits;
+  private static List<Sample> digits;
 
   @BeforeAll
   static void readDigits() throws IOException {
-    digits = Files.readAllLines(Path.of("data/digits.csv")).stream().map(Digit::parse).toList();
+    digits = Digits.read();
   }
 
-  private static List<TrainedModel> train(List<List<Digit>> images, TrainingOptions options) {
+  private static NetworkShape shape(int hidden) {
+    return new NetworkShape(64, hidden, 10);
+  }
+
+  private static List<TrainedModel> train(List<List<Sample>> images, TrainingOptions options) {
     return GroupRuns.run(
         images.size(),
         GroupOptions.defaults(),
@@ -35,8 +37,8 @@ class TrainingLoopTest {
                 .run(images.get(world.rank()), (epoch, loss, network) -> {}));
   }
 
-  private static List<List<Digit>> deal(List<Digit> images, int ranks) {
-    List<List<Digit>> hands = new ArrayList<>();
+  private static List<List<Sample>> deal(List<Sample> images, int ranks) {
+    List<List<Sample>> hands = new ArrayList<>();
     for (int rank = 0; rank < ranks; rank++) {
       hands.add(new ArrayList<>());
     }
@@ -48,12 +50,12 @@ class TrainingLoopTest {
 
   @Test
   void unevenAndEmptyPartitionsGiveTheGradientOfAllImages() {
-    TrainingOptions wholeBatch = new TrainingOptions(8, 5, ALL, 0.5, 0.9, 3);
-    List<Digit> images = digits.subList(0, 100);
+    TrainingOptions wholeBatch = new TrainingOptions(shape(8), 5, ALL, 0.5, 0.9, 3);
+    List<Sample> images = digits.subList(0, 100);
     double[] expected = plainDescent(images, wholeBatch);
 
-    List<List<Digit>> uneven = List.of(images.subList(0, 91), List.of(), images.subList(91, 100));
-    for (List<List<Digit>> hands : List.of(List.of(images), uneven)) {
+    List<List<Sample>> uneven = List.of(images.subList(0, 91), List.of(), images.subList(91, 100));
+    for (List<List<Sample>> hands : List.of(List.of(images), uneven)) {
       for (TrainedModel model : train(hands, wholeBatch)) {
         assertThat(model.steps()).isEqualTo(5);
         assertThat(model.parameters()).containsExactly(expected, within(1e-9));
@@ -62,13 +64,13 @@ class TrainingLoopTest {
   }
 
   /** The textbook's gradient descent with momentum, without ranks. */
-  private static double[] plainDescent(List<Digit> images, TrainingOptions options) {
-    double[] parameters = Network.randomParameters(options.hidden(), options.seed());
-    Network network = new Network(options.hidden(), parameters);
+  private static double[] plainDescent(List<Sample> images, TrainingOptions options) {
+    double[] parameters = options.network().randomParameters(options.seed());
+    Network network = new Network(options.network(), parameters);
     double[] velocity = new double[parameters.length];
     for (int epoch = 0; epoch < options.epochs(); epoch++) {
       double[] gradient = new double[parameters.length];
-      for (Digit digit : images) {
+      for (Sample digit : images) {
         network.addGradient(digit, gradient);
       }
       for (int i = 0; i < parameters.length; i++) {
@@ -82,8 +84,8 @@ class TrainingLoopTest {
 
   @Test
   void allRanksHaveTheSameBitsAndSoHasASecondRun() {
-    TrainingOptions options = new TrainingOptions(16, 3, 32, 0.1, 0.9, 5);
-    List<List<Digit>> hands = deal(digits.subList(0, 500), 3);
+    TrainingOptions options = new TrainingOptions(shape(16), 3, 32, 0.1, 0.9, 5);
+    List<List<Sample>> hands = deal(digits.subList(0, 500), 3);
     double[] first = train(hands, options).get(0).parameters();
     for (TrainedModel model : train(hands, options)) {
       assertThat(model.parameters()).containsExactly(first);
@@ -92,15 +94,17 @@ class TrainingLoopTest {
 
   @Test
   void anotherSeedGivesAnotherModel() {
-    List<List<Digit>> hands = deal(digits.subList(0, 50), 2);
-    double[] one = train(hands, new TrainingOptions(4, 1, 50, 0.1, 0.9, 1)).get(0).parameters();
-    double[] two = train(hands, new TrainingOptions(4, 1, 50, 0.1, 0.9, 2)).get(0).parameters();
+    List<List<Sample>> hands = deal(digits.subList(0, 50), 2);
+    double[] one =
+        train(hands, new TrainingOptions(shape(4), 1, 50, 0.1, 0.9, 1)).get(0).parameters();
+    double[] two =
+        train(hands, new TrainingOptions(shape(4), 1, 50, 0.1, 0.9, 2)).get(0).parameters();
     assertThat(one).isNotEqualTo(two);
   }
 
   @Test
   void theListenerHearsOfEachEpochWithAFallingLoss() {
-    TrainingOptions options = new TrainingOptions(0, 6, 64, 0.1, 0.5, 1);
+    TrainingOptions options = new TrainingOptions(shape(0), 6, 64, 0.1, 0.5, 1);
     List<Double> losses = new ArrayList<>();
     GroupRuns.run(
         2,
@@ -121,7 +125,9 @@ class TrainingLoopTest {
   @Test
   void noImagesAtAllAreRefusedOnEveryRank() {
     assertThatThrownBy(
-            () -> train(List.of(List.of(), List.of()), new TrainingOptions(0, 1, 8, 0.1, 0, 1)))
-        .hasRootCauseMessage("There are no images to train on");
+            () ->
+                train(
+                    List.of(List.of(), List.of()), new TrainingOptions(shape(0), 1, 8, 0.1, 0, 1)))
+        .hasRootCauseMessage("There are no samples to train on");
   }
 }

@@ -2,8 +2,6 @@ package org.sparkcollectives.spark
 
 import java.nio.file.{Files, Path, Paths}
 
-import scala.jdk.CollectionConverters._
-
 import org.apache.spark.{SparkContext, SparkEnv, TaskContext}
 import org.sparkcollectives.{
   CollectiveException,
@@ -55,13 +53,15 @@ object Jobs {
     val slots = sc.defaultParallelism * 4
     sc.parallelize(0 until slots, slots)
       .map { _ =>
-        val ours = Thread.getAllStackTraces.keySet.asScala
+        val ours = Thread.getAllStackTraces.keySet
+          .toArray(Array.empty[Thread])
           .map(_.getName)
           .filter(_.startsWith("collectives-"))
         SparkEnv.get.executorId -> ours.toSet
       }
       .collect()
-      .groupMapReduce(_._1)(_._2)(_ ++ _)
+      .groupBy(_._1)
+      .map { case (executor, found) => executor -> found.flatMap(_._2).toSet }
   }
 
   def read(folder: Path, rank: Int): String = Files.readString(folder.resolve(rank.toString))

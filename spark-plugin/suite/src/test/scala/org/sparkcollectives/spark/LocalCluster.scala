@@ -1,13 +1,12 @@
 package org.sparkcollectives.spark
 
-import java.time.Duration
-
 import com.holdenkarau.spark.testing.SparkContextProvider
 import org.apache.spark.{SparkConf, SparkContext}
 import org.scalatest.{BeforeAndAfterAll, Suite}
 
 /** A Spark application on executors in JVMs of their own, one for all tests of a suite. */
-trait LocalCluster extends BeforeAndAfterAll with SparkContextProvider { self: Suite =>
+trait LocalCluster extends BeforeAndAfterAll with SparkContextProvider with Patience {
+  self: Suite =>
 
   @transient private var context: SparkContext = _
 
@@ -38,16 +37,6 @@ trait LocalCluster extends BeforeAndAfterAll with SparkContextProvider { self: S
   override def afterAll(): Unit =
     try context.stop()
     finally super.afterAll()
-
-  /** Waits until `condition` holds, for longer than a slow machine needs. */
-  def eventually(what: => String)(condition: => Boolean): Unit = {
-    val end = System.nanoTime() + Duration.ofSeconds(60).toNanos
-    while (!condition) {
-      assert(System.nanoTime() < end, what)
-      Thread.onSpinWait()
-      java.util.concurrent.locks.LockSupport.parkNanos(20_000_000)
-    }
-  }
 }
 
 object LocalCluster {

@@ -20,8 +20,8 @@ class ReadmeSuite extends AnyFunSuite with LocalCluster {
     assert(gradients.map(_.toSeq) == Seq.fill(4)(Seq(36.0, 8.0)))
 
   test("the program in Java") {
-    import scala.jdk.CollectionConverters._
-    assertSums(ReadmeProgram.run(JavaRDD.fromRDD(points)).asScala.toSeq)
+    val sums = ReadmeProgram.run(JavaRDD.fromRDD(points))
+    assertSums(sums.toArray(Array.empty[Array[Double]]).toSeq)
   }
 
   test("the program in Scala") {

@@ -6,8 +6,9 @@ import scala.concurrent.{Await, Future}
 import scala.concurrent.ExecutionContext.Implicits.global
 import scala.concurrent.duration._
 
-import org.apache.spark.{SparkEnv, SparkException}
+import org.apache.spark.{SPARK_VERSION, SparkEnv, SparkException}
 import org.apache.spark.api.java.JavaSparkContext
+import org.apache.spark.resource.{ResourceProfileBuilder, TaskResourceRequests}
 import org.scalatest.funsuite.AnyFunSuite
 import org.sparkcollectives.{ProcessGroup, ReduceOp, Tensor}
 
@@ -19,6 +20,16 @@ class WorldSuite extends AnyFunSuite with LocalCluster {
       "spark.plugins" -> classOf[CollectivesPlugin].getName,
       "spark.collectives.preflight.timeout" -> "5s"
     )
+
+  test("driver and executors are the Spark that the build names") {
+    val expected = System.getProperty("collectives.spark.version")
+    assert(sc.version == expected)
+    assert(
+      sc.parallelize(0 until 2, 2).map(_ => SPARK_VERSION).distinct().collect().toSeq == Seq(
+        expected
+      )
+    )
+  }
 
   test("all tasks of a barrier stage reduce together, with the partition as rank") {
     assert(Jobs.ranks(sc, 4)(Jobs.sum) == Seq(10, 10, 10, 10))
@@ -131,6 +142,24 @@ class WorldSuite extends AnyFunSuite with LocalCluster {
     assert(error.getMessage.contains("5 partitions"))
     assert(error.getMessage.contains("only 4 slots: 2 executors"))
     assert(error.getMessage.contains("Repartition to at most 4"))
+  }
+
+  test("a resource profile of the RDD counts, whose tasks need more cores") {
+    val two = new ResourceProfileBuilder().require(new TaskResourceRequests().cpus(2)).build()
+    val function: RankFunction[Int, Integer] = (world: ProcessGroup, _: java.util.Iterator[Int]) =>
+      java.util.List.of[Integer](Jobs.sum(world)).iterator()
+    def ranks(size: Int) =
+      BarrierStage.of(sc.parallelize(0 until size, size).withResources(two).map(_ + 1))
+    val error = intercept[IllegalStateException](ranks(3).mapPartitions(function))
+    assert(error.getMessage.contains("3 partitions"))
+    assert(error.getMessage.contains("only 2 slots: 2 executors"))
+    assert(error.getMessage.contains("2 cores for each task (the RDD's resource profile)"))
+    assert(error.getMessage.contains("give the application 6 cores"))
+    assert(ranks(2).mapPartitions(function).collect() == java.util.List.of[Integer](3, 3))
+    // Behind a shuffle is another stage, whose tasks need no more than usual.
+    val behind = sc.parallelize(0 until 3, 3).withResources(two).repartition(4)
+    val sums = BarrierStage.of(behind).mapPartitions(function).collect()
+    assert(sums == java.util.List.of[Integer](10, 10, 10, 10))
   }
 
   test("large values of the driver's store travel as blocks, and go with the stage") {

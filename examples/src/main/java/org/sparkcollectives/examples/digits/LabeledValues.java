@@ -1,0 +1,9 @@
+package org.sparkcollectives.examples.digits;
+
+/**
+ * A line of a data file.
+ *
+ * @param label the name of the class, as it is written there
+ * @param values the features; those behind the last are zero
+ */
+record LabeledValues(String label, double[] values) {}

@@ -1,0 +1,62 @@
+package org.sparkcollectives.examples.digits;
+
+import java.util.Arrays;
+import java.util.regex.Pattern;
+
+/**
+ * LIBSVM's format: {@code label index:value index:value ... # comment}, with ascending indices from
+ * 1. What is not there is zero.
+ */
+final class LibsvmFormat implements LineFormat {
+
+  private static final long serialVersionUID = 1;
+
+  /** A row is held with its zeros; more features than this would not be sensible so. */
+  private static final int MOST_FEATURES = 1 << 20;
+
+  private static final Pattern LINE = Pattern.compile("[^\\s,;:]+(\\s+\\d+:[^\\s,;:]+)+");
+
+  /** Whether a line is of this format, and can be of no other. */
+  static boolean fits(String line) {
+    return LINE.matcher(withoutComment(line)).matches();
+  }
+
+  private static String withoutComment(String line) {
+    int comment = line.indexOf('#');
+    return (comment < 0 ? line : line.substring(0, comment)).strip();
+  }
+
+  @Override
+  public boolean isSample(String line) {
+    return !withoutComment(line).isEmpty();
+  }
+
+  @Override
+  public LabeledValues parse(String line) {
+    String[] fields = withoutComment(line).split("\\s+", -1);
+    double[] values = new double[0];
+    for (int i = 1; i < fields.length; i++) {
+      int colon = fields[i].indexOf(':');
+      int index = colon < 0 ? 0 : index(fields[i].substring(0, colon));
+      if (index <= values.length) {
+        throw new IllegalArgumentException(
+            "index:value is expected, with ascending indices from 1 to "
+                + MOST_FEATURES
+                + ", not '"
+                + fields[i]
+                + "', in: "
+                + LineFormat.shortened(line));
+      }
+      values = Arrays.copyOf(values, index);
+      values[index - 1] = LineFormat.number(fields[i].substring(colon + 1), line);
+    }
+    return new LabeledValues(fields[0], values);
+  }
+
+  /** 0 for what is none. */
+  private static int index(String text) {
+    return text.matches("\\d{1,7}") && Integer.parseInt(text) <= MOST_FEATURES
+        ? Integer.parseInt(text)
+        : 0;
+  }
+}
