@@ -2,7 +2,7 @@ package org.sparkcollectives.spark
 
 import java.util.{List => JavaList}
 
-import scala.jdk.CollectionConverters._
+import scala.collection.JavaConverters._
 
 import org.scalatest.funsuite.AnyFunSuite
 import org.sparkcollectives.ObjectSerializationException

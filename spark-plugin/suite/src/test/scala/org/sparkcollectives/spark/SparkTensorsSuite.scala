@@ -1,6 +1,6 @@
 package org.sparkcollectives.spark
 
-import scala.jdk.CollectionConverters._
+import scala.collection.JavaConverters._
 
 import org.apache.spark.ml.linalg.{DenseMatrix, DenseVector, SparseVector}
 import org.apache.spark.sql.{Row, SparkSession}
