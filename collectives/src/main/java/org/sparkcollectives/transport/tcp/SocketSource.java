@@ -1,6 +1,7 @@
 package org.sparkcollectives.transport.tcp;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import java.io.IOException;
@@ -40,8 +41,10 @@ final class SocketSource extends ChannelInboundHandlerAdapter
   /** Takes the socket from the event loop, on which this is called while the channel reads. */
   void takeOver() {
     channel.config().setAutoRead(false);
+    // As a Channel: what a NioSocketChannel returns differs between Netty 4.1 and 4.2.
+    Channel plain = channel;
     // The read that is under way still delivers what it has.
-    channel
+    plain
         .eventLoop()
         .execute(
             () -> {
@@ -66,7 +69,7 @@ final class SocketSource extends ChannelInboundHandlerAdapter
 
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-    channel.close();
+    breakOff(cause.toString());
   }
 
   @Override

@@ -194,6 +194,10 @@ public final class ServerHandshake extends SimpleChannelInboundHandler<ByteBuf> 
 
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+    if (ended) {
+      context.fireExceptionCaught(cause);
+      return;
+    }
     refuse(
         context,
         null,
