@@ -50,10 +50,18 @@ class SharedMemoryTest {
       int rank = Integer.parseInt(args[0]);
       GroupOptions options = GroupOptions.defaults().withTransports("shm", "tcp");
       try (ProcessGroup world = Rendezvous.join(args[1], rank, 3, options)) {
+        Tensor shared = world.allocate(DType.INT64, 40_001);
         for (int i = 0; args.length > 2 || i < 50; i++) {
           long[] sum = new long[20_000 * (i % 3) + 1];
           java.util.Arrays.fill(sum, rank + 1);
-          world.allReduce(Tensor.of(sum), ReduceOp.SUM).await();
+          if (i % 2 == 0) {
+            world.allReduce(Tensor.of(sum), ReduceOp.SUM).await();
+          } else {
+            Tensor part = shared.slice(0, sum.length);
+            part.copyFrom(sum);
+            world.allReduce(part, ReduceOp.SUM).await();
+            part.copyTo(sum);
+          }
           if (sum[sum.length - 1] != 6) {
             throw new IllegalStateException("sum " + sum[sum.length - 1]);
           }
@@ -97,6 +105,59 @@ class SharedMemoryTest {
   }
 
   @Test
+  void tensorsOfTheGroupAreReducedWhereTheyLie() {
+    int count = 100_003;
+    GroupRuns.run(
+        3,
+        GroupOptions.defaults().withTransports("shm", "tcp"),
+        rank -> ownNode(rank, "/dev/shm"),
+        world -> {
+          int rank = world.rank();
+          Tensor tensor = world.allocate(DType.FLOAT32, count);
+          assertThat(tensor.array()).isNull();
+          for (int round = 0; round < 5; round++) {
+            float[] own = new float[count];
+            java.util.Arrays.fill(own, rank + round);
+            tensor.copyFrom(own);
+            world.allReduce(tensor, ReduceOp.SUM).await();
+            tensor.copyTo(own);
+            assertThat(own[count - 1]).isEqualTo(3 + 3 * round);
+            world.reduce(tensor.slice(1, count - 1), ReduceOp.MAX, 2).await();
+            world.broadcast(tensor, round % 3).await();
+            tensor.copyTo(own);
+            assertThat(own[0]).isEqualTo(3 + 3 * round);
+            // One rank's own memory: all go another way, together.
+            Tensor mine = rank == 1 ? Tensor.of(own) : tensor;
+            world.allReduce(mine, ReduceOp.AVG).await();
+            float[] result = new float[count];
+            mine.copyTo(result);
+            assertThat(result[count / 2]).isEqualTo(3 + 3 * round);
+            world.allReduce(tensor, ReduceOp.premulSum(0.5)).await();
+          }
+          Tensor all = world.allocate(DType.INT64, 3 * 9_000);
+          Tensor part = world.allocate(DType.INT64, 9_000);
+          part.copyFrom(longs(9_000, rank));
+          world.allGather(all, part).await();
+          world.reduceScatter(part, all, ReduceOp.SUM).await();
+          long[] sum = new long[9_000];
+          part.copyTo(sum);
+          assertThat(sum).containsOnly(3L * rank);
+          Tensor other = world.allocate(DType.INT64, 3 * 9_000);
+          world.allToAll(other, all).await();
+          long[] exchanged = new long[3 * 9_000];
+          other.copyTo(exchanged);
+          assertThat(exchanged).containsOnly(rank);
+          return null;
+        });
+  }
+
+  private static long[] longs(int count, long value) {
+    long[] longs = new long[count];
+    java.util.Arrays.fill(longs, value);
+    return longs;
+  }
+
+  @Test
   void withoutAFolderInMemoryTcpIsUsed() {
     for (String folder : List.of("/no/such/folder", "/proc")) {
       GroupRuns.run(
@@ -117,15 +178,15 @@ class SharedMemoryTest {
   void aFileIsSharedOnlyWithWhoKnowsItsProof(@TempDir Path folder) throws Exception {
     try (SharedFile made = SharedFile.create(folder, 1000)) {
       assertThat(folder).isEmptyDirectory();
-      SharedFile.open(made.path(), made.nonce(), 1000).close();
+      SharedFile.open(made.key(), made.nonce(), 1000).close();
       byte[] other = made.nonce();
       other[3]++;
-      assertThatThrownBy(() -> SharedFile.open(made.path(), other, 1000))
+      assertThatThrownBy(() -> SharedFile.open(made.key(), other, 1000))
           .isInstanceOf(IOException.class)
           .hasMessageContaining("is another file here");
-      assertThatThrownBy(() -> SharedFile.open(made.path(), made.nonce(), 2000))
+      assertThatThrownBy(() -> SharedFile.open(made.key(), made.nonce(), 2000))
           .isInstanceOf(IOException.class);
-      assertThatThrownBy(() -> SharedFile.open("/proc/1/fd/999999", made.nonce(), 1000))
+      assertThatThrownBy(() -> SharedFile.open(new SharedFile.Key(1, 999_999), made.nonce(), 1000))
           .isInstanceOf(IOException.class);
     }
   }

@@ -6,6 +6,7 @@ import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.kernel.ReduceKernel;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.Peers;
+import org.sparkcollectives.transport.SharedRegion;
 
 /**
  * Chooses the algorithm of each collective and runs it. All ranks choose alike, because the choice
@@ -64,8 +65,9 @@ public final class AlgorithmSelector {
   /** Reduces {@code tensor} over all ranks, in place. */
   public void allReduce(Peers peers, HostTensor tensor, ReduceOp op) {
     ReduceKernel kernel = ReduceKernel.of(op, tensor.dtype());
-    if (peers.region() != null) {
-      sharedAllReduce.run(peers.region(), tensor, kernel);
+    SharedRegion region = peers.regionFor(List.of(tensor));
+    if (region != null) {
+      sharedAllReduce.run(region, tensor, kernel);
     } else {
       allReduceOf(peers.size(), tensor.byteSize(), kernel).run(peers, tensor, kernel);
     }
@@ -83,8 +85,10 @@ public final class AlgorithmSelector {
   /** Reduces {@code tensor} over all ranks, in place at the root; elsewhere it is only read. */
   public void reduce(Peers peers, HostTensor tensor, ReduceOp op, int root) {
     ReduceKernel kernel = ReduceKernel.of(op, tensor.dtype());
-    if (peers.region() != null) {
-      sharedReduce.run(peers.region(), tensor, root, kernel, multiplies(op));
+    // What is multiplied is a copy, which only the heap can show.
+    SharedRegion region = multiplies(op) ? peers.region() : peers.regionFor(List.of(tensor));
+    if (region != null) {
+      sharedReduce.run(region, tensor, root, kernel, multiplies(op));
     } else if (kernel.reducesInPlace()) {
       if (chainIsCheaper(
           peers,
@@ -111,8 +115,9 @@ public final class AlgorithmSelector {
 
   private void reduceScatter(Peers peers, HostTensor output, Chunks input, ReduceOp op) {
     ReduceKernel kernel = ReduceKernel.of(op, output.dtype());
-    if (peers.region() != null) {
-      sharedReduceScatter.run(peers.region(), output, multiplied(input, op, kernel), kernel);
+    SharedRegion region = multiplies(op) ? peers.region() : peers.regionFor(input.all());
+    if (region != null) {
+      sharedReduceScatter.run(region, output, multiplied(input, op, kernel), kernel);
     } else if (kernel.reducesInPlace() && !isShort(peers, input)) {
       ringReduceScatter.run(peers, output, input, kernel);
     } else {
@@ -163,8 +168,9 @@ public final class AlgorithmSelector {
   }
 
   private void allGather(Peers peers, Chunks outputs, HostTensor input) {
-    if (peers.region() != null) {
-      sharedAllGather.run(peers.region(), outputs, input);
+    SharedRegion region = peers.regionFor(List.of(input));
+    if (region != null) {
+      sharedAllGather.run(region, outputs, input);
     } else if (isShort(peers, outputs)) {
       flatAllGather.run(peers, outputs, input);
     } else {
@@ -211,8 +217,9 @@ public final class AlgorithmSelector {
   }
 
   private void allToAll(Peers peers, Chunks outputs, Chunks inputs) {
-    if (peers.region() != null) {
-      sharedAllToAll.run(peers.region(), outputs, inputs);
+    SharedRegion region = peers.regionFor(inputs.all());
+    if (region != null) {
+      sharedAllToAll.run(region, outputs, inputs);
     } else {
       pairwiseAllToAll.run(peers, outputs, inputs);
     }
@@ -220,8 +227,9 @@ public final class AlgorithmSelector {
 
   /** Sends the root's tensor to all. */
   public void broadcast(Peers peers, HostTensor tensor, int root) {
-    if (peers.region() != null) {
-      sharedBroadcast.run(peers.region(), tensor, root);
+    SharedRegion region = peers.regionFor(peers.rank() == root ? List.of(tensor) : List.of());
+    if (region != null) {
+      sharedBroadcast.run(region, tensor, root);
     } else if (chainIsCheaper(
         peers,
         chainBroadcast.cost(peers.size(), tensor.byteSize()),

@@ -123,6 +123,7 @@ record GroupAssembly(Store store, RankContext context) {
             messages,
             options.debugLevel(),
             costs(members, options, context.configuration()),
+            paths::allocate,
             () ->
                 ClosingSteps.run(
                     () ->

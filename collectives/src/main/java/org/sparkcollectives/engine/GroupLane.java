@@ -1,12 +1,15 @@
 package org.sparkcollectives.engine;
 
+import java.util.List;
 import java.util.function.IntFunction;
+import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.Lane;
 import org.sparkcollectives.transport.OperationHeader;
 import org.sparkcollectives.transport.Pair;
 import org.sparkcollectives.transport.Progress;
 import org.sparkcollectives.transport.SharedRegion;
 import org.sparkcollectives.transport.heap.HeapRegion;
+import org.sparkcollectives.transport.shm.ShmRegion;
 
 /** The peers of one rank in one group, each over the best path that there is to it. */
 final class GroupLane implements Lane {
@@ -16,6 +19,7 @@ final class GroupLane implements Lane {
   private final IntFunction<Pair> path;
   private final Progress progress;
   private HeapRegion region;
+  private ShmRegion board;
   private OperationHeader current;
 
   /**
@@ -33,6 +37,11 @@ final class GroupLane implements Lane {
   /** From now on all ranks see the memory of {@code shared}. */
   void share(HeapRegion shared) {
     region = shared;
+  }
+
+  /** From now on ranks whose tensors lie in memory of this kind see each other's. */
+  void share(ShmRegion shared) {
+    board = shared;
   }
 
   /** The operation that this rank is in. */
@@ -66,6 +75,11 @@ final class GroupLane implements Lane {
   @Override
   public SharedRegion region() {
     return region;
+  }
+
+  @Override
+  public SharedRegion regionFor(List<HostTensor> shown) {
+    return region != null || board == null ? region : board.regionFor(this, current, shown);
   }
 
   @Override

@@ -1,6 +1,7 @@
 package org.sparkcollectives.engine;
 
 import io.netty.channel.ChannelPipeline;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -10,6 +11,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.CollectiveMismatchException;
+import org.sparkcollectives.DType;
 import org.sparkcollectives.TransportException;
 import org.sparkcollectives.pointtopoint.LocalMessagePath;
 import org.sparkcollectives.pointtopoint.MessageMatcher;
@@ -17,12 +19,15 @@ import org.sparkcollectives.pointtopoint.MessagePath;
 import org.sparkcollectives.pointtopoint.TcpMessagePath;
 import org.sparkcollectives.pointtopoint.TcpMessageReceiver;
 import org.sparkcollectives.store.net.ConnectionId;
+import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.Lane;
 import org.sparkcollectives.transport.Pair;
 import org.sparkcollectives.transport.PathListener;
 import org.sparkcollectives.transport.Progress;
 import org.sparkcollectives.transport.heap.HeapPairs;
 import org.sparkcollectives.transport.heap.HeapRegion;
+import org.sparkcollectives.transport.shm.SharedTensors;
+import org.sparkcollectives.transport.shm.ShmRegion;
 import org.sparkcollectives.transport.tcp.SocketWait;
 import org.sparkcollectives.transport.tcp.TcpPairs;
 import org.sparkcollectives.transport.tcp.TcpTransport;
@@ -44,6 +49,8 @@ final class GroupPaths implements TcpTransport.Receiver {
   private final HeapPairs heapPairs;
   private final TcpPairs tcpPairs;
   private final SocketWait wait;
+  private SharedTensors tensors;
+  private ShmRegion board;
   private final List<TcpMessagePath> outgoingMessages = new ArrayList<>();
   private final List<TcpMessageReceiver> incomingMessages = new ArrayList<>();
 
@@ -71,6 +78,14 @@ final class GroupPaths implements TcpTransport.Receiver {
     this.lane = new GroupLane(rank, members.size(), this::pairTo, progress);
     if (heapAllowed && members.isOneNode()) {
       lane.share(new HeapRegion(local.heap(), rank, members.size(), progress, lane::current));
+    }
+    if (sharedMemory != null
+        && !members.isOneNode()
+        && members.ranksOnThisHost() == members.size()) {
+      tensors = new SharedTensors(sharedMemory);
+      board = new ShmRegion(sharedMemory, tensors, rank, members.size(), progress);
+      wait.register(board);
+      lane.share(board);
     }
     this.heapPairs = new HeapPairs(local.heap(), rank, progress, lane::current);
     this.tcpPairs =
@@ -114,6 +129,19 @@ final class GroupPaths implements TcpTransport.Receiver {
 
   private boolean overHeap(int peer) {
     return heapAllowed && members.isLocal(peer);
+  }
+
+  /** A tensor of zeros where all ranks of the group can see it, if there is such memory. */
+  HostTensor allocate(DType dtype, long count) {
+    if (tensors != null) {
+      try {
+        return tensors.allocate(dtype, count);
+      } catch (IOException | UnsupportedOperationException e) {
+        LOG.info(
+            "{} allocates on the heap what other processes cannot see: {}", life, e.toString());
+      }
+    }
+    return HostTensor.allocate(dtype, count);
   }
 
   /** The peers of the group's collectives. */
@@ -200,6 +228,10 @@ final class GroupPaths implements TcpTransport.Receiver {
     incoming().forEach(TcpMessageReceiver::breakOff);
     if (idle) {
       tcpPairs.free();
+      if (board != null) {
+        board.free();
+        tensors.close();
+      }
     }
     wait.close();
   }

@@ -31,6 +31,7 @@ final class NettyBackend implements Backend {
   private final Channel channel;
   private final Lane lane;
   private final RankMessages messages;
+  private final Memory memory;
   private final Runnable onClose;
   private final AlgorithmSelector algorithms;
   private final FingerprintCheck check;
@@ -41,6 +42,7 @@ final class NettyBackend implements Backend {
    *
    * @param debugLevel whether the ranks compare what they call
    * @param costs by which algorithms are chosen
+   * @param memory where tensors are allocated
    * @param onClose closes the lane and the messages' paths
    */
   NettyBackend(
@@ -50,14 +52,21 @@ final class NettyBackend implements Backend {
       RankMessages messages,
       DebugLevel debugLevel,
       CostModel costs,
+      Memory memory,
       Runnable onClose) {
     this.life = life;
     this.channel = channel;
     this.lane = lane;
     this.messages = messages;
+    this.memory = memory;
     this.onClose = onClose;
     this.algorithms = new AlgorithmSelector(costs);
     this.check = debugLevel == DebugLevel.DETAIL ? new FingerprintCheck(algorithms) : null;
+  }
+
+  /** Where tensors are allocated. */
+  interface Memory {
+    Tensor allocate(DType dtype, long count);
   }
 
   @Override
@@ -382,7 +391,7 @@ final class NettyBackend implements Backend {
 
   @Override
   public Tensor allocate(DType dtype, long count) {
-    return HostTensor.allocate(dtype, count);
+    return memory.allocate(dtype, count);
   }
 
   @Override

@@ -60,6 +60,16 @@ public final class DirectTensor extends HostTensor {
     return new DirectTensor(dtype, buffer, buffer.position(), bytes, count, new long[] {count});
   }
 
+  /** The very buffer that was wrapped. */
+  public ByteBuffer wrapped() {
+    return owner;
+  }
+
+  /** Where this tensor begins in {@link #wrapped}, in bytes. */
+  public int wrappedOffset() {
+    return start;
+  }
+
   @Override
   public Object array() {
     return null;

@@ -1,5 +1,8 @@
 package org.sparkcollectives.transport;
 
+import java.util.List;
+import org.sparkcollectives.tensor.HostTensor;
+
 /**
  * The ranks of a group as an algorithm sees them: who I am, how many we are, a path to each.
  *
@@ -33,6 +36,15 @@ public interface Peers {
   /** The memory that all ranks of the group see; null where there is none. */
   default SharedRegion region() {
     return null;
+  }
+
+  /**
+   * The memory that all ranks of the group see, if all of them show tensors that lie there in the
+   * current operation. All ranks ask alike, and get alike. Where it is not null, the same tensors
+   * are to be shown next.
+   */
+  default SharedRegion regionFor(List<HostTensor> shown) {
+    return region();
   }
 
   /** Waits until every send that was begun is done. */

@@ -36,13 +36,26 @@ public final class SharedFile implements AutoCloseable {
   private static final int ZEROS = 64 * 1024;
 
   private final FileChannel channel;
-  private final String path;
+  private final Key key;
   private final byte[] nonce;
   private final MappedByteBuffer memory;
 
-  private SharedFile(FileChannel channel, String path, byte[] nonce, MappedByteBuffer memory) {
+  /**
+   * How a file without a name is found by another process.
+   *
+   * @param process the id of the process that has it open
+   * @param descriptor its file descriptor there
+   */
+  public record Key(int process, int descriptor) {
+
+    Path path() {
+      return Path.of("/proc/" + process + "/fd/" + descriptor);
+    }
+  }
+
+  private SharedFile(FileChannel channel, Key key, byte[] nonce, MappedByteBuffer memory) {
     this.channel = channel;
-    this.path = path;
+    this.key = key;
     this.nonce = nonce;
     this.memory = memory;
   }
@@ -66,7 +79,7 @@ public final class SharedFile implements AutoCloseable {
     boolean made = false;
     try {
       Files.delete(name);
-      String path = "/proc/" + ProcessHandle.current().pid() + "/fd/" + descriptorOf(name);
+      Key key = new Key((int) ProcessHandle.current().pid(), descriptorOf(name));
       write(channel, ByteBuffer.wrap(nonce));
       for (int left = bytes; left > 0; left -= ZEROS) {
         write(channel, ByteBuffer.allocate(Math.min(left, ZEROS)));
@@ -74,7 +87,7 @@ public final class SharedFile implements AutoCloseable {
       SharedFile file =
           new SharedFile(
               channel,
-              path,
+              key,
               nonce,
               channel.map(FileChannel.MapMode.READ_WRITE, 0, NONCE_BYTES + (long) bytes));
       made = true;
@@ -86,11 +99,11 @@ public final class SharedFile implements AutoCloseable {
     }
   }
 
-  private static String descriptorOf(Path name) throws IOException {
+  private static int descriptorOf(Path name) throws IOException {
     try (DirectoryStream<Path> descriptors = Files.newDirectoryStream(DESCRIPTORS)) {
       for (Path each : descriptors) {
         if (isLinkTo(each, name)) {
-          return each.getFileName().toString();
+          return Integer.parseInt(each.getFileName().toString());
         }
       }
     }
@@ -115,25 +128,25 @@ public final class SharedFile implements AutoCloseable {
   /**
    * Opens the file that another process has made.
    *
-   * @param path its {@link #path()}
+   * @param key its {@link #key()}
    * @param nonce its {@link #nonce()}
    * @param bytes its size without the proof
    * @throws IOException if it is not here, or another file
    */
-  public static SharedFile open(String path, byte[] nonce, int bytes) throws IOException {
+  public static SharedFile open(Key key, byte[] nonce, int bytes) throws IOException {
     FileChannel channel =
-        FileChannel.open(Path.of(path), StandardOpenOption.READ, StandardOpenOption.WRITE);
+        FileChannel.open(key.path(), StandardOpenOption.READ, StandardOpenOption.WRITE);
     boolean opened = false;
     try {
       byte[] found = new byte[NONCE_BYTES];
       channel.read(ByteBuffer.wrap(found), 0);
       if (!Arrays.equals(found, nonce) || channel.size() != NONCE_BYTES + (long) bytes) {
-        throw new IOException(path + " is another file here");
+        throw new IOException(key.path() + " is another file here");
       }
       SharedFile file =
           new SharedFile(
               channel,
-              path,
+              key,
               nonce.clone(),
               channel.map(FileChannel.MapMode.READ_WRITE, 0, NONCE_BYTES + (long) bytes));
       opened = true;
@@ -148,8 +161,13 @@ public final class SharedFile implements AutoCloseable {
   /**
    * How another process of this host opens it, as long as this one has not called {@link #keep}.
    */
-  public String path() {
-    return path;
+  public Key key() {
+    return key;
+  }
+
+  /** The size without the proof. */
+  int bytes() {
+    return memory.capacity() - NONCE_BYTES;
   }
 
   /** The proof. */

@@ -7,7 +7,6 @@ import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.SimpleChannelInboundHandler;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
@@ -22,7 +21,7 @@ import org.sparkcollectives.transport.shm.SharedRing;
  *
  * <pre>
  *   sender to receiver                          receiver to sender
- *   length u16 | nonce, 16 bytes | path   --&gt;
+ *   nonce, 16 bytes | process i32 | descriptor i32   --&gt;
  *                                         &lt;--   1 taken, or 2 refused and the connection ends
  *   the end of the connection, see {@link MessageHeader}
  * </pre>
@@ -34,7 +33,7 @@ final class RingOffer extends SimpleChannelInboundHandler<ByteBuf> {
 
   private static final byte TAKEN = 1;
   private static final byte REFUSED = 2;
-  private static final int MOST_PATH_BYTES = 512;
+  private static final int OFFER_BYTES = SharedFile.NONCE_BYTES + 2 * Integer.BYTES;
   private static final Logger LOG = LoggerFactory.getLogger(RingOffer.class);
 
   private final SharedFile file;
@@ -60,14 +59,13 @@ final class RingOffer extends SimpleChannelInboundHandler<ByteBuf> {
   static RingOffer make(Channel channel, SharedFile file, ReturnPath returnPath) {
     RingOffer offer = new RingOffer(file, returnPath);
     channel.pipeline().addLast(offer);
-    byte[] path = file.path().getBytes(StandardCharsets.UTF_8);
     channel.writeAndFlush(
         channel
             .alloc()
-            .buffer()
-            .writeShort(SharedFile.NONCE_BYTES + path.length)
+            .buffer(OFFER_BYTES)
             .writeBytes(file.nonce())
-            .writeBytes(path));
+            .writeInt(file.key().process())
+            .writeInt(file.key().descriptor()));
     return offer;
   }
 
@@ -104,8 +102,7 @@ final class RingOffer extends SimpleChannelInboundHandler<ByteBuf> {
 
     private final Receiver receiver;
     private final ArrivalListener listener;
-    private final ByteBuf received =
-        Unpooled.buffer(0, 2 + SharedFile.NONCE_BYTES + MOST_PATH_BYTES);
+    private final ByteBuf received = Unpooled.buffer(OFFER_BYTES, OFFER_BYTES);
 
     Taker(Receiver receiver, ArrivalListener listener) {
       this.receiver = receiver;
@@ -114,18 +111,8 @@ final class RingOffer extends SimpleChannelInboundHandler<ByteBuf> {
 
     @Override
     protected void channelRead0(ChannelHandlerContext context, ByteBuf bytes) {
-      int missing = 2 - received.readableBytes();
-      if (missing <= 0) {
-        missing = 2 + received.getUnsignedShort(0) - received.readableBytes();
-      }
-      while (missing > 0 && bytes.isReadable()) {
-        received.writeBytes(bytes, Math.min(missing, bytes.readableBytes()));
-        missing = 2 - received.readableBytes();
-        if (missing <= 0) {
-          missing = 2 + received.getUnsignedShort(0) - received.readableBytes();
-        }
-      }
-      if (missing == 0) {
+      received.writeBytes(bytes, Math.min(received.writableBytes(), bytes.readableBytes()));
+      if (!received.isWritable()) {
         answer(context);
         if (bytes.isReadable()) {
           context.fireChannelRead(bytes.retain());
@@ -135,20 +122,19 @@ final class RingOffer extends SimpleChannelInboundHandler<ByteBuf> {
     }
 
     private void answer(ChannelHandlerContext context) {
-      received.readUnsignedShort();
       byte[] nonce = new byte[SharedFile.NONCE_BYTES];
       received.readBytes(nonce);
-      String path = received.toString(StandardCharsets.UTF_8);
+      SharedFile.Key key = new SharedFile.Key(received.readInt(), received.readInt());
       Channel channel = context.channel();
       try {
-        SharedFile file = SharedFile.open(path, nonce, SharedRing.bytes(ByteSink.SEGMENT_BYTES));
+        SharedFile file = SharedFile.open(key, nonce, SharedRing.bytes(ByteSink.SEGMENT_BYTES));
         file.keep();
         // From here on nothing comes over the connection but its end.
         channel.pipeline().addLast(new NettySource(channel, listener));
         receiver.taken(new SharedRing(file, ByteSink.SEGMENT_BYTES));
         channel.writeAndFlush(channel.alloc().buffer(1).writeByte(TAKEN));
       } catch (IOException | RuntimeException e) {
-        LOG.info("Memory of {} is not shared here: messages come over TCP: {}", path, e.toString());
+        LOG.info("The memory of {} is not here: messages come over TCP: {}", key, e.toString());
         channel
             .writeAndFlush(channel.alloc().buffer(1).writeByte(REFUSED))
             .addListener(ChannelFutureListener.CLOSE);

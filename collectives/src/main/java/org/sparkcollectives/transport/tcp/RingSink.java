@@ -1,5 +1,6 @@
 package org.sparkcollectives.transport.tcp;
 
+import org.sparkcollectives.transport.PolledMemory;
 import org.sparkcollectives.transport.shm.SharedRing;
 
 /** Puts segments into memory that the peer's process shares. */

@@ -1,6 +1,7 @@
 package org.sparkcollectives.transport.tcp;
 
 import java.nio.ByteBuffer;
+import org.sparkcollectives.transport.PolledMemory;
 import org.sparkcollectives.transport.shm.SharedRing;
 
 /** Reads segments from memory that the peer's process shares. */

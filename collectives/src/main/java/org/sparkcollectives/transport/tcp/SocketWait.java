@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.sparkcollectives.transport.Parking;
+import org.sparkcollectives.transport.PolledMemory;
 
 /**
  * How the thread that runs a group's collectives sleeps until one of its sockets is ready, shared
@@ -34,7 +35,7 @@ public final class SocketWait implements Parking, AutoCloseable {
   private volatile Selector selector;
 
   /** From now on {@link #park} ends in time when there may be something to read or to write. */
-  void register(Object way) {
+  public void register(Object way) {
     if (way instanceof SocketInterest interest) {
       unregistered.add(interest);
     } else if (way instanceof PolledMemory memory) {

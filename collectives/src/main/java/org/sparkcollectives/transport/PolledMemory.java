@@ -1,7 +1,7 @@
-package org.sparkcollectives.transport.tcp;
+package org.sparkcollectives.transport;
 
 /** Memory that another process changes without waking anybody: who waits for it must look. */
-interface PolledMemory {
+public interface PolledMemory {
 
   /** Whether a thread waits for it now. */
   boolean isAwaited();

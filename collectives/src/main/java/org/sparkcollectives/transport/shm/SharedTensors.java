@@ -1,0 +1,96 @@
+package org.sparkcollectives.transport.shm;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.TransportException;
+import org.sparkcollectives.tensor.DirectTensor;
+import org.sparkcollectives.tensor.HostTensor;
+
+/**
+ * The tensors that a rank has allocated in memory that its neighbours can see, and those of the
+ * neighbours that it has seen. Thread-safe.
+ */
+public final class SharedTensors implements AutoCloseable {
+
+  private final Path folder;
+  private final IdentityHashMap<ByteBuffer, SharedFile> own = new IdentityHashMap<>();
+  private final Map<SharedFile.Key, SharedFile> neighbours = new HashMap<>();
+
+  /** With a folder in a file system that lies in memory. */
+  public SharedTensors(Path folder) {
+    this.folder = folder;
+  }
+
+  /**
+   * A tensor of zeros.
+   *
+   * @throws IOException if there is no room, or it would be larger than a buffer can be
+   */
+  public synchronized HostTensor allocate(DType dtype, long count) throws IOException {
+    long bytes = Math.multiplyExact(count, dtype.bytes());
+    if (bytes > Integer.MAX_VALUE - SharedFile.NONCE_BYTES) {
+      throw new IOException(bytes + " bytes are more than a buffer can hold");
+    }
+    SharedFile file = SharedFile.create(folder, (int) bytes);
+    ByteBuffer memory = file.memory();
+    own.put(memory, file);
+    return HostTensor.wrap(dtype, memory);
+  }
+
+  /** What a neighbour needs to see {@code tensors}; null if one of them cannot be seen. */
+  synchronized List<SharedBoard.Shown> describe(List<HostTensor> tensors) {
+    if (tensors.size() > SharedBoard.MOST_TENSORS) {
+      return null;
+    }
+    List<SharedBoard.Shown> shown = new ArrayList<>(tensors.size());
+    for (HostTensor each : tensors) {
+      SharedFile file = each instanceof DirectTensor direct ? own.get(direct.wrapped()) : null;
+      if (file == null) {
+        return null;
+      }
+      int offset = ((DirectTensor) each).wrappedOffset();
+      shown.add(
+          new SharedBoard.Shown(
+              file.key(), file.nonce(), file.bytes(), offset, each.count(), each.dtype()));
+    }
+    return shown;
+  }
+
+  /** The tensor that a neighbour has described. */
+  synchronized HostTensor see(SharedBoard.Shown shown) {
+    ByteBuffer memory = neighbours.computeIfAbsent(shown.key(), key -> open(shown)).memory();
+    int bytes = (int) (shown.count() * shown.dtype().bytes());
+    return HostTensor.wrap(
+        shown.dtype(), memory.position(shown.offset()).limit(shown.offset() + bytes));
+  }
+
+  private static SharedFile open(SharedBoard.Shown shown) {
+    try {
+      SharedFile file = SharedFile.open(shown.key(), shown.nonce(), shown.fileBytes());
+      file.keep();
+      return file;
+    } catch (IOException e) {
+      throw new TransportException(
+          "Memory that a rank of this host shows cannot be seen: " + e.getMessage(), e);
+    }
+  }
+
+  /**
+   * Lets go of all. The neighbours' memory is unmapped; this rank's own stays as long as the user
+   * holds a tensor in it.
+   */
+  @Override
+  public synchronized void close() {
+    own.values().forEach(SharedFile::keep);
+    own.clear();
+    neighbours.values().forEach(SharedFile::close);
+    neighbours.clear();
+  }
+}
