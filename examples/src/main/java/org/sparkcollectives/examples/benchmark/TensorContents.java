@@ -100,7 +100,8 @@ final class TensorContents {
 
   private void put(double number) {
     switch (dtype) {
-      case BOOL, UINT8, INT8, FLOAT8_E4M3, FLOAT8_E5M2 -> wanted.put((byte) (long) number);
+      case BOOL -> wanted.put((byte) (number == 0 ? 0 : 1));
+      case UINT8, INT8, FLOAT8_E4M3, FLOAT8_E5M2 -> wanted.put((byte) (long) number);
       case INT16 -> wanted.putShort((short) (long) number);
       case INT32 -> wanted.putInt((int) (long) number);
       case INT64 -> wanted.putLong((long) number);
