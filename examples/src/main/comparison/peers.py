@@ -1,6 +1,8 @@
 """What this library is compared with. A peer that is not there is skipped, and that is said."""
 
+import functools
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -63,9 +65,14 @@ def available():
     else:
         os.makedirs(os.path.dirname(MPI_PROGRAM), exist_ok=True)
         run(["mpicc", "-O2", "-o", MPI_PROGRAM, os.path.join(HERE, "mpi_ranks.c")])
-        found["MPI shm"] = lambda *what: mpi(["self,vader"], *what)
+        found["MPI shm"] = lambda *what: mpi([shared_memory()], *what)
         found["MPI tcp"] = lambda *what: mpi(["self,tcp", "--mca", "btl_tcp_if_include", "lo"], *what)
     return found
+
+
+def shared_memory():
+    """Open MPI's transports within a host; the second has had another name since 5."""
+    return "self,vader" if re.search(r"\) [1-4]\.", versions()["Open MPI"]) else "self,sm"
 
 
 def gloo_python():
@@ -76,6 +83,7 @@ def gloo_python():
     return None
 
 
+@functools.cache
 def versions():
     python = gloo_python()
     return {

@@ -39,14 +39,14 @@ final class ComparisonPlot {
   private static void addRow(ResultPlot plot, String path, JsonNode row, double factor) {
     long bytes = row.get("bytes").asLong();
     row.get("micros")
-        .fields()
+        .fieldNames()
         .forEachRemaining(
-            each -> {
-              double micros = each.getValue().asDouble();
-              boolean ours = each.getKey().equals(RankBenchmark.IMPLEMENTATION);
+            name -> {
+              double micros = row.get("micros").get(name).asDouble();
+              boolean ours = name.equals(RankBenchmark.IMPLEMENTATION);
               // A peer is the same whatever ours it stands beside.
-              if (ours || !plot.has(each.getKey(), bytes)) {
-                plot.add(ours ? path : each.getKey(), bytes, micros, factor * bytes / micros / 1e3);
+              if (ours || !plot.has(name, bytes)) {
+                plot.add(ours ? path : name, bytes, micros, factor * bytes / micros / 1e3);
               }
             });
   }
