@@ -1,0 +1,34 @@
+package org.sparkcollectives.examples.benchmark;
+
+import java.util.Arrays;
+import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.ProcessGroups;
+import org.sparkcollectives.config.Configuration;
+import org.sparkcollectives.store.Store;
+import org.sparkcollectives.store.StoreConfiguration;
+import org.sparkcollectives.store.TcpStore;
+
+/** One of the processes that {@link ProcessRanks} forks. */
+final class BenchmarkProcess {
+
+  private BenchmarkProcess() {}
+
+  /** The port of the store, the rank, and then the arguments of {@link CollectivesBenchmark}. */
+  public static void main(String[] args) {
+    int port = Integer.parseInt(args[0]);
+    int rank = Integer.parseInt(args[1]);
+    CollectivesBenchmark program = new CollectivesBenchmark();
+    CollectivesBenchmark.commandLine(program).parseArgs(Arrays.copyOfRange(args, 2, args.length));
+    GroupSettings settings = program.settings();
+    try (Store store =
+            TcpStore.connect(
+                "127.0.0.1",
+                port,
+                Configuration.of(settings.settings()).get(StoreConfiguration.TIMEOUT));
+        ProcessGroup group =
+            ProcessGroups.create(
+                store, rank, program.processes(), settings.options(), settings.context())) {
+      new RankBenchmark(group, program.plan()).run(measurement -> {});
+    }
+  }
+}

@@ -1,0 +1,71 @@
+package org.sparkcollectives.examples.benchmark;
+
+import java.io.Serializable;
+import java.util.Arrays;
+
+/**
+ * What was measured of one size. Bandwidths are in 10<sup>9</sup> bytes a second.
+ *
+ * @param implementation what carried out the operation
+ * @param operation its name
+ * @param bytes the size: of the larger of a rank's tensors
+ * @param count the elements that the operation is called with
+ * @param dtype their type
+ * @param reduction how they are reduced; null if they are not
+ * @param root the rank that differs; -1 if there is none
+ * @param iterations how often it was measured
+ * @param medianMicros the median time; each is that of the slowest rank
+ * @param minMicros the shortest time
+ * @param p99Micros the time that one in a hundred exceeds
+ * @param algorithmBandwidth bytes by median time
+ * @param busBandwidth what the busiest link carried, at the least
+ * @param wrongElements of all ranks; null if not checked
+ */
+record Measurement(
+    String implementation,
+    String operation,
+    long bytes,
+    long count,
+    String dtype,
+    String reduction,
+    int root,
+    int iterations,
+    double medianMicros,
+    double minMicros,
+    double p99Micros,
+    double algorithmBandwidth,
+    double busBandwidth,
+    Long wrongElements)
+    implements Serializable {
+
+  /** Of times in nanoseconds, which are left as they are. */
+  static Measurement of(
+      String implementation, Plan plan, int ranks, long count, long[] nanos, Long wrongElements) {
+    Operation operation = plan.operation();
+    long bytes = operation.elements(count, ranks) * plan.dtype().bytes();
+    long[] sorted = nanos.clone();
+    Arrays.sort(sorted);
+    double median = median(sorted);
+    double bandwidth = median == 0 ? 0 : bytes / median;
+    return new Measurement(
+        implementation,
+        operation.label(),
+        bytes,
+        count,
+        plan.dtype().label(),
+        operation.reduces() ? plan.reductionLabel() : null,
+        operation.rooted() ? plan.root() : -1,
+        sorted.length,
+        median / 1e3,
+        sorted[0] / 1e3,
+        sorted[(int) Math.ceil(sorted.length * 0.99) - 1] / 1e3,
+        bandwidth,
+        bandwidth * operation.busFactor(ranks),
+        wrongElements);
+  }
+
+  private static double median(long[] sorted) {
+    int middle = sorted.length / 2;
+    return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2.0;
+  }
+}

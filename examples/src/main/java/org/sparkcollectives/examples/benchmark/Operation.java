@@ -1,0 +1,100 @@
+package org.sparkcollectives.examples.benchmark;
+
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.stream.Collectors;
+
+/**
+ * What can be measured, with the conventions of nccl-tests: which of its tensors is the size, and
+ * what the bandwidth of the operation has to be multiplied by to be that of the busiest link.
+ */
+enum Operation {
+  ALL_REDUCE(Part.NONE, Part.ONE, true, false),
+  REDUCE(Part.NONE, Part.ONE, true, true),
+  BROADCAST(Part.NONE, Part.ONE, false, true),
+  ALL_GATHER(Part.ONE, Part.EACH, false, false),
+  REDUCE_SCATTER(Part.EACH, Part.ONE, true, false),
+  ALL_TO_ALL(Part.EACH, Part.EACH, false, false),
+  GATHER(Part.ONE, Part.EACH, false, true),
+  SCATTER(Part.EACH, Part.ONE, false, true),
+  SEND_RECV(Part.ONE, Part.ONE, false, false),
+  BARRIER(Part.NONE, Part.NONE, false, false);
+
+  /** How much of a tensor there is: nothing, one count, or one for each rank. */
+  private enum Part {
+    NONE,
+    ONE,
+    EACH;
+
+    int times(int ranks) {
+      return this == NONE ? 0 : this == ONE ? 1 : ranks;
+    }
+  }
+
+  private final Part input;
+  private final Part output;
+  private final boolean reduces;
+  private final boolean rooted;
+
+  Operation(Part input, Part output, boolean reduces, boolean rooted) {
+    this.input = input;
+    this.output = output;
+    this.reduces = reduces;
+    this.rooted = rooted;
+  }
+
+  /** The operation of that name, such as {@code all-reduce}. */
+  static Operation of(String label) {
+    return Arrays.stream(values())
+        .filter(each -> each.label().equals(label))
+        .findFirst()
+        .orElseThrow(() -> new IllegalArgumentException("'" + label + "' is none of " + labels()));
+  }
+
+  static String labels() {
+    return Arrays.stream(values()).map(Operation::label).collect(Collectors.joining(", "));
+  }
+
+  String label() {
+    return name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+
+  /** Whether elements of several ranks become one. */
+  boolean reduces() {
+    return reduces;
+  }
+
+  /** Whether one rank is different from the others. */
+  boolean rooted() {
+    return rooted;
+  }
+
+  /** The elements of the input; none for operations in place. */
+  long inputElements(long count, int ranks) {
+    return count * input.times(ranks);
+  }
+
+  /** The elements of the output. */
+  long outputElements(long count, int ranks) {
+    return count * output.times(ranks);
+  }
+
+  /** The elements of the larger one. */
+  long elements(long count, int ranks) {
+    return Math.max(inputElements(count, ranks), outputElements(count, ranks));
+  }
+
+  /** The count for which {@link #elements} is {@code elements}, or less; at least 1. */
+  long count(long elements, int ranks) {
+    return this == BARRIER ? 0 : Math.max(1, elements / elements(1, ranks));
+  }
+
+  /** How many of the size's bytes the busiest link must carry, at the least. */
+  double busFactor(int ranks) {
+    return switch (this) {
+      case ALL_REDUCE -> 2.0 * (ranks - 1) / ranks;
+      case ALL_GATHER, REDUCE_SCATTER, ALL_TO_ALL, GATHER, SCATTER -> (ranks - 1.0) / ranks;
+      case REDUCE, BROADCAST, SEND_RECV, BARRIER -> 1;
+    };
+  }
+}

@@ -1,0 +1,86 @@
+package org.sparkcollectives.examples.benchmark;
+
+import java.io.Serializable;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.stream.LongStream;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.ReduceOp;
+
+/**
+ * What every rank is to measure.
+ *
+ * @param operation the operation
+ * @param dtype the type of the elements
+ * @param reduction how elements are reduced, for operations that do
+ * @param root the rank that differs, for operations that have one
+ * @param memory where the tensors lie
+ * @param minBytes the first size
+ * @param maxBytes the last size, at the most
+ * @param factor each size divided by the one before
+ * @param iterations how many are measured of each size; 0 to go by {@code time}
+ * @param time how long each size is measured
+ * @param warmup how many go before; negative for as many as fit into a fifth of {@code time}
+ * @param check whether the results are checked
+ */
+record Plan(
+    Operation operation,
+    DType dtype,
+    ReduceOp.Kind reduction,
+    int root,
+    MemoryKind memory,
+    long minBytes,
+    long maxBytes,
+    double factor,
+    int iterations,
+    Duration time,
+    int warmup,
+    boolean check)
+    implements Serializable {
+
+  /** The counts to measure, each once, in ascending order. */
+  long[] counts(int ranks) {
+    LongStream.Builder counts = LongStream.builder();
+    for (double bytes = minBytes; bytes <= maxBytes; bytes *= factor) {
+      counts.add(operation.count((long) bytes / dtype.bytes(), ranks));
+    }
+    return counts.build().distinct().toArray();
+  }
+
+  /**
+   * Refuses what cannot be measured on so many ranks.
+   *
+   * @throws IllegalArgumentException saying which option is to be changed
+   */
+  void check(int ranks) {
+    if (operation.rooted() && root >= ranks) {
+      throw new IllegalArgumentException(
+          "--root " + root + " is not one of the ranks 0 to " + (ranks - 1));
+    }
+    if (operation == Operation.SEND_RECV && ranks < 2) {
+      throw new IllegalArgumentException("send-recv needs 2 ranks or more");
+    }
+    if (operation.reduces() && !reduceOp().supports(dtype)) {
+      throw new IllegalArgumentException(
+          "--op " + reductionLabel() + " cannot be applied to --dtype " + dtype.label());
+    }
+  }
+
+  ReduceOp reduceOp() {
+    return switch (reduction) {
+      case SUM -> ReduceOp.SUM;
+      case AVG -> ReduceOp.AVG;
+      case PRODUCT -> ReduceOp.PRODUCT;
+      case MIN -> ReduceOp.MIN;
+      case MAX -> ReduceOp.MAX;
+      case BAND -> ReduceOp.BAND;
+      case BOR -> ReduceOp.BOR;
+      case BXOR -> ReduceOp.BXOR;
+      case PREMUL_SUM -> ReduceOp.premulSum(2);
+    };
+  }
+
+  String reductionLabel() {
+    return reduction.name().toLowerCase(Locale.ROOT);
+  }
+}

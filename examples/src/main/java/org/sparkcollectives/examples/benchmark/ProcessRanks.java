@@ -1,0 +1,99 @@
+package org.sparkcollectives.examples.benchmark;
+
+import java.io.File;
+import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.lang.management.ManagementFactory;
+import java.net.URISyntaxException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.ProcessGroups;
+import org.sparkcollectives.store.TcpStore;
+import org.sparkcollectives.store.TcpStoreServer;
+import picocli.CommandLine;
+
+/**
+ * Ranks as JVMs of this host. This one is rank 0 and serves the store, on a port that is free; it
+ * forks the others with its own options.
+ *
+ * @param arguments what this program was started with, from which the others take the plan
+ */
+record ProcessRanks(int size, GroupSettings settings, List<String> arguments) implements Ranks {
+
+  /** How long processes may take to end once their work is done. */
+  private static final Duration LINGER = Duration.ofSeconds(30);
+
+  @Override
+  public String description() {
+    return "JVMs of one host";
+  }
+
+  @Override
+  public void run(Plan plan, Consumer<Measurement> results) throws Exception {
+    List<Process> others = new ArrayList<>();
+    AtomicBoolean joined = new AtomicBoolean();
+    try (TcpStoreServer store = TcpStore.server("127.0.0.1", 0)) {
+      for (int rank = 1; rank < size; rank++) {
+        Process process = fork(store.port(), rank);
+        others.add(process);
+        process.onExit().thenAccept(ended -> giveUp(ended, joined, store));
+      }
+      try (ProcessGroup group =
+          ProcessGroups.create(store, 0, size, settings.options(), settings.context())) {
+        joined.set(true);
+        new RankBenchmark(group, plan).run(results);
+      }
+      store.awaitClientsGone(LINGER);
+      for (Process process : others) {
+        process.waitFor(LINGER.toSeconds(), TimeUnit.SECONDS);
+      }
+    } finally {
+      others.forEach(Process::destroyForcibly);
+    }
+  }
+
+  /** A rank that died before it joined would be waited for in vain. */
+  private static void giveUp(Process ended, AtomicBoolean joined, TcpStoreServer store) {
+    if (ended.exitValue() != 0 && !joined.get()) {
+      store.close();
+    }
+  }
+
+  private Process fork(int port, int rank) throws IOException {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+        .filter(option -> !option.startsWith("-javaagent") && !option.startsWith("-agentlib"))
+        .forEach(command::add);
+    command.addAll(List.of("-cp", classPath(), BenchmarkProcess.class.getName()));
+    command.addAll(List.of(String.valueOf(port), String.valueOf(rank)));
+    command.addAll(arguments);
+    return new ProcessBuilder(command)
+        .redirectOutput(Redirect.INHERIT)
+        .redirectError(Redirect.INHERIT)
+        .start();
+  }
+
+  /** This JVM's class path, and what spark-submit loaded besides. */
+  private static String classPath() {
+    Set<String> places = new LinkedHashSet<>();
+    places.add(System.getProperty("java.class.path"));
+    for (Class<?> each : List.of(ProcessRanks.class, ProcessGroup.class, CommandLine.class)) {
+      try {
+        places.add(
+            Path.of(each.getProtectionDomain().getCodeSource().getLocation().toURI()).toString());
+      } catch (URISyntaxException e) {
+        throw new IllegalStateException("Where " + each + " was loaded from is no path", e);
+      }
+    }
+    return String.join(File.pathSeparator, places);
+  }
+}

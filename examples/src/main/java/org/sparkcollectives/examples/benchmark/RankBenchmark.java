@@ -1,0 +1,122 @@
+package org.sparkcollectives.examples.benchmark;
+
+import java.util.Arrays;
+import java.util.function.Consumer;
+import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.Tensor;
+
+/**
+ * What each rank does: for each size warm up, run back to back, and check a result.
+ *
+ * <p>The time of an iteration is from the end of the one before to its own end, on the rank for
+ * which that takes longest. There is no barrier between iterations: it would have to be paid for,
+ * and would hide how well operations follow each other.
+ */
+final class RankBenchmark {
+
+  /** How ours is called beside what it is compared with. */
+  static final String IMPLEMENTATION = "spark-collectives";
+
+  /** However long they take, so that the median means something. */
+  private static final int FEWEST_ITERATIONS = 5;
+
+  /** However short they are: times are kept. */
+  private static final int MOST_ITERATIONS = 1 << 21;
+
+  /** Longer, and what ranks agree on takes longer than what is measured. */
+  private static final int LONGEST_BLOCK = 1 << 16;
+
+  /** A size is warmed up for this part of its time. */
+  private static final int WARMUP_SHARE = 5;
+
+  private final ProcessGroup group;
+  private final Plan plan;
+
+  RankBenchmark(ProcessGroup group, Plan plan) {
+    plan.check(group.size());
+    this.group = group;
+    this.plan = plan;
+  }
+
+  /** Called by all ranks. Rank 0 tells each measurement when it is done. */
+  void run(Consumer<Measurement> results) {
+    long[] counts = plan.counts(group.size());
+    long largest = counts[counts.length - 1];
+    Tensor input = allocate(plan.operation().inputElements(largest, group.size()));
+    Tensor output = allocate(plan.operation().outputElements(largest, group.size()));
+    warmUp(new Workload(group, plan, largest, input, output), 1);
+    warmUp(new Workload(group, plan, counts[0], input, output), 1);
+    for (long count : counts) {
+      Measurement measured = measure(new Workload(group, plan, count, input, output), count);
+      if (group.rank() == 0) {
+        results.accept(measured);
+      }
+    }
+  }
+
+  private Tensor allocate(long count) {
+    return count == 0 ? null : plan.memory().allocate(group, plan.dtype(), count);
+  }
+
+  private Measurement measure(Workload workload, long count) {
+    warmUp(workload, WARMUP_SHARE);
+    long[] nanos =
+        plan.iterations() > 0
+            ? slowest(run(workload, plan.iterations()))
+            : runFor(workload, plan.time().toNanos());
+    boolean checked = plan.check() && plan.operation() != Operation.BARRIER;
+    Long wrong = checked ? sum(workload.wrongElements()) : null;
+    return Measurement.of(IMPLEMENTATION, plan, group.size(), count, nanos, wrong);
+  }
+
+  /** The largest and the smallest size get a longer one first, for the compiler. */
+  private void warmUp(Workload workload, int share) {
+    workload.clear();
+    if (plan.warmup() >= 0) {
+      run(workload, plan.warmup());
+    } else {
+      runFor(workload, plan.time().toNanos() / share);
+    }
+  }
+
+  /** In blocks of more and more iterations, after each of which all ranks know whether to go on. */
+  private long[] runFor(Workload workload, long duration) {
+    long[] all = {};
+    long elapsed = 0;
+    for (int block = 1;
+        all.length < FEWEST_ITERATIONS || (elapsed < duration && all.length < MOST_ITERATIONS);
+        block = Math.min(2 * block, LONGEST_BLOCK)) {
+      long[] nanos = slowest(run(workload, block));
+      elapsed += Arrays.stream(nanos).sum();
+      int done = all.length;
+      all = Arrays.copyOf(all, done + block);
+      System.arraycopy(nanos, 0, all, done, block);
+    }
+    return all;
+  }
+
+  private static long[] run(Workload workload, int iterations) {
+    long[] nanos = new long[iterations];
+    long last = System.nanoTime();
+    for (int i = 0; i < iterations; i++) {
+      workload.run();
+      long now = System.nanoTime();
+      nanos[i] = now - last;
+      last = now;
+    }
+    return nanos;
+  }
+
+  /** For each iteration the time of the slowest rank, the same on all ranks. */
+  private long[] slowest(long[] nanos) {
+    group.allReduce(Tensor.of(nanos), ReduceOp.MAX).await();
+    return nanos;
+  }
+
+  private long sum(long value) {
+    long[] sum = {value};
+    group.allReduce(Tensor.of(sum), ReduceOp.SUM).await();
+    return sum[0];
+  }
+}

@@ -1,0 +1,134 @@
+package org.sparkcollectives.examples.benchmark;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.sparkcollectives.P2POp;
+import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.Tensor;
+import org.sparkcollectives.Work;
+
+/** One operation on tensors of one count, to be run again and again by all ranks. */
+final class Workload {
+
+  private static final int TAG = 0;
+
+  private final ProcessGroup group;
+  private final Plan plan;
+  private final long count;
+  private final Tensor input;
+  private final Tensor output;
+  private final TensorContents contents;
+  private final List<Tensor> parts;
+
+  /**
+   * For {@code count} elements; those tensors may be longer.
+   *
+   * @param input null where the operation has none
+   * @param output null where the operation has none
+   */
+  Workload(ProcessGroup group, Plan plan, long count, Tensor input, Tensor output) {
+    this.group = group;
+    this.plan = plan;
+    this.count = count;
+    int ranks = group.size();
+    this.input =
+        input == null ? null : input.slice(0, plan.operation().inputElements(count, ranks));
+    this.output =
+        output == null ? null : output.slice(0, plan.operation().outputElements(count, ranks));
+    this.contents = new TensorContents(plan.dtype());
+    this.parts = parts();
+  }
+
+  /** The root's list of tensors; empty on other ranks and for operations without a list. */
+  private List<Tensor> parts() {
+    List<Tensor> list = new ArrayList<>();
+    Tensor whole =
+        switch (plan.operation()) {
+          case GATHER -> output;
+          case SCATTER -> input;
+          default -> null;
+        };
+    if (whole != null && group.rank() == plan.root()) {
+      for (int rank = 0; rank < group.size(); rank++) {
+        list.add(whole.slice(rank * count, count));
+      }
+    }
+    return list;
+  }
+
+  /** Runs the operation once. Blocks until it is done on this rank. */
+  void run() {
+    switch (plan.operation()) {
+      case ALL_REDUCE -> group.allReduce(output, plan.reduceOp()).await();
+      case REDUCE -> group.reduce(output, plan.reduceOp(), plan.root()).await();
+      case BROADCAST -> group.broadcast(output, plan.root()).await();
+      case ALL_GATHER -> group.allGather(output, input).await();
+      case REDUCE_SCATTER -> group.reduceScatter(output, input, plan.reduceOp()).await();
+      case ALL_TO_ALL -> group.allToAll(output, input).await();
+      case GATHER -> group.gather(parts, input, plan.root()).await();
+      case SCATTER -> group.scatter(output, parts, plan.root()).await();
+      case SEND_RECV -> sendAndReceive();
+      case BARRIER -> group.barrier().await();
+    }
+  }
+
+  /** To the next rank, and from the one before. */
+  private void sendAndReceive() {
+    for (Work work :
+        group.batch(
+            List.of(
+                P2POp.recv(output, previous(), TAG),
+                P2POp.send(input, (group.rank() + 1) % group.size(), TAG)))) {
+      work.await();
+    }
+  }
+
+  private int previous() {
+    return (group.rank() + group.size() - 1) % group.size();
+  }
+
+  /** Makes all elements zero, which stays so however often they are summed up. */
+  void clear() {
+    if (input != null) {
+      contents.fill(input, place -> 0);
+    }
+    if (output != null) {
+      contents.fill(output, place -> 0);
+    }
+  }
+
+  /** Runs the operation on known numbers and counts the wrong elements of this rank's result. */
+  long wrongElements() {
+    TestData data = new TestData(plan, group.size());
+    Tensor contribution = input == null ? output : input;
+    if (contribution != null) {
+      contents.fill(contribution, place -> data.value(group.rank(), place));
+    }
+    run();
+    return hasResult() ? contents.wrong(output, expected(data)) : 0;
+  }
+
+  private boolean hasResult() {
+    return switch (plan.operation()) {
+      case BARRIER -> false;
+      case GATHER -> group.rank() == plan.root();
+      default -> true;
+    };
+  }
+
+  private TensorContents.Numbers expected(TestData data) {
+    int rank = group.rank();
+    long part = count * contents.places();
+    return switch (plan.operation()) {
+      case ALL_REDUCE -> data::reduced;
+      case REDUCE -> rank == plan.root() ? data::reduced : place -> data.value(rank, place);
+      case BROADCAST -> place -> data.value(plan.root(), place);
+      case ALL_GATHER, GATHER -> place -> data.value((int) (place / part), place % part);
+      case REDUCE_SCATTER -> place -> data.reduced(rank * part + place);
+      case ALL_TO_ALL -> place -> data.value((int) (place / part), rank * part + place % part);
+      case SCATTER -> place -> data.value(plan.root(), rank * part + place);
+      case SEND_RECV -> place -> data.value(previous(), place);
+      case BARRIER -> throw new IllegalStateException("A barrier has no result");
+    };
+  }
+}
