@@ -151,6 +151,30 @@ class SharedMemoryTest {
         });
   }
 
+  @Test
+  void ranksInOtherOperationsAreNamedBeforeMemoryIsShared() {
+    GroupRuns.run(
+        2,
+        GroupOptions.defaults().withTransports("shm", "tcp"),
+        rank -> ownNode(rank, "/dev/shm"),
+        world -> {
+          Tensor tensor = world.allocate(DType.FLOAT32, 100_000);
+          world.allReduce(tensor, ReduceOp.SUM).await();
+          assertThatThrownBy(
+                  () -> {
+                    if (world.rank() == 0) {
+                      world.allReduce(tensor, ReduceOp.SUM).await();
+                    } else {
+                      world.barrier().await();
+                    }
+                  })
+              .isInstanceOf(CollectiveException.class)
+              .hasMessageContaining("barrier #1")
+              .hasMessageContaining("all-reduce #1");
+          return null;
+        });
+  }
+
   private static long[] longs(int count, long value) {
     long[] longs = new long[count];
     java.util.Arrays.fill(longs, value);

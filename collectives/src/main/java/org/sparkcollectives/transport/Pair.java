@@ -26,6 +26,9 @@ public interface Pair {
    */
   void send(HostTensor tensor);
 
+  /** Whether something of the peer's next message is here. Does not block. */
+  boolean hasMessage();
+
   /** Waits for the next message and writes it to {@code tensor}. */
   void receive(HostTensor tensor);
 

@@ -110,6 +110,11 @@ final class CountingPeers implements Peers {
     }
 
     @Override
+    public boolean hasMessage() {
+      return pair.hasMessage();
+    }
+
+    @Override
     public void receive(HostTensor tensor) {
       received++;
       used[peer()] = true;

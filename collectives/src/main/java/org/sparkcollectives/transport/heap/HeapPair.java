@@ -58,6 +58,11 @@ final class HeapPair implements Pair {
   }
 
   @Override
+  public boolean hasMessage() {
+    return incoming.hasMessage();
+  }
+
+  @Override
   public void receiveAndReduce(HostTensor accumulator, ReduceKernel kernel) {
     HeapMailbox.Message message = next(kernel.inputType(), accumulator.count());
     try {

@@ -74,12 +74,26 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
     // Of the text, because the hash codes of enumerations differ from process to process.
     long digest = header.toString().hashCode();
     board.show(operation, digest, tensors.describe(shown));
-    await(() -> board.allShow(operation));
+    await(() -> board.allShow(operation) || stranger(peers) >= 0);
+    if (!board.allShow(operation)) {
+      // Before all have shown, nobody sends anything in this operation: that rank is in another.
+      peers.pair(stranger(peers)).receive(HostTensor.allocate(DType.UINT8, 0));
+    }
     if (board.isShared(operation, digest)) {
       return this;
     }
     board.done(operation);
     return null;
+  }
+
+  /** A rank that has sent something; -1 if none has. */
+  private int stranger(Peers peers) {
+    for (int peer = 0; peer < size; peer++) {
+      if (peer != rank && peers.pair(peer).hasMessage()) {
+        return peer;
+      }
+    }
+    return -1;
   }
 
   private void await(BooleanSupplier condition) {

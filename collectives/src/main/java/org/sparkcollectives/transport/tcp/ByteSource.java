@@ -19,7 +19,7 @@ interface ByteSource {
    */
   boolean read(Reader reader);
 
-  /** Whether {@link #read} would find something that is here already. */
+  /** Whether {@link #read} would find something. Only the thread that reads may ask. */
   boolean hasBytes();
 
   /** Says whether a thread waits for bytes, where nobody wakes it. */

@@ -146,9 +146,15 @@ final class SocketSource extends ChannelInboundHandlerAdapter
 
   @Override
   public boolean hasBytes() {
-    return handedOver
-        && !ended
-        && (!early.isEmpty() || (received != null && received.hasRemaining()));
+    if (!handedOver || ended) {
+      return false;
+    }
+    try {
+      return (received != null && received.hasRemaining()) || fill();
+    } catch (IOException e) {
+      breakOff(e.toString());
+      return false;
+    }
   }
 
   @Override

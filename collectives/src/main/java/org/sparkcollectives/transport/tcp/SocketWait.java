@@ -23,7 +23,10 @@ public final class SocketWait implements Parking, AutoCloseable {
 
   private record Registration(SocketInterest interest, SelectionKey key) {}
 
-  /** How long to sleep where memory must be looked at: longer each time, up to the longest. */
+  /**
+   * How long to sleep where memory must be looked at: an eighth of the time that was waited, so that
+   * what was worth waiting for comes late by as much at the most.
+   */
   private static final long SHORTEST_NAP_NANOS = TimeUnit.MICROSECONDS.toNanos(20);
 
   private static final long LONGEST_NAP_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
@@ -31,7 +34,7 @@ public final class SocketWait implements Parking, AutoCloseable {
   private final List<PolledMemory> polled = new ArrayList<>();
   private final List<SocketInterest> unregistered = new ArrayList<>();
   private final List<Registration> registered = new ArrayList<>();
-  private long napNanos = SHORTEST_NAP_NANOS;
+  private long waitingSince = System.nanoTime();
   private volatile Selector selector;
 
   /** From now on {@link #park} ends in time when there may be something to read or to write. */
@@ -45,15 +48,16 @@ public final class SocketWait implements Parking, AutoCloseable {
 
   @Override
   public void awake() {
-    napNanos = SHORTEST_NAP_NANOS;
+    waitingSince = System.nanoTime();
   }
 
   @Override
   public void park(long nanos) {
     for (PolledMemory each : polled) {
       if (each.isAwaited()) {
-        LockSupport.parkNanos(this, Math.min(nanos, napNanos));
-        napNanos = Math.min(LONGEST_NAP_NANOS, napNanos * 2);
+        long eighth = (System.nanoTime() - waitingSince) / 8;
+        long nap = Math.max(SHORTEST_NAP_NANOS, Math.min(LONGEST_NAP_NANOS, eighth));
+        LockSupport.parkNanos(this, Math.min(nanos, nap));
         return;
       }
     }

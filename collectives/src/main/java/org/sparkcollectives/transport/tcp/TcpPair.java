@@ -121,6 +121,12 @@ final class TcpPair implements Pair, Progress.Send {
   }
 
   @Override
+  public boolean hasMessage() {
+    ByteSource from = source;
+    return from != null && from.hasBytes();
+  }
+
+  @Override
   public void receiveAndReduce(HostTensor accumulator, ReduceKernel kernel) {
     MessageHeader expected =
         new MessageHeader(pairs.current(), kernel.inputType(), accumulator.count());
