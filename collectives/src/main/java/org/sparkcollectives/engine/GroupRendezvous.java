@@ -7,12 +7,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.CollectiveTimeoutException;
 import org.sparkcollectives.GroupAbortedException;
@@ -24,8 +25,11 @@ import org.sparkcollectives.store.WatchableStore;
 import org.sparkcollectives.transport.Endpoint;
 
 /**
- * How the ranks of a group find each other in a store: each says where it is, the last to arrive
- * says that all are there, and each reads where the others are.
+ * How the ranks of a group find each other in a store: each says where it is, and the last to
+ * arrive makes one value of what all said, which all wait for.
+ *
+ * <p>A rank makes four requests, whatever the size of the group, and receives the roster; the last
+ * one makes two more, one of which brings it all endpoints.
  */
 final class GroupRendezvous {
 
@@ -34,7 +38,11 @@ final class GroupRendezvous {
   /** How long a killed rank may sleep on. */
   private static final Duration KILL_CHECK = Duration.ofMillis(20);
 
-  private static final String COMPLETE = "rendezvous/complete";
+  /** The same for each rank of a group so large that looking would be the most work of its JVM. */
+  private static final Duration KILL_CHECK_PER_RANK = Duration.ofNanos(200_000);
+
+  private static final String FOLDER = "rendezvous";
+  private static final String ROSTER = FOLDER + "/complete";
   private static final byte[] ABSENT = {};
 
   private final Store store;
@@ -60,27 +68,28 @@ final class GroupRendezvous {
   Membership join(Endpoint self) {
     agreeOnSize(self);
     take(self);
-    if (self.rank() == 0) {
-      byte[] secret = new byte[SECRET_BYTES];
-      new SecureRandom().nextBytes(secret);
-      store.set("rendezvous/secret", secret);
+    if (store.add(FOLDER + "/joined", 1) == size) {
+      store.set(ROSTER, roster().encode());
     }
-    if (store.add("rendezvous/joined", 1) == size) {
-      store.set(COMPLETE, ABSENT);
-    }
-    awaitAll(self);
+    GroupRoster roster = awaitRoster(self);
+    return new Membership(name, description, self.rank(), roster.endpoints(), roster.secret());
+  }
+
+  /** What the ranks have said, all of whom are there, with a secret that nobody knew before. */
+  private GroupRoster roster() {
+    byte[] secret = new byte[SECRET_BYTES];
+    new SecureRandom().nextBytes(secret);
     List<String> keys = new ArrayList<>();
     for (int rank = 0; rank < size; rank++) {
       keys.add(key(rank));
     }
-    List<Endpoint> endpoints = store.multiGet(keys).stream().map(EndpointCodec::decode).toList();
-    return new Membership(
-        name, description, self.rank(), endpoints, store.get("rendezvous/secret"));
+    return new GroupRoster(
+        secret, store.multiGet(keys).stream().map(EndpointCodec::decode).toList());
   }
 
   private void agreeOnSize(Endpoint self) {
     byte[] mine = Integer.toString(size).getBytes(StandardCharsets.UTF_8);
-    byte[] agreed = store.compareSet("rendezvous/size", ABSENT, mine);
+    byte[] agreed = store.compareSet(FOLDER + "/size", ABSENT, mine);
     if (!Arrays.equals(agreed, mine)) {
       throw new IllegalArgumentException(
           "Rank "
@@ -117,12 +126,17 @@ final class GroupRendezvous {
     return claim;
   }
 
-  private void awaitAll(Endpoint self) {
+  private GroupRoster awaitRoster(Endpoint self) {
     long start = System.nanoTime();
-    CompletableFuture<byte[]> complete =
-        store instanceof WatchableStore watchable ? watchable.watch(COMPLETE) : null;
+    CompletableFuture<byte[]> watch =
+        store instanceof WatchableStore watchable ? watchable.watch(ROSTER) : null;
+    CountDownLatch come = new CountDownLatch(1);
+    if (watch != null) {
+      watch.whenComplete((roster, cause) -> come.countDown());
+    }
+    Duration patience = killCheck();
     try {
-      while (!arrived(complete)) {
+      while (!hasCome(watch, come, patience)) {
         if (context.isKilled()) {
           throw new GroupAbortedException(
               "Rank "
@@ -137,30 +151,41 @@ final class GroupRendezvous {
           throw timedOut(self);
         }
       }
+      return GroupRoster.decode(watch == null ? store.get(ROSTER) : read(watch));
     } finally {
-      if (complete != null) {
-        complete.cancel(false);
+      if (watch != null) {
+        watch.cancel(false);
       }
     }
   }
 
-  private boolean arrived(CompletableFuture<byte[]> complete) {
+  private Duration killCheck() {
+    Duration scaled = KILL_CHECK_PER_RANK.multipliedBy(size);
+    return scaled.compareTo(KILL_CHECK) > 0 ? scaled : KILL_CHECK;
+  }
+
+  private boolean hasCome(CompletableFuture<byte[]> watch, CountDownLatch come, Duration patience) {
     try {
-      if (complete == null) {
-        store.waitFor(List.of(COMPLETE), KILL_CHECK);
-      } else {
-        complete.get(KILL_CHECK.toMillis(), TimeUnit.MILLISECONDS);
+      if (watch != null) {
+        return come.await(patience.toNanos(), TimeUnit.NANOSECONDS);
       }
+      store.waitFor(List.of(ROSTER), patience);
       return true;
-    } catch (StoreTimeoutException | TimeoutException e) {
+    } catch (StoreTimeoutException e) {
       return false;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new GroupAbortedException(
           "Interrupted while waiting for the other ranks of group \"" + name + "\"", e);
+    }
+  }
+
+  private byte[] read(CompletableFuture<byte[]> watch) {
+    try {
+      return watch.join();
     } catch (CancellationException e) {
       throw new IllegalStateException("The store was closed during the rendezvous", e);
-    } catch (ExecutionException e) {
+    } catch (CompletionException e) {
       if (e.getCause() instanceof StoreException lost) {
         throw lost;
       }
@@ -170,9 +195,10 @@ final class GroupRendezvous {
   }
 
   private CollectiveTimeoutException timedOut(Endpoint self) {
+    Set<String> said = Set.copyOf(store.withPrefix(FOLDER).listKeys());
     List<Integer> missing = new ArrayList<>();
     for (int rank = 0; rank < size; rank++) {
-      if (!store.check(List.of(key(rank)))) {
+      if (!said.contains(String.valueOf(rank))) {
         missing.add(rank);
       }
     }
@@ -189,6 +215,7 @@ final class GroupRendezvous {
             + size
             + " ranks have not arrived: "
             + first(missing)
+            + (missing.isEmpty() ? ", but the last to arrive has not said so, or is gone" : "")
             + ". Raise spark.collectives.store.timeout only if they are expected to be this slow",
         "rendezvous",
         -1,
@@ -204,6 +231,6 @@ final class GroupRendezvous {
   }
 
   private static String key(int rank) {
-    return "rendezvous/" + rank;
+    return FOLDER + "/" + rank;
   }
 }

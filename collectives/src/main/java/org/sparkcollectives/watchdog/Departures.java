@@ -8,6 +8,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.store.Store;
@@ -31,6 +33,10 @@ public final class Departures implements AutoCloseable {
 
   private static final Duration STORE_TIMEOUT = Duration.ofSeconds(2);
   private static final long REREAD_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+  /** The same for each rank: n ranks that each read n records would keep the store busy. */
+  private static final long REREAD_NANOS_PER_RANK = TimeUnit.MICROSECONDS.toNanos(200);
+
   private static final Logger LOG = LoggerFactory.getLogger(Departures.class);
 
   private final Store store;
@@ -44,7 +50,10 @@ public final class Departures implements AutoCloseable {
   private volatile long readNanos;
 
   /** For each rank the last collective that it called before it left. */
-  private volatile long[] last;
+  private final AtomicLongArray last;
+
+  /** The least of {@link #last}: as long as no collective is beyond it, no rank is to be blamed. */
+  private final AtomicLong earliest = new AtomicLong(Long.MAX_VALUE);
 
   /** Begins to listen for the first departure, where the store can be watched. */
   public Departures(Store store, int rank, int size, Executor executor) {
@@ -65,9 +74,7 @@ public final class Departures implements AutoCloseable {
     this.store = store.withTimeout(STORE_TIMEOUT);
     this.rank = rank;
     this.executor = executor;
-    long[] nobody = new long[size];
-    Arrays.fill(nobody, HERE);
-    last = nobody;
+    this.last = new AtomicLongArray(nobody(size));
     if (store instanceof WatchableStore watchable) {
       watch = watchable.watch(KEY);
       watch.thenAccept(
@@ -79,6 +86,12 @@ public final class Departures implements AutoCloseable {
       watch = null;
       somebodyLeft = true;
     }
+  }
+
+  private static long[] nobody(int size) {
+    long[] nobody = new long[size];
+    Arrays.fill(nobody, HERE);
+    return nobody;
   }
 
   /** Says that this rank leaves. Blocks until the store has it. */
@@ -93,9 +106,12 @@ public final class Departures implements AutoCloseable {
    */
   public int leftBefore(long sequenceNumber) {
     refresh();
-    long[] known = last;
-    for (int peer = 0; peer < known.length; peer++) {
-      if (known[peer] != HERE && known[peer] < sequenceNumber) {
+    if (earliest.get() >= sequenceNumber) {
+      return -1;
+    }
+    for (int peer = 0; peer < last.length(); peer++) {
+      long left = last.get(peer);
+      if (left != HERE && left < sequenceNumber) {
         return peer;
       }
     }
@@ -105,25 +121,21 @@ public final class Departures implements AutoCloseable {
   /** Whether a rank has left. Does not block, see {@link #leftBefore}. */
   public boolean hasLeft(int peer) {
     refresh();
-    return last[peer] != HERE;
+    return last.get(peer) != HERE;
   }
 
   /** A rank says itself, over a path to it, that it has left, and after which collective. */
   public void left(int peer, long lastSequenceNumber) {
-    long[] found = last.clone();
-    found[peer] = lastSequenceNumber;
-    merge(found);
+    // What was known stays.
+    if (lastSequenceNumber != HERE && last.compareAndSet(peer, HERE, lastSequenceNumber)) {
+      earliest.accumulateAndGet(lastSequenceNumber, Math::min);
+    }
   }
 
-  /** What was known stays. */
-  private synchronized void merge(long[] found) {
-    long[] merged = last.clone();
-    for (int peer = 0; peer < merged.length; peer++) {
-      if (merged[peer] == HERE) {
-        merged[peer] = found[peer];
-      }
+  private void merge(long[] found) {
+    for (int peer = 0; peer < found.length; peer++) {
+      left(peer, found[peer]);
     }
-    last = merged;
   }
 
   private boolean anybodyLeft() {
@@ -132,7 +144,8 @@ public final class Departures implements AutoCloseable {
 
   private void refresh() {
     if (!anybodyLeft()
-        || System.nanoTime() - readNanos < REREAD_NANOS
+        || System.nanoTime() - readNanos
+            < Math.max(REREAD_NANOS, REREAD_NANOS_PER_RANK * last.length())
         || !reading.compareAndSet(false, true)) {
       return;
     }
@@ -155,7 +168,7 @@ public final class Departures implements AutoCloseable {
    */
   private long[] read() {
     long[] inParent = parent == null ? null : parent.read();
-    long[] known = store.check(List.of(KEY)) ? decode(store.get(KEY)) : last.clone();
+    long[] known = store.check(List.of(KEY)) ? decode(store.get(KEY)) : nobody(last.length());
     for (int peer = 0; inParent != null && peer < known.length; peer++) {
       if (known[peer] == HERE && inParent[ranksInParent[peer]] != HERE) {
         known[peer] = -1;
@@ -165,7 +178,7 @@ public final class Departures implements AutoCloseable {
   }
 
   private long[] decode(byte[] bytes) {
-    long[] known = last.clone();
+    long[] known = nobody(last.length());
     ByteBuffer in = ByteBuffer.wrap(bytes);
     while (in.remaining() >= RECORD_BYTES) {
       int peer = in.getInt();

@@ -3,6 +3,7 @@ package org.sparkcollectives.watchdog;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
@@ -25,6 +26,9 @@ public final class ProgressInquiry implements AutoCloseable {
 
   /** How long to wait for the answers of ranks that live. */
   private static final Duration PATIENCE = Duration.ofSeconds(1);
+
+  /** As many as one can read. */
+  private static final int MOST_NAMED = 20;
 
   private static final String QUESTION = "progress/question/";
   private static final String ANSWER = "progress/answer/";
@@ -93,26 +97,37 @@ public final class ProgressInquiry implements AutoCloseable {
       long number = question;
       store.set(QUESTION + number, new byte[0]);
       answer(number);
-      List<String> keys = new ArrayList<>();
-      for (int peer = 0; peer < size; peer++) {
-        keys.add(answerKey(number, peer));
-      }
-      List<String> missing = List.of();
-      try {
-        store.waitFor(keys, PATIENCE);
-      } catch (StoreTimeoutException e) {
-        missing = e.missingKeys();
-      }
-      for (int peer = 0; peer < size; peer++) {
-        String key = keys.get(peer);
-        if (!missing.contains(key) && store.check(List.of(key))) {
-          answers.set(peer, RankProgress.decode(store.get(key)));
-        }
+      List<Integer> answered = answered(number);
+      List<byte[]> values =
+          store.multiGet(answered.stream().map(peer -> answerKey(number, peer)).toList());
+      for (int i = 0; i < values.size(); i++) {
+        answers.set(answered.get(i), RankProgress.decode(values.get(i)));
       }
     } catch (StoreException | IllegalStateException e) {
       LOG.debug("rank {} could not ask how far the others have come: {}", rank, e.toString());
     }
     return answers;
+  }
+
+  /** The ranks that answer in time. */
+  private List<Integer> answered(long number) {
+    List<String> keys = new ArrayList<>();
+    for (int peer = 0; peer < size; peer++) {
+      keys.add(answerKey(number, peer));
+    }
+    Set<String> missing = Set.of();
+    try {
+      store.waitFor(keys, PATIENCE);
+    } catch (StoreTimeoutException e) {
+      missing = Set.copyOf(e.missingKeys());
+    }
+    List<Integer> answered = new ArrayList<>();
+    for (int peer = 0; peer < size; peer++) {
+      if (!missing.contains(keys.get(peer))) {
+        answered.add(peer);
+      }
+    }
+    return answered;
   }
 
   /** The ranks that have not called the collective with this number, by what they said. */
@@ -137,7 +152,7 @@ public final class ProgressInquiry implements AutoCloseable {
       return "which ranks have not arrived is not known";
     }
     List<String> parts = new ArrayList<>();
-    for (int peer : missing) {
+    for (int peer : missing.subList(0, Math.min(MOST_NAMED, missing.size()))) {
       RankProgress progress = answers.get(peer);
       String seen;
       if (progress == null) {
@@ -148,6 +163,9 @@ public final class ProgressInquiry implements AutoCloseable {
         seen = "last called " + progress.lastOperation();
       }
       parts.add(places.get(peer) + ", which " + seen);
+    }
+    if (missing.size() > MOST_NAMED) {
+      parts.add((missing.size() - MOST_NAMED) + " more ranks");
     }
     return "not arrived: " + String.join("; ", parts);
   }
