@@ -35,7 +35,10 @@ import org.sparkcollectives.transport.tcp.TcpTransport;
 /** The paths of one rank to its peers: over the heap within the JVM, over TCP to all others. */
 final class GroupPaths implements TcpTransport.Receiver {
 
-  private static final long LOOK_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
+  /** How long to sleep between two looks: longer each time, up to the longest. */
+  private static final long SHORTEST_LOOK_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
+
+  private static final long LONGEST_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
   private static final Logger LOG = LoggerFactory.getLogger(GroupPaths.class);
 
   private final Membership members;
@@ -238,6 +241,7 @@ final class GroupPaths implements TcpTransport.Receiver {
 
   private void awaitClosed(Duration atMost) {
     long start = System.nanoTime();
+    long look = SHORTEST_LOOK_NANOS;
     while (!isClosed() && !life.failure().failed()) {
       if (System.nanoTime() - start > atMost.toNanos()) {
         LOG.warn(
@@ -247,7 +251,8 @@ final class GroupPaths implements TcpTransport.Receiver {
             atMost);
         return;
       }
-      LockSupport.parkNanos(this, LOOK_NANOS);
+      LockSupport.parkNanos(this, look);
+      look = Math.min(LONGEST_LOOK_NANOS, look * 2);
     }
   }
 

@@ -2,8 +2,11 @@ package org.sparkcollectives.transport.tcp;
 
 import io.netty.channel.Channel;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import org.sparkcollectives.CollectiveMismatchException;
@@ -30,7 +33,12 @@ public final class TcpPairs {
   private final IntFunction<Endpoint> endpoints;
   private final Supplier<OperationHeader> current;
   private final PathListener listener;
-  private final TcpPair[] pairs;
+  private final Progress progress;
+
+  /** Made when the first of the two needs it: of a thousand peers a rank meets ten. */
+  private final AtomicReferenceArray<TcpPair> pairs;
+
+  private final List<TcpPair> made = new CopyOnWriteArrayList<>();
   private final SocketWait wait;
   private final Path sharedMemory;
   private volatile boolean closed;
@@ -68,24 +76,40 @@ public final class TcpPairs {
     this.sharedMemory = sharedMemory;
     this.current = current;
     this.listener = listener;
-    this.pairs = new TcpPair[size];
-    for (int peer = 0; peer < size; peer++) {
-      pairs[peer] = new TcpPair(this, peer, progress);
+    this.progress = progress;
+    this.pairs = new AtomicReferenceArray<>(size);
+  }
+
+  private TcpPair made(int peer) {
+    TcpPair pair = pairs.get(peer);
+    if (pair != null) {
+      return pair;
     }
+    TcpPair first = new TcpPair(this, peer, progress);
+    if (pairs.compareAndSet(peer, null, first)) {
+      made.add(first);
+      return first;
+    }
+    return pairs.get(peer);
   }
 
   /** The path to a rank of another JVM. */
   public Pair pair(int peer) {
-    return pairs[peer];
+    return made(peer);
   }
 
   /** A peer has connected. Called on the connection's event loop. */
   public void accepted(ConnectionId id, Channel channel) {
-    if (id.from() < 0 || id.from() >= pairs.length) {
+    if (id.from() < 0 || id.from() >= pairs.length()) {
       channel.close();
       return;
     }
-    TcpPair pair = pairs[id.from()];
+    TcpPair pair = made(id.from());
+    if (closed) {
+      // Whoever closes the pairs may have looked before this one was there.
+      channel.close();
+      return;
+    }
     if (id.lane() == LANE) {
       pair.accepted(channel);
     } else {
@@ -103,7 +127,7 @@ public final class TcpPairs {
 
   /** Frees the memory of all paths; when no thread can touch it any more. */
   public void free() {
-    for (TcpPair pair : pairs) {
+    for (TcpPair pair : made) {
       pair.free();
     }
   }
@@ -219,7 +243,7 @@ public final class TcpPairs {
     return new ArrivalListener() {
       @Override
       public void received() {
-        pairs[peer].signal();
+        made(peer).signal();
       }
 
       @Override
@@ -263,7 +287,7 @@ public final class TcpPairs {
    */
   public void close(long lastCollective) {
     closed = true;
-    for (TcpPair pair : pairs) {
+    for (TcpPair pair : made) {
       pair.close(lastCollective);
     }
   }
@@ -271,14 +295,14 @@ public final class TcpPairs {
   /** Breaks all paths at once, what was sent over them may be lost. */
   public void breakOff() {
     closed = true;
-    for (TcpPair pair : pairs) {
+    for (TcpPair pair : made) {
       pair.breakOff();
     }
   }
 
   /** Whether no connection is left. */
   public boolean isClosed() {
-    for (TcpPair pair : pairs) {
+    for (TcpPair pair : made) {
       if (!pair.isClosed()) {
         return false;
       }
