@@ -1,0 +1,145 @@
+package org.sparkcollectives;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.sparkcollectives.store.HashStore;
+import org.sparkcollectives.store.Store;
+import org.sparkcollectives.testing.ForkedJvm;
+import org.sparkcollectives.testing.LeakCheck;
+import org.sparkcollectives.testing.RankProcesses;
+import org.sparkcollectives.testing.RankThreads;
+import org.sparkcollectives.testing.StoreTraffic;
+
+/**
+ * That what a rank needs to meet the others, and to work with them, hardly grows with the world.
+ */
+@ExtendWith(LeakCheck.class)
+class ScaleTest {
+
+  private static final GroupOptions OPTIONS =
+      GroupOptions.defaults().withName("many").withTransports("heap", "tcp");
+
+  /** What the ranks of a world ask of the store from the first request to the last. */
+  private static List<StoreTraffic> meetAndPart(int size) {
+    List<StoreTraffic> traffic =
+        IntStream.range(0, size).mapToObj(rank -> new StoreTraffic()).toList();
+    try (HashStore store = new HashStore()) {
+      RankThreads.run(
+          size,
+          rank -> {
+            Store counted = traffic.get(rank).count(store);
+            try (ProcessGroup world = ProcessGroups.create(counted, rank, size, OPTIONS)) {
+              world.barrier().await();
+            }
+            return null;
+          });
+      assertThat(store.listKeys()).isEmpty();
+    }
+    return traffic;
+  }
+
+  @Test
+  void aRankAsksTheStoreAsOftenInALargeWorldAsInASmallOne() {
+    for (int size : new int[] {10, 100, 400}) {
+      List<StoreTraffic> traffic = meetAndPart(size);
+      long[] requests = traffic.stream().mapToLong(StoreTraffic::requests).sorted().toArray();
+      // The last to leave removes the keys, one for each rank and some more; there may be two that
+      // do more than the rest, as another one made the roster.
+      assertThat(requests[size - 3]).as("%s ranks", size).isLessThanOrEqualTo(16);
+      assertThat(requests[size - 1]).as("%s ranks", size).isLessThanOrEqualTo(size + 30L);
+    }
+  }
+
+  @Test
+  void aRankReceivesAFewBytesForEachOther() {
+    int size = 300;
+    long[] bytes =
+        meetAndPart(size).stream().mapToLong(StoreTraffic::bytesReceived).sorted().toArray();
+    // 16 in the roster, and 12 of each that has left before this rank looked.
+    assertThat(bytes[size - 2]).isLessThanOrEqualTo(40L * size + 1_000);
+  }
+
+  @Test
+  void aRendezvousThatFailsNamesTheMissingAmongManyInOneRequest() {
+    int size = 1_000;
+    StoreTraffic traffic = new StoreTraffic();
+    try (HashStore store = new HashStore()) {
+      Store hasty = traffic.count(store).withTimeout(Duration.ofMillis(300));
+      assertThatThrownBy(() -> ProcessGroups.create(hasty, 7, size, OPTIONS))
+          .isInstanceOfSatisfying(
+              CollectiveTimeoutException.class,
+              e -> assertThat(e.missingRanks()).hasSize(size - 1).doesNotContain(7))
+          .hasMessageContaining("999 of 1000 ranks have not arrived: [0, 1, 2, 3, 4, 5, 6, 8, 9,")
+          .hasMessageContaining("and 979 more");
+    }
+    assertThat(traffic.requests()).isLessThanOrEqualTo(8);
+  }
+
+  @Test
+  void ranksOfTwoProcessesMeetReduceAndPart() throws Exception {
+    assertThatRanksMeetReduceAndPart(2, 50);
+  }
+
+  @Tag("full")
+  @Test
+  void aThousandRanksOfFourProcessesMeetReduceAndPart() throws Exception {
+    assertThatRanksMeetReduceAndPart(4, 250);
+  }
+
+  private static void assertThatRanksMeetReduceAndPart(int processes, int ranksOfEach)
+      throws Exception {
+    int size = processes * ranksOfEach;
+    String url = "tcp://127.0.0.1:" + RankProcesses.freePort();
+    List<ForkedJvm> running = new ArrayList<>();
+    try {
+      for (int first = 0; first < size; first += ranksOfEach) {
+        running.add(
+            ForkedJvm.start(
+                List.of("-Xmx400m", "-Xss512k", "-XX:TieredStopAtLevel=1"),
+                ManyRanks.class,
+                String.valueOf(first),
+                String.valueOf(first + ranksOfEach),
+                String.valueOf(size),
+                url));
+      }
+      for (ForkedJvm each : running) {
+        assertThat(each.exitStatus()).as(each.output()).isZero();
+        assertThat(each.output()).contains("parted");
+        assertThat(openedFiles(each))
+            .as(each.output())
+            .isLessThanOrEqualTo(ranksOfEach * filesOfOneRank(size));
+      }
+    } finally {
+      running.forEach(ForkedJvm::close);
+    }
+  }
+
+  private static long openedFiles(ForkedJvm process) {
+    String line =
+        process
+            .output()
+            .lines()
+            .filter(each -> each.startsWith("files "))
+            .findFirst()
+            .orElseThrow();
+    return Long.parseLong(line.substring("files ".length()));
+  }
+
+  /**
+   * Each way to a peer is a connection out and one in. A barrier has a peer to send to for each
+   * doubling and another to receive from, recursive doubling has one for both, and the ranks beyond
+   * a power of two have one more; a selector takes three files.
+   */
+  private static long filesOfOneRank(int size) {
+    int doublings = Integer.SIZE - Integer.numberOfLeadingZeros(size - 1);
+    return 2L * doublings + 2L * (doublings + 1) + 3;
+  }
+}

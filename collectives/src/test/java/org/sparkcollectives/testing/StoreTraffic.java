@@ -1,0 +1,75 @@
+package org.sparkcollectives.testing;
+
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.Collection;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+import org.sparkcollectives.store.PrefixStore;
+import org.sparkcollectives.store.Store;
+import org.sparkcollectives.store.WatchableStore;
+
+/** Counts what a handle on a store, and all views of it, ask and receive. */
+public final class StoreTraffic {
+
+  private final AtomicLong requests = new AtomicLong();
+  private final AtomicLong bytesReceived = new AtomicLong();
+
+  /** The calls that a client would send to the store's process. */
+  public long requests() {
+    return requests.get();
+  }
+
+  /** The bytes of the values that came back. */
+  public long bytesReceived() {
+    return bytesReceived.get();
+  }
+
+  /** A handle on {@code store} whose calls are counted here. */
+  public Store count(WatchableStore store) {
+    return counted(store);
+  }
+
+  private WatchableStore counted(WatchableStore store) {
+    WatchableStore[] self = new WatchableStore[1];
+    InvocationHandler handler =
+        (proxy, method, arguments) ->
+            switch (method.getName()) {
+              case "withPrefix" -> PrefixStore.of((String) arguments[0], self[0]);
+              case "withTimeout" -> counted((WatchableStore) call(store, method, arguments));
+              case "timeout", "close", "toString", "hashCode" -> call(store, method, arguments);
+              default -> {
+                requests.incrementAndGet();
+                yield received(call(store, method, arguments));
+              }
+            };
+    self[0] =
+        (WatchableStore)
+            Proxy.newProxyInstance(
+                StoreTraffic.class.getClassLoader(),
+                new Class<?>[] {WatchableStore.class},
+                handler);
+    return self[0];
+  }
+
+  private static Object call(Store store, Method method, Object[] arguments) throws Throwable {
+    try {
+      return method.invoke(store, arguments);
+    } catch (InvocationTargetException e) {
+      throw e.getCause();
+    }
+  }
+
+  private Object received(Object result) {
+    if (result instanceof byte[] bytes) {
+      bytesReceived.addAndGet(bytes.length);
+    } else if (result instanceof Collection<?> values) {
+      values.forEach(this::received);
+    } else if (result instanceof CompletableFuture<?> future) {
+      future.thenAccept(this::received);
+    }
+    return result;
+  }
+}
