@@ -24,8 +24,8 @@ public final class SocketWait implements Parking, AutoCloseable {
   private record Registration(SocketInterest interest, SelectionKey key) {}
 
   /**
-   * How long to sleep where memory must be looked at: an eighth of the time that was waited, so that
-   * what was worth waiting for comes late by as much at the most.
+   * How long to sleep where memory must be looked at: an eighth of the time that was waited, so
+   * that what was worth waiting for comes late by as much at the most.
    */
   private static final long SHORTEST_NAP_NANOS = TimeUnit.MICROSECONDS.toNanos(20);
 
