@@ -25,7 +25,8 @@ public final class CollectivesConfiguration {
       ConfigEntry.list("spark.collectives.transports")
           .doc(
               "The paths that may be used: `heap` between ranks of one JVM, `shm` (shared memory)"
-                  + " between JVMs of one host, `tcp` between all. `tcp` cannot be left out where"
+                  + " between JVMs of one host that has 64 ranks of the group at the most, `tcp`"
+                  + " between all. `tcp` cannot be left out where"
                   + " ranks are in several JVMs.")
           .since("0.1.0")
           .check(

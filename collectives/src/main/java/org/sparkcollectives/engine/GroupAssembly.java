@@ -31,6 +31,9 @@ record GroupAssembly(Store store, RankContext context) {
   private static final long SPIN_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
   private static final Logger LOG = LoggerFactory.getLogger(GroupAssembly.class);
 
+  /** More ranks on one host than processors would spend their time on looking at memory. */
+  private static final int MOST_SHARING = 64;
+
   /** What the options leave open, as configured. */
   GroupOptions resolve(GroupOptions options) {
     Configuration configuration = context.configuration();
@@ -111,7 +114,7 @@ record GroupAssembly(Store store, RankContext context) {
             progress,
             wait,
             options.transports().contains("heap"),
-            sharedMemory(options, context.configuration()));
+            sharedMemory(members, options, context.configuration()));
     paths.open();
     RankMessages messages =
         new RankMessages(local.matchers().of(members.rank()), members.size(), paths::messagesTo);
@@ -174,15 +177,17 @@ record GroupAssembly(Store store, RankContext context) {
   }
 
   /** Where memory may be shared with other processes; null if it may not. */
-  private static Path sharedMemory(GroupOptions options, Configuration configuration) {
-    return options.transports().contains("shm")
+  private static Path sharedMemory(
+      Membership members, GroupOptions options, Configuration configuration) {
+    return options.transports().contains("shm") && members.ranksOnThisHost() <= MOST_SHARING
         ? Path.of(configuration.get(CollectivesConfiguration.SHM_FOLDER))
         : null;
   }
 
   private static CostModel costs(
       Membership members, GroupOptions options, Configuration configuration) {
-    if (options.transports().contains("shm") && members.ranksOnThisHost() == members.size()) {
+    boolean oneHost = members.ranksOnThisHost() == members.size();
+    if (oneHost && sharedMemory(members, options, configuration) != null) {
       return CostModel.of(
           configuration.get(CollectivesConfiguration.COST_SHM_LATENCY),
           configuration.get(CollectivesConfiguration.COST_SHM_OVERHEAD),
