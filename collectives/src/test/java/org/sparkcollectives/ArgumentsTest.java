@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
 
@@ -251,6 +252,71 @@ class ArgumentsTest {
               .hasMessageContaining("this rank is alone in the group");
           return null;
         });
+  }
+
+  @Test
+  void membersThatCannotBeAreRefused() {
+    refused("new-group", "must not contain duplicate entries, got [1, 1]", g -> g.newGroup(1, 1));
+    refused("new-group", "rank 3 is not in this group", g -> g.newGroup(0, 3));
+    refused("new-group", "rank -1 is not in this group", g -> g.newGroup(-1));
+    String subgroups = "new-subgroups";
+    refused(subgroups, "the group size (0) must be positive", g -> g.newSubgroups(0));
+    refused(subgroups, "the group size (-3) must be positive", g -> g.newSubgroups(-3));
+    refused(
+        subgroups, "the group size (9) must not exceed the world size (3)", g -> g.newSubgroups(9));
+    refused(subgroups, "(3) must be divisible by the group size (2)", g -> g.newSubgroups(2));
+    refused(subgroups, "list of groups cannot be empty", g -> g.newSubgroups(List.of()));
+    refused(subgroups, "a group must have a member", g -> g.newSubgroups(List.of(new int[0])));
+    refused(
+        subgroups,
+        "rank 1 has appeared in both [0, 1] and [1, 2]",
+        g -> g.newSubgroups(List.of(new int[] {0, 1}, new int[] {1, 2})));
+    refused("new-group", "duplicate entries", g -> g.newSubgroups(List.of(new int[] {2, 2})));
+    refused("new-group", "rank 7 is not in", g -> g.newSubgroups(List.of(new int[] {7})));
+    refused("shrink", "name at least one rank to exclude", ProcessGroup::shrink);
+    refused("shrink", "rank 3 is out of bounds; valid ranks are 0 to 2", g -> g.shrink(3));
+    refused("shrink", "all 3 ranks are excluded", g -> g.shrink(0, 1, 2));
+    refused("shrink", "this rank is in the list of excluded ranks", g -> g.shrink(g.rank()));
+    areRefusedAndTheGroupGoesOn();
+  }
+
+  @Test
+  void aRankOutsideOfTheWorldIsRefused() {
+    try (HashStore store = new HashStore()) {
+      for (int[] wrong : new int[][] {{-1, 2}, {2, 2}, {0, 0}, {0, -1}}) {
+        assertThatThrownBy(
+                () -> ProcessGroups.create(store, wrong[0], wrong[1], GroupOptions.defaults()))
+            .isInstanceOf(IllegalArgumentException.class)
+            .hasMessageContaining(
+                "The rank must be 0 to size - 1, but is " + wrong[0] + " of " + wrong[1]);
+      }
+      assertThat(store.listKeys()).isEmpty();
+    }
+    GroupRuns.run(
+        2,
+        GroupOptions.defaults(),
+        group -> {
+          for (int wrong : new int[] {-1, 2}) {
+            assertThatThrownBy(() -> group.globalRank(wrong))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("has ranks 0 to 1, not " + wrong);
+            assertThatThrownBy(() -> group.groupRank(wrong))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("Global rank " + wrong + " is not in group");
+          }
+          return null;
+        });
+  }
+
+  @Test
+  void aBatchHoldsSendsAndReceives() {
+    Tensor tensor = floats(1);
+    assertThatThrownBy(() -> new P2POp(OpType.BROADCAST, tensor, 1, 0))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("A batch holds sends and receives, not BROADCAST");
+    assertThatThrownBy(() -> P2POp.send(null, 1, 0))
+        .isInstanceOf(NullPointerException.class)
+        .hasMessage("tensor");
   }
 
   private void areRefusedAndTheGroupGoesOn() {
