@@ -288,6 +288,139 @@ abstract class WorkContractTest {
   }
 
   @Test
+  void aBarrierComesAfterTheCollectivesBegunBefore() {
+    ranks(
+        3,
+        group -> {
+          List<Work> before = new ArrayList<>();
+          int[] sums = new int[20_000];
+          for (int i = 0; i < 10; i++) {
+            before.add(group.allReduce(Tensor.of(sums), ReduceOp.SUM));
+          }
+          group.barrier().await();
+          assertThat(before).allMatch(Work::isSuccess);
+          return null;
+        });
+  }
+
+  @Test
+  void oneFailureFailsTheWholeBlock() {
+    CountDownLatch timedOut = new CountDownLatch(1);
+    ranks(
+        2,
+        group -> {
+          int[] sum = {1};
+          group.allReduce(Tensor.of(sum), ReduceOp.SUM).await();
+          if (group.rank() == 1) {
+            timedOut.await();
+            return null;
+          }
+          try {
+            ProcessGroup view = group.withTimeout(Duration.ofMillis(100));
+            Coalescing block = view.coalesce();
+            Work send;
+            Work receive;
+            try (block) {
+              receive = view.recv(Tensor.of(sum), 1, 0);
+              send = view.send(Tensor.of(sum), 1, 0);
+            }
+            Work work = block.work();
+            assertThatThrownBy(work::await).isInstanceOf(CollectiveTimeoutException.class);
+            assertThatThrownBy(send::await).isInstanceOf(CollectiveTimeoutException.class);
+            assertThat(work.isCompleted()).isTrue();
+            assertThat(work.isSuccess()).isFalse();
+            assertThat(work.exception()).isSameAs(receive.exception());
+            assertThat(work.result().join()).isEqualTo(WorkResult.TIMEOUT);
+            assertThatThrownBy(() -> get(work)).isInstanceOf(ExecutionException.class);
+            assertThatThrownBy(work::sourceRank).isInstanceOf(IllegalStateException.class);
+          } finally {
+            timedOut.countDown();
+          }
+          return null;
+        });
+  }
+
+  @Test
+  void manyThreadsMayAwaitOneWork() {
+    ranks(
+        2,
+        group -> {
+          int[] sum = {1};
+          Work work = group.rank() == 0 ? group.allReduce(Tensor.of(sum), ReduceOp.SUM) : null;
+          List<CompletableFuture<Boolean>> waiters = new ArrayList<>();
+          for (int i = 0; work != null && i < 8; i++) {
+            boolean bounded = i % 2 == 0;
+            CompletableFuture<Boolean> waiter = new CompletableFuture<>();
+            waiters.add(waiter);
+            Thread thread =
+                new Thread(
+                    () -> {
+                      if (bounded) {
+                        waiter.complete(work.await(PATIENCE));
+                      } else {
+                        work.await();
+                        waiter.complete(true);
+                      }
+                    });
+            thread.setDaemon(true);
+            thread.start();
+          }
+          if (group.rank() == 0) {
+            group.store().set("threads wait", new byte[0]);
+          } else {
+            group.store().get("threads wait");
+            group.allReduce(Tensor.of(sum), ReduceOp.SUM).await();
+          }
+          for (CompletableFuture<Boolean> waiter : waiters) {
+            assertThat(waiter.get(PATIENCE_SECONDS, TimeUnit.SECONDS)).isTrue();
+          }
+          group.barrier().await();
+          assertThat(sum).containsExactly(2);
+          return null;
+        });
+  }
+
+  @Test
+  void threadsExchangeMessagesOfTheirOwnTags() {
+    int threads = 4;
+    int messages = 100;
+    ranks(
+        2,
+        group -> {
+          List<CompletableFuture<Void>> done = new ArrayList<>();
+          for (int t = 0; t < threads; t++) {
+            int tag = t;
+            done.add(
+                CompletableFuture.runAsync(
+                    () -> {
+                      for (int i = 0; i < messages; i++) {
+                        int[] value = {group.rank() == 0 ? 1000 * tag + i : -1};
+                        Work work =
+                            group.rank() == 0
+                                ? group.send(Tensor.of(value), 1, tag)
+                                : group.recv(Tensor.of(value), 0, tag);
+                        work.await();
+                        assertThat(value).containsExactly(1000 * tag + i);
+                      }
+                    },
+                    task -> {
+                      Thread thread = new Thread(task, "tag-" + tag);
+                      thread.setDaemon(true);
+                      thread.start();
+                    }));
+          }
+          for (CompletableFuture<Void> each : done) {
+            each.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+          }
+          assertThat(group.flightRecorder().records())
+              .extracting(FlightRecord::sequenceNumber)
+              .doesNotHaveDuplicates()
+              .hasSize(threads * messages);
+          return null;
+        });
+  }
+
+  @Test
   void onlyAReceiveThatIsDoneHasASource() {
     ranks(
         2,
