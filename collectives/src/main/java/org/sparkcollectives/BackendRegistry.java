@@ -24,11 +24,11 @@ public final class BackendRegistry {
   /**
    * From now on groups can ask for the backends of {@code provider}.
    *
-   * @throws IllegalArgumentException if there is a backend of that name
+   * @throws IllegalArgumentException if there is a backend of that name, or none can have it
    */
   public static void register(BackendProvider provider) {
     String name = Objects.requireNonNull(provider.name(), "name");
-    if (!BackendConfig.parse(name).everywhere().equals(name)) {
+    if (name.isEmpty() || !BackendConfig.parse(name).everywhere().equals(name)) {
       throw new IllegalArgumentException("A backend cannot be named \"" + name + "\"");
     }
     if (name.equals(NETTY)

@@ -13,6 +13,9 @@ import java.util.concurrent.TimeoutException;
 /** A work that somebody else's future ends. */
 final class FutureWork implements Work {
 
+  /** What a number of nanoseconds can hold. */
+  private static final Duration LONGEST_WAIT = Duration.ofNanos(Long.MAX_VALUE);
+
   private final OpType opType;
   private final long sequenceNumber;
   private final CompletableFuture<List<Tensor>> future;
@@ -27,13 +30,14 @@ final class FutureWork implements Work {
 
   @Override
   public void await() {
-    await(Duration.ofNanos(Long.MAX_VALUE));
+    await(LONGEST_WAIT);
   }
 
   @Override
   public boolean await(Duration timeout) {
     try {
-      future.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+      Duration atMost = timeout.compareTo(LONGEST_WAIT) > 0 ? LONGEST_WAIT : timeout;
+      future.get(atMost.toNanos(), TimeUnit.NANOSECONDS);
       return true;
     } catch (TimeoutException e) {
       return false;

@@ -87,6 +87,32 @@ class BackendsTest {
     }
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"", "Netty", "a,b", "cpu:mine", "1st", "netty", "fake"})
+  void aBackendNeedsANameOfItsOwn(String name) {
+    BackendProvider provider =
+        new BackendProvider() {
+          @Override
+          public String name() {
+            return name;
+          }
+
+          @Override
+          public Set<Device.Type> deviceTypes() {
+            return Set.of(Device.Type.CPU);
+          }
+
+          @Override
+          public Backend create(BackendContext group) {
+            throw new AssertionError("never asked for");
+          }
+        };
+    assertThatThrownBy(() -> BackendRegistry.register(provider))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining(name);
+    assertThat(BackendRegistry.names()).isEqualTo(Set.of("fake", "netty"));
+  }
+
   @Test
   void aBackendOfOnesOwnIsRegisteredOnceAndUsed() {
     BackendProvider mine =

@@ -1,6 +1,8 @@
 package org.sparkcollectives;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -12,6 +14,7 @@ import java.lang.reflect.Modifier;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.UnaryOperator;
@@ -122,5 +125,31 @@ class GroupOptionsTest {
     options.ranks()[1] = 7;
     assertThat(options.ranks()).containsExactly(1, 2);
     assertThat(options.transports()).containsExactly("heap");
+  }
+
+  @Test
+  void whatCannotBeIsRefusedAtOnce() {
+    GroupOptions options = GroupOptions.defaults();
+    for (Duration wrong :
+        List.of(
+            Duration.ZERO,
+            Duration.ofNanos(-1),
+            GroupOptions.LONGEST_TIMEOUT.plusNanos(1),
+            Duration.ofSeconds(Long.MAX_VALUE))) {
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> options.withTimeout(wrong))
+          .withMessageContaining("must be more than zero and 10000 days at the most, not " + wrong);
+    }
+    assertThat(options.withTimeout(GroupOptions.LONGEST_TIMEOUT).timeout()).hasDays(10_000);
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> options.withTransports("tcp", "carrier pigeon"))
+        .withMessage("Unknown transport \"carrier pigeon\"; there are [heap, shm, tcp]");
+    assertThatIllegalArgumentException()
+        .isThrownBy(options::withTransports)
+        .withMessage("A group needs at least one transport");
+    assertThatNullPointerException().isThrownBy(() -> options.withName(null)).withMessage("name");
+    assertThatNullPointerException()
+        .isThrownBy(() -> options.withDebugLevel(null))
+        .withMessage("debug level");
   }
 }

@@ -387,6 +387,45 @@ abstract class GroupsContractTest {
   }
 
   @Test
+  void closingAViewOrTheStoreClosesNothing() {
+    ranks(
+        2,
+        world -> {
+          try (ProcessGroup view = world.withTimeout(Duration.ofMinutes(1))) {
+            assertThat(view.name()).isEqualTo(world.name());
+            assertThat(sum(view, world)).isEqualTo(1);
+          }
+          world.store().close();
+          world.store().set("rank " + world.rank(), new byte[0]);
+          world.store().multiGet(List.of("rank 0", "rank 1"));
+          assertThat(sum(world, world)).isEqualTo(1);
+          return null;
+        });
+  }
+
+  @Test
+  void aGroupThatHasEndedStillTellsOfItself() {
+    ranks(
+        2,
+        world -> {
+          assertThat(sum(world, world)).isEqualTo(1);
+          ProcessGroup group = world.newGroup();
+          world.abort(new IllegalStateException("first"));
+          world.abort(new IllegalStateException("second"));
+          assertThatThrownBy(() -> sum(world, world)).hasMessageContaining("first");
+          assertThat(world.rank()).isEqualTo(world.groupRank(world.rank()));
+          assertThat(world.size()).isEqualTo(2);
+          assertThat(world.backend()).isEqualTo("cpu:netty");
+          assertThat(world.groups()).extracting(ProcessGroup::name).containsExactly(group.name());
+          assertThat(world.flightRecorder().records()).isNotEmpty();
+          world.close();
+          assertThat(world.flightRecorder().records()).isNotEmpty();
+          assertThat(world.name()).isNotEmpty();
+          return null;
+        });
+  }
+
+  @Test
   void manyGroupsAreMadeAndClosed() {
     ranks(
         3,

@@ -50,6 +50,11 @@ public final class AbortPropagation implements AutoCloseable {
   private final AtomicLong nextUnderWay = new AtomicLong();
   private final CompletableFuture<byte[]> watch;
 
+  /** What this rank itself has noticed; null if nothing. */
+  private volatile Noticed noticed;
+
+  private record Noticed(Failure failure, Function<String, CollectiveException> local) {}
+
   /** Begins to listen for the failures of other ranks, where the store can be watched. */
   public AbortPropagation(
       Store store, GroupFailure groupFailure, RankIdentity self, Executor executor) {
@@ -62,7 +67,7 @@ public final class AbortPropagation implements AutoCloseable {
       watch.whenComplete(
           (record, cause) -> {
             if (cause == null) {
-              inBackground(() -> settle(FailureCodec.decode(record), null));
+              inBackground(() -> settle(FailureCodec.decode(record)));
             } else if (!watch.isCancelled()) {
               LOG.warn(
                   "{} has lost the group's store ({}): from now on it learns of failures only from"
@@ -89,7 +94,7 @@ public final class AbortPropagation implements AutoCloseable {
         () -> {
           Failure found = published.read();
           if (found != null) {
-            settle(found, null);
+            settle(found);
           }
         });
   }
@@ -101,8 +106,9 @@ public final class AbortPropagation implements AutoCloseable {
    *     better record turns up; null for what the record says
    */
   public void report(Failure failure, Function<String, CollectiveException> local) {
+    noticed = new Noticed(failure, local);
     if (failure.kind() == Failure.Kind.EXCEPTION) {
-      end(failure, local);
+      end(failure);
     }
     inBackground(
         () -> {
@@ -111,7 +117,7 @@ public final class AbortPropagation implements AutoCloseable {
           } catch (RuntimeException e) {
             LOG.warn("{} could not publish its failure: {}", self.where(), e.toString());
           }
-          settle(failure, local);
+          settle(failure);
         });
   }
 
@@ -162,7 +168,7 @@ public final class AbortPropagation implements AutoCloseable {
     }
   }
 
-  private void settle(Failure known, Function<String, CollectiveException> local) {
+  private void settle(Failure known) {
     Failure best = known;
     long start = System.nanoTime();
     while (!groupFailure.failed()
@@ -174,7 +180,7 @@ public final class AbortPropagation implements AutoCloseable {
         best = found;
       }
     }
-    end(best, best.equals(known) ? local : null);
+    end(best);
   }
 
   private Failure readQuietly() {
@@ -185,8 +191,12 @@ public final class AbortPropagation implements AutoCloseable {
     }
   }
 
-  private void end(Failure failure, Function<String, CollectiveException> local) {
-    Function<String, CollectiveException> exceptionFor = local;
+  private void end(Failure failure) {
+    // The record may come by way of the store, and before the one who reported it gets here; it may
+    // also be another rank's, which tells no more than this rank knows.
+    Noticed own = noticed;
+    Function<String, CollectiveException> exceptionFor =
+        own == null || failure.outranks(own.failure) ? null : own.local;
     if (exceptionFor == null) {
       exceptionFor =
           failure.rank() == self.rank()

@@ -1,0 +1,95 @@
+package org.sparkcollectives;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.sparkcollectives.store.HashStore;
+import org.sparkcollectives.store.Store;
+import org.sparkcollectives.testing.LeakCheck;
+import org.sparkcollectives.testing.RankThreads;
+
+/** Groups over a store that somebody else has written, which has the interface and no more. */
+@ExtendWith(LeakCheck.class)
+class CustomStoreTest {
+
+  /** A store that can do what {@link Store} says, and cannot watch keys. */
+  private static Store plain(Store store) {
+    return (Store)
+        Proxy.newProxyInstance(
+            Store.class.getClassLoader(),
+            new Class<?>[] {Store.class},
+            (proxy, method, arguments) -> {
+              Object result;
+              try {
+                result = method.invoke(store, arguments);
+              } catch (InvocationTargetException e) {
+                throw e.getCause();
+              }
+              return result instanceof Store view ? plain(view) : result;
+            });
+  }
+
+  @Test
+  void ranksMeetAndLearnOfEachOthersFailures() {
+    try (HashStore store = new HashStore()) {
+      RankThreads.run(
+          3,
+          rank -> {
+            try (ProcessGroup world =
+                ProcessGroups.create(plain(store), rank, 3, GroupOptions.defaults())) {
+              int[] sum = {1};
+              world.allReduce(Tensor.of(sum), ReduceOp.SUM).await();
+              assertThat(sum).containsExactly(3);
+              world.monitoredBarrier(Duration.ofSeconds(30), true);
+              try (ProcessGroup pair = world.newGroup(0, 1)) {
+                assertThat(pair == null).isEqualTo(rank == 2);
+              }
+              if (rank == 1) {
+                world.abort(new IllegalStateException("the data is wrong"));
+              }
+              assertThatThrownBy(() -> world.barrier().await())
+                  .isInstanceOf(CollectiveException.class)
+                  .hasMessageContaining("the data is wrong");
+            }
+            return null;
+          });
+    }
+  }
+
+  @Test
+  void aSchemeOfOnesOwnIsRegisteredOnceAndUsed() {
+    try (HashStore store = new HashStore()) {
+      AtomicInteger closed = new AtomicInteger();
+      RendezvousHandler handler =
+          url -> {
+            int rank = Integer.parseInt(url.getQuery().replaceAll(".*rank=(\\d+).*", "$1"));
+            return new RendezvousHandler.Meeting(
+                store, rank, 2, "127.0.0.1", closed::incrementAndGet);
+          };
+      Rendezvous.register("custom-store-test", handler);
+      assertThatThrownBy(() -> Rendezvous.register("custom-store-test", handler))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("handler for custom-store-test:// already");
+      assertThatThrownBy(() -> Rendezvous.register("tcp", handler))
+          .isInstanceOf(IllegalArgumentException.class);
+      RankThreads.run(
+          2,
+          rank -> {
+            try (ProcessGroup world =
+                Rendezvous.join("custom-store-test://here", rank, 2, GroupOptions.defaults())) {
+              assertThat(world.size()).isEqualTo(2);
+              assertThat(world.rank()).isEqualTo(rank);
+              world.barrier().await();
+            }
+            return null;
+          });
+      assertThat(closed).hasValue(2);
+    }
+  }
+}

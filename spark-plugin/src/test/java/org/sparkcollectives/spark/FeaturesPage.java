@@ -1,0 +1,135 @@
+package org.sparkcollectives.spark;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** The page that says which of c10d's features are here, taken apart. */
+final class FeaturesPage {
+
+  static final String BEGIN = "<!-- generated: counts -->\n";
+  static final String END = "<!-- end of generated -->";
+
+  /** How much of a feature there is. */
+  enum State {
+    WORKS("works"),
+    DIFFERS("differs"),
+    NOT_ON_THE_JVM("not on the JVM"),
+    NOT_THERE_YET("not there yet");
+
+    private final String text;
+
+    State(String text) {
+      this.text = text;
+    }
+
+    /** Whether somebody can use the feature, so that a test must show it. */
+    boolean isThere() {
+      return this == WORKS || this == DIFFERS;
+    }
+  }
+
+  /**
+   * One feature.
+   *
+   * @param group the heading of the second level that it is under
+   * @param feature its name in c10d
+   * @param names what it is here
+   * @param reason how it differs, or why it is not there; may be empty
+   * @param tests {@code Class} or {@code Class#method}
+   */
+  record Row(
+      String group,
+      String feature,
+      List<String> names,
+      State state,
+      String reason,
+      List<String> tests) {}
+
+  private static final Pattern STATE = Pattern.compile("\\*\\*(.+?)\\*\\*(?:[:;] (.+))?");
+  private static final Pattern CODE = Pattern.compile("`([^`]+)`");
+
+  private final List<Row> rows = new ArrayList<>();
+
+  /** Reads the page. */
+  FeaturesPage(String page) {
+    String group = "";
+    for (String line : page.substring(page.indexOf(END)).lines().toList()) {
+      if (line.startsWith("## ")) {
+        group = line.substring(3);
+      } else if (line.startsWith("| ") && !line.startsWith("| c10d |")) {
+        rows.add(row(group, line));
+      }
+    }
+  }
+
+  private static Row row(String group, String line) {
+    List<String> cells =
+        Arrays.stream(line.split("\\|", -1)).map(String::strip).toList().subList(1, 5);
+    Matcher matcher = STATE.matcher(cells.get(2));
+    if (!matcher.matches()) {
+      throw new IllegalArgumentException("No state that is known: " + line);
+    }
+    return new Row(
+        group,
+        cells.get(0),
+        codes(cells.get(1)),
+        state(matcher.group(1), line),
+        matcher.group(2) == null ? "" : matcher.group(2),
+        codes(cells.get(3)));
+  }
+
+  private static State state(String text, String line) {
+    for (State state : State.values()) {
+      if (state.text.equals(text)) {
+        return state;
+      }
+    }
+    throw new IllegalArgumentException("No state that is known: " + line);
+  }
+
+  private static List<String> codes(String cell) {
+    return CODE.matcher(cell).results().map(each -> each.group(1)).toList();
+  }
+
+  List<Row> rows() {
+    return rows;
+  }
+
+  /** How many rows of each group are in which state. */
+  private String counts() {
+    Map<String, int[]> counts = new LinkedHashMap<>();
+    int[] all = new int[State.values().length];
+    for (Row row : rows) {
+      counts.computeIfAbsent(row.group, group -> new int[all.length])[row.state.ordinal()]++;
+      all[row.state.ordinal()]++;
+    }
+    counts.put("all", all);
+    StringBuilder text = new StringBuilder("|");
+    for (State state : State.values()) {
+      text.append(" | ").append(state.text);
+    }
+    text.append(" |\n|---").append("|---:".repeat(all.length)).append("|\n");
+    counts.forEach(
+        (group, numbers) -> {
+          text.append("| ").append(group);
+          for (int number : numbers) {
+            text.append(" | ").append(number);
+          }
+          text.append(" |\n");
+        });
+    return text.toString();
+  }
+
+  /** The page with the counts of today. */
+  static String withCounts(String page) {
+    int begin = page.indexOf(BEGIN) + BEGIN.length();
+    return page.substring(0, begin)
+        + new FeaturesPage(page).counts()
+        + page.substring(page.indexOf(END));
+  }
+}

@@ -1,0 +1,104 @@
+package org.sparkcollectives.spark;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** The sources of all modules: which classes there are, and which tests. */
+final class TestSources {
+
+  private static final Set<String> SKIPPED = Set.of("target", ".git", "docs", "node_modules");
+
+  /** From an annotation to the declaration of the method, which is the next at its depth. */
+  private static final String TEST_IN_JAVA =
+      "\\n  @(?:Test|ParameterizedTest|RepeatedTest|TestFactory|Property)\\b"
+          + "(?:(?!\\n  }\\n)[\\s\\S])*?"
+          + "\\n  (?:public |final |static )*(?:void|[A-Z]\\w*(?:<[^\\n]*>)?) ";
+
+  private static final Pattern TEST_IN_SCALA = Pattern.compile("\\btest\\(\"");
+  private static final Pattern SUPERCLASS =
+      Pattern.compile("\\bclass (\\w+)\\S*\\s+extends (\\w+)");
+
+  /** The text of each class of tests, by its simple name. */
+  private final Map<String, String> tests = new HashMap<>();
+
+  /** The full name of each class that is not of tests, by its simple name. */
+  private final Map<String, String> classes = new HashMap<>();
+
+  /** Of the project in {@code root}. */
+  TestSources(Path root) {
+    try {
+      Files.walkFileTree(
+          root,
+          new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes) {
+              return SKIPPED.contains(folder.getFileName().toString())
+                  ? FileVisitResult.SKIP_SUBTREE
+                  : FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes)
+                throws IOException {
+              add(root.relativize(file).toString().replace('\\', '/'), file);
+              return FileVisitResult.CONTINUE;
+            }
+          });
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private void add(String path, Path file) throws IOException {
+    Matcher source =
+        Pattern.compile(".*\\bsrc/(main|test)/(?:java|scala)/(.+)\\.(?:java|scala)").matcher(path);
+    if (!source.matches()) {
+      return;
+    }
+    String name = source.group(2).replace('/', '.');
+    String simple = name.substring(name.lastIndexOf('.') + 1);
+    if (source.group(1).equals("test")) {
+      tests.put(simple, Files.readString(file));
+    } else {
+      classes.put(simple, name);
+    }
+  }
+
+  /** The full name of a class that is not of tests; null if there is none. */
+  String fullName(String simpleName) {
+    return classes.get(simpleName);
+  }
+
+  /** Whether there is a test of this name: a class with tests, or one of its methods. */
+  boolean has(String reference) {
+    String[] parts = reference.split("#", 2);
+    String text = tests.get(parts[0]);
+    if (text == null) {
+      return false;
+    }
+    boolean here =
+        parts.length == 1
+            ? TEST_IN_SCALA.matcher(text).find() || hasTest(text, "\\w+")
+            : hasTest(text, Pattern.quote(parts[1]));
+    Matcher inherited = SUPERCLASS.matcher(text);
+    return here || (inherited.find() && has(superclass(inherited.group(2), parts)));
+  }
+
+  private static String superclass(String name, String[] parts) {
+    return parts.length == 1 ? name : name + "#" + parts[1];
+  }
+
+  private static boolean hasTest(String text, String method) {
+    return Pattern.compile(TEST_IN_JAVA + method + "\\(").matcher(text).find();
+  }
+}
