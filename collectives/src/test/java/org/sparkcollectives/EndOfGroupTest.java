@@ -39,7 +39,8 @@ class EndOfGroupTest {
   private static RankContext ownNodeWithLoops(int rank) {
     return new HostedRank(
         List.of(
-            "spark.collectives.port.maxRetries=" + (16 + rank), "spark.collectives.tcp.direct=false"),
+            "spark.collectives.port.maxRetries=" + (16 + rank),
+            "spark.collectives.tcp.direct=false"),
         TransportSecurity.plain());
   }
 
