@@ -189,6 +189,39 @@ class EndOfGroupTest {
   }
 
   @Test
+  void aMessageThatTimesOutBlamesTheRankThatDidNotCall() {
+    GroupRuns.run(
+        3,
+        GroupOptions.defaults(),
+        world -> {
+          if (world.rank() == 0) {
+            Work never =
+                world.withTimeout(Duration.ofMillis(100)).recv(Tensor.of(new double[1]), 2, 0);
+            assertThatThrownBy(never::await)
+                .isInstanceOf(CollectiveTimeoutException.class)
+                .hasMessageContaining("rank 2");
+          } else if (world.rank() == 1) {
+            assertThatThrownBy(() -> world.barrier().await())
+                .isInstanceOfSatisfying(
+                    PeerFailedException.class,
+                    failed -> assertThat(failed.failure().rank()).isEqualTo(2));
+          } else {
+            Eventually.holds(
+                () -> {
+                  try {
+                    world.allocate(DType.INT8, 1);
+                    return false;
+                  } catch (CollectiveException e) {
+                    return true;
+                  }
+                },
+                () -> "the group does not fail");
+          }
+          return null;
+        });
+  }
+
+  @Test
   void manyGroupsMadeFromAGroupLeaveNoKeys() {
     try (HashStore store = new HashStore()) {
       RankThreads.run(

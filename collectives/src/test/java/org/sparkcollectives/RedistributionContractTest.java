@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
@@ -410,6 +411,9 @@ abstract class RedistributionContractTest {
           Tensor one = Tensor.of(1);
           Tensor two = Tensor.of(1, 2);
           refused(() -> group.gather(List.of(), one, 5), "root must be 0 to 1, not 5");
+          refused(() -> group.allReduce((SparseTensor) null), "the tensor is null");
+          refused(() -> group.newSubgroups((List<int[]>) null), "the list of groups is null");
+          refused(() -> group.batch(Arrays.asList((P2POp) null)), "operation is null");
           refused(
               () -> group.gather(List.of(one), one, group.rank()),
               "one tensor for each of 2 ranks, not 1");

@@ -59,6 +59,10 @@ final class Arguments {
     require(op.supports(dtype), operation, op + " is not defined for " + dtype.label());
   }
 
+  void given(String operation, String name, Object argument) {
+    require(argument != null, operation, "the " + name + " is null");
+  }
+
   HostTensor tensor(String operation, String name, Tensor tensor) {
     require(tensor != null, operation, "the " + name + " is null");
     try {
@@ -212,6 +216,7 @@ final class Arguments {
     require(
         operations != null && !operations.isEmpty(), "batch", "requires at least one operation");
     for (P2POp each : operations) {
+      given("batch", "operation", each);
       tensor("batch", each.type().label() + "'s tensor", each.tensor());
       peer("batch", each.peer());
       tag("batch", each.tag());
@@ -310,6 +315,7 @@ final class Arguments {
   /** Lists of members, by their global ranks, none of whom is in two. */
   List<List<Integer>> subgroups(List<int[]> globalRanks, Membership parent) {
     String operation = "new-subgroups";
+    given(operation, "list of groups", globalRanks);
     require(!globalRanks.isEmpty(), operation, "the list of groups cannot be empty");
     Map<Integer, int[]> seen = new HashMap<>();
     for (int[] ranks : globalRanks) {

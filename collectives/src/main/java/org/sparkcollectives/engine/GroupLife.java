@@ -248,7 +248,8 @@ final class GroupLife implements Watchdog.Watched, AutoCloseable {
         operation ->
             new CollectiveTimeoutException(
                 text, work.opType().label(), work.sequenceNumber(), missing);
-    RankIdentity guilty = missing.isEmpty() ? self : members.identityOf(missing.get(0));
+    int late = missing.isEmpty() ? work.lateRank() : missing.get(0);
+    RankIdentity guilty = late < 0 ? self : members.identityOf(late);
     report(
         guilty.failure(Failure.Kind.TIMEOUT, work.describe(), work.sequenceNumber(), text), local);
   }

@@ -64,6 +64,11 @@ abstract class MessageWork extends PendingWork {
   }
 
   @Override
+  int lateRank() {
+    return matched ? -1 : peer;
+  }
+
+  @Override
   String whoIsMissing() {
     if (peer == PostedReceive.ANY_SOURCE) {
       return "no rank has sent a message that matches";

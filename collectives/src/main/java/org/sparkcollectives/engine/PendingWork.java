@@ -76,6 +76,11 @@ abstract class PendingWork implements Work {
   /** The rank that has left without doing its part in this work, or -1. */
   abstract int waitsInVainFor(Departures departures);
 
+  /** The rank that an overdue work knows by itself not to have come, or -1. */
+  int lateRank() {
+    return -1;
+  }
+
   /** What an overdue work knows by itself of who is missing. */
   abstract String whoIsMissing();
 

@@ -132,6 +132,7 @@ final class RankProcessGroup implements ProcessGroup {
   @Override
   public Work allReduce(SparseTensor tensor) {
     group.requireOpen();
+    arguments.given("all-reduce-sparse", "tensor", tensor);
     HostTensor values = arguments.tensor("all-reduce-sparse", "values", tensor.values());
     arguments.tensor("all-reduce-sparse", "indices", tensor.indices());
     arguments.reducible("all-reduce-sparse", ReduceOp.SUM, values.dtype());
