@@ -132,7 +132,11 @@ class SharedMemoryTest {
             float[] result = new float[count];
             mine.copyTo(result);
             assertThat(result[count / 2]).isEqualTo(3 + 3 * round);
-            world.allReduce(tensor, ReduceOp.premulSum(0.5)).await();
+            java.util.Arrays.fill(own, 2);
+            tensor.copyFrom(own);
+            world.allReduce(tensor, ReduceOp.premulSum(rank + 1)).await();
+            tensor.copyTo(own);
+            assertThat(own).containsOnly(12);
           }
           Tensor all = world.allocate(DType.INT64, 3 * 9_000);
           Tensor part = world.allocate(DType.INT64, 9_000);

@@ -65,7 +65,8 @@ public final class AlgorithmSelector {
   /** Reduces {@code tensor} over all ranks, in place. */
   public void allReduce(Peers peers, HostTensor tensor, ReduceOp op) {
     ReduceKernel kernel = ReduceKernel.of(op, tensor.dtype());
-    SharedRegion region = peers.regionFor(List.of(tensor));
+    // What is multiplied first changes after it was shown, which only the heap waits for.
+    SharedRegion region = multiplies(op) ? peers.region() : peers.regionFor(List.of(tensor));
     if (region != null) {
       sharedAllReduce.run(region, tensor, kernel);
     } else {

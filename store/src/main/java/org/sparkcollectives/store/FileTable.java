@@ -254,7 +254,7 @@ final class FileTable {
   }
 
   /** Takes for the calls that wait for a value, the first come first. */
-  private void takeFromQueues() throws IOException {
+  private void takeFromQueues() {
     for (FileReply pop : List.copyOf(pops)) {
       try {
         if (isEmpty(pop)) {
@@ -275,6 +275,9 @@ final class FileTable {
       } catch (StoreException e) {
         pops.remove(pop);
         pop.fail(e);
+      } catch (IOException e) {
+        pops.remove(pop);
+        pop.fail(lost(e));
       }
     }
   }
@@ -316,7 +319,16 @@ final class FileTable {
       pause = Math.min(pause * 2, SHORTEST_PAUSE_NANOS);
     }
     lockedToWrite = toWrite;
-    log.read(this::read);
+    boolean read = false;
+    try {
+      log.read(this::read);
+      read = true;
+    } finally {
+      if (!read) {
+        // What follows in this batch must not write after a place that was not read up to.
+        unlock();
+      }
+    }
   }
 
   private void unlock() {

@@ -69,7 +69,7 @@ public final class SharedFile implements AutoCloseable {
   public static SharedFile create(Path folder, int bytes) throws IOException {
     byte[] nonce = new byte[NONCE_BYTES];
     new SecureRandom().nextBytes(nonce);
-    Path name = folder.resolve("spark-collectives-" + HexFormat.of().formatHex(nonce));
+    Path name = folder.toRealPath().resolve("spark-collectives-" + HexFormat.of().formatHex(nonce));
     FileChannel channel =
         FileChannel.open(
             name,

@@ -78,9 +78,11 @@ final class RingOffer extends SimpleChannelInboundHandler<ByteBuf> {
   protected void channelRead0(ChannelHandlerContext context, ByteBuf bytes) {
     boolean taken = bytes.readByte() == TAKEN;
     file.keep();
-    context.pipeline().addLast(returnPath);
-    if (bytes.isReadable()) {
-      context.fireChannelRead(bytes.retain());
+    if (taken) {
+      context.pipeline().addLast(returnPath);
+      if (bytes.isReadable()) {
+        context.fireChannelRead(bytes.retain());
+      }
     }
     context.pipeline().remove(this);
     answer.complete(taken);

@@ -2,7 +2,9 @@ package org.sparkcollectives.transport.tcp;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.channels.CancelledKeyException;
 import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.util.ArrayList;
@@ -80,7 +82,7 @@ public final class SocketWait implements Parking, AutoCloseable {
       }
       selector.select(Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos)));
       selector.selectedKeys().clear();
-    } catch (ClosedChannelException e) {
+    } catch (ClosedChannelException | CancelledKeyException | ClosedSelectorException e) {
       // Whoever reads or writes next says so.
       unregistered.removeIf(each -> !each.socket().isOpen());
     } catch (IOException e) {

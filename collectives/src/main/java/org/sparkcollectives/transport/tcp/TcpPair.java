@@ -25,7 +25,7 @@ final class TcpPair implements Pair, Progress.Send {
   private final OutgoingMessage outgoing = new OutgoingMessage();
   private final IncomingMessage incoming = new IncomingMessage();
 
-  private CompletableFuture<TcpPairs.Route> connecting;
+  private volatile CompletableFuture<TcpPairs.Route> connecting;
   private volatile ReturnPath returnPath;
   private ByteSink sink;
   private ByteSource wakesFor;
@@ -55,7 +55,13 @@ final class TcpPair implements Pair, Progress.Send {
       ReturnPath path = new ReturnPath(pairs.returnsOf(peer));
       returnPath = path;
       connecting = pairs.connect(peer, path, progress::signal);
-      connecting.whenComplete((route, cause) -> progress.signal());
+      connecting.whenComplete(
+          (route, cause) -> {
+            if (closed && route != null) {
+              route.channel().close();
+            }
+            progress.signal();
+          });
     }
     outgoing.begin(new MessageHeader(pairs.current(), tensor.dtype(), tensor.count()), tensor);
     progress.begin(this);
@@ -224,12 +230,12 @@ final class TcpPair implements Pair, Progress.Send {
   private Channel outgoingAtTheEnd() {
     closed = true;
     ReturnPath path = returnPath;
-    if (path == null) {
-      return null;
+    if (path != null) {
+      path.close();
     }
-    path.close();
-    boolean none = connecting.cancel(false) || connecting.isCompletedExceptionally();
-    return none ? null : connecting.join().channel();
+    CompletableFuture<TcpPairs.Route> route = connecting;
+    boolean none = route == null || route.cancel(false) || route.isCompletedExceptionally();
+    return none ? null : route.join().channel();
   }
 
   private Channel incomingAtTheEnd() {
@@ -249,9 +255,9 @@ final class TcpPair implements Pair, Progress.Send {
 
   /** Whether no connection is left. */
   boolean isClosed() {
-    boolean connected =
-        returnPath != null && connecting.isDone() && !connecting.isCompletedExceptionally();
+    CompletableFuture<TcpPairs.Route> route = connecting;
+    boolean connected = route != null && route.isDone() && !route.isCompletedExceptionally();
     Channel in = sourceChannel;
-    return (!connected || !connecting.join().channel().isOpen()) && (in == null || !in.isOpen());
+    return (!connected || !route.join().channel().isOpen()) && (in == null || !in.isOpen());
   }
 }

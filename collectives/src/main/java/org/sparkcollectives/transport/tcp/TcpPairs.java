@@ -206,7 +206,7 @@ public final class TcpPairs {
                     new Route(connecting.join(), new RingSink(ring)));
               }
               file.close();
-              return overTcp(peer, new ReturnPath(returnsOf(peer)), onProgress);
+              return overTcp(peer, returnPath, onProgress);
             });
   }
 
