@@ -65,8 +65,7 @@ public final class AlgorithmSelector {
   /** Reduces {@code tensor} over all ranks, in place. */
   public void allReduce(Peers peers, HostTensor tensor, ReduceOp op) {
     ReduceKernel kernel = ReduceKernel.of(op, tensor.dtype());
-    // What is multiplied first changes after it was shown, which only the heap waits for.
-    SharedRegion region = multiplies(op) ? peers.region() : peers.regionFor(List.of(tensor));
+    SharedRegion region = regionFor(peers, op, List.of(tensor));
     if (region != null) {
       sharedAllReduce.run(region, tensor, kernel);
     } else {
@@ -86,8 +85,7 @@ public final class AlgorithmSelector {
   /** Reduces {@code tensor} over all ranks, in place at the root; elsewhere it is only read. */
   public void reduce(Peers peers, HostTensor tensor, ReduceOp op, int root) {
     ReduceKernel kernel = ReduceKernel.of(op, tensor.dtype());
-    // What is multiplied is a copy, which only the heap can show.
-    SharedRegion region = multiplies(op) ? peers.region() : peers.regionFor(List.of(tensor));
+    SharedRegion region = regionFor(peers, op, List.of(tensor));
     if (region != null) {
       sharedReduce.run(region, tensor, root, kernel, multiplies(op));
     } else if (kernel.reducesInPlace()) {
@@ -116,7 +114,7 @@ public final class AlgorithmSelector {
 
   private void reduceScatter(Peers peers, HostTensor output, Chunks input, ReduceOp op) {
     ReduceKernel kernel = ReduceKernel.of(op, output.dtype());
-    SharedRegion region = multiplies(op) ? peers.region() : peers.regionFor(input.all());
+    SharedRegion region = regionFor(peers, op, input.all());
     if (region != null) {
       sharedReduceScatter.run(region, output, multiplied(input, op, kernel), kernel);
     } else if (kernel.reducesInPlace() && !isShort(peers, input)) {
@@ -140,6 +138,14 @@ public final class AlgorithmSelector {
 
   private static Chunks multiplied(Chunks input, ReduceOp op, ReduceKernel kernel) {
     return multiplies(op) ? input.premultiplied(kernel) : input;
+  }
+
+  /**
+   * The memory that all ranks see for a reduction. What is multiplied first is a copy, or changes
+   * after it was asked for, and only the heap waits until it is shown.
+   */
+  private static SharedRegion regionFor(Peers peers, ReduceOp op, List<HostTensor> tensors) {
+    return multiplies(op) ? peers.region() : peers.regionFor(tensors);
   }
 
   private static boolean multiplies(ReduceOp op) {

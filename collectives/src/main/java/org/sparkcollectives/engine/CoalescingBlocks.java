@@ -18,7 +18,8 @@ final class CoalescingBlocks {
   }
 
   Coalescing open() {
-    if (current.get() != null) {
+    Block before = current.get();
+    if (before != null && !before.closed) {
       throw new IllegalStateException(
           "A coalescing block of group \"" + group + "\" is open already on this thread");
     }
@@ -30,7 +31,8 @@ final class CoalescingBlocks {
   /** Counts a work among those of this thread's block, if there is one. */
   Work begun(Work work) {
     Block block = current.get();
-    if (block != null) {
+    // Another thread may have closed it.
+    if (block != null && !block.closed) {
       block.works.add(work);
     }
     return work;
@@ -38,7 +40,7 @@ final class CoalescingBlocks {
 
   private final class Block implements Coalescing {
     private final List<Work> works = new ArrayList<>();
-    private boolean closed;
+    private volatile boolean closed;
 
     @Override
     public void close() {

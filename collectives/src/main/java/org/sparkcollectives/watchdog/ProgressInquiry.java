@@ -65,7 +65,9 @@ public final class ProgressInquiry implements AutoCloseable {
             executor.execute(
                 () -> {
                   answer(number);
-                  listen(watchable, number + 1);
+                  if (!closed) {
+                    listen(watchable, number + 1);
+                  }
                 }));
     if (closed) {
       asked.cancel(false);

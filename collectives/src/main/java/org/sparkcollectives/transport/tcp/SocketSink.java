@@ -12,23 +12,25 @@ import java.nio.channels.SocketChannel;
 final class SocketSink implements ByteSink, SocketInterest {
 
   private final SocketChannel socket;
-  private final ByteBuf memory;
-  private final ByteBuffer staging;
+  private final ByteBufAllocator allocator;
+  private ByteBuf memory;
+  private ByteBuffer staging;
   private boolean unsent;
   private boolean broken;
-  private boolean closed;
 
   SocketSink(SocketChannel socket, ByteBufAllocator allocator) {
     this.socket = socket;
-    this.memory = allocator.directBuffer(SEGMENT_BYTES, SEGMENT_BYTES);
-    this.staging =
-        memory.internalNioBuffer(0, SEGMENT_BYTES).slice().order(ByteOrder.nativeOrder());
+    this.allocator = allocator;
   }
 
   @Override
   public boolean offer(int bytes, Filler filler) {
     if (!drain()) {
       return false;
+    }
+    if (memory == null) {
+      memory = allocator.directBuffer(SEGMENT_BYTES, SEGMENT_BYTES);
+      staging = memory.internalNioBuffer(0, SEGMENT_BYTES).slice().order(ByteOrder.nativeOrder());
     }
     staging.clear().limit(bytes);
     filler.fill(staging);
@@ -64,10 +66,10 @@ final class SocketSink implements ByteSink, SocketInterest {
 
   @Override
   public void close() {
-    if (!closed) {
-      closed = true;
-      broken = true;
+    broken = true;
+    if (memory != null) {
       memory.release();
+      memory = null;
     }
   }
 }

@@ -94,6 +94,7 @@ final class TcpPair implements Pair, Progress.Send {
   void accepted(Channel channel, SharedRing ring) {
     if (closed) {
       channel.close();
+      ring.close();
       return;
     }
     sourceChannel = channel;

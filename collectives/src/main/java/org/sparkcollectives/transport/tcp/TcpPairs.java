@@ -165,14 +165,28 @@ public final class TcpPairs {
         : offer(peer, file, returnPath, onProgress);
   }
 
+  /** Gives up the connection when nobody wants the way any more. */
+  private static CompletableFuture<Route> endingWith(
+      CompletableFuture<Route> way, CompletableFuture<Channel> connecting) {
+    way.whenComplete(
+        (route, cause) -> {
+          if (way.isCancelled() && !connecting.cancel(false)) {
+            connecting.thenAccept(Channel::close);
+          }
+        });
+    return way;
+  }
+
   private CompletableFuture<Route> overTcp(int peer, ReturnPath returnPath, Runnable onProgress) {
-    return transport
-        .connect(
+    CompletableFuture<Channel> connecting =
+        transport.connect(
             endpoints.apply(peer),
             new ConnectionId(group, rank, peer, LANE),
             secret,
-            pipeline -> pipeline.addLast(returnPath))
-        .thenApply(channel -> new Route(channel, sinkInto(channel, onProgress)));
+            pipeline -> pipeline.addLast(returnPath));
+    return endingWith(
+        connecting.thenApply(channel -> new Route(channel, sinkInto(channel, onProgress))),
+        connecting);
   }
 
   private static ByteSink sinkInto(Channel channel, Runnable onProgress) {
@@ -190,24 +204,43 @@ public final class TcpPairs {
             new ConnectionId(group, rank, peer, RingOffer.LANE),
             secret,
             pipeline -> made.complete(RingOffer.make(pipeline.channel(), file, returnPath)));
-    return connecting
-        .thenCompose(channel -> made.join().answer())
-        .whenComplete(
-            (taken, cause) -> {
-              if (cause != null) {
-                file.close();
-              }
-            })
-        .thenCompose(
-            taken -> {
-              if (taken) {
-                SharedRing ring = new SharedRing(file, ByteSink.SEGMENT_BYTES);
-                return CompletableFuture.completedFuture(
-                    new Route(connecting.join(), new RingSink(ring)));
-              }
-              file.close();
-              return overTcp(peer, returnPath, onProgress);
-            });
+    CompletableFuture<Route> way =
+        connecting
+            .thenCompose(channel -> made.join().answer())
+            .handle((taken, cause) -> answered(peer, file, taken, cause))
+            .thenCompose(
+                taken ->
+                    taken
+                        ? CompletableFuture.completedFuture(inMemory(connecting.join(), file))
+                        : overTcp(peer, returnPath, onProgress));
+    return endingWith(way, connecting);
+  }
+
+  /** Whether the peer has taken the memory; else it is let go of. */
+  private boolean answered(int peer, SharedFile file, Boolean taken, Throwable cause) {
+    if (cause == null && taken) {
+      return true;
+    }
+    file.close();
+    if (cause != null) {
+      Throwable first = cause instanceof CompletionException ? cause.getCause() : cause;
+      throw first instanceof TransportException failure && failure.peer() >= 0
+          ? failure
+          : new TransportException(
+              "rank "
+                  + rank
+                  + " lost its path to "
+                  + endpoints.apply(peer).describe()
+                  + ": "
+                  + first.getMessage(),
+              peer,
+              first);
+    }
+    return false;
+  }
+
+  private static Route inMemory(Channel channel, SharedFile file) {
+    return new Route(channel, new RingSink(new SharedRing(file, ByteSink.SEGMENT_BYTES)));
   }
 
   /** The connection that was made, or why there is none. */
