@@ -7,11 +7,18 @@ import org.sparkcollectives.transport.Peers;
 /** A way to reduce a tensor over all ranks, in place, to the same bits on every rank. */
 interface AllReduceAlgorithm {
 
-  /** Whether it can do so with this kernel, rounding each element once. */
-  boolean takes(ReduceKernel kernel);
+  /**
+   * Whether it can do so with this kernel, rounding each element once. One that adds up on the way
+   * can where the sum has the type of the elements.
+   */
+  default boolean takes(ReduceKernel kernel) {
+    return kernel.reducesInPlace();
+  }
 
   /** Whether each rank is connected to each. */
-  boolean needsMesh();
+  default boolean needsMesh() {
+    return false;
+  }
 
   /** What it costs to reduce {@code bytes} bytes over {@code ranks} ranks, 2 or more. */
   Cost cost(int ranks, long bytes);

@@ -15,16 +15,6 @@ import org.sparkcollectives.transport.Peers;
 final class HalvingDoublingAllReduce implements AllReduceAlgorithm {
 
   @Override
-  public boolean takes(ReduceKernel kernel) {
-    return kernel.reducesInPlace();
-  }
-
-  @Override
-  public boolean needsMesh() {
-    return false;
-  }
-
-  @Override
   public Cost cost(int ranks, long bytes) {
     PowerOfTwo core = PowerOfTwo.within(ranks);
     int folding = core.isAll() ? 0 : 1;

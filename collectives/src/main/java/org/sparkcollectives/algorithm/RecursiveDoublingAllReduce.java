@@ -22,16 +22,6 @@ final class RecursiveDoublingAllReduce implements AllReduceAlgorithm {
   }
 
   @Override
-  public boolean takes(ReduceKernel kernel) {
-    return kernel.reducesInPlace();
-  }
-
-  @Override
-  public boolean needsMesh() {
-    return false;
-  }
-
-  @Override
   public Cost cost(int ranks, long bytes) {
     PowerOfTwo core = PowerOfTwo.within(ranks);
     // A rank that stands in for another sends one more, the result.

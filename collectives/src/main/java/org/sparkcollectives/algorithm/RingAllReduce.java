@@ -12,16 +12,6 @@ import org.sparkcollectives.transport.Peers;
 final class RingAllReduce implements AllReduceAlgorithm {
 
   @Override
-  public boolean takes(ReduceKernel kernel) {
-    return kernel.reducesInPlace();
-  }
-
-  @Override
-  public boolean needsMesh() {
-    return false;
-  }
-
-  @Override
   public Cost cost(int ranks, long bytes) {
     return new Cost(2L * (ranks - 1), 2L * (ranks - 1), 2 * bytes * (ranks - 1) / ranks);
   }

@@ -87,7 +87,7 @@ record Membership(
 
   /** How many ranks of this group share this host, itself included. */
   int ranksOnThisHost() {
-    return (int) endpoints.stream().filter(e -> e.hostId().equals(self().hostId())).count();
+    return (int) endpoints.stream().filter(self()::sharesHostWith).count();
   }
 
   /** Whether a rank shares this JVM. */

@@ -105,6 +105,7 @@ final class RankProcessGroup implements ProcessGroup {
 
   @Override
   public ProcessGroup withTimeout(Duration other) {
+    // Refuses what is no timeout.
     GroupOptions.defaults().withTimeout(other);
     return new RankProcessGroup(group, other, false);
   }
@@ -266,6 +267,7 @@ final class RankProcessGroup implements ProcessGroup {
   @Override
   public void monitoredBarrier(Duration atMost, boolean waitAllRanks) {
     group.requireOpen();
+    // Refuses what is no timeout.
     GroupOptions.defaults().withTimeout(atMost);
     group.monitoredBarrier(atMost, waitAllRanks);
   }

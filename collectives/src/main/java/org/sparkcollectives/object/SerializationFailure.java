@@ -5,9 +5,8 @@ import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import org.sparkcollectives.CollectiveMismatchException;
+import org.sparkcollectives.watchdog.FailureCodec;
 
 /**
  * Why a rank could not serialise an object, as it tells the ranks that wait for it.
@@ -22,12 +21,10 @@ record SerializationFailure(String objectClass, String reason, String stackTrace
   private static final int LONGEST_TEXT = 16_000;
 
   static SerializationFailure of(Object object, Throwable thrown) {
-    StringWriter stackTrace = new StringWriter();
-    thrown.printStackTrace(new PrintWriter(stackTrace));
     return new SerializationFailure(
         object == null ? "null" : object.getClass().getName(),
         cut(reason(thrown)),
-        cut(stackTrace.toString()));
+        cut(FailureCodec.describe(thrown)));
   }
 
   /** What was thrown, and what that came from. */

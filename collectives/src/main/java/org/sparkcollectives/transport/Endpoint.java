@@ -21,6 +21,11 @@ public record Endpoint(
     String executorId,
     long taskAttemptId) {
 
+  /** Whether both are on one machine, as far as its operating system tells. */
+  public boolean sharesHostWith(Endpoint other) {
+    return nodeId.equals(other.nodeId) || (!hostId.isEmpty() && hostId.equals(other.hostId));
+  }
+
   /** The rank and where it is, as messages have it. */
   public String describe() {
     return "rank " + rank + " (" + host + ", executor " + executorId + ")";

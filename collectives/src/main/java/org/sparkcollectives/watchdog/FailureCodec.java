@@ -65,7 +65,7 @@ public final class FailureCodec {
   }
 
   /** An exception as text with its stack trace and causes. */
-  static String describe(Throwable cause) {
+  public static String describe(Throwable cause) {
     StringWriter text = new StringWriter();
     cause.printStackTrace(new PrintWriter(text));
     String trace = text.toString().strip();

@@ -154,11 +154,8 @@ public final class TcpPairs {
 
   /** Makes a way to a peer: through shared memory if both can, else over TCP. */
   CompletableFuture<Route> connect(int peer, ReturnPath returnPath, Runnable onProgress) {
-    Endpoint there = endpoints.apply(peer);
     boolean neighbour =
-        sharedMemory != null
-            && !there.hostId().isEmpty()
-            && there.hostId().equals(endpoints.apply(rank).hostId());
+        sharedMemory != null && endpoints.apply(rank).sharesHostWith(endpoints.apply(peer));
     SharedFile file = neighbour ? RingOffer.prepare(sharedMemory) : null;
     return file == null
         ? overTcp(peer, returnPath, onProgress)
