@@ -2,6 +2,7 @@ package org.sparkcollectives.engine;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Supplier;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.OperationHeader;
 
@@ -9,24 +10,31 @@ import org.sparkcollectives.transport.OperationHeader;
  * In what the ranks' calls of a collective must agree beside its description: the shapes of some
  * tensors, which all ranks give alike; or how much each rank has for each, which must fit.
  *
- * @param shapes the shapes
+ * @param shapes the shapes; asked for only where the ranks compare them
  * @param outgoing what goes to each rank; empty for nothing to anyone
  * @param incoming what comes from each rank; empty for nothing from anyone
  */
-record Agreement(List<long[]> shapes, List<HostTensor> outgoing, List<HostTensor> incoming) {
+record Agreement(
+    Supplier<List<long[]>> shapes, List<HostTensor> outgoing, List<HostTensor> incoming) {
 
-  private static final Agreement NONE = new Agreement(List.of(), List.of(), List.of());
+  private static final Agreement NONE = new Agreement(List::of, List.of(), List.of());
 
-  static Agreement onShapes(HostTensor... tensors) {
-    return tensors.length == 0 ? NONE : onShapes(List.of(tensors));
+  /** On nothing but the description. */
+  static Agreement onNothing() {
+    return NONE;
+  }
+
+  static Agreement onShape(HostTensor tensor) {
+    return new Agreement(() -> List.<long[]>of(tensor.shape()), List.of(), List.of());
   }
 
   static Agreement onShapes(List<HostTensor> tensors) {
-    return new Agreement(tensors.stream().map(HostTensor::shape).toList(), List.of(), List.of());
+    return new Agreement(
+        () -> tensors.stream().map(HostTensor::shape).toList(), List.of(), List.of());
   }
 
   static Agreement onCounts(List<HostTensor> outgoing, List<HostTensor> incoming) {
-    return new Agreement(List.of(), outgoing, incoming);
+    return new Agreement(List::of, outgoing, incoming);
   }
 
   /** The call in one line, the same on all ranks that agree. */
@@ -36,7 +44,7 @@ record Agreement(List<long[]> shapes, List<HostTensor> outgoing, List<HostTensor
     if (description.dtype() != null) {
       text.append(" of ").append(description.dtype().label());
     }
-    shapes.forEach(shape -> text.append(' ').append(Arrays.toString(shape)));
+    shapes.get().forEach(shape -> text.append(' ').append(Arrays.toString(shape)));
     if (description.op() != null) {
       // Without the factor of PREMUL_SUM, which each rank may choose.
       text.append(", ").append(description.op().kind());

@@ -76,14 +76,17 @@ final class Channel {
 
   /** Runs tasks on this thread until {@code last} is done, if no other thread does. */
   void runUntil(CollectiveTask last) {
+    boolean more = false;
     while (!last.isCompleted()) {
       CollectiveTask task = take(true);
       if (task == null) {
         return;
       }
-      runAndRelease(task);
+      more = runAndRelease(task);
     }
-    wakeForTheRest();
+    if (more) {
+      executor.execute(this::runAll);
+    }
   }
 
   /** Has the executor run what nobody awaited since the last call. */
@@ -104,15 +107,21 @@ final class Channel {
     }
   }
 
-  private void runAndRelease(CollectiveTask task) {
+  /** Runs a task, and says whether there are more. */
+  private boolean runAndRelease(CollectiveTask task) {
+    boolean more;
     try {
       task.run();
     } finally {
-      synchronized (this) {
-        running = false;
-        lastCompleted = task.sequenceNumber();
-      }
+      more = release(task);
     }
+    return more;
+  }
+
+  private synchronized boolean release(CollectiveTask task) {
+    running = false;
+    lastCompleted = task.sequenceNumber();
+    return !queue.isEmpty();
   }
 
   private synchronized CollectiveTask take(boolean byAwaiter) {
@@ -125,15 +134,5 @@ final class Channel {
       runByAwaiters = byAwaiter ? Math.min(PATIENCE, runByAwaiters + 1) : 0;
     }
     return task;
-  }
-
-  private void wakeForTheRest() {
-    boolean wake;
-    synchronized (this) {
-      wake = !running && !queue.isEmpty();
-    }
-    if (wake) {
-      executor.execute(this::runAll);
-    }
   }
 }

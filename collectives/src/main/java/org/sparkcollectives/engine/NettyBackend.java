@@ -79,7 +79,7 @@ final class NettyBackend implements Backend {
     HostTensor host = HostTensor.of(tensor);
     return collective(
         describe(OpType.BROADCAST, host).rootedAt(root),
-        Agreement.onShapes(host),
+        Agreement.onShape(host),
         timeout,
         List.of(tensor),
         peers -> algorithms.broadcast(peers, host, root));
@@ -90,7 +90,7 @@ final class NettyBackend implements Backend {
     HostTensor host = HostTensor.of(tensor);
     return collective(
         describe(OpType.ALL_REDUCE, host).reducing(op),
-        Agreement.onShapes(host),
+        Agreement.onShape(host),
         timeout,
         List.of(tensor),
         peers -> algorithms.allReduce(peers, host, op));
@@ -116,7 +116,7 @@ final class NettyBackend implements Backend {
                     run(
                         description,
                         number,
-                        new Agreement(List.of(tensor.shape()), List.of(), List.of()),
+                        new Agreement(() -> List.<long[]>of(tensor.shape()), List.of(), List.of()),
                         peers -> sum.set(algorithms.allReduce(peers, tensor)))) {
               @Override
               public SparseTensor sparseResult() {
@@ -152,7 +152,7 @@ final class NettyBackend implements Backend {
     HostTensor host = HostTensor.of(tensor);
     return collective(
         describe(OpType.REDUCE, host).reducing(op).rootedAt(root),
-        Agreement.onShapes(host),
+        Agreement.onShape(host),
         timeout,
         lane.rank() == root ? List.of(tensor) : List.of(),
         peers -> algorithms.reduce(peers, host, op, root));
@@ -164,7 +164,7 @@ final class NettyBackend implements Backend {
     HostTensor from = HostTensor.of(input);
     return collective(
         describe(OpType.ALL_GATHER_INTO, from, from.count(), to.count(), to.count()),
-        Agreement.onShapes(from),
+        Agreement.onShape(from),
         timeout,
         List.of(output),
         peers -> algorithms.allGather(peers, to, from));
@@ -189,7 +189,7 @@ final class NettyBackend implements Backend {
     return collective(
         describe(OpType.REDUCE_SCATTER_INTO, from, from.count(), to.count(), from.count())
             .reducing(op),
-        Agreement.onShapes(to),
+        Agreement.onShape(to),
         timeout,
         List.of(output),
         peers -> algorithms.reduceScatter(peers, to, from, op));
@@ -239,7 +239,7 @@ final class NettyBackend implements Backend {
     HostTensor from = HostTensor.of(input);
     return collective(
         describe(OpType.ALL_TO_ALL_INTO, from, from.count(), to.count(), to.count()),
-        Agreement.onShapes(from),
+        Agreement.onShape(from),
         timeout,
         List.of(output),
         peers -> algorithms.allToAll(peers, to, from));
@@ -261,7 +261,7 @@ final class NettyBackend implements Backend {
   public Work barrier(Duration timeout) {
     return collective(
         OperationDescription.collective(OpType.BARRIER, null, 0, 0, 0),
-        Agreement.onShapes(),
+        Agreement.onNothing(),
         timeout,
         List.of(),
         algorithms::barrier);

@@ -1,6 +1,8 @@
 package org.sparkcollectives.kernel;
 
 import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.Map;
 import java.util.stream.Collectors;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.ReduceOp;
@@ -8,7 +10,24 @@ import org.sparkcollectives.ReduceOp;
 /** Which kernel does what. */
 final class ReduceKernels {
 
+  /** The kernels that have no factor, each of which serves all. */
+  private static final Map<ReduceOp.Kind, Map<DType, ReduceKernel>> SHARED = shared();
+
   private ReduceKernels() {}
+
+  private static Map<ReduceOp.Kind, Map<DType, ReduceKernel>> shared() {
+    Map<ReduceOp.Kind, Map<DType, ReduceKernel>> all = new EnumMap<>(ReduceOp.Kind.class);
+    for (ReduceOp.Kind kind : ReduceOp.Kind.values()) {
+      Map<DType, ReduceKernel> byType = new EnumMap<>(DType.class);
+      for (DType dtype : DType.values()) {
+        if (kind != ReduceOp.Kind.PREMUL_SUM && example(kind).supports(dtype)) {
+          byType.put(dtype, make(example(kind), dtype));
+        }
+      }
+      all.put(kind, byType);
+    }
+    return all;
+  }
 
   static ReduceKernel of(ReduceOp op, DType dtype) {
     if (op == null || dtype == null) {
@@ -18,6 +37,11 @@ final class ReduceKernels {
     if (!op.supports(dtype)) {
       throw new IllegalArgumentException(refusal(op, dtype));
     }
+    ReduceKernel shared = SHARED.get(op.kind()).get(dtype);
+    return shared == null ? make(op, dtype) : shared;
+  }
+
+  private static ReduceKernel make(ReduceOp op, DType dtype) {
     ReduceOp.Kind kind = op.kind();
     return switch (dtype) {
       case BOOL ->
@@ -63,7 +87,7 @@ final class ReduceKernels {
   private static String refusal(ReduceOp op, DType dtype) {
     String operations =
         Arrays.stream(ReduceOp.Kind.values())
-            .filter(kind -> supports(kind, dtype))
+            .filter(kind -> example(kind).supports(dtype))
             .map(Enum::name)
             .collect(Collectors.joining(", "));
     String types =
@@ -83,19 +107,18 @@ final class ReduceKernels {
         + types;
   }
 
-  private static boolean supports(ReduceOp.Kind kind, DType dtype) {
-    ReduceOp op =
-        switch (kind) {
-          case SUM -> ReduceOp.SUM;
-          case AVG -> ReduceOp.AVG;
-          case PRODUCT -> ReduceOp.PRODUCT;
-          case MIN -> ReduceOp.MIN;
-          case MAX -> ReduceOp.MAX;
-          case BAND -> ReduceOp.BAND;
-          case BOR -> ReduceOp.BOR;
-          case BXOR -> ReduceOp.BXOR;
-          case PREMUL_SUM -> ReduceOp.premulSum(1);
-        };
-    return op.supports(dtype);
+  /** A reduction of a kind. */
+  private static ReduceOp example(ReduceOp.Kind kind) {
+    return switch (kind) {
+      case SUM -> ReduceOp.SUM;
+      case AVG -> ReduceOp.AVG;
+      case PRODUCT -> ReduceOp.PRODUCT;
+      case MIN -> ReduceOp.MIN;
+      case MAX -> ReduceOp.MAX;
+      case BAND -> ReduceOp.BAND;
+      case BOR -> ReduceOp.BOR;
+      case BXOR -> ReduceOp.BXOR;
+      case PREMUL_SUM -> ReduceOp.premulSum(1);
+    };
   }
 }

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.Supplier;
 import org.sparkcollectives.OpType;
 
 /**
@@ -29,19 +30,33 @@ public final class RecordRing implements FlightRecorder {
     this.ring = new AtomicReferenceArray<>(capacity);
   }
 
-  /** Records that an operation was called. */
+  /**
+   * Records that an operation was called.
+   *
+   * @param detail asked for when somebody reads the record
+   * @param createdNanos when, by {@link System#nanoTime}
+   */
   public Entry record(
       OpType opType,
       long sequenceNumber,
       String dtype,
       long inputCount,
       long outputCount,
-      String detail,
-      long timeoutMillis) {
+      Supplier<String> detail,
+      long timeoutMillis,
+      long createdNanos) {
     long id = next.getAndIncrement();
     Entry entry =
         new Entry(
-            id, opType, sequenceNumber, dtype, inputCount, outputCount, detail, timeoutMillis);
+            id,
+            opType,
+            sequenceNumber,
+            dtype,
+            inputCount,
+            outputCount,
+            detail,
+            timeoutMillis,
+            createdNanos);
     if (ring.length() > 0) {
       ring.setRelease((int) (id % ring.length()), entry);
     }
@@ -70,9 +85,9 @@ public final class RecordRing implements FlightRecorder {
     private final String dtype;
     private final long inputCount;
     private final long outputCount;
-    private final String detail;
+    private final Supplier<String> detail;
     private final long timeoutMillis;
-    private final long createdNanos = System.nanoTime();
+    private final long createdNanos;
     private volatile long startedNanos;
     private volatile long completedNanos;
     private volatile FlightRecord.State state = FlightRecord.State.SCHEDULED;
@@ -84,8 +99,9 @@ public final class RecordRing implements FlightRecorder {
         String dtype,
         long inputCount,
         long outputCount,
-        String detail,
-        long timeoutMillis) {
+        Supplier<String> detail,
+        long timeoutMillis,
+        long createdNanos) {
       this.id = id;
       this.opType = opType;
       this.sequenceNumber = sequenceNumber;
@@ -94,6 +110,7 @@ public final class RecordRing implements FlightRecorder {
       this.outputCount = outputCount;
       this.detail = detail;
       this.timeoutMillis = timeoutMillis;
+      this.createdNanos = createdNanos;
     }
 
     /** Records that the operation began to run. */
@@ -122,7 +139,7 @@ public final class RecordRing implements FlightRecorder {
           dtype,
           inputCount,
           outputCount,
-          detail,
+          detail.get(),
           state,
           epoch(createdNanos),
           epoch(startedNanos),

@@ -8,7 +8,8 @@ import org.sparkcollectives.OpType;
 class RecordRingTest {
 
   private static RecordRing.Entry record(RecordRing ring, long number) {
-    return ring.record(OpType.ALL_REDUCE, number, "float32", 4, 4, "SUM", 1000);
+    return ring.record(
+        OpType.ALL_REDUCE, number, "float32", 4, 4, () -> "SUM", 1000, System.nanoTime());
   }
 
   @Test
