@@ -109,6 +109,28 @@ public final class CollectivesConfiguration {
           .since("0.1.0")
           .defaultsTo(true);
 
+  /** How long a waiting thread spins. */
+  public static final ConfigEntry<Duration> WAIT_SPIN =
+      ConfigEntry.duration("spark.collectives.wait.spin")
+          .doc(
+              "How long a thread that waits in a collective looks again and again, where the ranks"
+                  + " of a host are no more than its processors; 0 to leave the processor to others"
+                  + " at once.")
+          .since("0.1.0")
+          .check(value -> !value.isNegative(), "0 or more")
+          .defaultsTo(Duration.ofNanos(50_000));
+
+  /** How long a waiting thread yields. */
+  public static final ConfigEntry<Duration> WAIT_YIELD =
+      ConfigEntry.duration("spark.collectives.wait.yield")
+          .doc(
+              "How long it goes on to look after that, and offers its processor to other threads"
+                  + " between its looks, before it sleeps. Less than the time that it takes to wake"
+                  + " a thread makes small operations slow.")
+          .since("0.1.0")
+          .check(value -> !value.isNegative(), "0 or more")
+          .defaultsTo(Duration.ofMillis(1));
+
   /** The latency in {@link org.sparkcollectives.algorithm.CostModel}. */
   public static final ConfigEntry<Duration> COST_LATENCY =
       ConfigEntry.duration("spark.collectives.cost.latency")
@@ -220,6 +242,8 @@ public final class CollectivesConfiguration {
         CONNECT_TIMEOUT,
         NATIVE,
         DIRECT,
+        WAIT_SPIN,
+        WAIT_YIELD,
         COST_LATENCY,
         COST_OVERHEAD,
         COST_BANDWIDTH,

@@ -3,7 +3,6 @@ package org.sparkcollectives.engine;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.BackendConfig;
@@ -16,6 +15,7 @@ import org.sparkcollectives.algorithm.CostModel;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.transport.EventCount;
+import org.sparkcollectives.transport.Patience;
 import org.sparkcollectives.transport.Progress;
 import org.sparkcollectives.transport.tcp.SocketWait;
 import org.sparkcollectives.watchdog.Watchdog;
@@ -28,7 +28,6 @@ import org.sparkcollectives.watchdog.Watchdog;
  */
 record GroupAssembly(Store store, RankContext context) {
 
-  private static final long SPIN_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
   private static final Logger LOG = LoggerFactory.getLogger(GroupAssembly.class);
 
   /** More ranks on one host than processors would spend their time on looking at memory. */
@@ -101,7 +100,9 @@ record GroupAssembly(Store store, RankContext context) {
             context.configuration().get(CollectivesConfiguration.FLIGHT_RECORDER_SIZE),
             parent);
     SocketWait wait = new SocketWait();
-    Progress progress = new Progress(new EventCount(spinNanos(members), wait), life.failure());
+    Progress progress =
+        new Progress(
+            new EventCount(patience(members, context.configuration()), wait), life.failure());
     life.failure().onFailure(progress::signal);
     Channel channel = new Channel(node.executor());
     life.reportsProgressOf(channel::progress);
@@ -201,9 +202,13 @@ record GroupAssembly(Store store, RankContext context) {
         configuration.get(CollectivesConfiguration.COST_MESH));
   }
 
-  /** How long to spin: only while all ranks here can have a processor each. */
-  private static long spinNanos(Membership members) {
-    return members.ranksOnThisHost() <= Runtime.getRuntime().availableProcessors() ? SPIN_NANOS : 0;
+  /** None where the ranks of this host cannot have a processor each. */
+  private static Patience patience(Membership members, Configuration configuration) {
+    return members.ranksOnThisHost() <= Runtime.getRuntime().availableProcessors()
+        ? Patience.of(
+            configuration.get(CollectivesConfiguration.WAIT_SPIN),
+            configuration.get(CollectivesConfiguration.WAIT_YIELD))
+        : Patience.NONE;
   }
 
   /** What is said of this rank if its process vanishes. */

@@ -13,8 +13,8 @@ import java.util.function.BooleanSupplier;
  * The parks are bounded all the same, so that a {@link Cancellation} without a signal is seen in
  * time.
  *
- * <p>Spinning pays only while each waiter has a processor of its own; the time for it is 0
- * otherwise.
+ * <p>How long it looks before it parks is its {@link Patience}, which pays only while each waiter
+ * has a processor of its own.
  */
 public final class EventCount {
 
@@ -24,18 +24,18 @@ public final class EventCount {
   private static final int YIELDS = 32;
   private static final int LOOKS_PER_CLOCK = 16;
 
-  private final long spinNanos;
+  private final Patience patience;
   private final Parking parking;
   private volatile Thread parked;
 
-  /** With the time for which to look at the condition again and again before giving way. */
-  public EventCount(long spinNanos) {
-    this(spinNanos, Parking.ofThread());
+  /** With how long to look at the condition before the thread parks. */
+  public EventCount(Patience patience) {
+    this(patience, Parking.ofThread());
   }
 
   /** With how to sleep in the end. */
-  public EventCount(long spinNanos, Parking parking) {
-    this.spinNanos = spinNanos;
+  public EventCount(Patience patience, Parking parking) {
+    this.patience = patience;
     this.parking = parking;
   }
 
@@ -48,21 +48,8 @@ public final class EventCount {
    * @throws RuntimeException what {@code cancellation} throws, if it does so first
    */
   public void await(BooleanSupplier condition, Cancellation cancellation) {
-    long end = System.nanoTime() + spinNanos;
-    for (int i = 1; spinNanos > 0; i++) {
-      if (condition.getAsBoolean()) {
-        return;
-      }
-      Thread.onSpinWait();
-      if (i % LOOKS_PER_CLOCK == 0 && System.nanoTime() - end > 0) {
-        break;
-      }
-    }
-    for (int i = 0; i < YIELDS; i++) {
-      if (condition.getAsBoolean()) {
-        return;
-      }
-      Thread.yield();
+    if (comesSoon(condition)) {
+      return;
     }
     parking.awake();
     boolean interrupted = false;
@@ -86,6 +73,27 @@ public final class EventCount {
         Thread.currentThread().interrupt();
       }
     }
+  }
+
+  private boolean comesSoon(BooleanSupplier condition) {
+    long start = System.nanoTime();
+    for (int i = 1; patience.spinNanos() > 0; i++) {
+      if (condition.getAsBoolean()) {
+        return true;
+      }
+      Thread.onSpinWait();
+      if (i % LOOKS_PER_CLOCK == 0 && System.nanoTime() - start > patience.spinNanos()) {
+        break;
+      }
+    }
+    long both = patience.spinNanos() + patience.yieldNanos();
+    for (int i = 0; i < YIELDS || System.nanoTime() - start < both; i++) {
+      if (condition.getAsBoolean()) {
+        return true;
+      }
+      Thread.yield();
+    }
+    return false;
   }
 
   /** Wakes the waiter, if there is one, to look at its condition again. Any thread may call. */

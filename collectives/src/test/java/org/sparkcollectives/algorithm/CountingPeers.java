@@ -8,6 +8,7 @@ import org.sparkcollectives.transport.Cancellation;
 import org.sparkcollectives.transport.EventCount;
 import org.sparkcollectives.transport.OperationHeader;
 import org.sparkcollectives.transport.Pair;
+import org.sparkcollectives.transport.Patience;
 import org.sparkcollectives.transport.Peers;
 import org.sparkcollectives.transport.Progress;
 import org.sparkcollectives.transport.heap.HeapGroup;
@@ -27,7 +28,7 @@ final class CountingPeers implements Peers {
 
   private final int rank;
   private final Pair[] pairs;
-  private final Progress progress = new Progress(new EventCount(0), NEVER);
+  private final Progress progress = new Progress(new EventCount(Patience.NONE), NEVER);
   private final boolean[] used;
   private long messages;
   private long bytes;

@@ -19,6 +19,7 @@ import org.sparkcollectives.testing.RankThreads;
 import org.sparkcollectives.transport.Cancellation;
 import org.sparkcollectives.transport.EventCount;
 import org.sparkcollectives.transport.OperationHeader;
+import org.sparkcollectives.transport.Patience;
 import org.sparkcollectives.transport.Progress;
 
 /** What ranks show each other in one heap, and how they take it back. */
@@ -27,7 +28,7 @@ class HeapRegionTest {
   /** One rank of a region. */
   private static final class Rank implements Cancellation {
     private final AtomicReference<RuntimeException> end = new AtomicReference<>();
-    private final Progress progress = new Progress(new EventCount(0), this);
+    private final Progress progress = new Progress(new EventCount(Patience.NONE), this);
     private final HeapRegion region;
     private OperationHeader header = header(0);
 
