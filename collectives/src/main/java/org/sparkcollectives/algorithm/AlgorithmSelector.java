@@ -7,6 +7,7 @@ import org.sparkcollectives.kernel.ReduceKernel;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.Peers;
 import org.sparkcollectives.transport.SharedRegion;
+import org.sparkcollectives.transport.SharedSlots;
 
 /**
  * Chooses the algorithm of each collective and runs it. All ranks choose alike, because the choice
@@ -56,6 +57,7 @@ public final class AlgorithmSelector {
   private final SharedAllGather sharedAllGather = new SharedAllGather();
   private final SharedBroadcast sharedBroadcast = new SharedBroadcast();
   private final SharedBarrier sharedBarrier = new SharedBarrier();
+  private final SlotCollectives slotCollectives = new SlotCollectives(scratch);
 
   /** A choice by these costs, which must be the same on all ranks. */
   public AlgorithmSelector(CostModel costs) {
@@ -65,6 +67,11 @@ public final class AlgorithmSelector {
   /** Reduces {@code tensor} over all ranks, in place. */
   public void allReduce(Peers peers, HostTensor tensor, ReduceOp op) {
     ReduceKernel kernel = ReduceKernel.of(op, tensor.dtype());
+    SharedSlots slots = slotsFor(peers, op);
+    if (slots != null) {
+      slotCollectives.allReduce(slots, tensor, kernel);
+      return;
+    }
     SharedRegion region = regionFor(peers, op, List.of(tensor));
     if (region != null) {
       sharedAllReduce.run(region, tensor, kernel);
@@ -85,6 +92,11 @@ public final class AlgorithmSelector {
   /** Reduces {@code tensor} over all ranks, in place at the root; elsewhere it is only read. */
   public void reduce(Peers peers, HostTensor tensor, ReduceOp op, int root) {
     ReduceKernel kernel = ReduceKernel.of(op, tensor.dtype());
+    SharedSlots slots = slotsFor(peers, op);
+    if (slots != null) {
+      slotCollectives.reduce(slots, tensor, root, kernel);
+      return;
+    }
     SharedRegion region = regionFor(peers, op, List.of(tensor));
     if (region != null) {
       sharedReduce.run(region, tensor, root, kernel, multiplies(op));
@@ -114,6 +126,11 @@ public final class AlgorithmSelector {
 
   private void reduceScatter(Peers peers, HostTensor output, Chunks input, ReduceOp op) {
     ReduceKernel kernel = ReduceKernel.of(op, output.dtype());
+    SharedSlots slots = slotsFor(peers, op);
+    if (slots != null) {
+      slotCollectives.reduceScatter(slots, output, input, kernel);
+      return;
+    }
     SharedRegion region = regionFor(peers, op, input.all());
     if (region != null) {
       sharedReduceScatter.run(region, output, multiplied(input, op, kernel), kernel);
@@ -148,6 +165,11 @@ public final class AlgorithmSelector {
     return multiplies(op) ? peers.region() : peers.regionFor(tensors);
   }
 
+  /** The room that all ranks see for a small reduction; what is multiplied first needs a copy. */
+  private static SharedSlots slotsFor(Peers peers, ReduceOp op) {
+    return multiplies(op) ? null : peers.slots();
+  }
+
   private static boolean multiplies(ReduceOp op) {
     return op.kind() == ReduceOp.Kind.PREMUL_SUM;
   }
@@ -155,6 +177,11 @@ public final class AlgorithmSelector {
   /** Gathers inputs of equal size. */
   public void allGather(Peers peers, HostTensor output, HostTensor input) {
     Chunks outputs = Chunks.equal(output, peers.size());
+    SharedSlots slots = peers.slots();
+    if (slots != null) {
+      slotCollectives.allGather(slots, outputs, input);
+      return;
+    }
     int n = Math.max(2, peers.size());
     boolean bruck =
         peers.region() == null
@@ -171,7 +198,12 @@ public final class AlgorithmSelector {
 
   /** Gathers inputs that may differ in size. */
   public void allGather(Peers peers, List<HostTensor> outputs, HostTensor input) {
-    allGather(peers, Chunks.ofParts(outputs), input);
+    SharedSlots slots = peers.slots();
+    if (slots != null) {
+      slotCollectives.allGather(slots, Chunks.ofParts(outputs), input);
+    } else {
+      allGather(peers, Chunks.ofParts(outputs), input);
+    }
   }
 
   private void allGather(Peers peers, Chunks outputs, HostTensor input) {
@@ -215,7 +247,14 @@ public final class AlgorithmSelector {
 
   /** Sends each rank an equal part. */
   public void allToAll(Peers peers, HostTensor output, HostTensor input) {
-    allToAll(peers, Chunks.equal(output, peers.size()), Chunks.equal(input, peers.size()));
+    Chunks outputs = Chunks.equal(output, peers.size());
+    Chunks inputs = Chunks.equal(input, peers.size());
+    SharedSlots slots = peers.slots();
+    if (slots != null) {
+      slotCollectives.allToAll(slots, outputs, inputs);
+    } else {
+      allToAll(peers, outputs, inputs);
+    }
   }
 
   /** Sends each rank its part; parts may differ in size. */
@@ -234,6 +273,11 @@ public final class AlgorithmSelector {
 
   /** Sends the root's tensor to all. */
   public void broadcast(Peers peers, HostTensor tensor, int root) {
+    SharedSlots slots = peers.slots();
+    if (slots != null) {
+      slotCollectives.broadcast(slots, tensor, root);
+      return;
+    }
     SharedRegion region = peers.regionFor(peers.rank() == root ? List.of(tensor) : List.of());
     if (region != null) {
       sharedBroadcast.run(region, tensor, root);
@@ -249,7 +293,10 @@ public final class AlgorithmSelector {
 
   /** Returns when all ranks have called it. */
   public void barrier(Peers peers) {
-    if (peers.region() != null) {
+    SharedSlots slots = peers.slots();
+    if (slots != null) {
+      slotCollectives.barrier(slots);
+    } else if (peers.region() != null) {
       sharedBarrier.run(peers.region());
     } else {
       disseminationBarrier.run(peers);

@@ -90,6 +90,15 @@ final class Chunks {
     return bytes;
   }
 
+  /** The size of the parts of all ranks before this one; of few bytes. */
+  int bytesBefore(int rank) {
+    long bytes = 0;
+    for (int i = 0; i < rank; i++) {
+      bytes += chunks[i].byteSize();
+    }
+    return Math.toIntExact(bytes);
+  }
+
   /** The number of elements of the largest part. */
   long largest() {
     long largest = 0;

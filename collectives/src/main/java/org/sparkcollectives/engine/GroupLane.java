@@ -8,6 +8,7 @@ import org.sparkcollectives.transport.OperationHeader;
 import org.sparkcollectives.transport.Pair;
 import org.sparkcollectives.transport.Progress;
 import org.sparkcollectives.transport.SharedRegion;
+import org.sparkcollectives.transport.SharedSlots;
 import org.sparkcollectives.transport.heap.HeapRegion;
 import org.sparkcollectives.transport.shm.ShmRegion;
 
@@ -80,6 +81,11 @@ final class GroupLane implements Lane {
   @Override
   public SharedRegion regionFor(List<HostTensor> shown) {
     return region != null || board == null ? region : board.regionFor(this, current, shown);
+  }
+
+  @Override
+  public SharedSlots slots() {
+    return board == null ? null : board.slotsFor(this, current);
   }
 
   @Override

@@ -86,7 +86,7 @@ final class GroupPaths implements TcpTransport.Receiver {
         && !members.isOneNode()
         && members.ranksOnThisHost() == members.size()) {
       tensors = new SharedTensors(sharedMemory);
-      board = new ShmRegion(sharedMemory, tensors, rank, members.size(), progress);
+      board = new ShmRegion(sharedMemory, tensors, rank, members.size(), progress, lane::current);
       wait.register(board);
       lane.share(board);
     }

@@ -12,6 +12,22 @@ public final class MessageMismatch {
 
   private MessageMismatch() {}
 
+  /** Names both ranks and what each is doing. */
+  public static CollectiveMismatchException between(
+      int peer, OperationHeader peerIn, int rank, OperationHeader rankIn) {
+    return new CollectiveMismatchException(
+        "rank "
+            + peer
+            + " is in "
+            + peerIn
+            + ", but rank "
+            + rank
+            + " is in "
+            + rankIn
+            + ". "
+            + ADVICE);
+  }
+
   /** Names both ranks, what each is doing, and what each sends or expects. */
   public static CollectiveMismatchException between(
       int sender,

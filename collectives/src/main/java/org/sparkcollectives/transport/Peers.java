@@ -47,6 +47,11 @@ public interface Peers {
     return region();
   }
 
+  /** Room for what all ranks give to the current operation, where it is small; else null. */
+  default SharedSlots slots() {
+    return null;
+  }
+
   /** Waits until every send that was begun is done. */
   void flush();
 }

@@ -43,12 +43,35 @@ public final class Progress {
 
   private final EventCount events;
   private final Cancellation cancellation;
+  private final Cancellation whileIdle;
   private final List<Send> unfinished = new ArrayList<>();
+  private Runnable lookAround = () -> {};
 
   /** With the place to wait at, and what ends each wait. */
   public Progress(EventCount events, Cancellation cancellation) {
     this.events = events;
     this.cancellation = cancellation;
+    this.whileIdle =
+        new Cancellation() {
+          @Override
+          public void check() {
+            cancellation.check();
+            lookAround.run();
+          }
+
+          @Override
+          public void interrupted() {
+            cancellation.interrupted();
+          }
+        };
+  }
+
+  /**
+   * Has {@code look} run now and then while a wait is long. It may throw, which ends the wait, if
+   * it finds that what is waited for will not come.
+   */
+  public void whenIdle(Runnable look) {
+    lookAround = look;
   }
 
   /** Begins a send, which moves as far as it can at once. */
@@ -84,7 +107,7 @@ public final class Progress {
     while (!condition.getAsBoolean()) {
       cancellation.check();
       if (!advance()) {
-        events.await(() -> condition.getAsBoolean() || advance(), cancellation);
+        events.await(() -> condition.getAsBoolean() || advance(), whileIdle);
       }
     }
   }

@@ -93,17 +93,8 @@ public final class HeapRegion implements SharedRegion {
   }
 
   private CollectiveMismatchException mismatch(int peer) {
-    return new CollectiveMismatchException(
-        "rank "
-            + peer
-            + " is in "
-            + phases.shownBy(peer, operation).header()
-            + ", but rank "
-            + rank
-            + " is in "
-            + current.get()
-            + ". "
-            + MessageMismatch.ADVICE);
+    return MessageMismatch.between(
+        peer, phases.shownBy(peer, operation).header(), rank, current.get());
   }
 
   @Override

@@ -23,7 +23,7 @@ import org.sparkcollectives.DType;
  * <p>What was shown for an operation is overwritten two operations later, when all ranks have shown
  * for the one between and so are done with it.
  */
-final class SharedBoard implements AutoCloseable {
+final class SharedBoard {
 
   /** How many tensors a rank can show for an operation. */
   static final int MOST_TENSORS = 24;
@@ -50,14 +50,13 @@ final class SharedBoard implements AutoCloseable {
   record Shown(
       SharedFile.Key key, byte[] nonce, int fileBytes, int offset, long count, DType dtype) {}
 
-  private final SharedFile file;
   private final ByteBuffer memory;
   private final int rank;
   private final int size;
 
-  SharedBoard(SharedFile file, int rank, int size) {
-    this.file = file;
-    this.memory = file.memory();
+  /** The board in {@code memory}, from offset 0 on. */
+  SharedBoard(ByteBuffer memory, int rank, int size) {
+    this.memory = memory;
     this.rank = rank;
     this.size = size;
   }
@@ -138,10 +137,5 @@ final class SharedBoard implements AutoCloseable {
     int fileBytes = (int) in.getLong();
     int offset = (int) in.getLong();
     return new Shown(key, nonce, fileBytes, offset, in.getLong(), DTYPES[in.getInt()]);
-  }
-
-  @Override
-  public void close() {
-    file.close();
   }
 }

@@ -1,14 +1,16 @@
 package org.sparkcollectives.transport.shm;
 
-import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Path;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import java.util.function.Supplier;
 import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.MessageMismatch;
 import org.sparkcollectives.transport.OperationHeader;
@@ -16,10 +18,11 @@ import org.sparkcollectives.transport.Peers;
 import org.sparkcollectives.transport.PolledMemory;
 import org.sparkcollectives.transport.Progress;
 import org.sparkcollectives.transport.SharedRegion;
+import org.sparkcollectives.transport.SharedSlots;
 
 /**
  * Memory that ranks of one host see, as one of them sees it: tensors that the group has allocated
- * are reduced where they lie, without a copy.
+ * are reduced where they lie, without a copy, and small ones go through slots.
  *
  * <p>Whether all ranks work on such tensors is asked for each operation that is large enough to be
  * worth the question, on a board that rank 0 makes at the first of them. After a failure other
@@ -30,15 +33,28 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
   /** Smaller operations take less time than the question. */
   static final long SMALLEST_BYTES = 32 * 1024;
 
-  private static final int KEY_BYTES = SharedFile.NONCE_BYTES + 2 * Integer.BYTES;
-  private static final Logger LOG = LoggerFactory.getLogger(ShmRegion.class);
+  /** Operations in which each rank gives no more than the elements on which all agree. */
+  private static final Set<OpType> AGREED =
+      EnumSet.of(
+          OpType.ALL_REDUCE,
+          OpType.REDUCE,
+          OpType.BROADCAST,
+          OpType.ALL_GATHER_INTO,
+          OpType.ALL_GATHER,
+          OpType.REDUCE_SCATTER_INTO,
+          OpType.REDUCE_SCATTER,
+          OpType.ALL_TO_ALL_INTO,
+          OpType.BARRIER);
 
   private final Path folder;
   private final SharedTensors tensors;
   private final int rank;
   private final int size;
   private final Progress progress;
+  private final Supplier<OperationHeader> inOperation;
+  private SharedFile file;
   private SharedBoard board;
+  private ShmSlots slots;
   private boolean asked;
   private boolean waiting;
   private long operation;
@@ -48,13 +64,21 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
    * The region of a rank whose group is on one host.
    *
    * @param progress where this rank waits, shared with its other paths
+   * @param inOperation the operation that this rank is in
    */
-  public ShmRegion(Path folder, SharedTensors tensors, int rank, int size, Progress progress) {
+  public ShmRegion(
+      Path folder,
+      SharedTensors tensors,
+      int rank,
+      int size,
+      Progress progress,
+      Supplier<OperationHeader> inOperation) {
     this.folder = folder;
     this.tensors = tensors;
     this.rank = rank;
     this.size = size;
     this.progress = progress;
+    this.inOperation = inOperation;
   }
 
   /** This region, if all ranks show tensors in it for this operation; else null. */
@@ -62,10 +86,7 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
     if (size == 1 || header.count() * header.dtype().bytes() < SMALLEST_BYTES) {
       return null;
     }
-    if (!asked) {
-      asked = true;
-      board = makeBoard(peers);
-    }
+    meet(peers);
     if (board == null) {
       return null;
     }
@@ -84,6 +105,34 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
     }
     board.done(operation);
     return null;
+  }
+
+  /** The slots for this operation; null if it is too large for them. */
+  public SharedSlots slotsFor(Peers peers, OperationHeader header) {
+    if (size == 1
+        || header.count() * header.dtype().bytes() > SharedSlots.MOST_BYTES
+        || !AGREED.contains(header.type())) {
+      return null;
+    }
+    meet(peers);
+    return slots == null ? null : slots.in(header);
+  }
+
+  /** Makes what all ranks see, at the first operation that needs it. */
+  private void meet(Peers peers) {
+    if (asked) {
+      return;
+    }
+    asked = true;
+    int boardBytes = SharedBoard.bytes(size);
+    file = AgreedFile.of(peers, folder, boardBytes + SlotTable.bytes(size));
+    if (file != null) {
+      ByteBuffer memory = file.memory();
+      board = new SharedBoard(memory, rank, size);
+      ByteBuffer rest = memory.position(boardBytes).slice().order(ByteOrder.nativeOrder());
+      slots = new ShmSlots(new SlotTable(rest, rank, size), peers, this::await);
+      progress.whenIdle(() -> slots.checkPeers(inOperation.get()));
+    }
   }
 
   /** A rank that has sent something; -1 if none has. */
@@ -108,69 +157,6 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
   @Override
   public boolean isAwaited() {
     return waiting;
-  }
-
-  /** Rank 0 makes the board and asks whether all can see it; null if not. */
-  private SharedBoard makeBoard(Peers peers) {
-    byte[] key = new byte[KEY_BYTES];
-    byte[] seen = {1};
-    SharedFile file = null;
-    if (rank == 0) {
-      file = create(key);
-      seen[0] = (byte) (file == null ? 0 : 1);
-      for (int peer = 1; peer < size; peer++) {
-        peers.pair(peer).send(HostTensor.wrap(DType.UINT8, key));
-      }
-      for (int peer = 1; peer < size; peer++) {
-        byte[] answer = new byte[1];
-        peers.pair(peer).receive(HostTensor.wrap(DType.UINT8, answer));
-        seen[0] &= answer[0];
-      }
-      for (int peer = 1; peer < size; peer++) {
-        peers.pair(peer).send(HostTensor.wrap(DType.UINT8, seen));
-      }
-    } else {
-      peers.pair(0).receive(HostTensor.wrap(DType.UINT8, key));
-      file = open(key);
-      byte[] answer = {(byte) (file == null ? 0 : 1)};
-      peers.pair(0).send(HostTensor.wrap(DType.UINT8, answer));
-      peers.pair(0).receive(HostTensor.wrap(DType.UINT8, seen));
-    }
-    peers.flush();
-    if (file != null) {
-      file.keep();
-      if (seen[0] == 0) {
-        file.close();
-      }
-    }
-    return seen[0] == 0 ? null : new SharedBoard(file, rank, size);
-  }
-
-  private SharedFile create(byte[] key) {
-    try {
-      SharedFile file = SharedFile.create(folder, SharedBoard.bytes(size));
-      ByteBuffer.wrap(key)
-          .put(file.nonce())
-          .putInt(file.key().process())
-          .putInt(file.key().descriptor());
-      return file;
-    } catch (IOException | UnsupportedOperationException e) {
-      LOG.info("No shared memory in {}: tensors are copied between processes: {}", folder, e);
-      return null;
-    }
-  }
-
-  private SharedFile open(byte[] key) {
-    ByteBuffer in = ByteBuffer.wrap(key);
-    byte[] nonce = new byte[SharedFile.NONCE_BYTES];
-    in.get(nonce);
-    try {
-      return SharedFile.open(
-          new SharedFile.Key(in.getInt(), in.getInt()), nonce, SharedBoard.bytes(size));
-    } catch (IOException e) {
-      LOG.info("Memory of rank 0 is not here: tensors are copied: {}", e.toString());
-      return null;
-    }
   }
 
   @Override
@@ -228,10 +214,10 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
     board.done(operation);
   }
 
-  /** Unmaps the board; when no thread can touch it any more. */
+  /** Unmaps what all see; when no thread can touch it any more. */
   public void free() {
-    if (board != null) {
-      board.close();
+    if (file != null) {
+      file.close();
     }
   }
 }

@@ -1,0 +1,92 @@
+package org.sparkcollectives.algorithm;
+
+import java.nio.ByteBuffer;
+import java.util.List;
+import org.sparkcollectives.kernel.ReduceKernel;
+import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.SharedSlots;
+
+/**
+ * Collectives on so little data that each rank copies what it gives to where all see it, and each
+ * takes from there what it needs, in the order of the ranks. Only the number of steps counts.
+ *
+ * <p>Steps: 1. Bytes moved in memory by each rank: what it gives, written once; what it needs, read
+ * once.
+ */
+final class SlotCollectives {
+
+  private final Scratch scratch;
+
+  SlotCollectives(Scratch scratch) {
+    this.scratch = scratch;
+  }
+
+  void allReduce(SharedSlots slots, HostTensor tensor, ReduceKernel kernel) {
+    slots.publish(List.of(tensor));
+    reduceInto(slots, tensor, 0, kernel);
+  }
+
+  void reduce(SharedSlots slots, HostTensor tensor, int root, ReduceKernel kernel) {
+    slots.publish(List.of(tensor));
+    if (slots.rank() == root) {
+      reduceInto(slots, tensor, 0, kernel);
+    }
+  }
+
+  void reduceScatter(SharedSlots slots, HostTensor output, Chunks input, ReduceKernel kernel) {
+    slots.publish(input.all());
+    reduceInto(slots, output, input.bytesBefore(slots.rank()), kernel);
+  }
+
+  /** Reduces what all ranks give, from {@code start} on, in bytes. */
+  private void reduceInto(SharedSlots slots, HostTensor result, int start, ReduceKernel kernel) {
+    int count = (int) result.count();
+    result.write(0, count, at(slots, 0, start));
+    HostTensor sum = result;
+    if (!kernel.reducesInPlace()) {
+      sum = scratch.piece(kernel.accumulatorType(), 0, count);
+      kernel.load(sum, 0, result, 0, count);
+    }
+    for (int rank = 1; rank < slots.size(); rank++) {
+      kernel.accumulate(sum, 0, count, at(slots, rank, start));
+    }
+    kernel.finish(result, 0, sum, 0, count, slots.size());
+  }
+
+  private static ByteBuffer at(SharedSlots slots, int rank, int start) {
+    ByteBuffer data = slots.of(rank);
+    return data.position(data.position() + start);
+  }
+
+  void broadcast(SharedSlots slots, HostTensor tensor, int root) {
+    if (slots.rank() == root) {
+      slots.publish(List.of(tensor));
+    } else {
+      slots.publish(List.of());
+      tensor.write(0, (int) tensor.count(), slots.of(root));
+    }
+  }
+
+  void allGather(SharedSlots slots, Chunks outputs, HostTensor input) {
+    slots.publish(List.of(input));
+    for (int rank = 0; rank < slots.size(); rank++) {
+      HostTensor output = outputs.at(rank);
+      output.write(0, (int) output.count(), slots.of(rank));
+    }
+  }
+
+  /** Parts of equal size. */
+  void allToAll(SharedSlots slots, Chunks outputs, Chunks inputs) {
+    slots.publish(inputs.all());
+    int start = inputs.bytesBefore(slots.rank());
+    for (int rank = 0; rank < slots.size(); rank++) {
+      HostTensor output = outputs.at(rank);
+      output.write(0, (int) output.count(), at(slots, rank, start));
+    }
+  }
+
+  void barrier(SharedSlots slots) {
+    slots.publish(List.of());
+    slots.awaitAll();
+  }
+}

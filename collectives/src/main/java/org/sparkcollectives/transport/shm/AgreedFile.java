@@ -1,0 +1,90 @@
+package org.sparkcollectives.transport.shm;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.Peers;
+
+/** Memory that rank 0 of a group makes and that all its ranks see, or none does. */
+final class AgreedFile {
+
+  private static final int KEY_BYTES = SharedFile.NONCE_BYTES + 2 * Integer.BYTES;
+  private static final HostTensor NOTHING = HostTensor.allocate(DType.UINT8, 0);
+  private static final Logger LOG = LoggerFactory.getLogger(AgreedFile.class);
+
+  private AgreedFile() {}
+
+  /**
+   * Makes or opens the file and tells the others whether it is there. All ranks call it in the same
+   * operation, for which it sends messages.
+   *
+   * @return the file, or null on all ranks
+   */
+  static SharedFile of(Peers peers, Path folder, int bytes) {
+    byte[] key = new byte[KEY_BYTES];
+    byte[] seen = {1};
+    SharedFile file;
+    if (peers.rank() == 0) {
+      file = create(folder, bytes, key);
+      seen[0] = (byte) (file == null ? 0 : 1);
+      for (int peer = 1; peer < peers.size(); peer++) {
+        peers.pair(peer).send(HostTensor.wrap(DType.UINT8, key));
+      }
+      for (int peer = 1; peer < peers.size(); peer++) {
+        peers.pair(peer).receive(NOTHING);
+        byte[] answer = new byte[1];
+        peers.pair(peer).receive(HostTensor.wrap(DType.UINT8, answer));
+        seen[0] &= answer[0];
+      }
+      for (int peer = 1; peer < peers.size(); peer++) {
+        peers.pair(peer).send(HostTensor.wrap(DType.UINT8, seen));
+      }
+    } else {
+      // Were rank 0 in another operation, it would not send: so that it is told, this rank does.
+      peers.pair(0).send(NOTHING);
+      peers.pair(0).receive(HostTensor.wrap(DType.UINT8, key));
+      file = open(key, bytes);
+      byte[] answer = {(byte) (file == null ? 0 : 1)};
+      peers.pair(0).send(HostTensor.wrap(DType.UINT8, answer));
+      peers.pair(0).receive(HostTensor.wrap(DType.UINT8, seen));
+    }
+    peers.flush();
+    if (file != null) {
+      file.keep();
+      if (seen[0] == 0) {
+        file.close();
+      }
+    }
+    return seen[0] == 0 ? null : file;
+  }
+
+  private static SharedFile create(Path folder, int bytes, byte[] key) {
+    try {
+      SharedFile file = SharedFile.create(folder, bytes);
+      ByteBuffer.wrap(key)
+          .put(file.nonce())
+          .putInt(file.key().process())
+          .putInt(file.key().descriptor());
+      return file;
+    } catch (IOException | UnsupportedOperationException e) {
+      LOG.info("No shared memory in {}: all goes through messages: {}", folder, e.toString());
+      return null;
+    }
+  }
+
+  private static SharedFile open(byte[] key, int bytes) {
+    ByteBuffer in = ByteBuffer.wrap(key);
+    byte[] nonce = new byte[SharedFile.NONCE_BYTES];
+    in.get(nonce);
+    try {
+      return SharedFile.open(new SharedFile.Key(in.getInt(), in.getInt()), nonce, bytes);
+    } catch (IOException e) {
+      LOG.info("Memory of rank 0 is not here: all goes through messages: {}", e.toString());
+      return null;
+    }
+  }
+}

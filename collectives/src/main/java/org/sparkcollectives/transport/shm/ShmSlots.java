@@ -1,0 +1,134 @@
+package org.sparkcollectives.transport.shm;
+
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.MessageMismatch;
+import org.sparkcollectives.transport.OperationHeader;
+import org.sparkcollectives.transport.Peers;
+import org.sparkcollectives.transport.SharedSlots;
+
+/** The slots of a group on one host, as one of its ranks sees them. */
+final class ShmSlots implements SharedSlots {
+
+  /** How seldom a waiting rank looks for one that is in another operation. */
+  private static final int LOOKS_FOR_STRANGERS = 64;
+
+  private final SlotTable table;
+  private final Peers peers;
+  private final Consumer<BooleanSupplier> wait;
+  private final int rank;
+  private final int size;
+  private long operation;
+  private OperationHeader current;
+  private int looks;
+  private int awaited;
+
+  /**
+   * The slots in {@code table}.
+   *
+   * @param wait waits until something is true that other processes make true
+   */
+  ShmSlots(SlotTable table, Peers peers, Consumer<BooleanSupplier> wait) {
+    this.table = table;
+    this.peers = peers;
+    this.wait = wait;
+    this.rank = peers.rank();
+    this.size = peers.size();
+  }
+
+  /** From now on the slots are those of this operation. */
+  ShmSlots in(OperationHeader header) {
+    current = header;
+    return this;
+  }
+
+  @Override
+  public int rank() {
+    return rank;
+  }
+
+  @Override
+  public int size() {
+    return size;
+  }
+
+  @Override
+  public void publish(List<HostTensor> tensors) {
+    // Who has published for the operation before is done with the one before that, whose slot this
+    // is.
+    if (!table.allPublished(operation)) {
+      awaitPublished(() -> table.allPublished(operation), operation);
+    }
+    operation++;
+    ByteBuffer slot = table.free(operation);
+    for (int i = 0; i < tensors.size(); i++) {
+      HostTensor tensor = tensors.get(i);
+      tensor.read(0, (int) tensor.count(), slot);
+    }
+    table.publish(operation, current);
+  }
+
+  @Override
+  public ByteBuffer of(int peer) {
+    if (!table.isPublished(peer, operation)) {
+      awaited = peer;
+      awaitPublished(() -> table.isPublished(awaited, operation), operation);
+    }
+    if (!table.isOf(peer, operation, current)) {
+      throw MessageMismatch.between(peer, table.header(peer, operation), rank, current);
+    }
+    return table.data(peer, operation);
+  }
+
+  /**
+   * Looks for a rank that has published for an operation in which this one is, or was, without
+   * slots: it calls something else.
+   *
+   * @throws org.sparkcollectives.CollectiveMismatchException naming it
+   */
+  void checkPeers(OperationHeader mine) {
+    long next = operation + 1;
+    for (int peer = 0; peer < size; peer++) {
+      if (table.isPublished(peer, next)) {
+        OperationHeader theirs = table.header(peer, next);
+        if (theirs.sequenceNumber() <= mine.sequenceNumber()) {
+          throw MessageMismatch.between(peer, theirs, rank, mine);
+        }
+      }
+    }
+  }
+
+  @Override
+  public void awaitAll() {
+    for (int distance = 1; distance < size; distance++) {
+      of((rank + distance) % size);
+    }
+  }
+
+  private void awaitPublished(BooleanSupplier published, long last) {
+    wait.accept(
+        () ->
+            published.getAsBoolean()
+                || (++looks % LOOKS_FOR_STRANGERS == 0 && stranger(last) >= 0));
+    int stranger = published.getAsBoolean() ? -1 : stranger(last);
+    if (stranger >= 0) {
+      // Its message is not of this operation, in which nobody sends any: this throws.
+      peers.pair(stranger).receive(HostTensor.allocate(DType.UINT8, 0));
+    }
+  }
+
+  /** A rank that has sent a message although it has not published yet; -1 if none has. */
+  private int stranger(long last) {
+    for (int peer = 0; peer < size; peer++) {
+      // In this order: a rank that publishes first, and then sends, is ahead, and no stranger.
+      if (peer != rank && peers.pair(peer).hasMessage() && !table.isPublished(peer, last)) {
+        return peer;
+      }
+    }
+    return -1;
+  }
+}

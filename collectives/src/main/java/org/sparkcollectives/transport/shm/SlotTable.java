@@ -1,0 +1,141 @@
+package org.sparkcollectives.transport.shm;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.OpType;
+import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.transport.OperationHeader;
+import org.sparkcollectives.transport.SharedSlots;
+
+/**
+ * The memory of {@link SharedSlots}. For each rank, and written by that rank only:
+ *
+ * <pre>
+ *     0  the last operation for which it has published         (its own cache line)
+ *   128  the slot for even operations, 2304 for odd ones:
+ *          sequence number i64 | count i64 | digest of the sizes i32 | root i32
+ *            | operation u8 | type u8 | reduction + 1 u8
+ *          64: what it gives
+ * </pre>
+ *
+ * <p>A slot is overwritten two operations later. Its rank must then know that all have published
+ * for the operation between, and so are done with it.
+ */
+final class SlotTable {
+
+  private static final int EVEN = 128;
+  private static final int DATA = 64;
+  private static final int ODD = EVEN + 128 + SharedSlots.MOST_BYTES;
+  private static final int STRIDE = 2 * ODD - EVEN;
+  private static final int COUNT = 8;
+  private static final int SIZES = 16;
+  private static final int ROOT = 20;
+  private static final int OPERATION = 24;
+  private static final int DTYPE = 25;
+  private static final int REDUCTION = 26;
+  private static final DType[] DTYPES = DType.values();
+  private static final ReduceOp.Kind[] REDUCTIONS = ReduceOp.Kind.values();
+  private static final VarHandle LONGS =
+      MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
+
+  private final ByteBuffer memory;
+  private final ByteBuffer[] data;
+  private final int rank;
+  private final int size;
+
+  /** The table in {@code memory}, from offset 0 on. */
+  SlotTable(ByteBuffer memory, int rank, int size) {
+    this.memory = memory;
+    this.rank = rank;
+    this.size = size;
+    this.data = new ByteBuffer[2 * size];
+    for (int each = 0; each < size; each++) {
+      for (int parity = 0; parity < 2; parity++) {
+        data[2 * each + parity] =
+            memory
+                .slice(slot(each, parity) + DATA, SharedSlots.MOST_BYTES)
+                .order(ByteOrder.nativeOrder());
+      }
+    }
+  }
+
+  /** The size of a table. */
+  static int bytes(int ranks) {
+    return ranks * STRIDE;
+  }
+
+  private static int slot(int ofRank, long operation) {
+    return ofRank * STRIDE + ((operation & 1) == 0 ? EVEN : ODD);
+  }
+
+  /** Where this rank puts what it gives to an operation, before it publishes. */
+  ByteBuffer free(long operation) {
+    return data(rank, operation);
+  }
+
+  /** What a rank gives to an operation. */
+  ByteBuffer data(int ofRank, long operation) {
+    return data[2 * ofRank + (int) (operation & 1)].clear();
+  }
+
+  void publish(long operation, OperationHeader header) {
+    int at = slot(rank, operation);
+    memory
+        .putLong(at, header.sequenceNumber())
+        .putLong(at + COUNT, header.count())
+        .putInt(at + SIZES, header.sizes())
+        .putInt(at + ROOT, header.root())
+        .put(at + OPERATION, (byte) header.type().code())
+        .put(at + DTYPE, (byte) header.dtype().ordinal())
+        .put(at + REDUCTION, reduction(header));
+    LONGS.setRelease(memory, rank * STRIDE, operation);
+  }
+
+  private static byte reduction(OperationHeader header) {
+    return (byte) (header.reduction() == null ? 0 : header.reduction().ordinal() + 1);
+  }
+
+  /** Whether a rank has published for an operation. */
+  boolean isPublished(int ofRank, long operation) {
+    return (long) LONGS.getAcquire(memory, ofRank * STRIDE) >= operation;
+  }
+
+  /** Whether all ranks have published for an operation. */
+  boolean allPublished(long operation) {
+    for (int each = 0; each < size; each++) {
+      if (!isPublished(each, operation)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Whether a rank has published for {@code header}. */
+  boolean isOf(int ofRank, long operation, OperationHeader header) {
+    int at = slot(ofRank, operation);
+    return memory.getLong(at) == header.sequenceNumber()
+        && memory.getLong(at + COUNT) == header.count()
+        && memory.getInt(at + SIZES) == header.sizes()
+        && memory.getInt(at + ROOT) == header.root()
+        && memory.get(at + OPERATION) == (byte) header.type().code()
+        && memory.get(at + DTYPE) == (byte) header.dtype().ordinal()
+        && memory.get(at + REDUCTION) == reduction(header);
+  }
+
+  /** What a rank has published for. */
+  OperationHeader header(int ofRank, long operation) {
+    int at = slot(ofRank, operation);
+    int reduction = memory.get(at + REDUCTION);
+    return new OperationHeader(
+        OpType.ofCode(memory.get(at + OPERATION)),
+        memory.getLong(at),
+        DTYPES[memory.get(at + DTYPE)],
+        memory.getLong(at + COUNT),
+        reduction == 0 ? null : REDUCTIONS[reduction - 1],
+        memory.getInt(at + ROOT),
+        memory.getInt(at + SIZES));
+  }
+}
