@@ -78,7 +78,7 @@ class CoalescingBlocksTest {
         .hasMessageContaining("No operation was begun");
   }
 
-  @RepeatedTest(20)
+  @RepeatedTest(5)
   void whatABlockHasIsSettledOnceItIsClosed() throws Exception {
     CyclicBarrier start = new CyclicBarrier(2);
     Coalescing block = blocks.open();
@@ -89,7 +89,7 @@ class CoalescingBlocksTest {
               awaitAt(start);
               block.close();
               int atFirst = block.work().future().join().size();
-              for (int i = 0; i < 100; i++) {
+              for (int i = 0; i < 20; i++) {
                 assertThat(block.work().future().join()).hasSize(atFirst);
               }
             },

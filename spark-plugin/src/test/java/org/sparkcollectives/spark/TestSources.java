@@ -22,7 +22,7 @@ final class TestSources {
   private static final String TEST_IN_JAVA =
       "\\n  @(?:Test|ParameterizedTest|RepeatedTest|TestFactory|Property)\\b"
           + "(?:(?!\\n  }\\n)[\\s\\S])*?"
-          + "\\n  (?:public |final |static )*(?:void|[A-Z]\\w*(?:<[^\\n]*>)?) ";
+          + "\\n  (?:public |default |final |static )*(?:void|[A-Z]\\w*(?:<[^\\n]*>)?) ";
 
   private static final Pattern TEST_IN_SCALA = Pattern.compile("\\btest\\(\"");
   private static final Pattern SUPERCLASS =
