@@ -32,6 +32,9 @@ final class FileCalls {
   }
 
   void carryOut(FileReply reply) {
+    if (reply.isDone()) {
+      return;
+    }
     try {
       start(reply);
     } catch (StoreException | IllegalArgumentException e) {

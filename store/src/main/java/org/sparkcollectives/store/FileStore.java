@@ -53,7 +53,7 @@ public final class FileStore extends StoreHandle {
   public FileStore(Path path, int worldSize, Duration timeout) {
     super(timeout);
     this.path = path.toAbsolutePath().normalize();
-    this.file = OpenFiles.open(this.path, worldSize, timeout);
+    this.file = OpenFiles.open(this.path, worldSize, timeout());
   }
 
   /** The file, as an absolute path. */

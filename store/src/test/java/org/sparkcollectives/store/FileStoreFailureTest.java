@@ -119,6 +119,13 @@ class FileStoreFailureTest {
   }
 
   @Test
+  void aTimeoutThatNoClockCanCountIsForever() {
+    try (FileStore store = new FileStore(path, 1, Duration.ofSeconds(Long.MAX_VALUE))) {
+      assertThat(store.add("n", 1)).isEqualTo(1);
+    }
+  }
+
+  @Test
   void allWhoWaitInAFileThatGetsDamagedAreToldSo() throws Exception {
     try (FileStore store = new FileStore(path, 0)) {
       Map<String, CompletableFuture<Void>> calls = allThatWait(store);
