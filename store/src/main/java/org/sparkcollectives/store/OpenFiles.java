@@ -34,6 +34,9 @@ final class OpenFiles {
 
   /** Opens a handle on the table in the file {@code path}. Blocks while other processes write. */
   static FileTable open(Path path, int worldSize, Duration timeout) {
+    if (Thread.currentThread().isInterrupted()) {
+      throw new StoreException("Interrupted before FileStore " + path + " was opened");
+    }
     while (true) {
       FileTable table = acquire(path);
       boolean opened = false;
