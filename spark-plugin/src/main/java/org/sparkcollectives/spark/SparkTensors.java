@@ -51,8 +51,8 @@ public final class SparkTensors {
 
   /**
    * Copies columns of rows, of the shape {@code [rows, width]}: numbers are one wide, a column of
-   * vectors is as wide as each of them. Reads the iterator to its end. Decimals, and
-   * integers of more than 53 bits, become the nearest double.
+   * vectors is as wide as each of them. Reads the iterator to its end. Decimals, and integers of
+   * more than 53 bits, become the nearest double.
    *
    * <p>An iterator without rows does not tell how wide its vectors would be. They count as one wide
    * then: the shape is {@code [0, columns.length]}.
