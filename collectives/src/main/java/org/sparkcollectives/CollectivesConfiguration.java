@@ -94,7 +94,8 @@ public final class CollectivesConfiguration {
   public static final ConfigEntry<Boolean> NATIVE =
       ConfigEntry.bool("spark.collectives.netty.native")
           .doc(
-              "Whether Netty's native code (epoll) is used where it is present; Java's NIO is used"
+              "Whether Netty's native code (epoll) is used where it is present, and the ranks do not"
+                  + " use sockets themselves (spark.collectives.tcp.direct); Java's NIO is used"
                   + " otherwise.")
           .since("0.1.0")
           .defaultsTo(true);

@@ -9,10 +9,13 @@ import java.util.List;
  * read as they come: beside the object itself a rank needs a few frames of memory, whatever the
  * object's size. One of less than about 1 KiB travels in a single operation of the group.
  *
- * <p><b>Blocking.</b> All methods block until this rank has its result; the group's timeout bounds
- * each frame. Each call consists of several operations of the group, so while one runs, no other
- * thread may begin a collective of the same group, or a message of objects with the same peer and
- * tag. Tags are shared with those of tensors.
+ * <p><b>Blocking.</b> All methods block until this rank has its result, for the group's {@link
+ * ProcessGroup#timeout} at the most: it bounds the whole call, with the serialising of all objects
+ * and the wait for the ranks whose turn is earlier. After it the group fails, as after an operation
+ * on tensors; {@link ProcessGroup#withTimeout} gives large objects more time. Each call consists of
+ * several operations of the group, so while one runs, no other thread may begin a collective of the
+ * same group, or a message of objects with the same peer and tag. Tags are shared with those of
+ * tensors.
  *
  * <p><b>Copies.</b> A rank that has given an object gets that very object back, not a copy. Null is
  * an object like others.

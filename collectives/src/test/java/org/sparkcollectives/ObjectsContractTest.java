@@ -3,11 +3,18 @@ package org.sparkcollectives;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.esotericsoftware.kryo.Kryo;
+import com.esotericsoftware.kryo.KryoSerializable;
+import com.esotericsoftware.kryo.io.Input;
+import com.esotericsoftware.kryo.io.Output;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -399,5 +406,54 @@ abstract class ObjectsContractTest {
               .isInstanceOf(IllegalStateException.class);
           return null;
         });
+  }
+
+  /** One whose frames come in time each, but not all together. */
+  static final class Slow implements KryoSerializable {
+    static final Duration TIMEOUT = Duration.ofMillis(400);
+    private static final long PAUSE_NANOS = TIMEOUT.toNanos() * 2 / 3;
+    private static final int PIECES = 4;
+
+    @Override
+    public void write(Kryo kryo, Output output) {
+      for (int i = 0; i < PIECES; i++) {
+        // Each fills a frame, and the next makes it go.
+        output.writeBytes(new byte[5_000_000]);
+        LockSupport.parkNanos(PAUSE_NANOS);
+      }
+    }
+
+    @Override
+    public void read(Kryo kryo, Input input) {
+      for (int i = 0; i < PIECES; i++) {
+        input.readBytes(5_000_000);
+      }
+    }
+  }
+
+  @Test
+  void theTimeoutBoundsTheWholeCall() {
+    List<BiFunction<ObjectCollectives, Object, Object>> calls =
+        List.of(
+            (objects, mine) -> objects.broadcast(mine, 1),
+            ObjectCollectives::allGather,
+            (objects, mine) -> objects.gather(mine, 0),
+            (objects, mine) -> objects.scatter(Arrays.asList("a", mine, bytes(5_000_000, 2)), 0));
+    for (BiFunction<ObjectCollectives, Object, Object> call : calls) {
+      ranks(
+          3,
+          group -> {
+            boolean slow = calls.indexOf(call) == 3 ? group.rank() == 0 : group.rank() == 1;
+            Object mine = slow ? new Slow() : bytes(5_000_000, group.rank());
+            ObjectCollectives objects = group.withTimeout(Slow.TIMEOUT).objects();
+            // Nobody begins before all are ready.
+            group.barrier().await();
+            assertThatThrownBy(() -> call.apply(objects, mine))
+                .as("call %s on rank %s", calls.indexOf(call), group.rank())
+                .isInstanceOf(CollectiveException.class)
+                .hasMessageContaining("timed out after");
+            return null;
+          });
+    }
   }
 }

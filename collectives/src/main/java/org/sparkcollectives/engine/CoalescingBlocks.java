@@ -19,7 +19,7 @@ final class CoalescingBlocks {
 
   Coalescing open() {
     Block before = current.get();
-    if (before != null && !before.closed) {
+    if (before != null && before.isOpen()) {
       throw new IllegalStateException(
           "A coalescing block of group \"" + group + "\" is open already on this thread");
     }
@@ -31,19 +31,30 @@ final class CoalescingBlocks {
   /** Counts a work among those of this thread's block, if there is one. */
   Work begun(Work work) {
     Block block = current.get();
-    // Another thread may have closed it.
-    if (block != null && !block.closed) {
-      block.works.add(work);
+    if (block != null) {
+      block.add(work);
     }
     return work;
   }
 
+  /** A block, which another thread than its own may close. */
   private final class Block implements Coalescing {
     private final List<Work> works = new ArrayList<>();
-    private volatile boolean closed;
+    private boolean closed;
+
+    synchronized boolean isOpen() {
+      return !closed;
+    }
+
+    /** Counts a work among the block's, unless another thread has closed it meanwhile. */
+    synchronized void add(Work work) {
+      if (!closed) {
+        works.add(work);
+      }
+    }
 
     @Override
-    public void close() {
+    public synchronized void close() {
       closed = true;
       if (current.get() == this) {
         current.remove();
@@ -51,7 +62,7 @@ final class CoalescingBlocks {
     }
 
     @Override
-    public Work work() {
+    public synchronized Work work() {
       if (!closed) {
         throw new IllegalStateException(
             "The coalescing block of group \"" + group + "\" is not closed yet");

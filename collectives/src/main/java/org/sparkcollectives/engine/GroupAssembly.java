@@ -118,7 +118,7 @@ record GroupAssembly(Store store, RankContext context) {
             sharedMemory(members, options, context.configuration()));
     paths.open();
     RankMessages messages =
-        new RankMessages(local.matchers().of(members.rank()), members.size(), paths::messagesTo);
+        new RankMessages(life, local.matchers().of(members.rank()), paths::messagesTo);
     NettyBackend netty =
         new NettyBackend(
             life,

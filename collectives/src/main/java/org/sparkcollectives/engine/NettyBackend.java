@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.sparkcollectives.Backend;
@@ -18,9 +17,6 @@ import org.sparkcollectives.Work;
 import org.sparkcollectives.algorithm.AlgorithmSelector;
 import org.sparkcollectives.algorithm.CostModel;
 import org.sparkcollectives.debug.FingerprintCheck;
-import org.sparkcollectives.pointtopoint.MessageMatcher;
-import org.sparkcollectives.pointtopoint.MessagePath;
-import org.sparkcollectives.pointtopoint.PostedReceive;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.Lane;
 
@@ -35,7 +31,6 @@ final class NettyBackend implements Backend {
   private final Runnable onClose;
   private final AlgorithmSelector algorithms;
   private final FingerprintCheck check;
-  private final AtomicLong nextMessage = new AtomicLong();
 
   /**
    * Of parts that are ready to use.
@@ -339,54 +334,17 @@ final class NettyBackend implements Backend {
 
   @Override
   public Work send(Tensor tensor, int destination, int tag, Duration timeout) {
-    HostTensor host = HostTensor.of(tensor);
-    MessagePath path = messages.pathTo(destination);
-    MessageWork.Send work =
-        new MessageWork.Send(
-            life,
-            OperationDescription.message(
-                OpType.SEND,
-                host.dtype(),
-                host.count(),
-                0,
-                "to rank " + destination + ", tag " + tag),
-            nextMessage.getAndIncrement(),
-            timeout,
-            host,
-            destination,
-            tag);
-    work.post(path);
-    return work;
+    return messages.send(HostTensor.of(tensor), destination, tag, timeout);
   }
 
   @Override
   public Work recv(Tensor tensor, int source, int tag, Duration timeout) {
-    return receive(OpType.RECV, tensor, source, tag, "from rank " + source, timeout);
+    return messages.recv(HostTensor.of(tensor), source, tag, timeout);
   }
 
   @Override
   public Work recvAny(Tensor tensor, int tag, Duration timeout) {
-    return receive(
-        OpType.RECV_ANY, tensor, PostedReceive.ANY_SOURCE, tag, "from any rank", timeout);
-  }
-
-  private Work receive(
-      OpType type, Tensor tensor, int source, int tag, String from, Duration timeout) {
-    HostTensor host = HostTensor.of(tensor);
-    MessageMatcher matcher = messages.matcher();
-    MessageWork.Receive work =
-        new MessageWork.Receive(
-            life,
-            OperationDescription.message(
-                type, host.dtype(), 0, host.count(), from + ", tag " + tag),
-            nextMessage.getAndIncrement(),
-            timeout,
-            host,
-            source,
-            tag,
-            matcher);
-    work.post();
-    return work;
+    return messages.recvAny(HostTensor.of(tensor), tag, timeout);
   }
 
   @Override

@@ -1,32 +1,90 @@
 package org.sparkcollectives.engine;
 
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntFunction;
+import org.sparkcollectives.OpType;
+import org.sparkcollectives.Work;
 import org.sparkcollectives.pointtopoint.MessageMatcher;
 import org.sparkcollectives.pointtopoint.MessagePath;
+import org.sparkcollectives.pointtopoint.PostedReceive;
+import org.sparkcollectives.tensor.HostTensor;
 
-/** The messages of one rank: where its own arrive, and the paths to its peers. */
+/**
+ * The messages of one rank in a group: numbers them, sends its own over the paths to its peers, and
+ * posts its receives where they arrive. Thread-safe; nothing blocks.
+ */
 final class RankMessages {
 
+  private final GroupLife life;
   private final MessageMatcher matcher;
   private final IntFunction<MessagePath> path;
   private final MessagePath[] paths;
+  private final AtomicLong next = new AtomicLong();
 
-  /** With the path to each peer, asked for at the first message. */
-  RankMessages(MessageMatcher matcher, int size, IntFunction<MessagePath> path) {
+  /**
+   * Of the rank whose life this is.
+   *
+   * @param matcher where this rank's messages arrive
+   * @param path to a peer, asked for at the first message
+   */
+  RankMessages(GroupLife life, MessageMatcher matcher, IntFunction<MessagePath> path) {
+    this.life = life;
     this.matcher = matcher;
     this.path = path;
-    this.paths = new MessagePath[size];
+    this.paths = new MessagePath[life.members().size()];
   }
 
-  MessageMatcher matcher() {
-    return matcher;
+  Work send(HostTensor tensor, int destination, int tag, Duration timeout) {
+    MessagePath way = pathTo(destination);
+    MessageWork.Send work =
+        new MessageWork.Send(
+            life,
+            OperationDescription.message(
+                OpType.SEND,
+                tensor.dtype(),
+                tensor.count(),
+                0,
+                "to rank " + destination + ", tag " + tag),
+            next.getAndIncrement(),
+            timeout,
+            tensor,
+            destination,
+            tag);
+    work.post(way);
+    return work;
   }
 
-  /** The path to a peer. */
-  synchronized MessagePath pathTo(int peer) {
+  private synchronized MessagePath pathTo(int peer) {
     if (paths[peer] == null) {
       paths[peer] = path.apply(peer);
     }
     return paths[peer];
+  }
+
+  Work recv(HostTensor tensor, int source, int tag, Duration timeout) {
+    return receive(OpType.RECV, tensor, source, tag, "from rank " + source, timeout);
+  }
+
+  Work recvAny(HostTensor tensor, int tag, Duration timeout) {
+    return receive(
+        OpType.RECV_ANY, tensor, PostedReceive.ANY_SOURCE, tag, "from any rank", timeout);
+  }
+
+  private Work receive(
+      OpType type, HostTensor tensor, int source, int tag, String from, Duration timeout) {
+    MessageWork.Receive work =
+        new MessageWork.Receive(
+            life,
+            OperationDescription.message(
+                type, tensor.dtype(), 0, tensor.count(), from + ", tag " + tag),
+            next.getAndIncrement(),
+            timeout,
+            tensor,
+            source,
+            tag,
+            matcher);
+    work.post();
+    return work;
   }
 }

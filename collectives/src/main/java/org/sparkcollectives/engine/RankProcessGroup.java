@@ -1,10 +1,8 @@
 package org.sparkcollectives.engine;
 
 import java.time.Duration;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
-import java.util.stream.IntStream;
 import org.sparkcollectives.Backend;
 import org.sparkcollectives.Coalescing;
 import org.sparkcollectives.DType;
@@ -336,83 +334,41 @@ final class RankProcessGroup implements ProcessGroup {
 
   @Override
   public ProcessGroup newGroup(GroupOptions options) {
-    group.requireOpen();
-    List<Integer> ranks = arguments.members(options.ranks(), group.members());
-    GroupOptions own = options.timeout() == null ? options.withTimeout(timeout) : options;
-    RankGroup made =
-        options.localSynchronization()
-            ? group.subgroups().createLocally("local", ranks, own)
-            : group.subgroups().createTogether("group", ranks, own);
-    return made == null ? null : owning(made);
+    return derived().newGroup(options);
   }
 
   @Override
   public ProcessGroup newSubgroups(int groupSize) {
-    group.requireOpen();
-    List<List<Integer>> all = arguments.subgroupsOf(groupSize);
-    return oneOf("subgroups", all);
+    return derived().newSubgroups(groupSize);
   }
 
   @Override
   public ProcessGroup newSubgroups(List<int[]> globalRanks) {
-    group.requireOpen();
-    return oneOf("enumeration", arguments.subgroups(globalRanks, group.members()));
-  }
-
-  private ProcessGroup oneOf(String kind, List<List<Integer>> all) {
-    RankGroup mine = group.subgroups().createOneOf(kind, all, asHere());
-    return mine == null ? null : owning(mine);
-  }
-
-  /** The options of a group made from this one, or this view of it. */
-  private GroupOptions asHere() {
-    return GroupOptions.defaults().withTimeout(timeout);
+    return derived().newSubgroups(globalRanks);
   }
 
   @Override
   public ProcessGroup split(int color, int key) {
-    group.requireOpen();
-    long[] all = new long[2 * size()];
-    allGather(Tensor.of(all), Tensor.of((long) color, key)).await();
-    List<Integer> ranks =
-        IntStream.range(0, size())
-            .boxed()
-            .filter(rank -> all[2 * rank] == color)
-            .sorted(Comparator.comparingLong(rank -> all[2 * rank + 1]))
-            .toList();
-    RankGroup made =
-        group
-            .subgroups()
-            .createAgreed(
-                "split", Integer.toString(color), color < 0 ? List.of() : ranks, asHere());
-    return made == null ? null : owning(made);
+    return derived().split(color, key);
   }
 
   @Override
   public ProcessGroup shrink(int... excludedRanks) {
-    group.requireNotClosed();
-    List<Integer> remaining = arguments.remaining(excludedRanks);
-    return owning(group.subgroups().createTogether("shrink", remaining, asHere()));
+    return derived().shrink(excludedRanks);
   }
 
   @Override
   public List<ProcessGroup> groups() {
-    return group.subgroups().open().stream().<ProcessGroup>map(RankProcessGroup::owning).toList();
+    return derived().open();
   }
 
   @Override
   public ProcessGroup group(String name) {
-    RankGroup found = group.find(name);
-    if (found == null) {
-      throw new IllegalArgumentException(
-          "Could not resolve the process group registered under the name \""
-              + name
-              + "\" on rank "
-              + rank()
-              + ": open are "
-              + group.names());
-    }
-    return owning(found);
+    return derived().named(name);
+  }
+
+  private DerivedGroups derived() {
+    return new DerivedGroups(group, this, arguments);
   }
 
   @Override

@@ -17,12 +17,14 @@ import org.sparkcollectives.Work;
 final class ObjectAllGather {
 
   private final ProcessGroup group;
+  private final ObjectCall call;
   private final ObjectStreams streams;
   private final ReceivedObjects received;
   private FirstFrames firstFrames;
 
-  ObjectAllGather(ProcessGroup group, ObjectStreams streams) {
+  ObjectAllGather(ProcessGroup group, ObjectCall call, ObjectStreams streams) {
     this.group = group;
+    this.call = call;
     this.streams = streams;
     this.received = new ReceivedObjects(group.size());
   }
@@ -42,10 +44,10 @@ final class ObjectAllGather {
 
   private Work send(int index, Tensor frame) {
     if (index > 0) {
-      return group.broadcast(frame, group.rank());
+      return call.group().broadcast(frame, group.rank());
     }
     Tensor frames = FirstFrames.memoryFor(group.size());
-    Work gathered = group.allGather(frames, frame);
+    Work gathered = call.group().allGather(frames, frame);
     gathered.await();
     firstFrames = new FirstFrames(frames, gathered);
     for (int rank = 0; rank < group.rank(); rank++) {
@@ -59,7 +61,7 @@ final class ObjectAllGather {
         rank,
         () ->
             streams.read(
-                firstFrames.then(rank, (index, frame) -> group.broadcast(frame, rank)),
+                firstFrames.then(rank, (index, frame) -> call.group().broadcast(frame, rank)),
                 rank,
                 "object all-gather"));
   }

@@ -1,6 +1,7 @@
 package org.sparkcollectives.object;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import org.sparkcollectives.Backend;
 import org.sparkcollectives.DType;
@@ -18,9 +19,6 @@ import org.sparkcollectives.Work;
  */
 public final class StreamedObjectCollectives implements ObjectCollectives {
 
-  /** Of messages that belong to a collective; users' tags are not negative. */
-  private static final int COLLECTIVE_TAG = -1;
-
   private final ProcessGroup group;
   private final Backend messages;
   private final ObjectStreams streams;
@@ -28,7 +26,7 @@ public final class StreamedObjectCollectives implements ObjectCollectives {
   /**
    * With the group, what carries out its messages, and this rank's codec.
    *
-   * @param group whose timeout bounds each frame
+   * @param group whose timeout bounds each call
    */
   public StreamedObjectCollectives(ProcessGroup group, Backend messages, ObjectCodec codec) {
     this.group = group;
@@ -38,40 +36,47 @@ public final class StreamedObjectCollectives implements ObjectCollectives {
 
   @Override
   public <T> T broadcast(T objectAtRoot, int root) {
-    String call = "object broadcast from rank " + root;
+    ObjectCall call = begin();
+    String name = "object broadcast from rank " + root;
     if (group.rank() == root) {
-      streams.write(objectAtRoot, (index, frame) -> group.broadcast(frame, root), call);
+      streams.write(objectAtRoot, (index, frame) -> call.group().broadcast(frame, root), name);
       return objectAtRoot;
     }
-    return cast(streams.read((index, frame) -> group.broadcast(frame, root), root, call));
+    return cast(streams.read((index, frame) -> call.group().broadcast(frame, root), root, name));
+  }
+
+  private ObjectCall begin() {
+    return new ObjectCall(group, messages);
   }
 
   @Override
   public <T> List<T> allGather(T object) {
-    return cast(new ObjectAllGather(group, streams).run(object));
+    return cast(new ObjectAllGather(group, begin(), streams).run(object));
   }
 
   @Override
   public <T> List<T> gather(T object, int root) {
-    String call = "object gather at rank " + root;
+    ObjectCall call = begin();
+    String name = "object gather at rank " + root;
     if (group.rank() == root) {
-      return cast(gatherHere(object, call));
+      return cast(gatherHere(object, call, name));
     }
     streams.write(
         object,
-        (index, frame) -> index == 0 ? group.gather(List.of(), frame, root) : sendPart(frame, root),
-        call);
+        (index, frame) ->
+            index == 0 ? call.group().gather(List.of(), frame, root) : call.send(frame, root),
+        name);
     return null;
   }
 
-  private List<Object> gatherHere(Object own, String call) {
+  private List<Object> gatherHere(Object own, ObjectCall call, String name) {
     int root = group.rank();
     Tensor frames = FirstFrames.memoryFor(group.size());
     List<Tensor> outputs = new ArrayList<>();
     for (int rank = 0; rank < group.size(); rank++) {
       outputs.add(FirstFrames.part(frames, rank));
     }
-    Work gathered = group.gather(outputs, FirstFrames.memoryFor(1), root);
+    Work gathered = call.group().gather(outputs, FirstFrames.memoryFor(1), root);
     gathered.await();
     FirstFrames firstFrames = new FirstFrames(frames, gathered);
     ReceivedObjects received = new ReceivedObjects(group.size());
@@ -82,26 +87,27 @@ public final class StreamedObjectCollectives implements ObjectCollectives {
           () ->
               source == root
                   ? own
-                  : streams.read(firstFrames.then(source, partsFrom(source)), source, call));
+                  : streams.read(firstFrames.then(source, partsFrom(source, call)), source, name));
     }
     return received.inRankOrder();
   }
 
   @Override
   public <T> T scatter(List<T> objectsAtRoot, int root) {
-    String call = "object scatter from rank " + root;
+    ObjectCall call = begin();
+    String name = "object scatter from rank " + root;
     if (group.rank() == root) {
-      return scatterFromHere(objectsAtRoot, call);
+      return scatterFromHere(objectsAtRoot, call, name);
     }
-    group.scatter(Tensor.allocate(DType.INT8, 1), List.of(), root).await();
-    return cast(streams.read(partsFrom(root), root, call));
+    call.group().scatter(Tensor.allocate(DType.INT8, 1), List.of(), root).await();
+    return cast(streams.read(partsFrom(root, call), root, name));
   }
 
-  private <T> T scatterFromHere(List<T> objects, String call) {
+  private <T> T scatterFromHere(List<T> objects, ObjectCall call, String name) {
     int root = group.rank();
     if (objects == null || objects.size() != group.size()) {
       throw new IllegalArgumentException(
-          call
+          name
               + " in group \""
               + group.name()
               + "\": the root must give a list of one object for each of "
@@ -110,11 +116,8 @@ public final class StreamedObjectCollectives implements ObjectCollectives {
               + (objects == null ? "null" : objects.size()));
     }
     Tensor announcement = Tensor.allocate(DType.INT8, 1);
-    List<Tensor> announcements = new ArrayList<>();
-    for (int rank = 0; rank < group.size(); rank++) {
-      announcements.add(announcement);
-    }
-    group.scatter(Tensor.allocate(DType.INT8, 1), announcements, root).await();
+    List<Tensor> announcements = Collections.nCopies(group.size(), announcement);
+    call.group().scatter(Tensor.allocate(DType.INT8, 1), announcements, root).await();
     ReceivedObjects sent = new ReceivedObjects(group.size());
     for (int rank = 0; rank < group.size(); rank++) {
       int destination = rank;
@@ -123,7 +126,7 @@ public final class StreamedObjectCollectives implements ObjectCollectives {
           rank,
           () -> {
             if (destination != root) {
-              streams.write(object, (index, frame) -> sendPart(frame, destination), call);
+              streams.write(object, (index, frame) -> call.send(frame, destination), name);
             }
             return object;
           });
@@ -131,28 +134,26 @@ public final class StreamedObjectCollectives implements ObjectCollectives {
     return cast(sent.inRankOrder().get(root));
   }
 
-  private Work sendPart(Tensor frame, int destination) {
-    return messages.send(frame, destination, COLLECTIVE_TAG, group.timeout());
-  }
-
-  private FrameInput.Path partsFrom(int source) {
-    return (index, frame) -> messages.recv(frame, source, COLLECTIVE_TAG, group.timeout());
+  private static FrameInput.Path partsFrom(int source, ObjectCall call) {
+    return (index, frame) -> call.recv(frame, source);
   }
 
   @Override
   public <T> void send(T object, int destination, int tag) {
+    ObjectCall call = begin();
     streams.write(
         object,
-        (index, frame) -> group.send(frame, destination, tag),
+        (index, frame) -> call.group().send(frame, destination, tag),
         "object send from rank " + group.rank() + " to rank " + destination);
   }
 
   @Override
   @SuppressWarnings("TypeParameterUnusedInFormals")
   public <T> T recv(int source, int tag) {
+    ObjectCall call = begin();
     return cast(
         streams.read(
-            (index, frame) -> group.recv(frame, source, tag),
+            (index, frame) -> call.group().recv(frame, source, tag),
             source,
             "object send from rank " + source + " to rank " + group.rank()));
   }

@@ -47,6 +47,7 @@ public final class BarrierStage<T> {
    *     groups made from another; the world is all tasks
    */
   public BarrierStage<T> withOptions(GroupOptions world) {
+    Objects.requireNonNull(world, "world");
     if (world.ranks().length > 0 || world.localSynchronization()) {
       throw new IllegalArgumentException(
           "The world group of a barrier stage is all its tasks: members and local synchronisation"
@@ -65,6 +66,7 @@ public final class BarrierStage<T> {
    * @throws IllegalStateException if there are not enough slots, with the arithmetic
    */
   public <R> JavaRDD<R> mapPartitions(RankFunction<T, R> function) {
+    Objects.requireNonNull(function, "function");
     SparkCollectives.install(rdd.sparkContext());
     SlotPreflight.check(rdd);
     ClassTag<R> any = ClassTag$.MODULE$.apply(Object.class);

@@ -154,6 +154,10 @@ final class DriverStore {
       }
     } catch (RuntimeException e) {
       reply.accept(StoreMessages.refused(e.toString()));
+    } catch (Error e) {
+      // On the background thread nobody else would tell the client.
+      reply.accept(StoreMessages.refused("the driver failed: " + e));
+      throw e;
     }
   }
 

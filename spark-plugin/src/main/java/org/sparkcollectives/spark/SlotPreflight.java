@@ -48,21 +48,21 @@ final class SlotPreflight {
     Duration patience = configuration.get(SparkPluginConfiguration.PREFLIGHT_TIMEOUT);
     long start = System.nanoTime();
     while (resources.slots() < partitions) {
-      if (System.nanoTime() - start > patience.toNanos()
-          || Thread.currentThread().isInterrupted()) {
-        throw new IllegalStateException(arithmetic(patience));
+      Duration waited = Duration.ofNanos(System.nanoTime() - start);
+      if (waited.compareTo(patience) > 0 || Thread.currentThread().isInterrupted()) {
+        throw new IllegalStateException(arithmetic(waited));
       }
       LockSupport.parkNanos(LOOK_NANOS);
     }
   }
 
-  private String arithmetic(Duration patience) {
+  private String arithmetic(Duration waited) {
     int executors = Math.max(1, context.getExecutorMemoryStatus().size() - 1);
     int slots = resources.slots();
     return "The barrier stage has "
         + partitions
         + " partitions, and each is a rank that needs a slot of its own at the same time; but after "
-        + patience.toSeconds()
+        + waited.toSeconds()
         + " s there are only "
         + slots
         + " slots: "

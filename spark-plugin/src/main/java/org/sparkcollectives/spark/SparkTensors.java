@@ -3,10 +3,10 @@ package org.sparkcollectives.spark;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Objects;
 import org.apache.spark.ml.linalg.DenseMatrix;
 import org.apache.spark.ml.linalg.DenseVector;
 import org.apache.spark.ml.linalg.SparseVector;
-import org.apache.spark.ml.linalg.Vector;
 import org.apache.spark.sql.Row;
 import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.Tensor;
@@ -51,79 +51,28 @@ public final class SparkTensors {
 
   /**
    * Copies columns of rows, of the shape {@code [rows, width]}: numbers are one wide, a column of
-   * vectors is as wide as each of them. Reads the iterator to its end.
+   * vectors is as wide as each of them. Reads the iterator to its end. Decimals, and integers of
+   * more than 53 bits, become the nearest double.
    *
+   * <p>An iterator without rows does not tell how wide its vectors would be. They count as one wide
+   * then: the shape is {@code [0, columns.length]}.
+   *
+   * @param rows with a schema, as those of a {@code DataFrame} have
    * @param columns names of columns of numbers or of Spark ML vectors, side by side in this order
-   * @throws IllegalArgumentException if a value is null or of another type, or a vector is not as
-   *     long as those before it; names the row, counted from 0, and the column
+   * @throws IllegalArgumentException if there is no such column; if a value is null, of another
+   *     type, a number among vectors or a vector among numbers, or not as long as those before it;
+   *     if there are more values than an array can hold, about 2<sup>31</sup>. Names the row,
+   *     counted from 0, and the column
    */
   public static Tensor columns(Iterator<Row> rows, String... columns) {
     if (columns.length == 0) {
       throw new IllegalArgumentException("Name at least one column");
     }
     RowValues values = new RowValues(List.of(columns));
+    Objects.requireNonNull(rows, "rows");
     while (rows.hasNext()) {
       values.append(rows.next());
     }
     return values.toTensor();
-  }
-
-  /** The values of some columns, row by row. */
-  private static final class RowValues {
-    private final List<String> columns;
-    private final int[] widths;
-    private double[] values = new double[1024];
-    private int end;
-    private int rows;
-
-    RowValues(List<String> columns) {
-      this.columns = columns;
-      this.widths = new int[columns.size()];
-    }
-
-    void append(Row row) {
-      for (int i = 0; i < widths.length; i++) {
-        Object value = row.get(row.fieldIndex(columns.get(i)));
-        int before = end;
-        if (value instanceof Number number) {
-          reserve(1);
-          values[end++] = number.doubleValue();
-        } else if (value instanceof Vector vector) {
-          reserve(vector.size());
-          System.arraycopy(vector.toArray(), 0, values, end, vector.size());
-          end += vector.size();
-        } else {
-          throw refused(i, value == null ? "is null" : "is a " + value.getClass().getName());
-        }
-        int width = end - before;
-        if (rows == 0) {
-          widths[i] = width;
-        } else if (widths[i] != width) {
-          throw refused(i, "is " + width + " wide, not " + widths[i] + " as in the rows before");
-        }
-      }
-      rows++;
-    }
-
-    private void reserve(int more) {
-      if (end + more > values.length) {
-        values = Arrays.copyOf(values, Math.max(end + more, 2 * values.length));
-      }
-    }
-
-    private IllegalArgumentException refused(int column, String what) {
-      return new IllegalArgumentException(
-          "Column \""
-              + columns.get(column)
-              + "\" of row "
-              + rows
-              + " "
-              + what
-              + "; a tensor takes numbers and Spark ML vectors of one length");
-    }
-
-    Tensor toTensor() {
-      return Tensor.of(values).slice(0, end).reshape(rows, Arrays.stream(widths).sum());
-    }
   }
 }

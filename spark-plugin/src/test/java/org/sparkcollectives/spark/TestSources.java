@@ -22,11 +22,11 @@ final class TestSources {
   private static final String TEST_IN_JAVA =
       "\\n  @(?:Test|ParameterizedTest|RepeatedTest|TestFactory|Property)\\b"
           + "(?:(?!\\n  }\\n)[\\s\\S])*?"
-          + "\\n  (?:public |final |static )*(?:void|[A-Z]\\w*(?:<[^\\n]*>)?) ";
+          + "\\n  (?:public |default |final |static )*(?:void|[A-Z]\\w*(?:<[^\\n]*>)?) ";
 
   private static final Pattern TEST_IN_SCALA = Pattern.compile("\\btest\\(\"");
-  private static final Pattern SUPERCLASS =
-      Pattern.compile("\\bclass (\\w+)\\S*\\s+extends (\\w+)");
+  private static final Pattern SUPERTYPES =
+      Pattern.compile("\\b(?:class|interface) \\w+\\S*\\s+(?:extends|implements) ([^{]+)\\{");
 
   /** The text of each class of tests, by its simple name. */
   private final Map<String, String> tests = new HashMap<>();
@@ -90,12 +90,12 @@ final class TestSources {
         parts.length == 1
             ? TEST_IN_SCALA.matcher(text).find() || hasTest(text, "\\w+")
             : hasTest(text, Pattern.quote(parts[1]));
-    Matcher inherited = SUPERCLASS.matcher(text);
-    return here || (inherited.find() && has(superclass(inherited.group(2), parts)));
-  }
-
-  private static String superclass(String name, String[] parts) {
-    return parts.length == 1 ? name : name + "#" + parts[1];
+    Matcher supertypes = SUPERTYPES.matcher(text);
+    return here
+        || (supertypes.find()
+            && Pattern.compile("\\W+")
+                .splitAsStream(supertypes.group(1))
+                .anyMatch(name -> has(parts.length == 1 ? name : name + "#" + parts[1])));
   }
 
   private static boolean hasTest(String text, String method) {

@@ -97,6 +97,16 @@ final class FileLog implements AutoCloseable {
    */
   void read(Consumer<ByteBuffer> reader) throws IOException {
     long size = channel.size();
+    if (size < end) {
+      throw new StoreException(
+          "FileStore "
+              + path
+              + " was cut short by somebody else: "
+              + end
+              + " bytes were read of it, and it has "
+              + size
+              + " now. Remove it, and start all ranks");
+    }
     cutShort = false;
     if (end == 0 && size > 0) {
       byte[] magic = new byte[(int) Math.min(size, MAGIC.length)];

@@ -11,8 +11,12 @@ import org.sparkcollectives.config.Configuration;
  * <p>The file is a log of changes. Each process carries out all changes in the order of the log on
  * a table of its own, so that all have the same data; a call that waits looks at the file every few
  * milliseconds. A process that is killed leaves the file intact: what it had written in part is cut
- * off by the next one that writes. What it waited for is forgotten, except that its arrival at a
- * barrier counts until its deadline is asked for by nobody.
+ * off by the next one that writes. What it waited for is forgotten, but if it has arrived at a
+ * barrier, that counts.
+ *
+ * <p>A file that cannot be read any more, as it was damaged or its disk has gone, ends the store
+ * for this process: all calls that wait, and all later ones, throw {@link StoreException} with the
+ * file, what is wrong, and what to do.
  *
  * <p>The file is removed by the last of {@code worldSize} handles to be closed. A run that was
  * killed leaves it; the next run must use another file, or remove it first.
@@ -43,12 +47,13 @@ public final class FileStore extends StoreHandle {
    *     and none is open, the file is removed. 0 or less: it is never removed
    * @param timeout the default bound of the blocking calls
    * @throws StoreException if the folder does not exist, the file cannot be written, or is not a
-   *     store
+   *     store; if another process has it locked for longer than {@code timeout}, or the thread is
+   *     interrupted. Then the file does not count this handle
    */
   public FileStore(Path path, int worldSize, Duration timeout) {
     super(timeout);
     this.path = path.toAbsolutePath().normalize();
-    this.file = OpenFiles.open(this.path, worldSize, timeout);
+    this.file = OpenFiles.open(this.path, worldSize, timeout());
   }
 
   /** The file, as an absolute path. */

@@ -4,13 +4,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkcollectives.config.TimeString;
 
 /**
  * The files of {@link FileStore}s that this process has open, each once: the locks of a file belong
@@ -39,11 +34,14 @@ final class OpenFiles {
 
   /** Opens a handle on the table in the file {@code path}. Blocks while other processes write. */
   static FileTable open(Path path, int worldSize, Duration timeout) {
+    if (Thread.currentThread().isInterrupted()) {
+      throw new StoreException("Interrupted before FileStore " + path + " was opened");
+    }
     while (true) {
       FileTable table = acquire(path);
       boolean opened = false;
       try {
-        opened = await(table.open(worldSize), timeout, path);
+        opened = table.open(worldSize).await(timeout);
         if (opened) {
           return table;
         }
@@ -59,10 +57,15 @@ final class OpenFiles {
   /** Closes a handle. */
   static void close(FileTable table) {
     Path path = table.path();
+    boolean interrupted = Thread.interrupted();
     try {
-      await(table.closeHandle(), CLOSE_TIMEOUT, path);
+      table.closeHandle().await(CLOSE_TIMEOUT);
     } catch (StoreException e) {
       LOG.warn("Could not note in FileStore {} that a handle was closed; the file stays", path, e);
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
     }
     release(table, path);
   }
@@ -99,29 +102,6 @@ final class OpenFiles {
       } finally {
         FILES.remove(path);
       }
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
-    }
-  }
-
-  private static boolean await(CompletableFuture<Boolean> done, Duration timeout, Path path) {
-    boolean interrupted = Thread.interrupted();
-    try {
-      return done.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
-    } catch (InterruptedException e) {
-      interrupted = true;
-      throw new StoreException("Interrupted while waiting for the lock of FileStore " + path, e);
-    } catch (TimeoutException e) {
-      throw new StoreException(
-          "FileStore "
-              + path
-              + " is locked by another process, for longer than "
-              + TimeString.format(timeout),
-          e);
-    } catch (ExecutionException e) {
-      throw StoreCall.here(e.getCause());
-    } finally {
       if (interrupted) {
         Thread.currentThread().interrupt();
       }

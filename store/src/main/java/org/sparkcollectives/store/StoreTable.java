@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 /**
  * The data of a store and the semantics of every operation on it, written once for all kinds.
@@ -30,7 +31,9 @@ public final class StoreTable implements AutoCloseable {
   private final ParkedWaiters<KeysWaiter> readers = new ParkedWaiters<>();
   private final ParkedWaiters<PopWaiter> takers = new ParkedWaiters<>();
   private final BarrierRounds barriers = new BarrierRounds(lock);
-  private boolean closed;
+
+  /** Makes what every call throws; null while the table is open. */
+  private Supplier<RuntimeException> ended;
 
   /** An empty table that keeps all values in memory. */
   public StoreTable() {
@@ -289,13 +292,22 @@ public final class StoreTable implements AutoCloseable {
   /** Drops all data, and fails every waiter and every later call: IllegalStateException. */
   @Override
   public void close() {
+    end(() -> new IllegalStateException("the store is closed"));
+  }
+
+  /** Drops all data, and fails every waiter and every later call with {@code cause}. */
+  void fail(RuntimeException cause) {
+    end(() -> cause);
+  }
+
+  private void end(Supplier<RuntimeException> reason) {
     Wakeups wakeups = new Wakeups();
     synchronized (lock) {
-      if (closed) {
+      if (ended != null) {
         return;
       }
-      closed = true;
-      failWaiters(waiter -> true, waiter -> closedException(), wakeups);
+      ended = reason;
+      failWaiters(waiter -> true, waiter -> reason.get(), wakeups);
       entries.keysUnder("").forEach(key -> entries.remove(key).forEach(wakeups::release));
     }
     wakeups.run();
@@ -312,18 +324,14 @@ public final class StoreTable implements AutoCloseable {
     Wakeups wakeups = new Wakeups();
     try {
       synchronized (lock) {
-        if (closed) {
-          throw closedException();
+        if (ended != null) {
+          throw ended.get();
         }
         return action.apply(wakeups);
       }
     } finally {
       wakeups.run();
     }
-  }
-
-  private static IllegalStateException closedException() {
-    return new IllegalStateException("the store is closed");
   }
 
   private void put(String key, StoredValue value, Wakeups wakeups) {

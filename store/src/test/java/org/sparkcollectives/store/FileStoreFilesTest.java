@@ -2,11 +2,8 @@ package org.sparkcollectives.store;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -94,65 +91,6 @@ class FileStoreFilesTest {
       }
       try (FileStore store = new FileStore(path, 0)) {
         assertThat(store.get("k")).asString().isEqualTo("again " + torn);
-      }
-    }
-  }
-
-  @Test
-  void aDamagedFileIsRefusedWithThePlace() throws IOException {
-    try (FileStore store = new FileStore(path, 0)) {
-      store.set("k", bytes("value"));
-    }
-    byte[] contents = Files.readAllBytes(path);
-    contents[contents.length / 2] ^= 1;
-    Files.write(path, contents);
-    assertThatThrownBy(() -> new FileStore(path, 0))
-        .isInstanceOf(StoreException.class)
-        .hasMessageContaining("is damaged at byte")
-        .hasMessageContaining(path.toString());
-  }
-
-  @Test
-  void whatIsNoStoreIsRefused() throws IOException {
-    Files.writeString(path, "my thesis, the only copy");
-    assertThatThrownBy(() -> new FileStore(path, 1))
-        .isInstanceOf(StoreException.class)
-        .hasMessageContaining("the file exists and is not a store");
-    assertThat(path).hasContent("my thesis, the only copy");
-    assertThatThrownBy(() -> new FileStore(folder, 1))
-        .isInstanceOf(StoreException.class)
-        .hasMessageContaining("it is a folder");
-    assertThatThrownBy(() -> new FileStore(folder.resolve("no/such/store"), 1))
-        .isInstanceOf(StoreException.class)
-        .hasMessageContaining("the folder")
-        .hasMessageContaining("does not exist");
-  }
-
-  @Test
-  void aFileThatIsLockedForTooLongIsGivenUp() throws Exception {
-    try (ForkedJvm holder = ForkedJvm.start(LockHolder.class, path.toString())) {
-      holder.awaitOutput("locked");
-      assertThatThrownBy(() -> new FileStore(path, 1, Duration.ofMillis(100)))
-          .isInstanceOf(StoreException.class)
-          .hasMessageContaining("is locked by another process, for longer than 100ms");
-    }
-    try (FileStore store = new FileStore(path, 1)) {
-      assertThat(store.numKeys()).isZero();
-    }
-  }
-
-  /** Locks the file and sleeps. */
-  static final class LockHolder {
-
-    private LockHolder() {}
-
-    public static void main(String[] args) throws Exception {
-      try (FileChannel channel =
-              FileChannel.open(
-                  Path.of(args[0]), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-          FileLock lock = channel.lock()) {
-        System.out.println("locked " + lock.isValid());
-        Thread.sleep(Duration.ofMinutes(5).toMillis());
       }
     }
   }

@@ -94,7 +94,7 @@ final class SparkBaseline {
         Broadcast<float[]> current = last;
         float[] sum =
             arrays
-                .map(array -> add(array, current.value()))
+                .map(array -> add(array.clone(), current.value()))
                 .treeAggregate(new float[count], SparkBaseline::add, SparkBaseline::add);
         last = spark.broadcast(sum);
         nanos[i] = System.nanoTime() - start;

@@ -1,6 +1,5 @@
 package org.sparkcollectives.examples.digits;
 
-import java.util.Arrays;
 import java.util.regex.Pattern;
 
 /**
@@ -34,11 +33,11 @@ final class LibsvmFormat implements LineFormat {
   @Override
   public LabeledValues parse(String line) {
     String[] fields = withoutComment(line).split("\\s+", -1);
-    double[] values = new double[0];
+    int[] indices = new int[fields.length];
     for (int i = 1; i < fields.length; i++) {
       int colon = fields[i].indexOf(':');
-      int index = colon < 0 ? 0 : index(fields[i].substring(0, colon));
-      if (index <= values.length) {
+      indices[i] = colon < 0 ? 0 : index(fields[i].substring(0, colon));
+      if (indices[i] <= indices[i - 1]) {
         throw new IllegalArgumentException(
             "index:value is expected, with ascending indices from 1 to "
                 + MOST_FEATURES
@@ -47,8 +46,11 @@ final class LibsvmFormat implements LineFormat {
                 + "', in: "
                 + LineFormat.shortened(line));
       }
-      values = Arrays.copyOf(values, index);
-      values[index - 1] = LineFormat.number(fields[i].substring(colon + 1), line);
+    }
+    double[] values = new double[indices[fields.length - 1]];
+    for (int i = 1; i < fields.length; i++) {
+      String value = fields[i].substring(fields[i].indexOf(':') + 1);
+      values[indices[i] - 1] = LineFormat.number(value, line);
     }
     return new LabeledValues(fields[0], values);
   }

@@ -45,11 +45,13 @@ final class ProgressDisplay {
             .setUpdateIntervalMillis(200);
     List<Epoch> shown = new ArrayList<>();
     try (ProgressBar bar = builder.build()) {
-      for (int i = 0; i < epochs; i++) {
+      while (shown.size() < epochs) {
         Epoch epoch = feed.next();
-        bar.step();
-        bar.setExtraMessage(measures(epoch));
+        // A stage that is tried again begins with the first epoch again.
+        shown.removeIf(earlier -> earlier.number() >= epoch.number());
         shown.add(epoch);
+        bar.stepTo(shown.size());
+        bar.setExtraMessage(measures(epoch));
       }
     } finally {
       for (Epoch epoch : shown) {

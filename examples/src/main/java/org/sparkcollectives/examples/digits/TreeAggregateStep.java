@@ -19,6 +19,15 @@ final class TreeAggregateStep {
   static double medianMillis(
       JavaSparkContext spark, JavaRDD<Sample> train, TrainingOptions options) {
     JavaRDD<Sample> cached = train.cache();
+    try {
+      return medianMillisOf(spark, cached, options);
+    } finally {
+      cached.unpersist();
+    }
+  }
+
+  private static double medianMillisOf(
+      JavaSparkContext spark, JavaRDD<Sample> cached, TrainingOptions options) {
     cached.count();
     int batch = Math.max(1, options.batch() / cached.getNumPartitions());
     double[] parameters = options.network().randomParameters(options.seed());
@@ -49,7 +58,6 @@ final class TreeAggregateStep {
       current.destroy();
       times.end();
     }
-    cached.unpersist();
     return times.medianMillis();
   }
 

@@ -72,7 +72,11 @@ class SparkTensorsSuite extends AnyFunSuite with LocalCluster {
     assert(doubles(tensor) == Seq(0.1, 0.2, 1.0, 0.0, 9.0, 2.5, -1.0, -2.0, 3.25))
     val many = SparkTensors.columns(rows(Seq.tabulate(5000)(i => i -> i * 2): _*), "label")
     assert(doubles(many) == Seq.tabulate(5000)(_.toDouble))
-    assert(SparkTensors.columns(rows(), "label").count == 0)
+  }
+
+  test("columns without rows have as many columns, of one number each") {
+    val tensor = SparkTensors.columns(rows(), "label", "features")
+    assert(tensor.shape.toSeq == Seq(0L, 2L))
   }
 
   test("what is no number is refused with its place") {
@@ -83,7 +87,40 @@ class SparkTensorsSuite extends AnyFunSuite with LocalCluster {
     assert(refused((1, 1), (null, 1)).contains("Column \"label\" of row 1 is null"))
     assert(refused(1 -> "x").contains("Column \"features\" of row 0 is a java.lang.String"))
     val vector = new DenseVector(Array(1.0))
-    assert(refused(1 -> vector, 1 -> new DenseVector(Array(1.0, 2.0))).contains("is 2 wide, not 1"))
+    assert(
+      refused(1 -> vector, 1 -> new DenseVector(Array(1.0, 2.0)))
+        .contains("Column \"features\" of row 1 is a vector of 2, not of 1 as in the rows before")
+    )
+    assert(
+      refused(1 -> vector, 2 -> 2)
+        .contains("Column \"features\" of row 1 is a number, not a vector of 1")
+    )
+    assert(
+      refused(1 -> 1, 2 -> vector)
+        .contains("Column \"features\" of row 1 is a vector of 1, not a number")
+    )
+    assert(refused(true -> 1).contains("Column \"label\" of row 0 is a java.lang.Boolean"))
+  }
+
+  test("more values than an array holds are refused before there is memory for them") {
+    val huge = new SparseVector(Int.MaxValue, Array.empty, Array.empty)
+    val message = intercept[IllegalArgumentException](
+      SparkTensors.columns(rows(1 -> huge), "label", "features")
+    ).getMessage
+    assert(
+      message.contains(
+        "Column \"features\" of row 0 is one too many: with it there would be 2147483648 values"
+      )
+    )
+  }
+
+  test("rows that are null or have no names are refused") {
+    def refused(row: Row): String =
+      intercept[IllegalArgumentException](
+        SparkTensors.columns(java.util.Collections.singletonList(row).iterator, "x")
+      ).getMessage
+    assert(refused(null).contains("Row 0 is null"))
+    assert(refused(Row(1.0)).contains("Row 0 has no schema"))
   }
 
   test("the rows of a data frame are reduced across the ranks") {

@@ -1,0 +1,177 @@
+package org.sparkcollectives;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.sparkcollectives.store.Store;
+import org.sparkcollectives.store.StoreException;
+
+/** How a group ends: ranks whose calls do not fit, that abort, leave, or do not come. */
+interface EndOfGroupContract extends RanksUnderTest {
+
+  @Test
+  default void anInterruptOfTheWaitingThreadAbortsTheGroup() {
+    ranks(
+        2,
+        group -> {
+          if (group.rank() == 0) {
+            Thread.currentThread().interrupt();
+            assertThatThrownBy(() -> group.recv(Tensor.of(0), 1, 0).await())
+                .isInstanceOf(GroupAbortedException.class)
+                .hasMessageContaining("interrupted");
+            assertThat(Thread.interrupted()).isTrue();
+          } else {
+            assertThatThrownBy(() -> group.allReduce(Tensor.of(0), ReduceOp.SUM).await())
+                .isInstanceOfSatisfying(
+                    PeerFailedException.class,
+                    e -> assertThat(e.failure().kind()).isEqualTo(Failure.Kind.KILLED));
+          }
+          return null;
+        });
+  }
+
+  @Test
+  default void differentCountsFailBothRanksAndNameBoth() {
+    ranks(
+        2,
+        group -> {
+          Tensor tensor = Tensor.allocate(DType.FLOAT32, group.rank() == 0 ? 100 : 200);
+          assertThatThrownBy(() -> group.allReduce(tensor, ReduceOp.SUM).await())
+              .isInstanceOf(CollectiveException.class)
+              .hasMessageContaining("100")
+              .hasMessageContaining("200");
+          return null;
+        });
+  }
+
+  @Test
+  default void differentCollectivesFailAllRanksAndAreNamed() {
+    ranks(
+        3,
+        group -> {
+          Tensor tensor = Tensor.of(1f, 2f, 3f);
+          Work work =
+              group.rank() == 1
+                  ? group.broadcast(tensor, 0)
+                  : group.allReduce(tensor, ReduceOp.SUM);
+          assertThatThrownBy(work::await)
+              .isInstanceOf(CollectiveException.class)
+              .hasMessageContaining("broadcast #0")
+              .hasMessageContaining("all-reduce #0");
+          return null;
+        });
+  }
+
+  @Test
+  default void anAbortFailsThePendingOperationsOfAllRanksWithItsCause() {
+    ranks(
+        3,
+        group -> {
+          if (group.rank() == 2) {
+            group.abort(new IllegalStateException("the data is wrong"));
+            assertThatThrownBy(() -> group.barrier().await())
+                .isInstanceOf(GroupAbortedException.class)
+                .hasRootCauseMessage("the data is wrong");
+          } else {
+            assertThatThrownBy(() -> group.allReduce(Tensor.of(1f), ReduceOp.SUM).await())
+                .isInstanceOf(PeerFailedException.class)
+                .hasMessageContaining("rank 2")
+                .hasMessageContaining("the data is wrong")
+                .cause()
+                .hasMessageContaining("IllegalStateException")
+                .hasMessageContaining("anAbortFails");
+          }
+          return null;
+        });
+  }
+
+  @Test
+  default void aWaitInTheGroupsStoreEndsWithTheGroup() {
+    ranks(
+        3,
+        group -> {
+          if (group.rank() == 1) {
+            group.abort(new IllegalStateException("the data is wrong"));
+          }
+          assertThatThrownBy(() -> group.store().get("never"))
+              .isInstanceOf(StoreException.class)
+              .hasMessageContaining(group.name())
+              .hasStackTraceContaining("the data is wrong");
+          return null;
+        });
+  }
+
+  @Test
+  default void theGroupsStoreIsClosedWithTheGroup() {
+    List<Store> stores = ranks(2, ProcessGroup::store);
+    for (Store store : stores) {
+      assertThatThrownBy(() -> store.get("key"))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("is closed on rank");
+    }
+  }
+
+  @Test
+  default void aRankThatLeavesFailsThoseThatWaitForIt() {
+    ranks(
+        3,
+        group -> {
+          group.barrier().await();
+          if (group.rank() != 1) {
+            assertThatThrownBy(() -> group.allReduce(Tensor.of(1f), ReduceOp.SUM).await())
+                .isInstanceOfSatisfying(
+                    PeerFailedException.class,
+                    e -> {
+                      assertThat(e.failure().rank()).isEqualTo(1);
+                      assertThat(e.failure().kind()).isEqualTo(Failure.Kind.PEER_FINISHED);
+                    });
+          }
+          return null;
+        });
+  }
+
+  @Test
+  default void anOverdueCollectiveNamesTheRanksThatDidNotCome() {
+    CountDownLatch over = new CountDownLatch(2);
+    ranks(
+        3,
+        group -> {
+          if (group.rank() == 1) {
+            over.await();
+            return null;
+          }
+          try {
+            assertThatThrownBy(
+                    () ->
+                        group
+                            .withTimeout(Duration.ofMillis(200))
+                            .allReduce(Tensor.of(1f), ReduceOp.SUM)
+                            .await())
+                .isInstanceOf(CollectiveException.class)
+                .hasMessageContaining("all-reduce #0 (float32 x 1, SUM)")
+                .hasMessageContaining("rank 1");
+          } finally {
+            over.countDown();
+          }
+          return null;
+        });
+  }
+
+  @Test
+  default void aClosedGroupRefusesOperations() {
+    ranks(
+        2,
+        group -> {
+          group.close();
+          group.close();
+          assertThatThrownBy(group::barrier)
+              .isInstanceOf(IllegalStateException.class)
+              .hasMessageContaining("closed");
+          return null;
+        });
+  }
+}

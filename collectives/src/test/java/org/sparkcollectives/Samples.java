@@ -1,0 +1,118 @@
+package org.sparkcollectives;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+import org.assertj.core.data.Offset;
+import org.junit.jupiter.params.provider.Arguments;
+
+/**
+ * What the ranks contribute in tests, small enough for exact sums in every type, and what comes
+ * out.
+ */
+final class Samples {
+
+  private Samples() {}
+
+  /** Numbers of elements: none, few, and more than a segment has. */
+  static final int[] COUNTS = {0, 1, 2, 3, 17, 1000, 70_001};
+
+  /** Types and the reductions that they know. */
+  static Stream<Arguments> reductions() {
+    List<Arguments> cases = new ArrayList<>();
+    for (DType dtype : List.of(DType.FLOAT32, DType.FLOAT64, DType.INT32, DType.INT64)) {
+      for (ReduceOp op :
+          List.of(ReduceOp.SUM, ReduceOp.AVG, ReduceOp.PRODUCT, ReduceOp.MIN, ReduceOp.MAX)) {
+        if (op.supports(dtype)) {
+          cases.add(Arguments.of(dtype, op));
+        }
+      }
+    }
+    return cases.stream();
+  }
+
+  /** What a rank contributes. */
+  static Tensor contribution(DType dtype, int rank, int count) {
+    double[] values = new double[count];
+    for (int i = 0; i < count; i++) {
+      values[i] = element(rank, i);
+    }
+    return tensor(dtype, values);
+  }
+
+  /** The i-th element that a rank contributes: small enough for exact sums in every type. */
+  private static int element(int rank, int i) {
+    return rank + 1 + i % 5;
+  }
+
+  private static Tensor tensor(DType dtype, double... values) {
+    return switch (dtype) {
+      case FLOAT32 -> {
+        float[] array = new float[values.length];
+        for (int i = 0; i < array.length; i++) {
+          array[i] = (float) values[i];
+        }
+        yield Tensor.of(array);
+      }
+      case FLOAT64 -> Tensor.of(values.clone());
+      case INT32 -> Tensor.of(Arrays.stream(values).mapToInt(v -> (int) v).toArray());
+      case INT64 -> Tensor.of(Arrays.stream(values).mapToLong(v -> (long) v).toArray());
+      default -> throw new IllegalArgumentException(dtype.toString());
+    };
+  }
+
+  /** All elements of a tensor on the heap. */
+  static double[] values(Tensor tensor) {
+    Object array = tensor.array();
+    if (array instanceof float[] floats) {
+      double[] values = new double[floats.length];
+      for (int i = 0; i < values.length; i++) {
+        values[i] = floats[i];
+      }
+      return values;
+    }
+    if (array instanceof int[] ints) {
+      return Arrays.stream(ints).asDoubleStream().toArray();
+    }
+    if (array instanceof long[] longs) {
+      return Arrays.stream(longs).asDoubleStream().toArray();
+    }
+    return (double[]) array;
+  }
+
+  /** The reduction of what {@code size} ranks contribute. */
+  static double[] model(ReduceOp op, int size, int count) {
+    double[] expected = new double[count];
+    for (int i = 0; i < count; i++) {
+      double value = element(0, i);
+      for (int rank = 1; rank < size; rank++) {
+        double other = element(rank, i);
+        value =
+            switch (op.kind()) {
+              case SUM, AVG -> value + other;
+              case PRODUCT -> value * other;
+              case MIN -> Math.min(value, other);
+              case MAX -> Math.max(value, other);
+              default -> throw new IllegalArgumentException(op.toString());
+            };
+      }
+      expected[i] = op.kind() == ReduceOp.Kind.AVG ? value / size : value;
+    }
+    return expected;
+  }
+
+  static void assertClose(Tensor actual, double[] expected) {
+    double[] values = values(actual);
+    assertThat(values).hasSameSizeAs(expected);
+    for (int i = 0; i < values.length; i++) {
+      assertThat(values[i]).isCloseTo(expected[i], within(expected[i]));
+    }
+  }
+
+  private static Offset<Double> within(double value) {
+    return Offset.offset(Math.abs(value) * 1e-6);
+  }
+}

@@ -1,0 +1,78 @@
+package org.sparkcollectives.store;
+
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * What the entries of a file amount to, as far as they were read: the table, and how many handles
+ * are open. Entries that this process writes are carried out in the same way as those it reads, so
+ * that all processes have the same. Only the table is thread-safe.
+ */
+final class FileContents {
+
+  private final StoreTable table = new StoreTable();
+  private final Map<Arrival, PendingReply> barriers = new HashMap<>();
+  private long openHandles;
+  private long closedHandles;
+  private boolean removed;
+
+  /** A call of {@code client} that waits at a barrier. */
+  private record Arrival(long client, long id) {}
+
+  StoreTable table() {
+    return table;
+  }
+
+  boolean isRemoved() {
+    return removed;
+  }
+
+  /** Whether {@code worldSize} handles have been opened and closed, and none is open. */
+  boolean isLeftByAll(int worldSize) {
+    return openHandles == 0 && closedHandles >= worldSize;
+  }
+
+  /** Carries out what another process has written. */
+  void replay(FileEntry entry) {
+    try {
+      carryOut(entry);
+    } catch (StoreException | IllegalArgumentException e) {
+      // Its caller was told.
+    }
+  }
+
+  /** Carries out an entry; throws what the table refuses. */
+  PendingReply carryOut(FileEntry entry) {
+    switch (entry.kind()) {
+      case REQUEST -> {
+        return carryOutRequest(entry);
+      }
+      case OPENED -> openHandles++;
+      case CLOSED -> {
+        openHandles--;
+        closedHandles++;
+      }
+      case REMOVED -> removed = true;
+    }
+    return TableOperations.done(StoreReply.DONE);
+  }
+
+  private PendingReply carryOutRequest(FileEntry entry) {
+    StoreCodec.IdentifiedRequest decoded = entry.decodeRequest();
+    StoreRequest request = decoded.request();
+    if (request.operation() == StoreOperation.EXPIRE) {
+      PendingReply arrival = barriers.get(new Arrival(entry.client(), request.number()));
+      if (arrival != null) {
+        arrival.expire(request.timeout());
+      }
+      return TableOperations.done(StoreReply.DONE);
+    }
+    PendingReply pending = TableOperations.start(table, request);
+    if (request.operation() == StoreOperation.BARRIER && !pending.isDone()) {
+      Arrival arrival = new Arrival(entry.client(), decoded.id());
+      barriers.put(arrival, pending);
+      pending.whenComplete((reply, failure) -> barriers.remove(arrival));
+    }
+    return pending;
+  }
+}

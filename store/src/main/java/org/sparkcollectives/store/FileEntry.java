@@ -1,0 +1,64 @@
+package org.sparkcollectives.store;
+
+import java.nio.ByteBuffer;
+
+/**
+ * An entry of a {@link FileLog}: something that has happened, for all processes in the same order.
+ *
+ * <pre>
+ *   kind: 1 byte | client i64 | message
+ * </pre>
+ *
+ * @param client the process that made the request; 0 for the other kinds
+ * @param message the request, as {@link StoreCodec} writes it; nothing for the other kinds
+ */
+record FileEntry(Kind kind, long client, ByteBuffer message) {
+
+  private static final int HEAD_BYTES = 1 + Long.BYTES;
+
+  /** What has happened; the order is that of the codes in the file. */
+  enum Kind {
+    /** A process changes the table. */
+    REQUEST,
+    /** A handle was opened. */
+    OPENED,
+    /** A handle was closed. */
+    CLOSED,
+    /** The file was removed after the last handle. */
+    REMOVED;
+
+    private static final Kind[] ALL = values();
+  }
+
+  /** One of a kind that says all. */
+  static FileEntry of(Kind kind) {
+    return new FileEntry(kind, 0, ByteBuffer.allocate(0));
+  }
+
+  /** A request; takes no array of it over. */
+  static FileEntry request(long client, long id, StoreRequest request) {
+    return new FileEntry(Kind.REQUEST, client, ByteBuffer.wrap(StoreCodec.encode(id, request)));
+  }
+
+  /** Reads one, whose message stays in {@code bytes}. */
+  static FileEntry decode(ByteBuffer bytes) {
+    int code = bytes.remaining() < HEAD_BYTES ? -1 : bytes.get();
+    if (code < 0 || code >= Kind.ALL.length) {
+      throw new IllegalArgumentException(
+          "it has an entry of an unknown kind, as if another version of this library wrote it");
+    }
+    return new FileEntry(Kind.ALL[code], bytes.getLong(), bytes.slice());
+  }
+
+  /** As it is written, in two parts. */
+  ByteBuffer[] encode() {
+    ByteBuffer head = ByteBuffer.allocate(HEAD_BYTES);
+    head.put((byte) kind.ordinal()).putLong(client).flip();
+    return new ByteBuffer[] {head, message.duplicate()};
+  }
+
+  /** The request that the message is. */
+  StoreCodec.IdentifiedRequest decodeRequest() {
+    return StoreCodec.decodeRequest(message.duplicate());
+  }
+}

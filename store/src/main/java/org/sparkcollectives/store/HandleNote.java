@@ -1,0 +1,86 @@
+package org.sparkcollectives.store;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.sparkcollectives.config.TimeString;
+
+/**
+ * That a handle comes or goes, as the thread of the file is to write it down. Either that thread
+ * writes it, or whoever waits for it gives it up; never both.
+ */
+final class HandleNote {
+
+  /** How long the writing of a few bytes may take, once it has begun. */
+  private static final Duration WRITE_TIMEOUT = Duration.ofSeconds(5);
+
+  private final Path path;
+  private final CompletableFuture<Boolean> written = new CompletableFuture<>();
+  private final AtomicBoolean decided = new AtomicBoolean();
+
+  HandleNote(Path path) {
+    this.path = path;
+  }
+
+  /** Whether it is to be written; then nobody gives it up any more. */
+  boolean claim() {
+    return decided.compareAndSet(false, true);
+  }
+
+  void complete(boolean answer) {
+    written.complete(answer);
+  }
+
+  void fail(Throwable failure) {
+    written.completeExceptionally(failure);
+  }
+
+  /**
+   * Waits until it is written, and gives it up after {@code timeout} or when interrupted. If the
+   * writing has begun by then, it waits some seconds more.
+   */
+  boolean await(Duration timeout) {
+    try {
+      return get(timeout);
+    } catch (TimeoutException e) {
+      return giveUp(
+          new StoreException(
+              "FileStore "
+                  + path
+                  + " is locked by another process, for longer than "
+                  + TimeString.format(timeout),
+              e));
+    } catch (InterruptedException e) {
+      try {
+        return giveUp(
+            new StoreException("Interrupted while waiting for the lock of FileStore " + path, e));
+      } finally {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  private boolean giveUp(StoreException reason) {
+    if (decided.compareAndSet(false, true)) {
+      throw reason;
+    }
+    try {
+      return get(WRITE_TIMEOUT);
+    } catch (TimeoutException | InterruptedException e) {
+      reason.addSuppressed(e);
+      throw reason;
+    }
+  }
+
+  private boolean get(Duration timeout) throws TimeoutException, InterruptedException {
+    try {
+      return written.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (ExecutionException e) {
+      throw StoreCall.here(e.getCause());
+    }
+  }
+}
