@@ -32,8 +32,9 @@ final class AlgorithmsPage {
 
   /** The parts by their names. */
   static Map<String, String> parts() throws IOException {
-    AlgorithmSelector tcp = new AlgorithmSelector(overTcp());
-    AlgorithmSelector shm = new AlgorithmSelector(inSharedMemory());
+    AlgorithmSelector tcp = new AlgorithmSelector(new PathCosts(overTcp(), overTcp(), overTcp()));
+    AlgorithmSelector shm =
+        new AlgorithmSelector(new PathCosts(inSharedMemory(), inSharedMemory(), inSharedMemory()));
     Operation allReduce = (selector, peers, t) -> selector.allReduce(peers, t, ReduceOp.SUM);
     Map<String, String> parts = new LinkedHashMap<>();
     parts.put("figures", figures());

@@ -82,7 +82,7 @@ final class HeapPhases {
    */
   void forget(int rank, long operation) {
     Shown last = shownBy(rank, operation);
-    if (last != null) {
+    if (last != null && !last.tensors().isEmpty()) {
       shown.set(place(rank, operation), last.withoutTensors());
     }
   }

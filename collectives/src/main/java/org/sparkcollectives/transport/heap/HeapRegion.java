@@ -1,5 +1,6 @@
 package org.sparkcollectives.transport.heap;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.Supplier;
 import org.sparkcollectives.CollectiveMismatchException;
@@ -10,12 +11,16 @@ import org.sparkcollectives.transport.OperationHeader;
 import org.sparkcollectives.transport.Progress;
 import org.sparkcollectives.transport.SharedRegion;
 
-/** The shared heap of ranks that are all in one JVM, as one of them sees it. */
+/**
+ * The shared heap of those ranks of a group that are in one JVM, as one of them sees it. They are
+ * numbered among themselves.
+ */
 public final class HeapRegion implements SharedRegion {
 
   private final HeapGroup group;
   private final HeapPhases phases;
   private final int rank;
+  private final int[] ranks;
   private final Progress progress;
   private final Supplier<OperationHeader> current;
   private long operation;
@@ -23,14 +28,21 @@ public final class HeapRegion implements SharedRegion {
   /**
    * The region of a rank that has joined {@code group}.
    *
+   * @param rank this rank, as the group numbers it
+   * @param ranks the ranks in this JVM, as the group numbers them, in ascending order
    * @param progress where this rank waits, shared with its other paths
    * @param current the operation that this rank is in
    */
   public HeapRegion(
-      HeapGroup group, int rank, int size, Progress progress, Supplier<OperationHeader> current) {
+      HeapGroup group,
+      int rank,
+      int[] ranks,
+      Progress progress,
+      Supplier<OperationHeader> current) {
     this.group = group;
-    this.phases = group.phases(size);
-    this.rank = rank;
+    this.phases = group.phases(ranks.length);
+    this.rank = Arrays.binarySearch(ranks, rank);
+    this.ranks = ranks.clone();
     this.progress = progress;
     this.current = current;
   }
@@ -71,7 +83,7 @@ public final class HeapRegion implements SharedRegion {
     if (tensor == null || tensor.dtype() != dtype || tensor.count() != count) {
       throw new CollectiveMismatchException(
           "rank "
-              + peer
+              + ranks[peer]
               + " is in "
               + phases.shownBy(peer, operation).header()
               + " with "
@@ -79,7 +91,7 @@ public final class HeapRegion implements SharedRegion {
                   ? "no such tensor"
                   : tensor.dtype().label() + " x " + tensor.count())
               + ", but rank "
-              + rank
+              + ranks[rank]
               + " is in "
               + current.get()
               + " and expects "
@@ -95,11 +107,11 @@ public final class HeapRegion implements SharedRegion {
   private CollectiveMismatchException mismatch(int peer) {
     return new CollectiveMismatchException(
         "rank "
-            + peer
+            + ranks[peer]
             + " is in "
             + phases.shownBy(peer, operation).header()
             + ", but rank "
-            + rank
+            + ranks[rank]
             + " is in "
             + current.get()
             + ". "
@@ -120,6 +132,8 @@ public final class HeapRegion implements SharedRegion {
     leave();
     progress.await(() -> phases.allDone(operation));
     phases.forget(rank, operation);
+    // Of a phase before, which ended without a wait: all have left it to come here.
+    phases.forget(rank, operation - 1);
   }
 
   @Override
@@ -139,7 +153,7 @@ public final class HeapRegion implements SharedRegion {
   private void wakeOthers() {
     for (int peer = 0; peer < size(); peer++) {
       if (peer != rank) {
-        group.signal(peer);
+        group.signal(ranks[peer]);
       }
     }
   }
