@@ -94,7 +94,7 @@ final class GroupPaths implements TcpTransport.Receiver {
             this::pairTo,
             hosts.places() == 1 ? Reach.HOST : Reach.NETWORK,
             progress);
-    divide(rank, hosts, progress);
+    HeapRegion region = divide(rank, hosts, progress);
     if (sharedMemory != null
         && !members.isOneNode()
         && members.ranksOnThisHost() == members.size()) {
@@ -103,7 +103,7 @@ final class GroupPaths implements TcpTransport.Receiver {
       wait.register(board);
       lane.share(board);
     }
-    this.heapPairs = new HeapPairs(local.heap(), rank, progress, lane::current);
+    this.heapPairs = new HeapPairs(local.heap(), rank, progress, lane::current, region);
     this.tcpPairs =
         new TcpPairs(
             node.tcp(),
@@ -119,13 +119,17 @@ final class GroupPaths implements TcpTransport.Receiver {
             listener);
   }
 
-  /** Finds which ranks see each other's heap; all ranks of the group find alike. */
-  private void divide(int rank, Locality hosts, Progress progress) {
+  /**
+   * Finds which ranks see each other's heap; all ranks of the group find alike.
+   *
+   * @return the region of this JVM's ranks; null if no ranks of the group share a JVM
+   */
+  private HeapRegion divide(int rank, Locality hosts, Progress progress) {
     Locality nodes = members.nodes();
     int[] here = nodes.ranks(nodes.place(rank));
     if (!heapAllowed || nodes.largest() == 1) {
       lane.divide(null, nodes, hosts);
-      return;
+      return null;
     }
     HeapRegion region = new HeapRegion(local.heap(), rank, here, progress, lane::current);
     if (nodes.places() == 1) {
@@ -133,6 +137,7 @@ final class GroupPaths implements TcpTransport.Receiver {
     } else {
       lane.divide(region, nodes, hosts);
     }
+    return region;
   }
 
   /** From now on peers can connect. */

@@ -46,7 +46,7 @@ final class CountingPeers implements Peers {
     this.pairs = new Pair[size];
     this.used = new boolean[size];
     group.join(rank, progress);
-    HeapPairs heap = new HeapPairs(group, rank, progress, () -> HEADER);
+    HeapPairs heap = new HeapPairs(group, rank, progress, () -> HEADER, null);
     for (int peer = 0; peer < size; peer++) {
       pairs[peer] = peer == rank ? null : new CountingPair(heap.pair(peer));
     }

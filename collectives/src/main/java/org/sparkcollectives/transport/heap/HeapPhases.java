@@ -72,6 +72,10 @@ final class HeapPhases {
     return all(SHOWN, operation);
   }
 
+  boolean shows(int rank, long operation) {
+    return numbers.get(index(rank, SHOWN)) >= operation;
+  }
+
   Shown shownBy(int rank, long operation) {
     return shown.get(place(rank, operation));
   }

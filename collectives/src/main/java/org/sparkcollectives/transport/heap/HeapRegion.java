@@ -17,12 +17,15 @@ import org.sparkcollectives.transport.SharedRegion;
  */
 public final class HeapRegion implements SharedRegion {
 
+  private static final HostTensor NOTHING = HostTensor.allocate(DType.UINT8, 0);
+
   private final HeapGroup group;
   private final HeapPhases phases;
   private final int rank;
   private final int[] ranks;
   private final Progress progress;
   private final Supplier<OperationHeader> current;
+  private final HeapMailbox[] incoming;
   private long operation;
 
   /**
@@ -43,6 +46,10 @@ public final class HeapRegion implements SharedRegion {
     this.phases = group.phases(ranks.length);
     this.rank = Arrays.binarySearch(ranks, rank);
     this.ranks = ranks.clone();
+    this.incoming = new HeapMailbox[ranks.length];
+    for (int peer = 0; peer < ranks.length; peer++) {
+      incoming[peer] = group.mailbox(ranks[peer], rank);
+    }
     this.progress = progress;
     this.current = current;
   }
@@ -63,17 +70,48 @@ public final class HeapRegion implements SharedRegion {
     operation++;
     phases.show(rank, operation, new HeapPhases.Shown(current.get(), tensors));
     wakeOthers();
-    progress.await(() -> phases.allShow(operation));
+    progress.await(() -> phases.allShow(operation) || stranger() >= 0);
+    if (!phases.allShow(operation)) {
+      // A message from a rank that shows nothing: it is in another operation, and is told so.
+      new HeapPair(group, ranks[rank], ranks[stranger()], progress, current, this).receive(NOTHING);
+    }
     for (int peer = 0; peer < size(); peer++) {
       OperationHeader theirs = phases.shownBy(peer, operation).header();
       if (!theirs.equals(current.get())) {
-        throw mismatch(peer);
+        throw mismatch(peer, operation);
       }
     }
     if (!phases.enter(rank)) {
       // Another rank gave up and takes its tensors back; that the group has failed is on its way.
       progress.await(() -> false);
     }
+  }
+
+  /** A rank that has sent a message, which none does before all show; -1 if none has. */
+  private int stranger() {
+    for (int peer = 0; peer < incoming.length; peer++) {
+      if (incoming[peer].hasMessage()) {
+        return peer;
+      }
+    }
+    return -1;
+  }
+
+  /**
+   * Whether a rank shows something that this one has not come to: while this one waits for a
+   * message from it, it is in another operation.
+   */
+  boolean isAhead(int groupRank) {
+    return phases.shows(indexOf(groupRank), operation + 1);
+  }
+
+  /** What is wrong if it {@link #isAhead}. */
+  CollectiveMismatchException mismatchAhead(int groupRank) {
+    return mismatch(indexOf(groupRank), operation + 1);
+  }
+
+  private int indexOf(int groupRank) {
+    return Arrays.binarySearch(ranks, groupRank);
   }
 
   @Override
@@ -104,12 +142,12 @@ public final class HeapRegion implements SharedRegion {
     return tensor;
   }
 
-  private CollectiveMismatchException mismatch(int peer) {
+  private CollectiveMismatchException mismatch(int peer, long shown) {
     return new CollectiveMismatchException(
         "rank "
             + ranks[peer]
             + " is in "
-            + phases.shownBy(peer, operation).header()
+            + phases.shownBy(peer, shown).header()
             + ", but rank "
             + ranks[rank]
             + " is in "
