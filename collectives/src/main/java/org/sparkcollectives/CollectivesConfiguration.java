@@ -145,7 +145,7 @@ public final class CollectivesConfiguration {
                   + " JVMs and an operation works inside each first.")
           .since("0.1.0")
           .check(value -> !value.isNegative(), "0 or more")
-          .defaultsTo(Duration.ofNanos(500));
+          .defaultsTo(Duration.ofNanos(1_000));
 
   /** The bandwidth in {@link org.sparkcollectives.algorithm.CostModel} in one JVM. */
   public static final ConfigEntry<Long> COST_HEAP_BANDWIDTH =

@@ -1,6 +1,8 @@
 package org.sparkcollectives.transport;
 
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * The ranks of a group as two levels: those of this rank's place, and across places the columns.
@@ -29,7 +31,7 @@ public final class Hierarchy {
   private final List<Locality> farther;
   private final Peers inside;
   private final Peers opening;
-  private final Peers[] across;
+  private final Map<Integer, Peers> across = new HashMap<>();
 
   private Hierarchy(
       Peers all, int level, Locality locality, SharedRegion region, List<Locality> farther) {
@@ -44,7 +46,6 @@ public final class Hierarchy {
         region == null
             ? inside
             : new PeerSubset(all, here, reach, new OpeningPhase(region), level, List.of());
-    this.across = new Peers[all.size() + 1];
   }
 
   /**
@@ -130,14 +131,15 @@ public final class Hierarchy {
     if (column >= columns()) {
       return null;
     }
-    if (across[root + 1] == null) {
-      int[] ranks = new int[locality.places()];
-      for (int place = 0; place < ranks.length; place++) {
-        int index = (column + shift(place, root)) % locality.sizeOf(place);
-        ranks[place] = locality.rank(place, index);
-      }
-      across[root + 1] = new PeerSubset(all, ranks, all.reach(), null, level, farther);
+    return across.computeIfAbsent(root, each -> makeColumn(column, each));
+  }
+
+  private Peers makeColumn(int column, int root) {
+    int[] ranks = new int[locality.places()];
+    for (int place = 0; place < ranks.length; place++) {
+      int index = (column + shift(place, root)) % locality.sizeOf(place);
+      ranks[place] = locality.rank(place, index);
     }
-    return across[root + 1];
+    return new PeerSubset(all, ranks, all.reach(), null, level, farther);
   }
 }

@@ -28,7 +28,12 @@ final class PeerSubset implements Peers {
     this.region = region;
     this.hierarchy =
         Hierarchy.messages(
-            this, level, nearer.stream().map(locality -> locality.among(ranks)).toList());
+            this,
+            level,
+            nearer.stream()
+                .filter(Locality::isDivided)
+                .map(locality -> locality.among(ranks))
+                .toList());
   }
 
   private static int indexOf(int rank, int[] ranks) {
