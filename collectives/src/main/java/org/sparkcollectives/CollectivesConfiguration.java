@@ -160,6 +160,24 @@ public final class CollectivesConfiguration {
           .since("0.1.0")
           .defaultsTo("/dev/shm");
 
+  /** The latency in {@link org.sparkcollectives.algorithm.CostModel} in one JVM. */
+  public static final ConfigEntry<Duration> COST_HEAP_LATENCY =
+      ConfigEntry.duration("spark.collectives.cost.heap.latency")
+          .doc(
+              "How long ranks of one JVM take to wait for each other, where ranks are in several"
+                  + " JVMs and an operation works inside each first.")
+          .since("0.1.0")
+          .check(value -> !value.isNegative(), "0 or more")
+          .defaultsTo(Duration.ofNanos(1_000));
+
+  /** The bandwidth in {@link org.sparkcollectives.algorithm.CostModel} in one JVM. */
+  public static final ConfigEntry<Long> COST_HEAP_BANDWIDTH =
+      ConfigEntry.bytes("spark.collectives.cost.heap.bandwidth")
+          .doc("How many bytes a second a rank moves in the memory of its JVM.")
+          .since("0.1.0")
+          .check(value -> value > 0, "more than 0")
+          .defaultsTo(4L << 30);
+
   /** The latency in {@link org.sparkcollectives.algorithm.CostModel} on one host. */
   public static final ConfigEntry<Duration> COST_SHM_LATENCY =
       ConfigEntry.duration("spark.collectives.cost.shm.latency")
@@ -248,6 +266,8 @@ public final class CollectivesConfiguration {
         COST_LATENCY,
         COST_OVERHEAD,
         COST_BANDWIDTH,
+        COST_HEAP_LATENCY,
+        COST_HEAP_BANDWIDTH,
         SHM_FOLDER,
         COST_SHM_LATENCY,
         COST_SHM_OVERHEAD,

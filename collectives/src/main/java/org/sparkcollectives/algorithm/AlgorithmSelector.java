@@ -13,39 +13,15 @@ import org.sparkcollectives.transport.SharedSlots;
  * Chooses the algorithm of each collective and runs it. All ranks choose alike, because the choice
  * depends only on what they agree on.
  *
- * <p>Where all ranks see one memory, that is used for everything. Else what {@link CostModel}
- * predicts to take the least time is chosen among the algorithms that can do it; a reduction that
- * accumulates in a wider type than its input goes the direct ways, where each element is rounded
- * once.
+ * <p>Where all ranks see one memory, that is used for everything, or its slots for what is small.
+ * Else what {@link CostModel} predicts to take the least time is chosen among the algorithms that
+ * can do it: a hierarchical one where some ranks see one memory, see {@link
+ * HierarchicalAlgorithms}, or one that sends messages, see {@link MessageAlgorithms}.
  */
 public final class AlgorithmSelector {
 
-  /** What Bruck's all-gather may copy once more. */
-  private static final long LARGEST_COPIED_BYTES = 1 << 20;
-
-  private final CostModel costs;
-  private final Scratch scratch = new Scratch();
-  private final List<AllReduceAlgorithm> allReduces =
-      List.of(
-          new FlatAllReduce(scratch),
-          new DirectAllReduce(),
-          new RecursiveDoublingAllReduce(scratch),
-          new HalvingDoublingAllReduce(),
-          new RingAllReduce());
-  private final RingReduceScatter ringReduceScatter = new RingReduceScatter();
-  private final DirectReduceScatter directReduceScatter = new DirectReduceScatter();
-  private final BinomialReduce binomialReduce = new BinomialReduce();
-  private final ChainReduce chainReduce = new ChainReduce(scratch);
-  private final DirectReduce directReduce = new DirectReduce();
-  private final RingAllGather ringAllGather = new RingAllGather();
-  private final BruckAllGather bruckAllGather = new BruckAllGather(scratch);
-  private final FlatAllGather flatAllGather = new FlatAllGather();
-  private final ChainBroadcast chainBroadcast = new ChainBroadcast();
-  private final BinomialBroadcast binomialBroadcast = new BinomialBroadcast();
-  private final DisseminationBarrier disseminationBarrier = new DisseminationBarrier();
-  private final LinearGather linearGather = new LinearGather();
-  private final LinearScatter linearScatter = new LinearScatter();
-  private final PairwiseAllToAll pairwiseAllToAll = new PairwiseAllToAll();
+  private final MessageAlgorithms messages;
+  private final HierarchicalAlgorithms hierarchical;
   private final CoalescedAllReduce coalescedAllReduce = new CoalescedAllReduce();
   private final SparseAllReduce sparseAllReduce = new SparseAllReduce();
   private final SharedGather sharedGather = new SharedGather();
@@ -57,11 +33,12 @@ public final class AlgorithmSelector {
   private final SharedAllGather sharedAllGather = new SharedAllGather();
   private final SharedBroadcast sharedBroadcast = new SharedBroadcast();
   private final SharedBarrier sharedBarrier = new SharedBarrier();
-  private final SlotCollectives slotCollectives = new SlotCollectives(scratch);
+  private final SlotCollectives slotCollectives = new SlotCollectives();
 
   /** A choice by these costs, which must be the same on all ranks. */
-  public AlgorithmSelector(CostModel costs) {
-    this.costs = costs;
+  public AlgorithmSelector(PathCosts costs) {
+    this.messages = new MessageAlgorithms(costs);
+    this.hierarchical = new HierarchicalAlgorithms(this, messages, costs);
   }
 
   /** Reduces {@code tensor} over all ranks, in place. */
@@ -75,18 +52,9 @@ public final class AlgorithmSelector {
     SharedRegion region = regionFor(peers, op, List.of(tensor));
     if (region != null) {
       sharedAllReduce.run(region, tensor, kernel);
-    } else {
-      allReduceOf(peers.size(), tensor.byteSize(), kernel).run(peers, tensor, kernel);
+    } else if (!hierarchical.allReduce(peers, tensor, op, kernel)) {
+      messages.allReduce(peers, tensor, kernel);
     }
-  }
-
-  /** What reduces so many bytes over so many ranks. */
-  AllReduceAlgorithm allReduceOf(int ranks, long bytes, ReduceKernel kernel) {
-    List<AllReduceAlgorithm> able = allReduces.stream().filter(each -> each.takes(kernel)).toList();
-    List<AllReduceAlgorithm> allowed =
-        able.stream().filter(each -> costs.allowsMesh(ranks) || !each.needsMesh()).toList();
-    return costs.cheapest(
-        allowed.isEmpty() ? able : allowed, each -> each.cost(Math.max(2, ranks), bytes));
   }
 
   /** Reduces {@code tensor} over all ranks, in place at the root; elsewhere it is only read. */
@@ -100,17 +68,8 @@ public final class AlgorithmSelector {
     SharedRegion region = regionFor(peers, op, List.of(tensor));
     if (region != null) {
       sharedReduce.run(region, tensor, root, kernel, multiplies(op));
-    } else if (kernel.reducesInPlace()) {
-      if (chainIsCheaper(
-          peers,
-          chainReduce.cost(peers.size(), tensor.byteSize()),
-          binomialReduce.cost(Math.max(2, peers.size()), tensor.byteSize()))) {
-        chainReduce.run(peers, tensor, root, kernel);
-      } else {
-        binomialReduce.run(peers, tensor, root, kernel);
-      }
-    } else {
-      directReduce.run(peers, tensor, root, kernel);
+    } else if (!hierarchical.reduce(peers, tensor, root, op, kernel)) {
+      messages.reduce(peers, tensor, root, kernel);
     }
   }
 
@@ -134,23 +93,18 @@ public final class AlgorithmSelector {
     SharedRegion region = regionFor(peers, op, input.all());
     if (region != null) {
       sharedReduceScatter.run(region, output, multiplied(input, op, kernel), kernel);
-    } else if (kernel.reducesInPlace() && !isShort(peers, input)) {
-      ringReduceScatter.run(peers, output, input, kernel);
-    } else {
-      directReduceScatter.run(peers, output, multiplied(input, op, kernel), kernel);
+    } else if (!hierarchical.reduceScatter(peers, output, input, op, kernel)) {
+      messages.reduceScatter(peers, output, input, kernel, multiplies(op));
     }
   }
 
-  /** Whether the direct way is cheaper than around the ring. */
-  private boolean isShort(Peers peers, Chunks input) {
-    int n = Math.max(2, peers.size());
-    return costs.allowsMesh(n)
-        && costs.seconds(directReduceScatter.cost(n, input.bytes()))
-            < costs.seconds(ringReduceScatter.cost(n, input.bytes()));
-  }
-
-  private boolean chainIsCheaper(Peers peers, Cost chain, Cost tree) {
-    return peers.size() > 2 && costs.seconds(chain) < costs.seconds(tree);
+  /** Reduces multiplied parts, as a phase of another operation. */
+  void reduceScatter(Peers peers, HostTensor output, Chunks input, PartialReduction kernel) {
+    if (peers.region() != null) {
+      sharedReduceScatter.run(peers.region(), output, input, kernel);
+    } else {
+      messages.reduceScatter(peers, output, input, kernel, false);
+    }
   }
 
   private static Chunks multiplied(Chunks input, ReduceOp op, ReduceKernel kernel) {
@@ -170,50 +124,31 @@ public final class AlgorithmSelector {
     return multiplies(op) ? null : peers.slots();
   }
 
-  private static boolean multiplies(ReduceOp op) {
+  static boolean multiplies(ReduceOp op) {
     return op.kind() == ReduceOp.Kind.PREMUL_SUM;
   }
 
   /** Gathers inputs of equal size. */
   public void allGather(Peers peers, HostTensor output, HostTensor input) {
-    Chunks outputs = Chunks.equal(output, peers.size());
+    allGather(peers, Chunks.equal(output, peers.size()), input);
+  }
+
+  /** Gathers inputs that may differ in size. */
+  public void allGather(Peers peers, List<HostTensor> outputs, HostTensor input) {
+    allGather(peers, Chunks.ofParts(outputs), input);
+  }
+
+  void allGather(Peers peers, Chunks outputs, HostTensor input) {
     SharedSlots slots = peers.slots();
     if (slots != null) {
       slotCollectives.allGather(slots, outputs, input);
       return;
     }
-    int n = Math.max(2, peers.size());
-    boolean bruck =
-        peers.region() == null
-            && !costs.allowsMesh(n)
-            && output.byteSize() <= LARGEST_COPIED_BYTES
-            && costs.seconds(bruckAllGather.cost(n, output.byteSize()))
-                < costs.seconds(ringAllGather.cost(n, output.byteSize()));
-    if (bruck) {
-      bruckAllGather.run(peers, outputs, input);
-    } else {
-      allGather(peers, outputs, input);
-    }
-  }
-
-  /** Gathers inputs that may differ in size. */
-  public void allGather(Peers peers, List<HostTensor> outputs, HostTensor input) {
-    SharedSlots slots = peers.slots();
-    if (slots != null) {
-      slotCollectives.allGather(slots, Chunks.ofParts(outputs), input);
-    } else {
-      allGather(peers, Chunks.ofParts(outputs), input);
-    }
-  }
-
-  private void allGather(Peers peers, Chunks outputs, HostTensor input) {
     SharedRegion region = peers.regionFor(List.of(input));
     if (region != null) {
       sharedAllGather.run(region, outputs, input);
-    } else if (isShort(peers, outputs)) {
-      flatAllGather.run(peers, outputs, input);
-    } else {
-      ringAllGather.run(peers, outputs, input);
+    } else if (!hierarchical.allGather(peers, outputs, input)) {
+      messages.allGather(peers, outputs, input);
     }
   }
 
@@ -232,7 +167,7 @@ public final class AlgorithmSelector {
     if (peers.region() != null) {
       sharedGather.run(peers.region(), outputs, input, root);
     } else {
-      linearGather.run(peers, outputs, input, root);
+      messages.gather(peers, outputs, input, root);
     }
   }
 
@@ -241,7 +176,7 @@ public final class AlgorithmSelector {
     if (peers.region() != null) {
       sharedScatter.run(peers.region(), output, inputs, root);
     } else {
-      linearScatter.run(peers, output, inputs, root);
+      messages.scatter(peers, output, inputs, root);
     }
   }
 
@@ -252,22 +187,24 @@ public final class AlgorithmSelector {
     SharedSlots slots = peers.slots();
     if (slots != null) {
       slotCollectives.allToAll(slots, outputs, inputs);
-    } else {
-      allToAll(peers, outputs, inputs);
+      return;
+    }
+    SharedRegion region = peers.regionFor(inputs.all());
+    if (region != null) {
+      sharedAllToAll.run(region, outputs, inputs);
+    } else if (!hierarchical.allToAll(peers, outputs, inputs)) {
+      messages.allToAll(peers, outputs, inputs);
     }
   }
 
   /** Sends each rank its part; parts may differ in size. */
   public void allToAll(Peers peers, List<HostTensor> outputs, List<HostTensor> inputs) {
-    allToAll(peers, Chunks.ofParts(outputs), Chunks.ofParts(inputs));
-  }
-
-  private void allToAll(Peers peers, Chunks outputs, Chunks inputs) {
-    SharedRegion region = peers.regionFor(inputs.all());
+    SharedRegion region = peers.regionFor(inputs);
     if (region != null) {
-      sharedAllToAll.run(region, outputs, inputs);
+      sharedAllToAll.run(region, Chunks.ofParts(outputs), Chunks.ofParts(inputs));
     } else {
-      pairwiseAllToAll.run(peers, outputs, inputs);
+      // Which way is faster would depend on sizes of which a rank knows only its own.
+      messages.allToAll(peers, Chunks.ofParts(outputs), Chunks.ofParts(inputs));
     }
   }
 
@@ -281,13 +218,8 @@ public final class AlgorithmSelector {
     SharedRegion region = peers.regionFor(peers.rank() == root ? List.of(tensor) : List.of());
     if (region != null) {
       sharedBroadcast.run(region, tensor, root);
-    } else if (chainIsCheaper(
-        peers,
-        chainBroadcast.cost(peers.size(), tensor.byteSize()),
-        binomialBroadcast.cost(Math.max(2, peers.size()), tensor.byteSize()))) {
-      chainBroadcast.run(peers, tensor, root);
-    } else {
-      binomialBroadcast.run(peers, tensor, root);
+    } else if (!hierarchical.broadcast(peers, tensor, root)) {
+      messages.broadcast(peers, tensor, root);
     }
   }
 
@@ -298,8 +230,8 @@ public final class AlgorithmSelector {
       slotCollectives.barrier(slots);
     } else if (peers.region() != null) {
       sharedBarrier.run(peers.region());
-    } else {
-      disseminationBarrier.run(peers);
+    } else if (!hierarchical.barrier(peers)) {
+      messages.barrier(peers);
     }
   }
 }

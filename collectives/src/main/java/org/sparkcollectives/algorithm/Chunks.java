@@ -55,7 +55,12 @@ final class Chunks {
 
   /** Parts that are tensors of their own. */
   static Chunks ofParts(List<HostTensor> parts) {
-    return new Chunks(parts.toArray(new HostTensor[0]));
+    return ofParts(parts.toArray(new HostTensor[0]));
+  }
+
+  /** Parts that are tensors of their own, and from now on belong to the result. */
+  static Chunks ofParts(HostTensor... parts) {
+    return new Chunks(parts);
   }
 
   /** The part of a rank, counted around the ring: {@code -1} is the last. */
@@ -97,6 +102,16 @@ final class Chunks {
       bytes += chunks[i].byteSize();
     }
     return Math.toIntExact(bytes);
+  }
+
+  /** Whether all parts have the same size. */
+  boolean areEqual() {
+    for (HostTensor chunk : chunks) {
+      if (chunk.count() != chunks[0].count()) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** The number of elements of the largest part. */

@@ -8,12 +8,16 @@ import org.sparkcollectives.transport.Peers;
  * Reduce by {@link DirectReduceScatter} and a gather of the parts at the root. For reductions that
  * accumulate in a wider type: each element is rounded once.
  *
- * <p>Steps: n. Bytes sent by each rank but the root: the tensor. Scratch: one tensor on ranks other
- * than the root.
+ * <p>Steps: 2. Bytes sent by each rank but the root: the tensor, to all others at once. Scratch:
+ * one tensor on ranks other than the root.
  */
 final class DirectReduce {
 
   private final DirectReduceScatter reduceScatter = new DirectReduceScatter();
+
+  Cost cost(int ranks, long bytes) {
+    return new Cost(2, ranks, bytes, ranks - 1);
+  }
 
   void run(Peers peers, HostTensor tensor, int root, ReduceKernel kernel) {
     boolean atRoot = peers.rank() == root;

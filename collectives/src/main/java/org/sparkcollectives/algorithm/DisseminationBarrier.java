@@ -14,6 +14,11 @@ final class DisseminationBarrier {
 
   private static final HostTensor NOTHING = HostTensor.allocate(DType.UINT8, 0);
 
+  Cost cost(int ranks) {
+    int steps = Integer.SIZE - Integer.numberOfLeadingZeros(ranks - 1);
+    return new Cost(steps, steps, 0);
+  }
+
   void run(Peers peers) {
     int n = peers.size();
     for (int distance = 1; distance < n; distance *= 2) {

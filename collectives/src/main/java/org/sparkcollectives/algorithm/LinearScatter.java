@@ -12,6 +12,11 @@ import org.sparkcollectives.transport.Peers;
  */
 final class LinearScatter {
 
+  /** Of all parts together. */
+  Cost cost(int ranks, long bytes) {
+    return new Cost(1, ranks - 1, bytes * (ranks - 1) / ranks, ranks - 1);
+  }
+
   /** Scatters {@code inputs}, one for each rank; empty except at the root. */
   void run(Peers peers, HostTensor output, List<HostTensor> inputs, int root) {
     int rank = peers.rank();

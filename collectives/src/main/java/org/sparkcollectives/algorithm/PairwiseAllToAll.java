@@ -8,11 +8,17 @@ import org.sparkcollectives.transport.Peers;
  * behind, so that no rank is sent to by two at the same time. Steps overlap: what is to be sent in
  * the next few goes out while a rank waits in this one. The parts may differ in size.
  *
- * <p>Steps: n-1. Bytes sent by each rank: all parts but its own.
+ * <p>Steps: (n-1)/4, because four overlap. Bytes sent by each rank: all parts but its own.
  */
 final class PairwiseAllToAll {
 
   private static final int STEPS_AHEAD = 4;
+
+  /** Of all parts together. */
+  Cost cost(int ranks, long bytes) {
+    int steps = (ranks - 1 + STEPS_AHEAD - 1) / STEPS_AHEAD;
+    return new Cost(steps, ranks - 1, bytes * (ranks - 1) / ranks);
+  }
 
   void run(Peers peers, Chunks outputs, Chunks inputs) {
     int rank = peers.rank();

@@ -3,7 +3,7 @@ package org.sparkcollectives.algorithm;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.SharedRegion;
 
-/** A copy of another rank's tensor that ends early when the group fails. */
+/** A copy of a tensor that a rank shows; it ends early when the group fails. */
 final class SharedCopy {
 
   /** What is copied between two looks: far less than a millisecond's worth. */
@@ -12,6 +12,9 @@ final class SharedCopy {
   private SharedCopy() {}
 
   static void copy(SharedRegion region, HostTensor to, HostTensor from) {
+    if (to.isSameMemoryAs(from)) {
+      return;
+    }
     long piece = PIECE_BYTES / to.dtype().bytes();
     for (long offset = 0; offset < to.count(); offset += piece) {
       to.copyFrom(offset, from, offset, Math.min(piece, to.count() - offset));

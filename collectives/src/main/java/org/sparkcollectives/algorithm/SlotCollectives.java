@@ -15,11 +15,7 @@ import org.sparkcollectives.transport.SharedSlots;
  */
 final class SlotCollectives {
 
-  private final Scratch scratch;
-
-  SlotCollectives(Scratch scratch) {
-    this.scratch = scratch;
-  }
+  private final Scratch scratch = new Scratch();
 
   void allReduce(SharedSlots slots, HostTensor tensor, ReduceKernel kernel) {
     slots.publish(List.of(tensor));

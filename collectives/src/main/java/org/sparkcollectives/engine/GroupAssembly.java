@@ -12,6 +12,7 @@ import org.sparkcollectives.Failure;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.RankContext;
 import org.sparkcollectives.algorithm.CostModel;
+import org.sparkcollectives.algorithm.PathCosts;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.transport.EventCount;
@@ -115,6 +116,7 @@ record GroupAssembly(Store store, RankContext context) {
             progress,
             wait,
             options.transports().contains("heap"),
+            members.hosts(options.transports().contains("shm") ? MOST_SHARING : 0),
             sharedMemory(members, options, context.configuration()));
     paths.open();
     RankMessages messages =
@@ -126,7 +128,7 @@ record GroupAssembly(Store store, RankContext context) {
             paths.lane(),
             messages,
             options.debugLevel(),
-            costs(members, options, context.configuration()),
+            costs(context.configuration()),
             paths::allocate,
             () ->
                 ClosingSteps.run(
@@ -185,21 +187,24 @@ record GroupAssembly(Store store, RankContext context) {
         : null;
   }
 
-  private static CostModel costs(
-      Membership members, GroupOptions options, Configuration configuration) {
-    boolean oneHost = members.ranksOnThisHost() == members.size();
-    if (oneHost && sharedMemory(members, options, configuration) != null) {
-      return CostModel.of(
-          configuration.get(CollectivesConfiguration.COST_SHM_LATENCY),
-          configuration.get(CollectivesConfiguration.COST_SHM_OVERHEAD),
-          configuration.get(CollectivesConfiguration.COST_SHM_BANDWIDTH),
-          configuration.get(CollectivesConfiguration.COST_MESH));
-    }
-    return CostModel.of(
-        configuration.get(CollectivesConfiguration.COST_LATENCY),
-        configuration.get(CollectivesConfiguration.COST_OVERHEAD),
-        configuration.get(CollectivesConfiguration.COST_BANDWIDTH),
-        configuration.get(CollectivesConfiguration.COST_MESH));
+  private static PathCosts costs(Configuration configuration) {
+    int mesh = configuration.get(CollectivesConfiguration.COST_MESH);
+    return new PathCosts(
+        CostModel.of(
+            configuration.get(CollectivesConfiguration.COST_HEAP_LATENCY),
+            Duration.ZERO,
+            configuration.get(CollectivesConfiguration.COST_HEAP_BANDWIDTH),
+            mesh),
+        CostModel.of(
+            configuration.get(CollectivesConfiguration.COST_SHM_LATENCY),
+            configuration.get(CollectivesConfiguration.COST_SHM_OVERHEAD),
+            configuration.get(CollectivesConfiguration.COST_SHM_BANDWIDTH),
+            mesh),
+        CostModel.of(
+            configuration.get(CollectivesConfiguration.COST_LATENCY),
+            configuration.get(CollectivesConfiguration.COST_OVERHEAD),
+            configuration.get(CollectivesConfiguration.COST_BANDWIDTH),
+            mesh));
   }
 
   /** None where the ranks of this host cannot have a processor each. */

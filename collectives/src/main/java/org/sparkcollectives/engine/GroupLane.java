@@ -3,10 +3,13 @@ package org.sparkcollectives.engine;
 import java.util.List;
 import java.util.function.IntFunction;
 import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.Hierarchy;
 import org.sparkcollectives.transport.Lane;
+import org.sparkcollectives.transport.Locality;
 import org.sparkcollectives.transport.OperationHeader;
 import org.sparkcollectives.transport.Pair;
 import org.sparkcollectives.transport.Progress;
+import org.sparkcollectives.transport.Reach;
 import org.sparkcollectives.transport.SharedRegion;
 import org.sparkcollectives.transport.SharedSlots;
 import org.sparkcollectives.transport.heap.HeapRegion;
@@ -19,25 +22,45 @@ final class GroupLane implements Lane {
   private final Pair[] pairs;
   private final IntFunction<Pair> path;
   private final Progress progress;
+  private final Reach reach;
   private HeapRegion region;
+  private HeapRegion regionOfNode;
+  private Hierarchy hierarchy;
   private ShmRegion board;
   private OperationHeader current;
 
   /**
    * With the path to each peer, asked for when an algorithm first needs it.
    *
+   * @param reach how far the ranks are from each other
    * @param progress what all paths share
    */
-  GroupLane(int rank, int size, IntFunction<Pair> path, Progress progress) {
+  GroupLane(int rank, int size, IntFunction<Pair> path, Reach reach, Progress progress) {
     this.rank = rank;
     this.pairs = new Pair[size];
     this.path = path;
+    this.reach = reach;
     this.progress = progress;
   }
 
   /** From now on all ranks see the memory of {@code shared}. */
   void share(HeapRegion shared) {
     region = shared;
+  }
+
+  /**
+   * From now on the ranks of this JVM see the memory of {@code shared}.
+   *
+   * @param shared null if there is no such memory, in no JVM of the group
+   * @param nodes in which JVM each rank is
+   * @param hosts with which others each rank shares a host's memory
+   */
+  void divide(HeapRegion shared, Locality nodes, Locality hosts) {
+    regionOfNode = shared;
+    hierarchy =
+        shared == null
+            ? Hierarchy.messages(this, 0, List.of(hosts))
+            : Hierarchy.of(this, nodes, shared, hosts);
   }
 
   /** From now on ranks whose tensors lie in memory of this kind see each other's. */
@@ -89,6 +112,16 @@ final class GroupLane implements Lane {
   }
 
   @Override
+  public Reach reach() {
+    return reach;
+  }
+
+  @Override
+  public Hierarchy hierarchy() {
+    return hierarchy;
+  }
+
+  @Override
   public void flush() {
     progress.flush();
   }
@@ -98,6 +131,9 @@ final class GroupLane implements Lane {
     progress.abandon();
     if (region != null) {
       region.abandon();
+    }
+    if (regionOfNode != null) {
+      regionOfNode.abandon();
     }
   }
 }

@@ -21,9 +21,11 @@ import org.sparkcollectives.pointtopoint.TcpMessageReceiver;
 import org.sparkcollectives.store.net.ConnectionId;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.Lane;
+import org.sparkcollectives.transport.Locality;
 import org.sparkcollectives.transport.Pair;
 import org.sparkcollectives.transport.PathListener;
 import org.sparkcollectives.transport.Progress;
+import org.sparkcollectives.transport.Reach;
 import org.sparkcollectives.transport.heap.HeapPairs;
 import org.sparkcollectives.transport.heap.HeapRegion;
 import org.sparkcollectives.transport.shm.SharedTensors;
@@ -57,6 +59,12 @@ final class GroupPaths implements TcpTransport.Receiver {
   private final List<TcpMessagePath> outgoingMessages = new ArrayList<>();
   private final List<TcpMessageReceiver> incomingMessages = new ArrayList<>();
 
+  /**
+   * Makes no connection yet.
+   *
+   * @param hosts with which others each rank shares a host's memory
+   * @param sharedMemory where that lies; null if this rank has none
+   */
   GroupPaths(
       Membership members,
       CollectiveNode node,
@@ -65,6 +73,7 @@ final class GroupPaths implements TcpTransport.Receiver {
       Progress progress,
       SocketWait wait,
       boolean heapAllowed,
+      Locality hosts,
       Path sharedMemory) {
     this.members = members;
     this.id = members.id();
@@ -78,10 +87,14 @@ final class GroupPaths implements TcpTransport.Receiver {
     PathListener listener = listener();
     local.heap().join(rank, progress);
     local.heap().listen(rank, listener);
-    this.lane = new GroupLane(rank, members.size(), this::pairTo, progress);
-    if (heapAllowed && members.isOneNode()) {
-      lane.share(new HeapRegion(local.heap(), rank, members.size(), progress, lane::current));
-    }
+    this.lane =
+        new GroupLane(
+            rank,
+            members.size(),
+            this::pairTo,
+            hosts.places() == 1 ? Reach.HOST : Reach.NETWORK,
+            progress);
+    HeapRegion region = divide(rank, hosts, progress);
     if (sharedMemory != null
         && !members.isOneNode()
         && members.ranksOnThisHost() == members.size()) {
@@ -90,7 +103,7 @@ final class GroupPaths implements TcpTransport.Receiver {
       wait.register(board);
       lane.share(board);
     }
-    this.heapPairs = new HeapPairs(local.heap(), rank, progress, lane::current);
+    this.heapPairs = new HeapPairs(local.heap(), rank, progress, lane::current, region);
     this.tcpPairs =
         new TcpPairs(
             node.tcp(),
@@ -104,6 +117,27 @@ final class GroupPaths implements TcpTransport.Receiver {
             sharedMemory,
             lane::current,
             listener);
+  }
+
+  /**
+   * Finds which ranks see each other's heap; all ranks of the group find alike.
+   *
+   * @return the region of this JVM's ranks; null if no ranks of the group share a JVM
+   */
+  private HeapRegion divide(int rank, Locality hosts, Progress progress) {
+    Locality nodes = members.nodes();
+    int[] here = nodes.ranks(nodes.place(rank));
+    if (!heapAllowed || nodes.largest() == 1) {
+      lane.divide(null, nodes, hosts);
+      return null;
+    }
+    HeapRegion region = new HeapRegion(local.heap(), rank, here, progress, lane::current);
+    if (nodes.places() == 1) {
+      lane.share(region);
+    } else {
+      lane.divide(region, nodes, hosts);
+    }
+    return region;
   }
 
   /** From now on peers can connect. */

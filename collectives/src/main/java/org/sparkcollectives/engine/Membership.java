@@ -4,8 +4,12 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.sparkcollectives.store.net.ConnectionId;
 import org.sparkcollectives.transport.Endpoint;
+import org.sparkcollectives.transport.Locality;
 import org.sparkcollectives.watchdog.RankIdentity;
 
 /**
@@ -88,6 +92,26 @@ record Membership(
   /** How many ranks of this group share this host, itself included. */
   int ranksOnThisHost() {
     return (int) endpoints.stream().filter(self()::sharesHostWith).count();
+  }
+
+  /** In which JVM each rank is. */
+  Locality nodes() {
+    return Locality.of(endpoints.stream().map(Endpoint::nodeId).toList());
+  }
+
+  /**
+   * With which others each rank can share memory of its host: none, where more than {@code most}
+   * would. Alike on all ranks.
+   */
+  Locality hosts(int most) {
+    List<String> hosts =
+        endpoints.stream().map(e -> e.hostId().isEmpty() ? e.nodeId() : e.hostId()).toList();
+    Map<String, Long> sizes =
+        hosts.stream().collect(Collectors.groupingBy(host -> host, Collectors.counting()));
+    return Locality.of(
+        IntStream.range(0, size())
+            .mapToObj(each -> sizes.get(hosts.get(each)) <= most ? hosts.get(each) : "rank " + each)
+            .toList());
   }
 
   /** Whether a rank shares this JVM. */

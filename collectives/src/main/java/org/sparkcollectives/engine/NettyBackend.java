@@ -15,7 +15,7 @@ import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 import org.sparkcollectives.algorithm.AlgorithmSelector;
-import org.sparkcollectives.algorithm.CostModel;
+import org.sparkcollectives.algorithm.PathCosts;
 import org.sparkcollectives.debug.FingerprintCheck;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.Lane;
@@ -46,7 +46,7 @@ final class NettyBackend implements Backend {
       Lane lane,
       RankMessages messages,
       DebugLevel debugLevel,
-      CostModel costs,
+      PathCosts costs,
       Memory memory,
       Runnable onClose) {
     this.life = life;

@@ -52,6 +52,16 @@ public interface Peers {
     return null;
   }
 
+  /** How far the ranks are from each other. */
+  default Reach reach() {
+    return Reach.NETWORK;
+  }
+
+  /** The ranks as those that are near and those that are not; null where all are alike. */
+  default Hierarchy hierarchy() {
+    return null;
+  }
+
   /** Waits until every send that was begun is done. */
   void flush();
 }

@@ -55,7 +55,8 @@ public interface SharedRegion {
 
   /**
    * Says that this rank is done, and waits for nobody: for operations in which no other rank
-   * touches what this rank shows.
+   * touches what this rank shows, or that wait for all later on, in {@link #finish()} or in another
+   * {@link #show}.
    */
   void leave();
 }

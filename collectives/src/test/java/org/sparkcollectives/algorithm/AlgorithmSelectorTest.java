@@ -10,6 +10,7 @@ import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.kernel.ReduceKernel;
+import org.sparkcollectives.transport.Reach;
 
 /** Which algorithm is chosen, and how costs grow to ten thousand ranks. */
 class AlgorithmSelectorTest {
@@ -25,9 +26,13 @@ class AlgorithmSelectorTest {
         CollectivesConfiguration.COST_MESH.defaultValue());
   }
 
+  private static MessageAlgorithms selector(CostModel model) {
+    return new MessageAlgorithms(new PathCosts(model, model, model));
+  }
+
   private static String chosen(int ranks, long bytes, ReduceKernel kernel) {
-    return new AlgorithmSelector(model(CollectivesConfiguration.COST_BANDWIDTH.defaultValue()))
-        .allReduceOf(ranks, bytes, kernel)
+    return selector(model(CollectivesConfiguration.COST_BANDWIDTH.defaultValue()))
+        .allReduceOf(Reach.NETWORK, ranks, bytes, kernel)
         .getClass()
         .getSimpleName();
   }
@@ -60,14 +65,14 @@ class AlgorithmSelectorTest {
   @Test
   void costsOfTenThousandRanksAreLogarithmicForSmallAndBoundByTheTensorForLargeOnes() {
     CostModel costs = model(CollectivesConfiguration.COST_BANDWIDTH.defaultValue());
-    AlgorithmSelector selector = new AlgorithmSelector(costs);
+    MessageAlgorithms selector = selector(costs);
     for (int ranks = 16; ranks <= 10_000; ranks = ranks * 5 / 2) {
-      Cost small = selector.allReduceOf(ranks, 4, FLOATS).cost(ranks, 4);
+      Cost small = selector.allReduceOf(Reach.NETWORK, ranks, 4, FLOATS).cost(ranks, 4);
       int log = Integer.SIZE - Integer.numberOfLeadingZeros(ranks - 1);
       assertThat(small.steps()).isLessThanOrEqualTo(log + 2);
       assertThat(small.messages()).isLessThanOrEqualTo(log + 1);
       long bytes = 1L << 30;
-      Cost large = selector.allReduceOf(ranks, bytes, FLOATS).cost(ranks, bytes);
+      Cost large = selector.allReduceOf(Reach.NETWORK, ranks, bytes, FLOATS).cost(ranks, bytes);
       assertThat(large.bytes()).isLessThanOrEqualTo(3 * bytes);
     }
   }
@@ -76,9 +81,9 @@ class AlgorithmSelectorTest {
   void aSlowNetworkPrefersFewerBytesAndAFastOneFewerSteps() {
     long bytes = 256 * 1024;
     Cost slow =
-        new AlgorithmSelector(model(1 << 20)).allReduceOf(64, bytes, FLOATS).cost(64, bytes);
+        selector(model(1 << 20)).allReduceOf(Reach.NETWORK, 64, bytes, FLOATS).cost(64, bytes);
     Cost fast =
-        new AlgorithmSelector(model(1L << 40)).allReduceOf(64, bytes, FLOATS).cost(64, bytes);
+        selector(model(1L << 40)).allReduceOf(Reach.NETWORK, 64, bytes, FLOATS).cost(64, bytes);
     assertThat(slow.bytes()).isLessThan(fast.bytes());
     assertThat(fast.steps()).isLessThan(slow.steps());
     assertThat(CostModel.of(Duration.ZERO, Duration.ZERO, 1, 0).allowsMesh(2)).isFalse();

@@ -1,15 +1,20 @@
 package org.sparkcollectives.algorithm;
 
 import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.config.ConfigEntry;
 import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.Locality;
 import org.sparkcollectives.transport.Peers;
 
 /** The parts of docs/algorithms.md that follow from the code. */
@@ -19,6 +24,19 @@ final class AlgorithmsPage {
   private static final List<Integer> WORLDS_OF_A_HOST = List.of(2, 3, 4, 8, 9, 16, 64);
   private static final List<Long> SIZES =
       List.of(4L, 1L << 10, 16L << 10, 64L << 10, 256L << 10, 1L << 20, 8L << 20, 64L << 20);
+
+  /** How many ranks each JVM has. */
+  private static final List<List<Integer>> JVMS =
+      List.of(
+          List.of(2, 2),
+          List.of(4, 4),
+          List.of(1, 3),
+          List.of(2, 3),
+          List.of(4, 2, 1),
+          Collections.nCopies(4, 4),
+          Collections.nCopies(16, 4),
+          Collections.nCopies(100, 10));
+
   private static final HostTensor LARGEST =
       HostTensor.allocate(DType.FLOAT32, SIZES.get(SIZES.size() - 1) / Float.BYTES);
 
@@ -32,14 +50,18 @@ final class AlgorithmsPage {
 
   /** The parts by their names. */
   static Map<String, String> parts() throws IOException {
-    AlgorithmSelector tcp = new AlgorithmSelector(overTcp());
-    AlgorithmSelector shm = new AlgorithmSelector(inSharedMemory());
+    AlgorithmSelector tcp =
+        new AlgorithmSelector(new PathCosts(inHeap(), inSharedMemory(), overTcp()));
+    AlgorithmSelector shm =
+        new AlgorithmSelector(new PathCosts(inHeap(), inSharedMemory(), inSharedMemory()));
     Operation allReduce = (selector, peers, t) -> selector.allReduce(peers, t, ReduceOp.SUM);
     Map<String, String> parts = new LinkedHashMap<>();
     parts.put("figures", figures());
     parts.put("all-reduce over TCP", choices(tcp, WORLDS, allReduce, "AllReduce"));
     parts.put(
         "all-reduce in shared memory", choices(shm, WORLDS_OF_A_HOST, allReduce, "AllReduce"));
+    parts.put("hierarchical over TCP", hierarchical(tcp));
+    parts.put("hierarchical in shared memory", hierarchical(shm));
     parts.put(
         "broadcast over TCP",
         choices(tcp, WORLDS, (selector, peers, t) -> selector.broadcast(peers, t, 0), "Broadcast"));
@@ -70,12 +92,103 @@ final class AlgorithmsPage {
     return parts;
   }
 
+  /** From which size on each operation is hierarchical. */
+  private static String hierarchical(AlgorithmSelector selector) {
+    Map<String, Operation> operations = new LinkedHashMap<>();
+    operations.put("all-reduce", (s, peers, t) -> s.allReduce(peers, t, ReduceOp.SUM));
+    operations.put("reduce", (s, peers, t) -> s.reduce(peers, t, ReduceOp.SUM, 0));
+    operations.put("broadcast", (s, peers, t) -> s.broadcast(peers, t, 0));
+    operations.put(
+        "all-gather", (s, peers, t) -> s.allGather(peers, whole(peers, t), part(peers, t)));
+    operations.put(
+        "reduce-scatter",
+        (s, peers, t) -> s.reduceScatter(peers, part(peers, t), whole(peers, t), ReduceOp.SUM));
+    operations.put(
+        "all-to-all", (s, peers, t) -> s.allToAll(peers, whole(peers, t), whole(peers, t)));
+    operations.put("barrier", (s, peers, t) -> s.barrier(peers));
+    StringBuilder text = new StringBuilder("| operation |");
+    JVMS.forEach(sizes -> text.append(' ').append(name(sizes)).append(" |"));
+    text.append("\n|---|").append("---|".repeat(JVMS.size())).append('\n');
+    operations.forEach(
+        (name, operation) -> {
+          text.append("| ").append(name).append(" |");
+          for (List<Integer> sizes : JVMS) {
+            text.append(' ').append(ranges(selector, operation, jvms(sizes))).append(" |");
+          }
+          text.append('\n');
+        });
+    return text.toString();
+  }
+
+  private static String name(List<Integer> sizes) {
+    return sizes.stream().distinct().count() == 1
+        ? sizes.size() + " of " + sizes.get(0)
+        : sizes.stream().map(String::valueOf).collect(Collectors.joining(" + "));
+  }
+
+  private static Locality jvms(List<Integer> sizes) {
+    List<Integer> jvms = new ArrayList<>();
+    for (int jvm = 0; jvm < sizes.size(); jvm++) {
+      jvms.addAll(Collections.nCopies(sizes.get(jvm), jvm));
+    }
+    return Locality.of(jvms);
+  }
+
+  /** The sizes for which an operation is hierarchical. */
+  private static String ranges(AlgorithmSelector selector, Operation operation, Locality jvms) {
+    List<Boolean> hierarchical = new ArrayList<>();
+    for (long bytes : SIZES) {
+      HostTensor tensor = LARGEST.slice(0, Math.max(bytes / Float.BYTES, jvms.size()));
+      hierarchical.add(
+          ChosenAlgorithm.of(jvms, peers -> operation.begin(selector, peers, tensor))
+              .startsWith("Hierarchical"));
+    }
+    if (!hierarchical.contains(true)) {
+      return "never";
+    }
+    if (!hierarchical.contains(false)) {
+      return "always";
+    }
+    List<String> ranges = new ArrayList<>();
+    for (int from = 0; from < SIZES.size(); from++) {
+      if (!hierarchical.get(from)) {
+        continue;
+      }
+      int to = from;
+      while (to + 1 < SIZES.size() && hierarchical.get(to + 1)) {
+        to++;
+      }
+      ranges.add(range(from, to));
+      from = to;
+    }
+    return String.join(", ", ranges);
+  }
+
+  private static String range(int from, int to) {
+    if (from == 0) {
+      return "to " + size(SIZES.get(to));
+    }
+    if (to == SIZES.size() - 1) {
+      return "from " + size(SIZES.get(from));
+    }
+    String first = size(SIZES.get(from));
+    return from == to ? first : first + " to " + size(SIZES.get(to));
+  }
+
   private static HostTensor whole(Peers peers, HostTensor tensor) {
     return tensor.slice(0, tensor.count() / peers.size() * peers.size());
   }
 
   private static HostTensor part(Peers peers, HostTensor tensor) {
     return HostTensor.allocate(tensor.dtype(), tensor.count() / peers.size());
+  }
+
+  private static CostModel inHeap() {
+    return CostModel.of(
+        CollectivesConfiguration.COST_HEAP_LATENCY.defaultValue(),
+        Duration.ZERO,
+        CollectivesConfiguration.COST_HEAP_BANDWIDTH.defaultValue(),
+        CollectivesConfiguration.COST_MESH.defaultValue());
   }
 
   private static CostModel overTcp() {

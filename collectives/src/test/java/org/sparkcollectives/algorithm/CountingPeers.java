@@ -1,11 +1,14 @@
 package org.sparkcollectives.algorithm;
 
+import java.util.List;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.kernel.ReduceKernel;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.Cancellation;
 import org.sparkcollectives.transport.EventCount;
+import org.sparkcollectives.transport.Hierarchy;
+import org.sparkcollectives.transport.Locality;
 import org.sparkcollectives.transport.OperationHeader;
 import org.sparkcollectives.transport.Pair;
 import org.sparkcollectives.transport.Patience;
@@ -13,6 +16,7 @@ import org.sparkcollectives.transport.Peers;
 import org.sparkcollectives.transport.Progress;
 import org.sparkcollectives.transport.heap.HeapGroup;
 import org.sparkcollectives.transport.heap.HeapPairs;
+import org.sparkcollectives.transport.heap.HeapRegion;
 
 /** Peers over the heap that count what a rank sends, and how long the chain of messages is. */
 final class CountingPeers implements Peers {
@@ -26,10 +30,14 @@ final class CountingPeers implements Peers {
         public void interrupted() {}
       };
 
+  private static final OperationHeader HEADER =
+      new OperationHeader(OpType.UNKNOWN, 0, DType.UINT8, 0);
+
   private final int rank;
   private final Pair[] pairs;
   private final Progress progress = new Progress(new EventCount(Patience.NONE), NEVER);
   private final boolean[] used;
+  private Hierarchy hierarchy;
   private long messages;
   private long bytes;
   private long received;
@@ -39,11 +47,26 @@ final class CountingPeers implements Peers {
     this.pairs = new Pair[size];
     this.used = new boolean[size];
     group.join(rank, progress);
-    OperationHeader header = new OperationHeader(OpType.UNKNOWN, 0, DType.UINT8, 0);
-    HeapPairs heap = new HeapPairs(group, rank, progress, () -> header);
+    HeapPairs heap = new HeapPairs(group, rank, progress, () -> HEADER, null);
     for (int peer = 0; peer < size; peer++) {
       pairs[peer] = peer == rank ? null : new CountingPair(heap.pair(peer));
     }
+  }
+
+  /** From now on ranks of a JVM see each other's memory, and JVMs of a host are near each other. */
+  void divide(HeapGroup heap, Locality jvms, Locality hosts) {
+    heap.join(rank, progress);
+    int[] here = jvms.ranks(jvms.place(rank));
+    hierarchy =
+        jvms.largest() == 1
+            ? Hierarchy.messages(this, 0, List.of(hosts))
+            : Hierarchy.of(
+                this, jvms, new HeapRegion(heap, rank, here, progress, () -> HEADER), hosts);
+  }
+
+  /** Whether this rank has sent to a peer, or received from it. */
+  boolean uses(int peer) {
+    return used[peer];
   }
 
   /** The messages that this rank has sent. */
@@ -83,6 +106,11 @@ final class CountingPeers implements Peers {
   @Override
   public Pair pair(int peer) {
     return pairs[peer];
+  }
+
+  @Override
+  public Hierarchy hierarchy() {
+    return hierarchy;
   }
 
   @Override

@@ -48,6 +48,7 @@ record SimulatedAlgorithm(String name, int largest, Prediction prediction, Run r
   private HostTensor tensor() {
     return List.of("RingAllReduce", "DirectAllReduce", "HalvingDoublingAllReduce").contains(name)
             || name.endsWith("Gather")
+            || name.endsWith("AllToAll")
             || name.endsWith("Scatter")
         ? TENSOR.slice(0, name.startsWith("Bruck") ? 20_000 : TENSOR.count())
         : SHORT;
@@ -126,6 +127,12 @@ record SimulatedAlgorithm(String name, int largest, Prediction prediction, Run r
             new RingAllGather()::cost,
             (peers, tensor) ->
                 new RingAllGather().run(peers, parts(peers, tensor), part(peers, tensor))),
+        new SimulatedAlgorithm(
+            "PairwiseAllToAll",
+            100,
+            new PairwiseAllToAll()::cost,
+            (peers, tensor) ->
+                new PairwiseAllToAll().run(peers, parts(peers, tensor), parts(peers, tensor))),
         new SimulatedAlgorithm(
             "BinomialBroadcast",
             ALL,

@@ -2,16 +2,23 @@ package org.sparkcollectives.algorithm;
 
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.List;
+import org.sparkcollectives.DType;
 import org.sparkcollectives.kernel.ReduceKernel;
 import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.Hierarchy;
+import org.sparkcollectives.transport.Locality;
 import org.sparkcollectives.transport.Pair;
 import org.sparkcollectives.transport.Peers;
+import org.sparkcollectives.transport.SharedRegion;
 
 /**
  * One rank of a simulated group: lets an algorithm run to its end without a peer, and keeps what it
  * sent and what it waited for. Nothing is moved, so an algorithm must not look at the data.
  */
 final class SimulatedRank implements Peers {
+
+  private static final Locality ONE_HOST = Locality.of(List.of("host"));
 
   private final int rank;
   private final int size;
@@ -20,10 +27,24 @@ final class SimulatedRank implements Peers {
   private int length;
   private long messages;
   private long bytes;
+  private long waits;
+  private Hierarchy hierarchy;
 
   SimulatedRank(int rank, int size) {
     this.rank = rank;
     this.size = size;
+  }
+
+  /** From now on ranks of a JVM see each other's memory. */
+  void divide(Locality jvms) {
+    hierarchy =
+        Hierarchy.of(
+            this, jvms, new Region(jvms.index(rank), jvms.sizeOf(jvms.place(rank))), ONE_HOST);
+  }
+
+  /** How often it waited for all ranks of its JVM. */
+  long waits() {
+    return waits;
   }
 
   /** How many sends and receives there were. */
@@ -73,7 +94,58 @@ final class SimulatedRank implements Peers {
   }
 
   @Override
+  public Hierarchy hierarchy() {
+    return hierarchy;
+  }
+
+  @Override
   public void flush() {}
+
+  /** Memory in which all show the same. */
+  private final class Region implements SharedRegion {
+    private final int index;
+    private final int ranks;
+    private List<HostTensor> shown = List.of();
+
+    Region(int index, int ranks) {
+      this.index = index;
+      this.ranks = ranks;
+    }
+
+    @Override
+    public int rank() {
+      return index;
+    }
+
+    @Override
+    public int size() {
+      return ranks;
+    }
+
+    @Override
+    public void show(List<HostTensor> tensors) {
+      waits++;
+      shown = tensors;
+    }
+
+    @Override
+    public HostTensor shownBy(int peer, int place, DType dtype, long count) {
+      return place < shown.size() && shown.get(place).count() == count
+          ? shown.get(place)
+          : HostTensor.allocate(dtype, count);
+    }
+
+    @Override
+    public void check() {}
+
+    @Override
+    public void finish() {
+      waits++;
+    }
+
+    @Override
+    public void leave() {}
+  }
 
   @Override
   public Pair pair(int peer) {

@@ -4,10 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.kernel.ReduceKernel;
+import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.Locality;
+import org.sparkcollectives.transport.Reach;
 
 /** That algorithms cost what they say in groups of up to ten thousand ranks. */
 class SimulationTest {
@@ -42,7 +50,10 @@ class SimulationTest {
   @Test
   void whatALargeGroupRunsMeetsFewPeers() {
     for (SimulatedAlgorithm algorithm : SimulatedAlgorithm.all()) {
-      boolean mesh = algorithm.name().startsWith("Flat") || algorithm.name().startsWith("Direct");
+      boolean mesh =
+          algorithm.name().startsWith("Flat")
+              || algorithm.name().startsWith("Direct")
+              || algorithm.name().startsWith("Pairwise");
       if (!mesh) {
         // A doubling has a peer each way; the ranks beyond a power of two have another.
         assertThat(algorithm.connections(10_000)).as(algorithm.name()).isLessThanOrEqualTo(2 * 14);
@@ -59,6 +70,57 @@ class SimulationTest {
       assertThat(simulated.messages()).isEqualTo(doublings);
       assertThat(simulated.connections()).isLessThanOrEqualTo(2 * doublings);
     }
+  }
+
+  /** JVMs of ten ranks. */
+  @Test
+  void aHierarchicalAllReduceCostsWhatOneOfASliceAmongTheJvmsDoes() {
+    CostModel fast = new CostModel(0, 0, 1e15, 8);
+    CostModel network = new CostModel(15e-6, 4e-6, 1e9, 8);
+    PathCosts costs = new PathCosts(fast, fast, network);
+    ReduceKernel sum = ReduceKernel.of(ReduceOp.SUM, DType.FLOAT32);
+    for (int ranks : new int[] {20, 160, 640, 10_000}) {
+      Locality jvms = Locality.of(IntStream.range(0, ranks).mapToObj(rank -> rank / 10).toList());
+      HostTensor tensor = HostTensor.allocate(DType.FLOAT32, 16 * 20_000);
+      long slice = tensor.byteSize() / 10;
+      Cost across =
+          new MessageAlgorithms(costs)
+              .allReduceOf(Reach.NETWORK, ranks / 10, slice, sum)
+              .cost(ranks / 10, slice);
+      AlgorithmSelector selector = new AlgorithmSelector(costs);
+      AtomicLong waits = new AtomicLong();
+      Simulation simulated =
+          Simulation.of(
+              ranks,
+              rank -> {
+                rank.divide(jvms);
+                selector.allReduce(rank, tensor, ReduceOp.SUM);
+                waits.accumulateAndGet(rank.waits(), Math::max);
+              });
+      assertThat(waits).hasValue(3);
+      assertThat(simulated.steps()).isBetween(across.steps() - 1, across.steps());
+      assertThat(simulated.messages()).isEqualTo(across.messages());
+      assertThat((double) simulated.bytes())
+          .isCloseTo((double) across.bytes(), within(0.05 * across.bytes()));
+      assertThat(simulated.connections()).isLessThanOrEqualTo(2 * 14);
+    }
+  }
+
+  @Test
+  void aHierarchicalBarrierTakesAStepForEachDoublingOfTheJvms() {
+    CostModel fast = new CostModel(0, 0, 1e15, 8);
+    AlgorithmSelector selector =
+        new AlgorithmSelector(new PathCosts(fast, fast, new CostModel(15e-6, 4e-6, 1e9, 8)));
+    Locality jvms = Locality.of(IntStream.range(0, 10_000).mapToObj(rank -> rank / 10).toList());
+    Simulation simulated =
+        Simulation.of(
+            10_000,
+            rank -> {
+              rank.divide(jvms);
+              selector.barrier(rank);
+            });
+    assertThat(simulated.steps()).isEqualTo(10);
+    assertThat(simulated.messages()).isEqualTo(10);
   }
 
   @Test

@@ -5,6 +5,7 @@ import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.HostedRank;
 import org.sparkcollectives.RankContext;
 import org.sparkcollectives.store.net.TransportSecurity;
+import org.sparkcollectives.testing.SeveralNodes;
 import org.sparkcollectives.testing.TestTls;
 
 /** The ways between ranks that are threads of one JVM. */
@@ -15,6 +16,10 @@ enum Paths {
   TCP,
   /** Two by two over the heap, because settings that differ keep them apart, else over sockets. */
   MIXED,
+  /** Nodes of one, two and four ranks, which work inside first; over sockets between them. */
+  UNEVEN,
+  /** Two nodes to which ranks belong in turn, which work inside first. */
+  INTERLEAVED,
   /** Memory that ranks share as processes of one host do, none of them a JVM. */
   SHM,
   /** Sockets only, encrypted. */
@@ -23,8 +28,9 @@ enum Paths {
   GroupOptions options() {
     return switch (this) {
       case TCP, TLS -> GroupOptions.defaults().withTransports("tcp");
+      case UNEVEN -> GroupOptions.defaults().withTransports("heap", "tcp");
       case SHM -> GroupOptions.defaults().withTransports("shm", "tcp");
-      case HEAP, MIXED -> GroupOptions.defaults();
+      case HEAP, MIXED, INTERLEAVED -> GroupOptions.defaults();
     };
   }
 
@@ -36,6 +42,8 @@ enum Paths {
           new HostedRank(
               List.of("spark.collectives.port.maxRetries=" + (16 + rank / 2)),
               TransportSecurity.plain());
+      case UNEVEN -> SeveralNodes.of(1, 2, 4).apply(rank);
+      case INTERLEAVED -> SeveralNodes.inTurn(2).apply(rank);
       case SHM ->
           new HostedRank(
               List.of("spark.collectives.port.maxRetries=" + (16 + rank)),

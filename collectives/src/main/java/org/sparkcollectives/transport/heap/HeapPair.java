@@ -18,17 +18,24 @@ final class HeapPair implements Pair {
   private final int peer;
   private final Progress progress;
   private final Supplier<OperationHeader> current;
+  private final HeapRegion region;
   private final HeapMailbox outgoing;
   private final HeapMailbox incoming;
   private Sending last;
 
   HeapPair(
-      HeapGroup group, int rank, int peer, Progress progress, Supplier<OperationHeader> current) {
+      HeapGroup group,
+      int rank,
+      int peer,
+      Progress progress,
+      Supplier<OperationHeader> current,
+      HeapRegion region) {
     this.group = group;
     this.rank = rank;
     this.peer = peer;
     this.progress = progress;
     this.current = current;
+    this.region = region;
     this.outgoing = group.mailbox(rank, peer);
     this.incoming = group.mailbox(peer, rank);
   }
@@ -80,8 +87,11 @@ final class HeapPair implements Pair {
   private HeapMailbox.Message next(DType dtype, long count) {
     HeapMailbox.Message message = null;
     while (message == null) {
-      progress.await(incoming::hasMessage);
+      progress.await(() -> incoming.hasMessage() || peerIsElsewhere());
       message = incoming.take();
+      if (message == null && peerIsElsewhere()) {
+        throw region.mismatchAhead(peer);
+      }
     }
     OperationHeader ours = current.get();
     OperationHeader theirs = message.header();
@@ -105,6 +115,11 @@ final class HeapPair implements Pair {
       throw mismatch;
     }
     return message;
+  }
+
+  /** What a peer that works in the region has sent before was taken, or it would still wait. */
+  private boolean peerIsElsewhere() {
+    return region != null && region.isAhead(peer);
   }
 
   /** One message, from the offer to the receiver's release. */

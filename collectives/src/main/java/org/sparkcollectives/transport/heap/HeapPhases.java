@@ -72,6 +72,10 @@ final class HeapPhases {
     return all(SHOWN, operation);
   }
 
+  boolean shows(int rank, long operation) {
+    return numbers.get(index(rank, SHOWN)) >= operation;
+  }
+
   Shown shownBy(int rank, long operation) {
     return shown.get(place(rank, operation));
   }
@@ -82,7 +86,7 @@ final class HeapPhases {
    */
   void forget(int rank, long operation) {
     Shown last = shownBy(rank, operation);
-    if (last != null) {
+    if (last != null && !last.tensors().isEmpty()) {
       shown.set(place(rank, operation), last.withoutTensors());
     }
   }

@@ -1,5 +1,6 @@
 package org.sparkcollectives.transport.heap;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.Supplier;
 import org.sparkcollectives.CollectiveMismatchException;
@@ -10,27 +11,45 @@ import org.sparkcollectives.transport.OperationHeader;
 import org.sparkcollectives.transport.Progress;
 import org.sparkcollectives.transport.SharedRegion;
 
-/** The shared heap of ranks that are all in one JVM, as one of them sees it. */
+/**
+ * The shared heap of those ranks of a group that are in one JVM, as one of them sees it. They are
+ * numbered among themselves.
+ */
 public final class HeapRegion implements SharedRegion {
+
+  private static final HostTensor NOTHING = HostTensor.allocate(DType.UINT8, 0);
 
   private final HeapGroup group;
   private final HeapPhases phases;
   private final int rank;
+  private final int[] ranks;
   private final Progress progress;
   private final Supplier<OperationHeader> current;
+  private final HeapMailbox[] incoming;
   private long operation;
 
   /**
    * The region of a rank that has joined {@code group}.
    *
+   * @param rank this rank, as the group numbers it
+   * @param ranks the ranks in this JVM, as the group numbers them, in ascending order
    * @param progress where this rank waits, shared with its other paths
    * @param current the operation that this rank is in
    */
   public HeapRegion(
-      HeapGroup group, int rank, int size, Progress progress, Supplier<OperationHeader> current) {
+      HeapGroup group,
+      int rank,
+      int[] ranks,
+      Progress progress,
+      Supplier<OperationHeader> current) {
     this.group = group;
-    this.phases = group.phases(size);
-    this.rank = rank;
+    this.phases = group.phases(ranks.length);
+    this.rank = Arrays.binarySearch(ranks, rank);
+    this.ranks = ranks.clone();
+    this.incoming = new HeapMailbox[ranks.length];
+    for (int peer = 0; peer < ranks.length; peer++) {
+      incoming[peer] = group.mailbox(ranks[peer], rank);
+    }
     this.progress = progress;
     this.current = current;
   }
@@ -51,17 +70,48 @@ public final class HeapRegion implements SharedRegion {
     operation++;
     phases.show(rank, operation, new HeapPhases.Shown(current.get(), tensors));
     wakeOthers();
-    progress.await(() -> phases.allShow(operation));
+    progress.await(() -> phases.allShow(operation) || stranger() >= 0);
+    if (!phases.allShow(operation)) {
+      // A message from a rank that shows nothing: it is in another operation, and is told so.
+      new HeapPair(group, ranks[rank], ranks[stranger()], progress, current, this).receive(NOTHING);
+    }
     for (int peer = 0; peer < size(); peer++) {
       OperationHeader theirs = phases.shownBy(peer, operation).header();
       if (!theirs.equals(current.get())) {
-        throw mismatch(peer);
+        throw mismatch(peer, operation);
       }
     }
     if (!phases.enter(rank)) {
       // Another rank gave up and takes its tensors back; that the group has failed is on its way.
       progress.await(() -> false);
     }
+  }
+
+  /** A rank that has sent a message, which none does before all show; -1 if none has. */
+  private int stranger() {
+    for (int peer = 0; peer < incoming.length; peer++) {
+      if (incoming[peer].hasMessage()) {
+        return peer;
+      }
+    }
+    return -1;
+  }
+
+  /**
+   * Whether a rank shows something that this one has not come to: while this one waits for a
+   * message from it, it is in another operation.
+   */
+  boolean isAhead(int groupRank) {
+    return phases.shows(indexOf(groupRank), operation + 1);
+  }
+
+  /** What is wrong if it {@link #isAhead}. */
+  CollectiveMismatchException mismatchAhead(int groupRank) {
+    return mismatch(indexOf(groupRank), operation + 1);
+  }
+
+  private int indexOf(int groupRank) {
+    return Arrays.binarySearch(ranks, groupRank);
   }
 
   @Override
@@ -71,7 +121,7 @@ public final class HeapRegion implements SharedRegion {
     if (tensor == null || tensor.dtype() != dtype || tensor.count() != count) {
       throw new CollectiveMismatchException(
           "rank "
-              + peer
+              + ranks[peer]
               + " is in "
               + phases.shownBy(peer, operation).header()
               + " with "
@@ -79,7 +129,7 @@ public final class HeapRegion implements SharedRegion {
                   ? "no such tensor"
                   : tensor.dtype().label() + " x " + tensor.count())
               + ", but rank "
-              + rank
+              + ranks[rank]
               + " is in "
               + current.get()
               + " and expects "
@@ -92,9 +142,9 @@ public final class HeapRegion implements SharedRegion {
     return tensor;
   }
 
-  private CollectiveMismatchException mismatch(int peer) {
+  private CollectiveMismatchException mismatch(int peer, long shown) {
     return MessageMismatch.between(
-        peer, phases.shownBy(peer, operation).header(), rank, current.get());
+        ranks[peer], phases.shownBy(peer, shown).header(), ranks[rank], current.get());
   }
 
   @Override
@@ -111,6 +161,8 @@ public final class HeapRegion implements SharedRegion {
     leave();
     progress.await(() -> phases.allDone(operation));
     phases.forget(rank, operation);
+    // Of a phase before, which ended without a wait: all have left it to come here.
+    phases.forget(rank, operation - 1);
   }
 
   @Override
@@ -130,7 +182,7 @@ public final class HeapRegion implements SharedRegion {
   private void wakeOthers() {
     for (int peer = 0; peer < size(); peer++) {
       if (peer != rank) {
-        group.signal(peer);
+        group.signal(ranks[peer]);
       }
     }
   }

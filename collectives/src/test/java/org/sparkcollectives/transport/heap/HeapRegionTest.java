@@ -9,6 +9,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.DType;
@@ -34,7 +35,8 @@ class HeapRegionTest {
 
     Rank(HeapGroup group, int rank, int size) {
       group.join(rank, progress);
-      region = new HeapRegion(group, rank, size, progress, () -> header);
+      region =
+          new HeapRegion(group, rank, IntStream.range(0, size).toArray(), progress, () -> header);
     }
 
     static OperationHeader header(long number) {

@@ -1,8 +1,6 @@
 package org.sparkcollectives.examples.benchmark;
 
 import java.util.Arrays;
-import org.sparkcollectives.ProcessGroup;
-import org.sparkcollectives.ProcessGroups;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreConfiguration;
@@ -13,22 +11,25 @@ final class BenchmarkProcess {
 
   private BenchmarkProcess() {}
 
-  /** The port of the store, the rank, and then the arguments of {@link CollectivesBenchmark}. */
-  public static void main(String[] args) {
+  /**
+   * The port of the store, the number among the processes, and then the arguments of {@link
+   * CollectivesBenchmark}.
+   */
+  public static void main(String[] args) throws Exception {
     int port = Integer.parseInt(args[0]);
-    int rank = Integer.parseInt(args[1]);
+    int number = Integer.parseInt(args[1]);
     CollectivesBenchmark program = new CollectivesBenchmark();
     CollectivesBenchmark.commandLine(program).parseArgs(Arrays.copyOfRange(args, 2, args.length));
     GroupSettings settings = program.settings();
+    int threads = program.threads();
     try (Store store =
-            TcpStore.connect(
-                "127.0.0.1",
-                port,
-                Configuration.of(settings.settings()).get(StoreConfiguration.TIMEOUT));
-        ProcessGroup group =
-            ProcessGroups.create(
-                store, rank, program.processes(), settings.options(), settings.context())) {
-      new RankBenchmark(group, program.plan()).run(measurement -> {});
+        TcpStore.connect(
+            "127.0.0.1",
+            port,
+            Configuration.of(settings.settings()).get(StoreConfiguration.TIMEOUT))) {
+      int world = program.processes() * threads;
+      new LocalRanks(store, number * threads, threads, world, settings, () -> {})
+          .run(program.plan(), measurement -> {});
     }
   }
 }

@@ -15,7 +15,6 @@ import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.config.ByteString;
 import org.sparkcollectives.config.TimeString;
 import picocli.CommandLine;
-import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -33,26 +32,21 @@ import picocli.CommandLine.Spec;
     showDefaultValues = true)
 public final class CollectivesBenchmark implements Callable<Integer> {
 
-  /** Where the ranks are; one of them at the most. */
-  private static final class Place {
-    @Option(
-        names = "--ranks",
-        description = "That many tasks of a Spark stage. The default, with 4.")
-    private Integer ranks;
-
-    @Option(names = "--processes", description = "That many JVMs of this host, without Spark.")
-    private Integer processes;
-
-    @Option(names = "--threads", description = "That many threads of this JVM, without Spark.")
-    private Integer threads;
-  }
-
   private static final int DEFAULT_RANKS = 4;
 
   @Spec private CommandLine.Model.CommandSpec spec;
 
-  @ArgGroup(exclusive = true)
-  private Place place = new Place();
+  @Option(names = "--ranks", description = "That many tasks of a Spark stage. The default, with 4.")
+  private Integer ranks;
+
+  @Option(names = "--processes", description = "That many JVMs of this host, without Spark.")
+  private Integer processes;
+
+  @Option(
+      names = "--threads",
+      description =
+          "That many threads of this JVM, without Spark; with --processes, of each of them.")
+  private Integer threads;
 
   @Option(
       names = "--master",
@@ -218,22 +212,31 @@ public final class CollectivesBenchmark implements Callable<Integer> {
 
   /** How many processes were asked for. */
   int processes() {
-    return place.processes;
+    return processes;
+  }
+
+  /** How many ranks each of them has. */
+  int threads() {
+    return threads == null ? 1 : threads;
   }
 
   private Ranks ranks() {
-    if (place.threads != null) {
-      require(place.threads >= 1, "--threads must be 1 or more");
-      require(!compare, "--compare needs Spark: leave out --threads");
-      return new ThreadRanks(place.threads, settings());
-    }
-    if (place.processes != null) {
-      require(place.processes >= 1, "--processes must be 1 or more");
-      require(!compare, "--compare needs Spark: leave out --processes");
+    require(
+        ranks == null || (processes == null && threads == null),
+        "--ranks is for Spark, --processes and --threads are for ranks without: they are mutually"
+            + " exclusive");
+    require(threads == null || threads >= 1, "--threads must be 1 or more");
+    require(processes == null || processes >= 1, "--processes must be 1 or more");
+    require(threads == null || !compare, "--compare needs Spark: leave out --threads");
+    require(processes == null || !compare, "--compare needs Spark: leave out --processes");
+    if (processes != null) {
       List<String> arguments = spec.commandLine().getParseResult().originalArgs();
-      return new ProcessRanks(place.processes, settings(), arguments);
+      return new ProcessRanks(processes, threads(), settings(), arguments);
     }
-    int size = place.ranks == null ? DEFAULT_RANKS : place.ranks;
+    if (threads != null) {
+      return new ThreadRanks(threads, settings());
+    }
+    int size = ranks == null ? DEFAULT_RANKS : ranks;
     require(size >= 1, "--ranks must be 1 or more");
     require(
         !compare || SparkBaseline.exists(plan()),

@@ -15,25 +15,31 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.sparkcollectives.ProcessGroup;
-import org.sparkcollectives.ProcessGroups;
 import org.sparkcollectives.store.TcpStore;
 import org.sparkcollectives.store.TcpStoreServer;
 import picocli.CommandLine;
 
 /**
- * Ranks as JVMs of this host. This one is rank 0 and serves the store, on a port that is free; it
- * forks the others with its own options.
+ * Ranks in JVMs of this host. This one has the first ranks and serves the store, on a port that is
+ * free; it forks the others with its own options.
  *
+ * @param threads the ranks of each
  * @param arguments what this program was started with, from which the others take the plan
  */
-record ProcessRanks(int size, GroupSettings settings, List<String> arguments) implements Ranks {
+record ProcessRanks(int processes, int threads, GroupSettings settings, List<String> arguments)
+    implements Ranks {
 
   /** How long processes may take to end once their work is done. */
   private static final Duration LINGER = Duration.ofSeconds(30);
 
   @Override
   public String description() {
-    return "JVMs of one host";
+    return threads == 1 ? "JVMs of one host" : "JVMs of one host with " + threads + " ranks each";
+  }
+
+  @Override
+  public int size() {
+    return processes * threads;
   }
 
   @Override
@@ -41,16 +47,13 @@ record ProcessRanks(int size, GroupSettings settings, List<String> arguments) im
     List<Process> others = new ArrayList<>();
     AtomicBoolean joined = new AtomicBoolean();
     try (TcpStoreServer store = TcpStore.server("127.0.0.1", 0)) {
-      for (int rank = 1; rank < size; rank++) {
-        Process process = fork(store.port(), rank);
+      for (int number = 1; number < processes; number++) {
+        Process process = fork(store.port(), number);
         others.add(process);
         process.onExit().thenAccept(ended -> giveUp(ended, joined, store));
       }
-      try (ProcessGroup group =
-          ProcessGroups.create(store, 0, size, settings.options(), settings.context())) {
-        joined.set(true);
-        new RankBenchmark(group, plan).run(results);
-      }
+      new LocalRanks(store, 0, threads, size(), settings, () -> joined.set(true))
+          .run(plan, results);
       store.awaitClientsGone(LINGER);
       for (Process process : others) {
         process.waitFor(LINGER.toSeconds(), TimeUnit.SECONDS);
@@ -60,21 +63,21 @@ record ProcessRanks(int size, GroupSettings settings, List<String> arguments) im
     }
   }
 
-  /** A rank that died before it joined would be waited for in vain. */
+  /** A process that died before its ranks joined would be waited for in vain. */
   private static void giveUp(Process ended, AtomicBoolean joined, TcpStoreServer store) {
     if (ended.exitValue() != 0 && !joined.get()) {
       store.close();
     }
   }
 
-  private Process fork(int port, int rank) throws IOException {
+  private Process fork(int port, int number) throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
         .filter(option -> !option.startsWith("-javaagent") && !option.startsWith("-agentlib"))
         .forEach(command::add);
     command.addAll(List.of("-cp", classPath(), BenchmarkProcess.class.getName()));
-    command.addAll(List.of(String.valueOf(port), String.valueOf(rank)));
+    command.addAll(List.of(String.valueOf(port), String.valueOf(number)));
     command.addAll(arguments);
     return new ProcessBuilder(command)
         .redirectOutput(Redirect.INHERIT)

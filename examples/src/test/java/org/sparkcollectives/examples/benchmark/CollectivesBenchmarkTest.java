@@ -119,6 +119,16 @@ class CollectivesBenchmarkTest {
     assertThat(results().get("place").asText()).isEqualTo("JVMs of one host");
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"all-reduce", "all-gather", "all-to-all", "broadcast"})
+  void processesOfSeveralRanksAreMeasured(String operation) throws IOException {
+    int status = execute("--processes=2", "--threads=2", "--operation=" + operation);
+    assertThat(status).as(errors.toString()).isZero();
+    assertThat(wrongElements(results())).isZero();
+    assertThat(results().get("ranks").asInt()).isEqualTo(4);
+    assertThat(results().get("place").asText()).isEqualTo("JVMs of one host with 2 ranks each");
+  }
+
   @Test
   void resultsThatAreWrongAreCountedAndEndInAnError() throws IOException {
     // The fake backend moves nothing.
@@ -171,7 +181,7 @@ class CollectivesBenchmarkTest {
         "--threads=2 --set=spark.collectives.tiemout=1s | There is no setting spark.collectives.tiemout",
         "--threads=2 --transports=pigeon | pigeon",
         "--threads=2 --operation=all-reduced | 'all-reduced' is none of all-reduce, reduce",
-        "--threads=2 --processes=2 | mutually exclusive"
+        "--threads=2 --ranks=2 | mutually exclusive"
       })
   void badOptionsAreRefused(String options, String message) {
     assertThat(execute(options.split(" ", -1))).isEqualTo(2);

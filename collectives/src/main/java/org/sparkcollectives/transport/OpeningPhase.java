@@ -1,0 +1,44 @@
+package org.sparkcollectives.transport;
+
+import java.util.List;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.tensor.HostTensor;
+
+/** A region for the first of two phases of an operation, at the end of which nobody waits. */
+record OpeningPhase(SharedRegion region) implements SharedRegion {
+
+  @Override
+  public int rank() {
+    return region.rank();
+  }
+
+  @Override
+  public int size() {
+    return region.size();
+  }
+
+  @Override
+  public void show(List<HostTensor> tensors) {
+    region.show(tensors);
+  }
+
+  @Override
+  public HostTensor shownBy(int rank, int index, DType dtype, long count) {
+    return region.shownBy(rank, index, dtype, count);
+  }
+
+  @Override
+  public void check() {
+    region.check();
+  }
+
+  @Override
+  public void finish() {
+    region.leave();
+  }
+
+  @Override
+  public void leave() {
+    region.leave();
+  }
+}
