@@ -7,11 +7,13 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.sparkcollectives.store.HashStore;
@@ -107,15 +109,19 @@ class EndOfGroupTest {
     }
   }
 
-  private static Store unwatchable(Store store) {
+  /** A view of {@code store} that cannot be watched, where {@code onWait} comes before waits. */
+  private static Store unwatchable(Store store, Consumer<Collection<?>> onWait) {
     return (Store)
         Proxy.newProxyInstance(
             EndOfGroupTest.class.getClassLoader(),
             new Class<?>[] {Store.class},
             (proxy, method, arguments) -> {
+              if (method.getName().equals("waitFor")) {
+                onWait.accept((Collection<?>) arguments[0]);
+              }
               try {
                 Object result = method.invoke(store, arguments);
-                return result instanceof Store view ? unwatchable(view) : result;
+                return result instanceof Store view ? unwatchable(view, onWait) : result;
               } catch (InvocationTargetException e) {
                 throw e.getCause();
               }
@@ -124,9 +130,18 @@ class EndOfGroupTest {
 
   @Test
   void anAbortCountsWhileTheRanksAreAskedWhoIsLate() {
+    CountDownLatch asked = new CountDownLatch(1);
     CountDownLatch aborted = new CountDownLatch(1);
+    Consumer<Collection<?>> onWait =
+        keys -> {
+          if (keys.toString().contains("progress/answer")) {
+            asked.countDown();
+            // However busy the machine is, the answers come after the abort.
+            Eventually.holds(() -> aborted.getCount() == 0, () -> "nobody aborts");
+          }
+        };
     try (HashStore hash = new HashStore()) {
-      Store store = unwatchable(hash);
+      Store store = unwatchable(hash, onWait);
       RankThreads.run(
           2,
           rank -> {
@@ -136,9 +151,7 @@ class EndOfGroupTest {
                     world
                         .withTimeout(Duration.ofMillis(50))
                         .allReduce(Tensor.of(1.0), ReduceOp.SUM);
-                Eventually.holds(
-                    () -> hash.listKeys().stream().anyMatch(key -> key.contains("question")),
-                    () -> "nobody asks");
+                asked.await();
                 world.abort(new IllegalStateException("I want no more"));
                 aborted.countDown();
                 assertThatThrownBy(late::await)
