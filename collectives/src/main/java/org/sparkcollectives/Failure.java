@@ -56,9 +56,12 @@ public record Failure(
     }
   }
 
-  /** Whether this record tells more about the first cause than {@code other}. */
+  /**
+   * Whether this record tells more about the first cause than {@code other}. Whoever finishes while
+   * another rank is lost or late does so because of that.
+   */
   public boolean outranks(Failure other) {
-    return kind.compareTo(other.kind) < 0;
+    return kind.compareTo(other.kind) < 0 && (kind != Kind.PEER_FINISHED || rank == other.rank);
   }
 
   /** The rank and where it ran. */

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -37,6 +38,8 @@ class CustomStoreTest {
 
   @Test
   void ranksMeetAndLearnOfEachOthersFailures() {
+    // An abort ends what other ranks are still in.
+    CountDownLatch done = new CountDownLatch(3);
     try (HashStore store = new HashStore()) {
       RankThreads.run(
           3,
@@ -50,6 +53,8 @@ class CustomStoreTest {
               try (ProcessGroup pair = world.newGroup(0, 1)) {
                 assertThat(pair == null).isEqualTo(rank == 2);
               }
+              done.countDown();
+              done.await();
               if (rank == 1) {
                 world.abort(new IllegalStateException("the data is wrong"));
               }

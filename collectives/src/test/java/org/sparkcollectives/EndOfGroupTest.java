@@ -7,21 +7,27 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.sparkcollectives.store.HashStore;
+import org.sparkcollectives.store.PrefixStore;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.TcpStore;
 import org.sparkcollectives.store.TcpStoreServer;
+import org.sparkcollectives.store.WatchableStore;
 import org.sparkcollectives.store.net.TransportSecurity;
 import org.sparkcollectives.testing.Eventually;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.RankThreads;
+import org.sparkcollectives.watchdog.PublishedFailure;
 
 /** What becomes of ranks when others leave, and when what carries the news is disturbed. */
 @ExtendWith(LeakCheck.class)
@@ -103,15 +109,19 @@ class EndOfGroupTest {
     }
   }
 
-  private static Store unwatchable(Store store) {
+  /** A view of {@code store} that cannot be watched, where {@code onWait} comes before waits. */
+  private static Store unwatchable(Store store, Consumer<Collection<?>> onWait) {
     return (Store)
         Proxy.newProxyInstance(
             EndOfGroupTest.class.getClassLoader(),
             new Class<?>[] {Store.class},
             (proxy, method, arguments) -> {
+              if (method.getName().equals("waitFor")) {
+                onWait.accept((Collection<?>) arguments[0]);
+              }
               try {
                 Object result = method.invoke(store, arguments);
-                return result instanceof Store view ? unwatchable(view) : result;
+                return result instanceof Store view ? unwatchable(view, onWait) : result;
               } catch (InvocationTargetException e) {
                 throw e.getCause();
               }
@@ -120,9 +130,18 @@ class EndOfGroupTest {
 
   @Test
   void anAbortCountsWhileTheRanksAreAskedWhoIsLate() {
+    CountDownLatch asked = new CountDownLatch(1);
     CountDownLatch aborted = new CountDownLatch(1);
+    Consumer<Collection<?>> onWait =
+        keys -> {
+          if (keys.toString().contains("progress/answer")) {
+            asked.countDown();
+            // However busy the machine is, the answers come after the abort.
+            Eventually.holds(() -> aborted.getCount() == 0, () -> "nobody aborts");
+          }
+        };
     try (HashStore hash = new HashStore()) {
-      Store store = unwatchable(hash);
+      Store store = unwatchable(hash, onWait);
       RankThreads.run(
           2,
           rank -> {
@@ -132,9 +151,7 @@ class EndOfGroupTest {
                     world
                         .withTimeout(Duration.ofMillis(50))
                         .allReduce(Tensor.of(1.0), ReduceOp.SUM);
-                Eventually.holds(
-                    () -> hash.listKeys().stream().anyMatch(key -> key.contains("question")),
-                    () -> "nobody asks");
+                asked.await();
                 world.abort(new IllegalStateException("I want no more"));
                 aborted.countDown();
                 assertThatThrownBy(late::await)
@@ -206,19 +223,109 @@ class EndOfGroupTest {
                     PeerFailedException.class,
                     failed -> assertThat(failed.failure().rank()).isEqualTo(2));
           } else {
-            Eventually.holds(
-                () -> {
-                  try {
-                    world.allocate(DType.INT8, 1);
-                    return false;
-                  } catch (CollectiveException e) {
-                    return true;
-                  }
-                },
-                () -> "the group does not fail");
+            Eventually.holds(() -> hasFailed(world), () -> "the group does not fail");
           }
           return null;
         });
+  }
+
+  /** A view of {@code store} to which the news of a failure does not come. */
+  private static WatchableStore withoutNewsOfFailures(WatchableStore store) {
+    WatchableStore[] self = new WatchableStore[1];
+    self[0] =
+        (WatchableStore)
+            Proxy.newProxyInstance(
+                EndOfGroupTest.class.getClassLoader(),
+                new Class<?>[] {WatchableStore.class},
+                (proxy, method, arguments) -> {
+                  String name = method.getName();
+                  if (name.equals("withPrefix")) {
+                    return PrefixStore.of((String) arguments[0], self[0]);
+                  }
+                  if (name.equals("watch") && ((String) arguments[0]).endsWith("/failure")) {
+                    return new CompletableFuture<byte[]>();
+                  }
+                  try {
+                    Object result = method.invoke(store, arguments);
+                    return result instanceof WatchableStore view
+                        ? withoutNewsOfFailures(view)
+                        : result;
+                  } catch (InvocationTargetException e) {
+                    throw e.getCause();
+                  }
+                });
+    return self[0];
+  }
+
+  @Test
+  void aRankThatLeavesAGroupThatHasFailedIsNotTheCause() {
+    CountDownLatch told = new CountDownLatch(1);
+    try (HashStore hash = new HashStore()) {
+      RankThreads.run(
+          3,
+          rank -> {
+            Store store = rank == 1 ? withoutNewsOfFailures(hash) : hash;
+            try (ProcessGroup world =
+                ProcessGroups.create(store, rank, 3, GroupOptions.defaults())) {
+              if (rank == 0) {
+                Work never =
+                    world.withTimeout(Duration.ofMillis(50)).recv(Tensor.of(new double[1]), 2, 0);
+                assertThatThrownBy(never::await).isInstanceOf(CollectiveTimeoutException.class);
+              } else if (rank == 1) {
+                try {
+                  // All that this rank hears is that rank 0 has left.
+                  assertThatThrownBy(() -> world.barrier().await())
+                      .isInstanceOfSatisfying(
+                          PeerFailedException.class,
+                          failed -> assertThat(failed.failure().rank()).isEqualTo(2));
+                } finally {
+                  told.countDown();
+                }
+              } else {
+                told.await();
+              }
+            }
+            return null;
+          });
+    }
+  }
+
+  @Test
+  void whatATaskThrowsInAGroupThatHasFailedIsNotTheCause() {
+    CountDownLatch closed = new CountDownLatch(1);
+    try (HashStore store = new HashStore()) {
+      RankThreads.run(
+          3,
+          rank -> {
+            try (ProcessGroup world =
+                ProcessGroups.create(store, rank, 3, GroupOptions.defaults())) {
+              if (rank == 0) {
+                Eventually.holds(() -> hasFailed(world), () -> "the group does not fail");
+                world.abort(new IllegalStateException("what comes of it"));
+              } else if (rank == 1) {
+                assertThatThrownBy(() -> world.barrier().await())
+                    .isInstanceOf(PeerFailedException.class);
+                closed.await();
+                Failure failure = new PublishedFailure(store.withPrefix(world.name())).read();
+                assertThat(failure.kind()).isEqualTo(Failure.Kind.PEER_FINISHED);
+                assertThat(failure.rank()).isEqualTo(2);
+              }
+            }
+            if (rank == 0) {
+              closed.countDown();
+            }
+            return null;
+          });
+    }
+  }
+
+  private static boolean hasFailed(ProcessGroup group) {
+    try {
+      group.allocate(DType.INT8, 1);
+      return false;
+    } catch (CollectiveException e) {
+      return true;
+    }
   }
 
   @Test

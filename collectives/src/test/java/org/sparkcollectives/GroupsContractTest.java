@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -405,11 +406,15 @@ abstract class GroupsContractTest {
 
   @Test
   void aGroupThatHasEndedStillTellsOfItself() {
+    // An abort ends what other ranks are still in.
+    CountDownLatch made = new CountDownLatch(2);
     ranks(
         2,
         world -> {
           assertThat(sum(world, world)).isEqualTo(1);
           ProcessGroup group = world.newGroup();
+          made.countDown();
+          made.await();
           world.abort(new IllegalStateException("first"));
           world.abort(new IllegalStateException("second"));
           assertThatThrownBy(() -> sum(world, world)).hasMessageContaining("first");

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -49,12 +50,17 @@ class ScaleTest {
   @Test
   void aRankAsksTheStoreAsOftenInALargeWorldAsInASmallOne() {
     for (int size : new int[] {10, 100, 400}) {
+      long start = System.nanoTime();
       List<StoreTraffic> traffic = meetAndPart(size);
+      long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
       long[] requests = traffic.stream().mapToLong(StoreTraffic::requests).sorted().toArray();
       // The last to leave removes the keys, one for each rank and some more; there may be two that
       // do more than the rest, as another one made the roster.
       assertThat(requests[size - 3]).as("%s ranks", size).isLessThanOrEqualTo(16);
       assertThat(requests[size - 1]).as("%s ranks", size).isLessThanOrEqualTo(size + 30L);
+      // Two requests at most every 50 ms.
+      long looks = traffic.stream().mapToLong(StoreTraffic::looksAtDepartures).max().orElseThrow();
+      assertThat(looks).as("%s ranks", size).isLessThanOrEqualTo(2 * (1 + millis / 50));
     }
   }
 

@@ -8,6 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -26,9 +28,25 @@ class SharedMemoryTest {
 
   private static final Path SHM = Path.of("/dev/shm");
 
-  private static List<Path> left() throws IOException {
-    try (Stream<Path> files = Files.list(SHM)) {
-      return files.filter(each -> each.toString().contains("spark-collectives")).toList();
+  /** Where this test's processes share memory, and nobody else of this machine does. */
+  private Path folder;
+
+  @BeforeEach
+  void makeFolder() throws IOException {
+    folder = Files.createTempDirectory(SHM, "shared-memory-test-");
+  }
+
+  @AfterEach
+  void removeFolder() throws IOException {
+    for (Path each : left()) {
+      Files.delete(each);
+    }
+    Files.delete(folder);
+  }
+
+  private List<Path> left() throws IOException {
+    try (Stream<Path> files = Files.list(folder)) {
+      return files.toList();
     }
   }
 
@@ -48,10 +66,11 @@ class SharedMemoryTest {
 
     public static void main(String[] args) {
       int rank = Integer.parseInt(args[0]);
+      System.setProperty(CollectivesConfiguration.SHM_FOLDER.key(), args[2]);
       GroupOptions options = GroupOptions.defaults().withTransports("shm", "tcp");
       try (ProcessGroup world = Rendezvous.join(args[1], rank, 3, options)) {
         Tensor shared = world.allocate(DType.INT64, 40_001);
-        for (int i = 0; args.length > 2 || i < 50; i++) {
+        for (int i = 0; args.length > 3 || i < 50; i++) {
           long[] sum = new long[20_000 * (i % 3) + 1];
           java.util.Arrays.fill(sum, rank + 1);
           if (i % 2 == 0) {
@@ -79,7 +98,7 @@ class SharedMemoryTest {
   @Test
   void processesReduceThroughMemoryThatHasNoName() throws Exception {
     String url = "tcp://127.0.0.1:" + RankProcesses.freePort();
-    try (RankProcesses ranks = RankProcesses.start(ReducingRank.class, 3, url)) {
+    try (RankProcesses ranks = RankProcesses.start(ReducingRank.class, 3, url, folder.toString())) {
       for (int rank = 0; rank < 3; rank++) {
         assertThat(ranks.exitStatus(rank)).as(ranks.output(rank)).isZero();
         assertThat(ranks.output(rank)).contains("reduced").doesNotContain("over TCP");
@@ -91,7 +110,8 @@ class SharedMemoryTest {
   @Test
   void aKilledProcessIsNamedAndLeavesNoFile() throws Exception {
     String url = "tcp://127.0.0.1:" + RankProcesses.freePort();
-    try (RankProcesses ranks = RankProcesses.start(ReducingRank.class, 3, url, "for ever")) {
+    try (RankProcesses ranks =
+        RankProcesses.start(ReducingRank.class, 3, url, folder.toString(), "for ever")) {
       for (int rank = 0; rank < 3; rank++) {
         ranks.awaitOutput(rank, "reduced");
       }

@@ -71,14 +71,13 @@ final class CollectiveNode {
       }
       NODES.remove(options);
       // Before anybody can make the next node, which may want the same port.
-      tcp.stopListening();
+      tcp.close();
     }
     close();
   }
 
   private void close() {
     watchdog.close();
-    tcp.close();
     executor.shutdown();
     try {
       if (!executor.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {

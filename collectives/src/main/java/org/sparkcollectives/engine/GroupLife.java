@@ -145,9 +145,9 @@ final class GroupLife implements Watchdog.Watched, AutoCloseable {
     }
   }
 
-  /** The user ends the group. */
+  /** The user ends the group. In one that has failed that is a consequence, and tells nothing. */
   void abort(Throwable cause) {
-    if (!reported.compareAndSet(false, true)) {
+    if (failure.failed() || !reported.compareAndSet(false, true)) {
       return;
     }
     propagation.report(

@@ -112,12 +112,13 @@ public final class AbortPropagation implements AutoCloseable {
     }
     inBackground(
         () -> {
+          Failure best = failure;
           try {
-            published.offer(failure);
+            best = published.offer(failure);
           } catch (RuntimeException e) {
             LOG.warn("{} could not publish its failure: {}", self.where(), e.toString());
           }
-          settle(failure);
+          settle(best);
         });
   }
 
@@ -171,10 +172,11 @@ public final class AbortPropagation implements AutoCloseable {
   private void settle(Failure known) {
     Failure best = known;
     long start = System.nanoTime();
-    while (!groupFailure.failed()
-        && best.kind() != Failure.Kind.EXCEPTION
-        && System.nanoTime() - start < SETTLE.toNanos()) {
+    boolean over = false;
+    while (!over && !groupFailure.failed() && best.kind() != Failure.Kind.EXCEPTION) {
       LockSupport.parkNanos(REREAD_NANOS);
+      // Before the last look, as a busy machine may let this thread wait for longer than that.
+      over = System.nanoTime() - start >= SETTLE.toNanos();
       Failure found = readQuietly();
       if (found != null && found.outranks(best)) {
         best = found;
@@ -196,7 +198,7 @@ public final class AbortPropagation implements AutoCloseable {
     // also be another rank's, which tells no more than this rank knows.
     Noticed own = noticed;
     Function<String, CollectiveException> exceptionFor =
-        own == null || failure.outranks(own.failure) ? null : own.local;
+        own == null || failure.kind().compareTo(own.failure.kind()) < 0 ? null : own.local;
     if (exceptionFor == null) {
       exceptionFor =
           failure.rank() == self.rank()

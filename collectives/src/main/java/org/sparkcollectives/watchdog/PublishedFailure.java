@@ -21,14 +21,22 @@ public final class PublishedFailure {
     this.store = groupStore;
   }
 
-  /** Publishes a record, unless a better one is there. Blocks for a store call or a few. */
-  public void offer(Failure failure) {
+  /**
+   * Publishes a record, unless a better one is there. Blocks for a store call or a few.
+   *
+   * @return the record that is there now
+   */
+  public Failure offer(Failure failure) {
     byte[] mine = FailureCodec.encode(failure);
     byte[] expected = ABSENT;
     while (true) {
       byte[] stored = store.compareSet(KEY, expected, mine);
-      if (Arrays.equals(stored, mine) || !failure.outranks(FailureCodec.decode(stored))) {
-        return;
+      if (Arrays.equals(stored, mine)) {
+        return failure;
+      }
+      Failure there = FailureCodec.decode(stored);
+      if (!failure.outranks(there)) {
+        return there;
       }
       expected = stored;
     }

@@ -7,6 +7,7 @@ import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ProcessGroups;
 import org.sparkcollectives.RankContext;
 import org.sparkcollectives.store.HashStore;
+import org.sparkcollectives.store.Store;
 
 /** Runs a test's body as the ranks of a group, on threads of this JVM over a store in its heap. */
 public final class GroupRuns {
@@ -34,14 +35,24 @@ public final class GroupRuns {
   public static <T> List<T> run(
       int size, GroupOptions options, IntFunction<RankContext> contexts, Body<T> body) {
     try (HashStore store = new HashStore()) {
-      return RankThreads.run(
-          size,
-          rank -> {
-            try (ProcessGroup group =
-                ProcessGroups.create(store, rank, size, options, contexts.apply(rank))) {
-              return body.run(group);
-            }
-          });
+      return run(store, size, options, contexts, body);
     }
+  }
+
+  /** Runs {@code body} for each rank, over a store that the test may look into. */
+  public static <T> List<T> run(
+      Store store,
+      int size,
+      GroupOptions options,
+      IntFunction<RankContext> contexts,
+      Body<T> body) {
+    return RankThreads.run(
+        size,
+        rank -> {
+          try (ProcessGroup group =
+              ProcessGroups.create(store, rank, size, options, contexts.apply(rank))) {
+            return body.run(group);
+          }
+        });
   }
 }

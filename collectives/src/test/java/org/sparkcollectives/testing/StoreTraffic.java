@@ -15,14 +15,23 @@ import org.sparkcollectives.store.WatchableStore;
 public final class StoreTraffic {
 
   private final AtomicLong requests = new AtomicLong();
+  private final AtomicLong looksAtDepartures = new AtomicLong();
   private final AtomicLong bytesReceived = new AtomicLong();
 
-  /** The calls that a client would send to the store's process. */
+  /** The calls that a client would send to the store's process, but for looks at departures. */
   public long requests() {
     return requests.get();
   }
 
-  /** The bytes of the values that came back. */
+  /**
+   * The calls that ask who has left. A rank that waits for others makes them now and then, so how
+   * many there are depends on how long it waits.
+   */
+  public long looksAtDepartures() {
+    return looksAtDepartures.get();
+  }
+
+  /** The bytes of the values that came back, but for those of looks at departures. */
   public long bytesReceived() {
     return bytesReceived.get();
   }
@@ -41,6 +50,10 @@ public final class StoreTraffic {
               case "withTimeout" -> counted((WatchableStore) call(store, method, arguments));
               case "timeout", "close", "toString", "hashCode" -> call(store, method, arguments);
               default -> {
+                if (looksAtDepartures(method, arguments)) {
+                  looksAtDepartures.incrementAndGet();
+                  yield call(store, method, arguments);
+                }
                 requests.incrementAndGet();
                 yield received(call(store, method, arguments));
               }
@@ -52,6 +65,12 @@ public final class StoreTraffic {
                 new Class<?>[] {WatchableStore.class},
                 handler);
     return self[0];
+  }
+
+  private static boolean looksAtDepartures(Method method, Object[] arguments) {
+    String name = method.getName();
+    return (name.equals("check") || name.equals("get"))
+        && arguments[0].toString().contains("/departures");
   }
 
   private static Object call(Store store, Method method, Object[] arguments) throws Throwable {

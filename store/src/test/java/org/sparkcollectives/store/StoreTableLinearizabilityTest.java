@@ -8,9 +8,14 @@ import org.jetbrains.kotlinx.lincheck.annotations.Operation;
 import org.jetbrains.kotlinx.lincheck.annotations.Param;
 import org.jetbrains.kotlinx.lincheck.paramgen.StringGen;
 import org.jetbrains.kotlinx.lincheck.strategy.stress.StressOptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Concurrent calls of the table have results that some order of them explains. */
+/**
+ * Concurrent calls of the table have results that some order of them explains. Lincheck changes the
+ * classes that are loaded, and cannot once TLS has been used: it needs a JVM of its own.
+ */
+@Tag("own-jvm")
 @Param(name = "key", gen = StringGen.class, conf = "1:ab")
 @Param(name = "value", gen = StringGen.class, conf = "1:xy")
 public class StoreTableLinearizabilityTest {

@@ -152,7 +152,9 @@ class TcpStoreTest {
     Duration brief = Duration.ofSeconds(1);
     try (TcpStoreServer server = TcpStore.server("127.0.0.1", 0, secret, tls)) {
       assertThatThrownBy(
-              () -> TcpStore.connect("127.0.0.1", server.port(), new byte[] {2}, tls, brief))
+              () ->
+                  TcpStore.connect(
+                      "127.0.0.1", server.port(), new byte[] {2}, tls, Eventually.LIMIT))
           .isInstanceOf(StoreConnectionException.class)
           .hasMessageContaining("secret");
       assertThatThrownBy(() -> TcpStore.connect("127.0.0.1", server.port(), secret, PLAIN, brief))

@@ -169,17 +169,13 @@ public final class TcpTransport implements AutoCloseable {
     return connecting.begin();
   }
 
-  /** Closes the port. Blocks until the operating system has answered. */
-  public void stopListening() {
-    listener.close().awaitUninterruptibly();
-  }
-
   /**
-   * Closes the port and all connections, and ends the event loops. Blocks for some seconds at most.
+   * Closes the port and all connections, and ends the event loops. Blocks for some seconds at most,
+   * until the port is free: a selector holds a socket that is closed until it looks again, or ends.
    */
   @Override
   public void close() {
-    stopListening();
+    listener.close().awaitUninterruptibly();
     channels.close().awaitUninterruptibly();
     loops.close();
   }

@@ -18,8 +18,9 @@ class StageRetrySuite extends AnyFunSuite with LocalCluster {
     val error = intercept[org.apache.spark.SparkException] {
       Jobs.ranks(sc, 4) { world =>
         Files.writeString(Paths.get(path, s"executor-${world.rank}"), SparkEnv.get.executorId)
-        world.barrier().await()
         Jobs.keepingFailure(path, world) {
+          // Those that are still in it when the executor dies are told there.
+          world.barrier().await()
           if (world.rank == 3) LostExecutors.killThisOne()
           Jobs.sum(world)
         }
@@ -54,7 +55,10 @@ class StageRetrySuite extends AnyFunSuite with LocalCluster {
         world.store.set(s"from-attempt-$attempt", Array.emptyByteArray)
         world.barrier().await()
         if (attempt == 0) {
-          if (world.rank == 1) throw new IllegalStateException("the first attempt fails")
+          if (world.rank == 1) {
+            LostExecutors.awaitFile(path, "lingering")
+            throw new IllegalStateException("the first attempt fails")
+          }
           LostExecutors.lingering(world, path)
         }
         assert(world.store.listKeys.toArray.toSeq == Seq("from-attempt-1"))
@@ -82,7 +86,7 @@ class StageRetrySuite extends AnyFunSuite with LocalCluster {
 }
 
 /** Apart from the suite, so that no task carries it along. */
-object LostExecutors {
+object LostExecutors extends Patience {
 
   /** As the operating system does when memory is short: no hook runs, nothing is said. */
   def killThisOne(): Unit = {
@@ -90,11 +94,15 @@ object LostExecutors {
     Thread.currentThread().join()
   }
 
+  def awaitFile(path: String, name: String): Unit =
+    eventually(s"no $name in $path")(Files.exists(Path.of(path, name)))
+
   /** Rank 2 of the first attempt stays until the second has begun, and then asks again. */
   def lingering(world: ProcessGroup, path: String): Unit =
     if (world.rank == 2) {
       val task = BarrierTaskContext.get()
-      while (!Files.exists(Path.of(path, "name-1-0"))) Thread.onSpinWait()
+      Files.writeString(Path.of(path, "lingering"), "")
+      awaitFile(path, "name-1-0")
       val stage = new StageAttempt(task.stageId(), 0)
       try DriverStoreClient.connect(SparkEnv.get, stage, java.time.Duration.ofSeconds(5))
       catch {
