@@ -22,6 +22,10 @@ public final class EventCount {
   private static final long PARK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
   private static final int YIELDS = 32;
+
+  /** On a busy machine each yield may take as long as another thread's slice. */
+  private static final long LONGEST_YIELDS_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
+
   private static final int LOOKS_PER_CLOCK = 16;
 
   private final Patience patience;
@@ -87,12 +91,15 @@ public final class EventCount {
       }
     }
     long both = patience.spinNanos() + patience.yieldNanos();
-    for (int i = 0; i < YIELDS || System.nanoTime() - start < both; i++) {
+    long waited;
+    int yields = 0;
+    do {
       if (condition.getAsBoolean()) {
         return true;
       }
       Thread.yield();
-    }
+      waited = System.nanoTime() - start;
+    } while (waited < both || (++yields < YIELDS && waited < both + LONGEST_YIELDS_NANOS));
     return false;
   }
 
