@@ -74,8 +74,7 @@ interface EndOfGroupContract extends RanksUnderTest {
       ranks(
           4,
           group -> {
-            Tensor tensor =
-                Tensor.allocate(DType.FLOAT32, group.rank() == other ? 300_000 : 3);
+            Tensor tensor = Tensor.allocate(DType.FLOAT32, group.rank() == other ? 300_000 : 3);
             Work work =
                 group.rank() == other
                     ? group.allReduce(tensor, ReduceOp.MAX)
