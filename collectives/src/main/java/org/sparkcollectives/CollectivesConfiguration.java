@@ -173,10 +173,12 @@ public final class CollectivesConfiguration {
   /** The bandwidth in {@link org.sparkcollectives.algorithm.CostModel} in one JVM. */
   public static final ConfigEntry<Long> COST_HEAP_BANDWIDTH =
       ConfigEntry.bytes("spark.collectives.cost.heap.bandwidth")
-          .doc("How many bytes a second a rank moves in the memory of its JVM.")
+          .doc(
+              "How many bytes a second a rank moves in the memory of its JVM while all others do,"
+                  + " too.")
           .since("0.1.0")
           .check(value -> value > 0, "more than 0")
-          .defaultsTo(4L << 30);
+          .defaultsTo(2L << 30);
 
   /** The latency in {@link org.sparkcollectives.algorithm.CostModel} on one host. */
   public static final ConfigEntry<Duration> COST_SHM_LATENCY =

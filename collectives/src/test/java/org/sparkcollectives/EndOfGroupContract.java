@@ -66,6 +66,28 @@ interface EndOfGroupContract extends RanksUnderTest {
         });
   }
 
+  /** Where small operations go another way than large ones, and ranks of one JVM yet another. */
+  @Test
+  default void differentCollectivesOfDifferentSizesFailAllRanks() {
+    for (int stray = 0; stray < 4; stray++) {
+      int other = stray;
+      ranks(
+          4,
+          group -> {
+            Tensor tensor = Tensor.allocate(DType.FLOAT32, group.rank() == other ? 300_000 : 3);
+            Work work =
+                group.rank() == other
+                    ? group.allReduce(tensor, ReduceOp.MAX)
+                    : group.allReduce(tensor, ReduceOp.SUM);
+            assertThatThrownBy(work::await)
+                .isInstanceOf(CollectiveException.class)
+                .hasMessageContaining("all-reduce #0 (float32 x 300000, MAX)")
+                .hasMessageContaining("all-reduce #0 (float32 x 3, SUM)");
+            return null;
+          });
+    }
+  }
+
   @Test
   default void anAbortFailsThePendingOperationsOfAllRanksWithItsCause() {
     ranks(

@@ -12,8 +12,13 @@ abstract class WorkContractTest implements WaitingContract, WorkResultsContract 
   /** The paths under test. */
   abstract GroupOptions options();
 
+  /** What hosts one rank. */
+  RankContext context(int rank) {
+    return RankContext.process();
+  }
+
   @Override
   public final <T> List<T> ranks(int size, GroupRuns.Body<T> body) {
-    return GroupRuns.run(size, options(), body);
+    return GroupRuns.run(size, options(), this::context, body);
   }
 }

@@ -20,6 +20,14 @@ interface AllReduceAlgorithm {
     return false;
   }
 
+  /**
+   * Whether it keeps copies of the whole tensor, which for large ones costs more than the steps
+   * that it saves.
+   */
+  default boolean copies() {
+    return false;
+  }
+
   /** What it costs to reduce {@code bytes} bytes over {@code ranks} ranks, 2 or more. */
   Cost cost(int ranks, long bytes);
 

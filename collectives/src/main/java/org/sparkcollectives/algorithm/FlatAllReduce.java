@@ -31,6 +31,11 @@ final class FlatAllReduce implements AllReduceAlgorithm {
   }
 
   @Override
+  public boolean copies() {
+    return true;
+  }
+
+  @Override
   public Cost cost(int ranks, long bytes) {
     return new Cost(1, ranks - 1, (ranks - 1) * bytes, ranks - 1);
   }

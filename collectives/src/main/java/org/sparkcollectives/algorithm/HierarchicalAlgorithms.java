@@ -17,6 +17,9 @@ import org.sparkcollectives.transport.Reach;
  */
 final class HierarchicalAlgorithms {
 
+  /** How often what is put aside passes through memory: it is cleared, written and read. */
+  private static final int SCRATCH = 3;
+
   private final MessageAlgorithms messages;
   private final PathCosts costs;
   private final HierarchicalAllReduce allReduce;
@@ -82,7 +85,7 @@ final class HierarchicalAlgorithms {
     double seconds =
         messages.reduceSeconds(peers.reach(), locality.places(), accumulated(slice, kernel), sums);
     if (isInMemory(hierarchy)) {
-      seconds += inMemory(3, locality.largest() * slice + bytes - slice);
+      seconds += inMemory(3, (locality.largest() + SCRATCH) * slice + bytes - slice);
     } else {
       seconds += messages.reduceScatterSeconds(Reach.HOST, locality.largest(), bytes, kernel);
       seconds += messages.scatterSeconds(Reach.HOST, locality.largest(), bytes);
@@ -118,7 +121,7 @@ final class HierarchicalAlgorithms {
                     locality.places(),
                     accumulated(carried, kernel),
                     ofAccumulators(op, kernel))
-            + inMemory(2 + rounds - 1, rounds * carried * locality.largest());
+            + inMemory(2 + rounds - 1, rounds * carried * (locality.largest() + SCRATCH));
     if (seconds >= messages.reduceScatterSeconds(peers.reach(), peers.size(), bytes, kernel)) {
       return false;
     }
@@ -158,7 +161,7 @@ final class HierarchicalAlgorithms {
     int rounds = Rounds.of(hierarchy).count();
     double seconds =
         rounds * messages.allToAllSeconds(peers.reach(), locality.places(), bytes)
-            + inMemory(2 + rounds - 1, 2 * bytes * rounds);
+            + inMemory(2 + rounds - 1, (1 + SCRATCH) * bytes * rounds);
     if (seconds >= messages.allToAllSeconds(peers.reach(), peers.size(), bytes)) {
       return false;
     }

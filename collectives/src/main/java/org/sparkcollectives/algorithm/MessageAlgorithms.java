@@ -53,7 +53,10 @@ final class MessageAlgorithms {
     CostModel model = costs.of(reach);
     List<AllReduceAlgorithm> able = allReduces.stream().filter(each -> each.takes(kernel)).toList();
     List<AllReduceAlgorithm> allowed =
-        able.stream().filter(each -> model.allowsMesh(ranks) || !each.needsMesh()).toList();
+        able.stream()
+            .filter(each -> model.allowsMesh(ranks) || !each.needsMesh())
+            .filter(each -> bytes <= Scratch.LARGEST_KEPT_BYTES || !each.copies())
+            .toList();
     return model.cheapest(
         allowed.isEmpty() ? able : allowed, each -> each.cost(Math.max(2, ranks), bytes));
   }

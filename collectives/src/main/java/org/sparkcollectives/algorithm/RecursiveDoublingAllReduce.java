@@ -22,6 +22,11 @@ final class RecursiveDoublingAllReduce implements AllReduceAlgorithm {
   }
 
   @Override
+  public boolean copies() {
+    return true;
+  }
+
+  @Override
   public Cost cost(int ranks, long bytes) {
     PowerOfTwo core = PowerOfTwo.within(ranks);
     // A rank that stands in for another sends one more, the result.

@@ -13,7 +13,7 @@ import org.sparkcollectives.tensor.HostTensor;
 final class Scratch {
 
   /** Larger pieces cost less to allocate than to keep. */
-  private static final long LARGEST_KEPT_BYTES = 256 * 1024;
+  static final long LARGEST_KEPT_BYTES = 256 * 1024;
 
   private record Place(DType dtype, int index) {}
 
