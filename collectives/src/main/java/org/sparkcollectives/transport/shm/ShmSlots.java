@@ -93,7 +93,8 @@ final class ShmSlots implements SharedSlots {
   void checkPeers(OperationHeader mine) {
     long next = operation + 1;
     for (int peer = 0; peer < size; peer++) {
-      if (table.isPublished(peer, next)) {
+      // One that has published for the same is only ahead of this rank, which is about to.
+      if (table.isPublished(peer, next) && !table.isOf(peer, next, mine)) {
         OperationHeader theirs = table.header(peer, next);
         if (theirs.sequenceNumber() <= mine.sequenceNumber()) {
           throw MessageMismatch.between(peer, theirs, rank, mine);
