@@ -55,7 +55,7 @@ final class MessageAlgorithms {
     List<AllReduceAlgorithm> allowed =
         able.stream()
             .filter(each -> model.allowsMesh(ranks) || !each.needsMesh())
-            .filter(each -> bytes <= Scratch.LARGEST_KEPT_BYTES || !each.copies())
+            .filter(each -> bytes <= Scratch.LARGEST_HELD_BYTES || !each.copies())
             .toList();
     return model.cheapest(
         allowed.isEmpty() ? able : allowed, each -> each.cost(Math.max(2, ranks), bytes));
