@@ -59,16 +59,9 @@ final class TaskRank implements RankContext {
     return task.getKillReason().getOrElse(() -> "no reason given");
   }
 
-  /**
-   * By the words of Spark's DAGScheduler, the same from 2.4, where barrier mode began, to 4.2:
-   * those for the other tasks of a stage that failed, and for all tasks of a job that ends for it,
-   * which may come first.
-   */
   @Override
   public boolean isStoppedWithOthers() {
-    return isKilled()
-        && (killReason().startsWith("Stage failed because barrier task")
-            || killReason().startsWith("Stage cancelled: Job aborted due to stage failure"));
+    return isKilled() && KillReason.isEndOfStage(killReason());
   }
 
   @Override

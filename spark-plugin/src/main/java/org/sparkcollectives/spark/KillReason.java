@@ -1,0 +1,26 @@
+package org.sparkcollectives.spark;
+
+/** Why Spark killed a task, as far as its words tell. */
+final class KillReason {
+
+  private static final String CANCELLED = "Stage cancelled";
+
+  private KillReason() {}
+
+  /**
+   * Whether the task was killed because its whole stage ends, for a reason that lies elsewhere:
+   * another of its tasks has failed, or its job. Only Spark's DAGScheduler and TaskSchedulerImpl
+   * know, and they say so in words: those for the other tasks of a barrier stage, and those for the
+   * tasks of a job that ends, which may come first. Spark 3.5 gives no reason for the latter, and
+   * Spark 4 has "Stage cancelled: " before each.
+   */
+  static boolean isEndOfStage(String reason) {
+    if (reason.equals(CANCELLED)) {
+      return true;
+    }
+    String cause =
+        reason.startsWith(CANCELLED + ": ") ? reason.substring(CANCELLED.length() + 2) : reason;
+    return cause.startsWith("Job aborted due to stage failure")
+        || (cause.startsWith("Task ") && cause.contains(" from barrier stage "));
+  }
+}

@@ -1,0 +1,40 @@
+package org.sparkcollectives.spark;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What Spark says when it kills a task; the texts are those that tasks were seen to get. */
+class KillReasonTest {
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        // Spark 3.5
+        "Stage cancelled",
+        "Task ResultTask(0, 3) from barrier stage ResultStage 0 (collect at Jobs.scala:23) failed.",
+        // Spark 4.2
+        "Stage cancelled: Task ShuffleMapTask(2, 0) from barrier stage ShuffleMapStage 2"
+            + " (repartition at StageRetrySuite.scala:67) failed.",
+        "Stage cancelled: Job aborted due to stage failure: Could not recover from a failed"
+            + " barrier ResultStage. Most recent failure reason: Stage failed because barrier task"
+            + " ResultTask(0, 1) finished unsuccessfully."
+      })
+  void aTaskThatIsKilledWithItsStageIsNotTheCause(String reason) {
+    assertThat(KillReason.isEndOfStage(reason)).isTrue();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "no reason given",
+        "another attempt succeeded",
+        "killed via SparkContext.killTaskAttempt",
+        "Stage cancelled: Job 3 cancelled part of cancelled job group to-cancel",
+        "Executor heartbeat timed out"
+      })
+  void aTaskThatIsKilledForItselfOrByAUserIsTheCause(String reason) {
+    assertThat(KillReason.isEndOfStage(reason)).isFalse();
+  }
+}
