@@ -24,9 +24,16 @@ class SharedSlotsTest {
   private static final int SLOT = 2048;
 
   private static <T> List<T> ranks(int size, GroupRuns.Body<T> body) {
+    return ranks(size, DebugLevel.OFF, body);
+  }
+
+  private static <T> List<T> ranks(int size, DebugLevel level, GroupRuns.Body<T> body) {
     return GroupRuns.run(
         size,
-        GroupOptions.defaults().withTransports("shm", "tcp").withTimeout(Duration.ofSeconds(60)),
+        GroupOptions.defaults()
+            .withTransports("shm", "tcp")
+            .withDebugLevel(level)
+            .withTimeout(Duration.ofSeconds(60)),
         rank ->
             new HostedRank(
                 List.of("spark.collectives.port.maxRetries=" + (16 + rank)),
@@ -42,10 +49,20 @@ class SharedSlotsTest {
 
   @Test
   void operationsOfAllKindsAndSizesFollowEachOther() {
+    followEachOther(DebugLevel.OFF);
+  }
+
+  @Test
+  void operationsFollowEachOtherThatAreComparedFirst() {
+    followEachOther(DebugLevel.DETAIL);
+  }
+
+  private static void followEachOther(DebugLevel level) {
     long seed = System.nanoTime();
     System.out.println("seed " + seed);
     ranks(
         3,
+        level,
         world -> {
           Random random = new Random(seed);
           for (int i = 0; i < 500; i++) {

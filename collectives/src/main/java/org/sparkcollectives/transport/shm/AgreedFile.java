@@ -26,40 +26,52 @@ final class AgreedFile {
    */
   static SharedFile of(Peers peers, Path folder, int bytes) {
     byte[] key = new byte[KEY_BYTES];
-    byte[] seen = {1};
-    SharedFile file;
-    if (peers.rank() == 0) {
-      file = create(folder, bytes, key);
-      seen[0] = (byte) (file == null ? 0 : 1);
-      for (int peer = 1; peer < peers.size(); peer++) {
-        peers.pair(peer).send(HostTensor.wrap(DType.UINT8, key));
-      }
-      for (int peer = 1; peer < peers.size(); peer++) {
-        peers.pair(peer).receive(NOTHING);
-        byte[] answer = new byte[1];
-        peers.pair(peer).receive(HostTensor.wrap(DType.UINT8, answer));
-        seen[0] &= answer[0];
-      }
-      for (int peer = 1; peer < peers.size(); peer++) {
-        peers.pair(peer).send(HostTensor.wrap(DType.UINT8, seen));
-      }
-    } else {
+    if (peers.rank() != 0) {
       // Were rank 0 in another operation, it would not send: so that it is told, this rank does.
       peers.pair(0).send(NOTHING);
       peers.pair(0).receive(HostTensor.wrap(DType.UINT8, key));
-      file = open(key, bytes);
-      byte[] answer = {(byte) (file == null ? 0 : 1)};
-      peers.pair(0).send(HostTensor.wrap(DType.UINT8, answer));
-      peers.pair(0).receive(HostTensor.wrap(DType.UINT8, seen));
     }
-    peers.flush();
-    if (file != null) {
-      file.keep();
-      if (seen[0] == 0) {
+    SharedFile file = peers.rank() == 0 ? create(folder, bytes, key) : open(key, bytes);
+    boolean agreed = false;
+    try {
+      agreed = peers.rank() == 0 ? offer(peers, key, file != null) : accept(peers, file != null);
+      peers.flush();
+      if (agreed) {
+        file.keep();
+      }
+    } finally {
+      if (!agreed && file != null) {
         file.close();
       }
     }
-    return seen[0] == 0 ? null : file;
+    return agreed ? file : null;
+  }
+
+  /** Rank 0's part: whether all ranks see the file, which it tells them. */
+  private static boolean offer(Peers peers, byte[] key, boolean made) {
+    for (int peer = 1; peer < peers.size(); peer++) {
+      peers.pair(peer).send(HostTensor.wrap(DType.UINT8, key));
+    }
+    byte[] seen = {(byte) (made ? 1 : 0)};
+    for (int peer = 1; peer < peers.size(); peer++) {
+      peers.pair(peer).receive(NOTHING);
+      byte[] answer = new byte[1];
+      peers.pair(peer).receive(HostTensor.wrap(DType.UINT8, answer));
+      seen[0] &= answer[0];
+    }
+    for (int peer = 1; peer < peers.size(); peer++) {
+      peers.pair(peer).send(HostTensor.wrap(DType.UINT8, seen));
+    }
+    return seen[0] != 0;
+  }
+
+  /** The part of the others: whether all ranks see the file, as rank 0 tells. */
+  private static boolean accept(Peers peers, boolean opened) {
+    byte[] answer = {(byte) (opened ? 1 : 0)};
+    peers.pair(0).send(HostTensor.wrap(DType.UINT8, answer));
+    byte[] seen = new byte[1];
+    peers.pair(0).receive(HostTensor.wrap(DType.UINT8, seen));
+    return seen[0] != 0;
   }
 
   private static SharedFile create(Path folder, int bytes, byte[] key) {

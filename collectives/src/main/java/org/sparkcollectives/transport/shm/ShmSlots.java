@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.MessageMismatch;
 import org.sparkcollectives.transport.OperationHeader;
@@ -92,11 +93,14 @@ final class ShmSlots implements SharedSlots {
    */
   void checkPeers(OperationHeader mine) {
     long next = operation + 1;
+    // Ranks compare an operation before they do it, under its number: a rank may be in it already.
+    boolean compares = mine.type() == OpType.FINGERPRINT;
+    long reached = compares ? mine.sequenceNumber() - 1 : mine.sequenceNumber();
     for (int peer = 0; peer < size; peer++) {
       // One that has published for the same is only ahead of this rank, which is about to.
       if (table.isPublished(peer, next) && !table.isOf(peer, next, mine)) {
         OperationHeader theirs = table.header(peer, next);
-        if (theirs.sequenceNumber() <= mine.sequenceNumber()) {
+        if (theirs.sequenceNumber() <= reached) {
           throw MessageMismatch.between(peer, theirs, rank, mine);
         }
       }

@@ -60,6 +60,22 @@ class ShmSlotsTest {
   }
 
   @Test
+  void aPeerThatHasComparedItsCallAlreadyIsOnlyAhead() {
+    first.in(broadcast(7, 4)).publish(List.of());
+    OperationHeader comparing = new OperationHeader(OpType.FINGERPRINT, 7, DType.INT64, 0);
+    assertThatCode(() -> second.checkPeers(comparing)).doesNotThrowAnyException();
+  }
+
+  @Test
+  void aPeerThatPublishedInsteadOfComparingIsNamed() {
+    first.in(broadcast(6, 4)).publish(List.of());
+    OperationHeader comparing = new OperationHeader(OpType.FINGERPRINT, 7, DType.INT64, 0);
+    assertThatThrownBy(() -> second.checkPeers(comparing))
+        .isInstanceOf(CollectiveMismatchException.class)
+        .hasMessageContaining("rank 0 is in broadcast #6");
+  }
+
+  @Test
   void aPeerWhoseOperationIsAnotherIsNamed() {
     first.in(broadcast(7, 4)).publish(List.of());
     assertThatThrownBy(() -> second.checkPeers(broadcast(7, 4000)))
