@@ -8,6 +8,7 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -76,7 +77,7 @@ class RendezvousTest {
   void aRankThatComesToAFileOfAnEarlierRunIsToldSo(@TempDir Path folder) {
     Path file = folder.resolve("run");
     try (Store left = new FileStore(file, 0)) {
-      left.withPrefix("world").set("rendezvous/size", new byte[] {'1'});
+      left.withPrefix("world").set("rendezvous/terms", new byte[] {'1'});
       String url = file.toUri().toString();
       GroupOptions options = GroupOptions.defaults().withName("world");
       assertThatThrownBy(() -> Rendezvous.join(url, 0, 2, options))
@@ -224,11 +225,47 @@ class RendezvousTest {
   void ranksOfDifferentWorldSizesAreToldSo() {
     try (HashStore store = new HashStore()) {
       GroupOptions options = GroupOptions.defaults().withName("uneven");
-      store.withPrefix("uneven").set("rendezvous/size", new byte[] {'4'});
+      store.withPrefix("uneven").set("rendezvous/terms", new byte[] {'4'});
       assertThatThrownBy(() -> ProcessGroups.create(store, 0, 3, options))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("world size of 3")
           .hasMessageContaining("with 4");
+    }
+  }
+
+  /** Ranks that chose algorithms by different figures would wait for each other in vain. */
+  @Test
+  void aRankWhoseChoicesWouldDifferIsToldSo() {
+    assertThatRankIsRefused(
+        GroupOptions.defaults(), "spark.collectives.cost.latency=1ms", "cost.latency of PT0.001S");
+    assertThatRankIsRefused(
+        GroupOptions.defaults(), "spark.collectives.cost.mesh=2", "cost.mesh of 2");
+    assertThatRankIsRefused(
+        GroupOptions.defaults().withTransports("tcp"),
+        "spark.collectives.transports=heap,shm,tcp",
+        "the transports of [tcp], but another rank did with [heap, shm, tcp]");
+    assertThatRankIsRefused(
+        GroupOptions.defaults().withDebugLevel(DebugLevel.DETAIL),
+        "spark.collectives.port.maxRetries=17",
+        "debug level DETAIL) of all, but another rank did with none");
+  }
+
+  private static void assertThatRankIsRefused(
+      GroupOptions options, String setting, String message) {
+    try (HashStore store = new HashStore()) {
+      Store hasty = store.withTimeout(Duration.ofMillis(100));
+      RankContext plain = new HostedRank(List.of(), TransportSecurity.plain());
+      RankContext other = new HostedRank(List.of(setting), TransportSecurity.plain());
+      GroupOptions named = GroupOptions.defaults().withName("unlike");
+      // Its claim stays when it has waited in vain.
+      assertThatThrownBy(() -> ProcessGroups.create(hasty, 0, 2, named, plain))
+          .isInstanceOf(CollectiveTimeoutException.class);
+      assertThatThrownBy(
+              () -> ProcessGroups.create(store, 1, 2, options.withName("unlike"), other))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("Rank 1 joins group \"unlike\" with")
+          .hasMessageContaining(message)
+          .hasMessageContaining("All ranks must give the same");
     }
   }
 

@@ -60,7 +60,12 @@ public final class GroupCreation {
       Membership members =
           Backends.needPeers(BackendConfig.parse(resolved.backend()))
               ? new GroupRendezvous(
-                      store.withPrefix(name), name, options.description(), size, context)
+                      store.withPrefix(name),
+                      name,
+                      options.description(),
+                      size,
+                      GroupTerms.of(size, resolved, context.configuration()),
+                      context)
                   .join(self)
               : Membership.withoutPeers(name, options.description(), self, size);
       RankGroup group = assembly.assemble(node, members, resolved, null, afterClose);

@@ -1,7 +1,6 @@
 package org.sparkcollectives.engine;
 
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -49,13 +48,21 @@ final class GroupRendezvous {
   private final String name;
   private final String description;
   private final int size;
+  private final GroupTerms terms;
   private final RankContext context;
 
-  GroupRendezvous(Store store, String name, String description, int size, RankContext context) {
+  GroupRendezvous(
+      Store store,
+      String name,
+      String description,
+      int size,
+      GroupTerms terms,
+      RankContext context) {
     this.store = store;
     this.name = name;
     this.description = description;
     this.size = size;
+    this.terms = terms;
     this.context = context;
   }
 
@@ -63,10 +70,11 @@ final class GroupRendezvous {
    * Joins as the rank that {@code self} names. Blocks until all ranks have joined, for the store's
    * timeout at the most; wakes when the rank is killed.
    *
+   * @throws IllegalArgumentException if the ranks differ in what they must have alike
    * @throws CollectiveTimeoutException naming the ranks that did not arrive
    */
   Membership join(Endpoint self) {
-    agreeOnSize(self);
+    agree(self);
     take(self);
     if (store.add(FOLDER + "/joined", 1) == size) {
       store.set(ROSTER, roster().encode());
@@ -87,19 +95,17 @@ final class GroupRendezvous {
         secret, store.multiGet(keys).stream().map(EndpointCodec::decode).toList());
   }
 
-  private void agreeOnSize(Endpoint self) {
-    byte[] mine = Integer.toString(size).getBytes(StandardCharsets.UTF_8);
-    byte[] agreed = store.compareSet(FOLDER + "/size", ABSENT, mine);
+  private void agree(Endpoint self) {
+    byte[] mine = terms.encode();
+    byte[] agreed = store.compareSet(FOLDER + "/terms", ABSENT, mine);
     if (!Arrays.equals(agreed, mine)) {
       throw new IllegalArgumentException(
           "Rank "
               + self.rank()
               + " joins group \""
               + name
-              + "\" with a world size of "
-              + size
-              + ", but another rank did with "
-              + new String(agreed, StandardCharsets.UTF_8)
+              + "\" "
+              + terms.difference(agreed)
               + ". All ranks must give the same");
     }
   }
