@@ -280,6 +280,27 @@ abstract class GroupsContractTest {
   }
 
   @Test
+  void ranksWhoseOptionsDoNotFitAreToldAndTheNextGroupWorks() {
+    List<Boolean> refused =
+        ranks(
+            3,
+            world -> {
+              DebugLevel level = world.rank() == 2 ? DebugLevel.DETAIL : DebugLevel.OFF;
+              boolean failed = false;
+              try {
+                world.newGroup(GroupOptions.defaults().withDebugLevel(level));
+              } catch (IllegalArgumentException e) {
+                assertThat(e)
+                    .hasMessageContaining("but another rank made it with debug level DETAIL at");
+                failed = true;
+              }
+              assertThat(sum(world.newGroup(2, 1, 0), world)).isEqualTo(3);
+              return failed;
+            });
+    assertThat(refused).contains(true);
+  }
+
+  @Test
   void aFailedGroupShrinksToTheRanksThatRemain() {
     ranks(
         4,

@@ -83,7 +83,7 @@ class RendezvousTest {
       assertThatThrownBy(() -> Rendezvous.join(url, 0, 2, options))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("world size of 2")
-          .hasMessageContaining("with 1");
+          .hasMessageContaining("did with a world size of 1");
     }
   }
 
@@ -229,7 +229,7 @@ class RendezvousTest {
       assertThatThrownBy(() -> ProcessGroups.create(store, 0, 3, options))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("world size of 3")
-          .hasMessageContaining("with 4");
+          .hasMessageContaining("did with a world size of 4");
     }
   }
 
@@ -237,17 +237,19 @@ class RendezvousTest {
   @Test
   void aRankWhoseChoicesWouldDifferIsToldSo() {
     assertThatRankIsRefused(
-        GroupOptions.defaults(), "spark.collectives.cost.latency=1ms", "cost.latency of PT0.001S");
+        GroupOptions.defaults(),
+        "spark.collectives.cost.latency=1ms",
+        "with spark.collectives.cost.latency of PT0.001S, but another rank did");
     assertThatRankIsRefused(
         GroupOptions.defaults(), "spark.collectives.cost.mesh=2", "cost.mesh of 2");
     assertThatRankIsRefused(
         GroupOptions.defaults().withTransports("tcp"),
         "spark.collectives.transports=heap,shm,tcp",
-        "the transports of [tcp], but another rank did with [heap, shm, tcp]");
+        "over the transports [tcp], but another rank did over the transports [heap, shm, tcp]");
     assertThatRankIsRefused(
         GroupOptions.defaults().withDebugLevel(DebugLevel.DETAIL),
         "spark.collectives.port.maxRetries=17",
-        "debug level DETAIL) of all, but another rank did with none");
+        "debug level DETAIL at all ranks, but another rank did with debug level DETAIL at no rank");
   }
 
   private static void assertThatRankIsRefused(
@@ -263,7 +265,7 @@ class RendezvousTest {
       assertThatThrownBy(
               () -> ProcessGroups.create(store, 1, 2, options.withName("unlike"), other))
           .isInstanceOf(IllegalArgumentException.class)
-          .hasMessageContaining("Rank 1 joins group \"unlike\" with")
+          .hasMessageContaining("Rank 1 joins group \"unlike\" ")
           .hasMessageContaining(message)
           .hasMessageContaining("All ranks must give the same");
     }

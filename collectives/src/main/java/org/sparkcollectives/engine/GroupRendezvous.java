@@ -105,7 +105,7 @@ final class GroupRendezvous {
               + " joins group \""
               + name
               + "\" "
-              + terms.difference(agreed)
+              + terms.difference(agreed, "did")
               + ". All ranks must give the same");
     }
   }

@@ -34,10 +34,10 @@ record GroupTerms(List<Term> terms) {
   /**
    * One of them.
    *
-   * @param name as messages have it
+   * @param phrase what comes before the value in a message
    * @param value this rank's
    */
-  record Term(String name, String value) {}
+  record Term(String phrase, String value) {}
 
   /**
    * Those of a rank.
@@ -46,17 +46,33 @@ record GroupTerms(List<Term> terms) {
    */
   static GroupTerms of(int size, GroupOptions options, Configuration configuration) {
     List<Term> terms = new ArrayList<>();
-    terms.add(new Term("a world size", Integer.toString(size)));
-    terms.add(
-        new Term("the transports", options.transports().stream().sorted().toList().toString()));
-    terms.add(
-        new Term(
-            "a comparison of calls (debug level DETAIL)",
-            options.debugLevel() == DebugLevel.DETAIL ? "all" : "none"));
+    terms.add(new Term("with a world size of", Integer.toString(size)));
+    terms.addAll(ofOptions(options));
     for (ConfigEntry<?> each : COSTS) {
-      terms.add(new Term("a " + each.key(), configuration.get(each).toString()));
+      terms.add(new Term("with " + each.key() + " of", configuration.get(each).toString()));
     }
     return new GroupTerms(List.copyOf(terms));
+  }
+
+  /**
+   * Those of a group that is made from another, whose settings all ranks have alike.
+   *
+   * @param members the ranks; of several groups that are made at once, those of each
+   * @param options which leave nothing open
+   */
+  static GroupTerms ofMembers(List<?> members, GroupOptions options) {
+    List<Term> terms = new ArrayList<>();
+    terms.add(new Term("of ranks", members.toString()));
+    terms.addAll(ofOptions(options));
+    return new GroupTerms(List.copyOf(terms));
+  }
+
+  private static List<Term> ofOptions(GroupOptions options) {
+    return List.of(
+        new Term("over the transports", options.transports().stream().sorted().toList().toString()),
+        new Term(
+            "with debug level DETAIL at",
+            options.debugLevel() == DebugLevel.DETAIL ? "all ranks" : "no rank"));
   }
 
   /** The values, as ranks compare them in the store. */
@@ -65,20 +81,22 @@ record GroupTerms(List<Term> terms) {
         .getBytes(StandardCharsets.UTF_8);
   }
 
-  /** What this rank has, and what another has instead that has {@code encoded}. */
-  String difference(byte[] encoded) {
+  /**
+   * What this rank has, and what another has instead.
+   *
+   * @param encoded the other's terms
+   * @param did what the other did with them, as messages have it
+   */
+  String difference(byte[] encoded, String did) {
     String[] others = new String(encoded, StandardCharsets.UTF_8).split("\n", -1);
     for (int i = 0; i < terms.size(); i++) {
+      Term term = terms.get(i);
       String other = i < others.length ? others[i] : "none";
-      if (!terms.get(i).value().equals(other)) {
-        return "with "
-            + terms.get(i).name()
-            + " of "
-            + terms.get(i).value()
-            + ", but another rank did with "
-            + other;
+      if (!term.value().equals(other)) {
+        return "%s %s, but another rank %s %s %s"
+            .formatted(term.phrase(), term.value(), did, term.phrase(), other);
       }
     }
-    return "but another rank did with what this version of the library does not know";
+    return "but another rank %s with another version of this library".formatted(did);
   }
 }

@@ -1,6 +1,5 @@
 package org.sparkcollectives.engine;
 
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -23,7 +22,7 @@ import org.sparkcollectives.transport.Endpoint;
  * <p>What has to be agreed on is the name. It is the parent's with a number that each rank counts
  * for itself, once its arguments are known to be good, whether or not the group comes about; so
  * ranks on which it failed go on with the same number as all others. That all gave the same members
- * is compared in the store.
+ * and {@link GroupTerms} is compared in the store.
  */
 final class Subgroups {
 
@@ -60,7 +59,7 @@ final class Subgroups {
    */
   RankGroup createTogether(String kind, List<Integer> ranks, GroupOptions options) {
     String name = parent.name() + "/" + numbered(kind) + suffix(options);
-    agree(name, ranks);
+    agree(name, ranks, options);
     return create(name, ranks, options);
   }
 
@@ -72,7 +71,7 @@ final class Subgroups {
    */
   RankGroup createOneOf(String kind, List<List<Integer>> groups, GroupOptions options) {
     String name = parent.name() + "/" + numbered(kind);
-    agree(name, groups);
+    agree(name, groups, options);
     for (int i = 0; i < groups.size(); i++) {
       if (groups.get(i).contains(parent.rank())) {
         return create(name + "-" + i, groups.get(i), options);
@@ -120,8 +119,9 @@ final class Subgroups {
     return kind + "-" + counters.merge(kind, 1, Integer::sum);
   }
 
-  private void agree(String name, List<?> ranks) {
-    byte[] mine = ranks.toString().getBytes(StandardCharsets.UTF_8);
+  private void agree(String name, List<?> ranks, GroupOptions options) {
+    GroupTerms terms = GroupTerms.ofMembers(ranks, GroupAssembly.inherit(options, parentOptions));
+    byte[] mine = terms.encode();
     byte[] agreed = parentStore.compareSet("subgroups/" + name, ABSENT, mine);
     if (Arrays.equals(agreed, mine)) {
       forgetAgreement(name);
@@ -131,10 +131,8 @@ final class Subgroups {
               + parent.rank()
               + " makes group \""
               + name
-              + "\" of ranks "
-              + ranks
-              + ", but another rank made it of ranks "
-              + new String(agreed, StandardCharsets.UTF_8)
+              + "\" "
+              + terms.difference(agreed, "made it")
               + ". All ranks of \""
               + parent.name()
               + "\" must make the same groups in the same order");

@@ -52,7 +52,7 @@ public final class EventCount {
    * @throws RuntimeException what {@code cancellation} throws, if it does so first
    */
   public void await(BooleanSupplier condition, Cancellation cancellation) {
-    if (comesSoon(condition)) {
+    if (comesSoon(condition, cancellation)) {
       return;
     }
     parking.awake();
@@ -79,15 +79,20 @@ public final class EventCount {
     }
   }
 
-  private boolean comesSoon(BooleanSupplier condition) {
+  private boolean comesSoon(BooleanSupplier condition, Cancellation cancellation) {
     long start = System.nanoTime();
+    long looked = start;
     for (int i = 1; patience.spinNanos() > 0; i++) {
       if (condition.getAsBoolean()) {
         return true;
       }
       Thread.onSpinWait();
-      if (i % LOOKS_PER_CLOCK == 0 && System.nanoTime() - start > patience.spinNanos()) {
-        break;
+      if (i % LOOKS_PER_CLOCK == 0) {
+        long now = System.nanoTime();
+        if (now - start > patience.spinNanos()) {
+          break;
+        }
+        looked = lookAtCancellation(now, looked, cancellation);
       }
     }
     long both = patience.spinNanos() + patience.yieldNanos();
@@ -98,9 +103,27 @@ public final class EventCount {
         return true;
       }
       Thread.yield();
-      waited = System.nanoTime() - start;
+      long now = System.nanoTime();
+      waited = now - start;
+      looked = lookAtCancellation(now, looked, cancellation);
     } while (waited < both || (++yields < YIELDS && waited < both + LONGEST_YIELDS_NANOS));
     return false;
+  }
+
+  /** Patience may be long, but not longer deaf than a thread that parks. */
+  private static long lookAtCancellation(long now, long looked, Cancellation cancellation) {
+    if (now - looked < PARK_NANOS) {
+      return looked;
+    }
+    cancellation.check();
+    if (Thread.interrupted()) {
+      try {
+        cancellation.interrupted();
+      } finally {
+        Thread.currentThread().interrupt();
+      }
+    }
+    return now;
   }
 
   /** Wakes the waiter, if there is one, to look at its condition again. Any thread may call. */
