@@ -290,6 +290,44 @@ class EndOfGroupTest {
     }
   }
 
+  /** That the late rank then leaves, as it must, does not make its leaving the cause. */
+  @Test
+  void aRankThatIsLateAndLeavesWhenTheGroupHasFailedWasLate() {
+    CountDownLatch told = new CountDownLatch(1);
+    try (HashStore hash = new HashStore()) {
+      RankThreads.run(
+          3,
+          rank -> {
+            Store store = rank == 1 ? withoutNewsOfFailures(hash) : hash;
+            try (ProcessGroup world =
+                ProcessGroups.create(store, rank, 3, GroupOptions.defaults())) {
+              if (rank == 0) {
+                Work never =
+                    world.withTimeout(Duration.ofMillis(50)).recv(Tensor.of(new double[1]), 2, 0);
+                assertThatThrownBy(never::await).isInstanceOf(CollectiveTimeoutException.class);
+                told.await();
+                Failure failure = new PublishedFailure(hash.withPrefix(world.name())).read();
+                assertThat(failure.kind()).isEqualTo(Failure.Kind.TIMEOUT);
+              } else if (rank == 1) {
+                try {
+                  // All that this rank hears is that rank 2 has left.
+                  assertThatThrownBy(() -> world.barrier().await())
+                      .isInstanceOfSatisfying(
+                          PeerFailedException.class,
+                          failed ->
+                              assertThat(failed.failure().kind()).isEqualTo(Failure.Kind.TIMEOUT));
+                } finally {
+                  told.countDown();
+                }
+              } else {
+                Eventually.holds(() -> hasFailed(world), () -> "the group does not fail");
+              }
+            }
+            return null;
+          });
+    }
+  }
+
   @Test
   void whatATaskThrowsInAGroupThatHasFailedIsNotTheCause() {
     CountDownLatch closed = new CountDownLatch(1);

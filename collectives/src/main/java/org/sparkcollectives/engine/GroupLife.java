@@ -121,7 +121,7 @@ final class GroupLife implements Watchdog.Watched, AutoCloseable {
       killed(context.killReason());
       return;
     }
-    if (propagation.needsPolling() && hasPending()) {
+    if ((propagation.needsPolling() || departures.anyAfterFailure()) && hasPending()) {
       propagation.poll();
     }
     long now = System.nanoTime();
@@ -310,7 +310,11 @@ final class GroupLife implements Watchdog.Watched, AutoCloseable {
 
   /** Says that this rank leaves, so that who waits for it in vain is told. */
   void leave(long lastSequenceNumber) {
-    departures.announce(lastSequenceNumber);
+    if (failure.failed()) {
+      departures.announceAfterFailure();
+    } else {
+      departures.announce(lastSequenceNumber);
+    }
   }
 
   /** Waits until what this rank has to say about its failure is said. */

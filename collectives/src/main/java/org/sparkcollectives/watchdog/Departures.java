@@ -31,6 +31,9 @@ public final class Departures implements AutoCloseable {
   /** What stands for a rank that has not left. */
   private static final long HERE = -2;
 
+  /** What stands for one that has left because the group has failed. */
+  private static final long AFTER_FAILURE = -3;
+
   private static final Duration STORE_TIMEOUT = Duration.ofSeconds(2);
   private static final long REREAD_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
@@ -47,6 +50,7 @@ public final class Departures implements AutoCloseable {
   private final int[] ranksInParent;
   private final AtomicBoolean reading = new AtomicBoolean();
   private volatile boolean somebodyLeft;
+  private volatile boolean anyAfterFailure;
   private volatile long readNanos;
 
   /** For each rank the last collective that it called before it left. */
@@ -101,6 +105,21 @@ public final class Departures implements AutoCloseable {
   }
 
   /**
+   * Says that this rank leaves because the group has failed: whoever waits for it is to look for
+   * the failure. Blocks until the store has it.
+   */
+  public void announceAfterFailure() {
+    announce(AFTER_FAILURE);
+  }
+
+  /**
+   * Whether a rank has left because the group has failed. Does not block, see {@link #leftBefore}.
+   */
+  public boolean anyAfterFailure() {
+    return anyAfterFailure;
+  }
+
+  /**
    * The first rank that has left before the collective with this number, or -1. Does not block;
    * what it knows is refreshed in the background when it is old.
    */
@@ -111,21 +130,27 @@ public final class Departures implements AutoCloseable {
     }
     for (int peer = 0; peer < last.length(); peer++) {
       long left = last.get(peer);
-      if (left != HERE && left < sequenceNumber) {
+      if (left != HERE && left != AFTER_FAILURE && left < sequenceNumber) {
         return peer;
       }
     }
     return -1;
   }
 
-  /** Whether a rank has left. Does not block, see {@link #leftBefore}. */
+  /** Whether a rank has left in good order. Does not block, see {@link #leftBefore}. */
   public boolean hasLeft(int peer) {
     refresh();
-    return last.get(peer) != HERE;
+    long left = last.get(peer);
+    return left != HERE && left != AFTER_FAILURE;
   }
 
   /** A rank says itself, over a path to it, that it has left, and after which collective. */
   public void left(int peer, long lastSequenceNumber) {
+    if (lastSequenceNumber == AFTER_FAILURE) {
+      last.compareAndSet(peer, HERE, AFTER_FAILURE);
+      anyAfterFailure = true;
+      return;
+    }
     // What was known stays.
     if (lastSequenceNumber != HERE && last.compareAndSet(peer, HERE, lastSequenceNumber)) {
       earliest.accumulateAndGet(lastSequenceNumber, Math::min);
