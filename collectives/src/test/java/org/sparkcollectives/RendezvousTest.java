@@ -262,8 +262,7 @@ class RendezvousTest {
       // Its claim stays when it has waited in vain.
       assertThatThrownBy(() -> ProcessGroups.create(hasty, 0, 2, named, plain))
           .isInstanceOf(CollectiveTimeoutException.class);
-      assertThatThrownBy(
-              () -> ProcessGroups.create(store, 1, 2, options.withName("unlike"), other))
+      assertThatThrownBy(() -> ProcessGroups.create(store, 1, 2, options.withName("unlike"), other))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("Rank 1 joins group \"unlike\" ")
           .hasMessageContaining(message)

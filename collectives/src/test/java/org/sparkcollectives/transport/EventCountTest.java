@@ -57,8 +57,7 @@ class EventCountTest {
   void aConditionThatIsTrueIsNotWaitedFor() {
     AtomicBoolean looked = new AtomicBoolean();
     cancellation.cancelled = true;
-    new EventCount(Patience.NONE)
-        .await(() -> looked.compareAndSet(false, true), cancellation);
+    new EventCount(Patience.NONE).await(() -> looked.compareAndSet(false, true), cancellation);
     assertThat(looked).isTrue();
   }
 }
