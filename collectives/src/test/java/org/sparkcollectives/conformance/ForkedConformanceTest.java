@@ -2,6 +2,7 @@ package org.sparkcollectives.conformance;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -19,6 +20,9 @@ class ForkedConformanceTest {
           "-XX:+UseSerialGC",
           "-XX:TieredStopAtLevel=1",
           "-Dconformance.seed=" + Contributions.SEED);
+
+  /** Seven processes on two cores take turns; the longest line has 140 cases for all of them. */
+  private static final Duration LINE_LIMIT = Duration.ofMinutes(5);
 
   @Test
   void aSampleOfTheCasesConformsAmongProcesses() throws Exception {
@@ -40,7 +44,7 @@ class ForkedConformanceTest {
             ForkedJvm.start(OPTIONS, ConformanceRank.class, String.valueOf(rank), url, which));
       }
       for (String line : ConformanceRank.lines(ConformanceRank.WORLD)) {
-        ranks.get(0).awaitOutput(line);
+        ranks.get(0).awaitOutput(line, LINE_LIMIT);
       }
       for (ForkedJvm rank : ranks) {
         assertThat(rank.exitStatus()).as(rank.output()).isZero();

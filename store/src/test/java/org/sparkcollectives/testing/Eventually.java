@@ -15,10 +15,17 @@ public final class Eventually {
 
   /** Returns once {@code condition} holds; fails with {@code state} if it never does. */
   public static void holds(BooleanSupplier condition, Supplier<String> state) {
-    long deadline = System.nanoTime() + LIMIT.toNanos();
+    holds(condition, LIMIT, state);
+  }
+
+  /**
+   * Returns once {@code condition} holds; fails with {@code state} if it does not within a limit.
+   */
+  public static void holds(BooleanSupplier condition, Duration limit, Supplier<String> state) {
+    long deadline = System.nanoTime() + limit.toNanos();
     while (!condition.getAsBoolean()) {
       if (System.nanoTime() - deadline > 0) {
-        throw new AssertionError("not within " + LIMIT.toSeconds() + " s: " + state.get());
+        throw new AssertionError("not within " + limit.toSeconds() + " s: " + state.get());
       }
       LockSupport.parkNanos(200_000);
     }

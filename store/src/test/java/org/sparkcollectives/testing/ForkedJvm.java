@@ -56,8 +56,13 @@ public final class ForkedJvm implements AutoCloseable {
 
   /** Waits until it has printed {@code text}. */
   public void awaitOutput(String text) {
+    awaitOutput(text, Eventually.LIMIT);
+  }
+
+  /** Waits until it has printed {@code text}, which may take as long as {@code limit}. */
+  public void awaitOutput(String text, Duration limit) {
     Eventually.holds(
-        () -> output().contains(text), () -> "did not print \"" + text + "\": " + output());
+        () -> output().contains(text), limit, () -> "did not print \"" + text + "\": " + output());
   }
 
   /** Kills it so that it cannot say goodbye, and waits until it is gone. */
