@@ -2,6 +2,7 @@ package org.sparkcollectives;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import com.esotericsoftware.kryo.Kryo;
 import com.esotericsoftware.kryo.KryoSerializable;
@@ -19,6 +20,9 @@ import org.junit.jupiter.api.Test;
 
 /** Object calls that end before they are done. */
 interface ObjectCallEndsContract extends RanksUnderTest {
+
+  /** What names the timeout of the whole call, whichever of its frames was under way. */
+  String TIMED_OUT = "timed out after 0.4 s";
 
   /** One whose frames come in time each, but not all together. */
   static final class Slow implements KryoSerializable {
@@ -92,21 +96,29 @@ interface ObjectCallEndsContract extends RanksUnderTest {
                 objects.scatter(Arrays.asList("a", mine, Samples.bytes(5_000_000, 2)), 0));
     for (BiFunction<ObjectCollectives, Object, Object> call : calls) {
       CountDownLatch ready = new CountDownLatch(3);
-      ranks(
-          3,
-          group -> {
-            boolean slow = calls.indexOf(call) == 3 ? group.rank() == 0 : group.rank() == 1;
-            Object mine = slow ? new Slow() : Samples.bytes(5_000_000, group.rank());
-            ObjectCollectives objects = group.withTimeout(Slow.TIMEOUT).objects();
-            // Nobody begins before all are ready.
-            ready.countDown();
-            ready.await();
-            assertThatThrownBy(() -> call.apply(objects, mine))
-                .as("call %s on rank %s", calls.indexOf(call), group.rank())
-                .isInstanceOf(CollectiveException.class)
-                .hasMessageContaining("timed out after");
-            return null;
-          });
+      CountDownLatch ended = new CountDownLatch(3);
+      List<String> told =
+          ranks(
+              3,
+              group -> {
+                boolean slow = calls.indexOf(call) == 3 ? group.rank() == 0 : group.rank() == 1;
+                Object mine = slow ? new Slow() : Samples.bytes(5_000_000, group.rank());
+                ObjectCollectives objects = group.withTimeout(Slow.TIMEOUT).objects();
+                // Nobody begins before all are ready.
+                ready.countDown();
+                ready.await();
+                Throwable thrown = catchThrowable(() -> call.apply(objects, mine));
+                // Nobody leaves what others are still in.
+                ended.countDown();
+                ended.await();
+                return String.valueOf(thrown);
+              });
+      // Whoever gives up first drops its connections, which others may notice before they give up.
+      assertThat(told)
+          .as("call %s", calls.indexOf(call))
+          .allMatch(each -> each.contains(TIMED_OUT) || each.contains("connection was lost"))
+          .anyMatch(each -> each.contains(TIMED_OUT))
+          .noneMatch(each -> each.replace(TIMED_OUT, "").contains("timed out after"));
     }
   }
 }
