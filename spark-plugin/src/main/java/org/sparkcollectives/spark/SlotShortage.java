@@ -36,9 +36,7 @@ record SlotShortage(
 
   private String advice() {
     String size =
-        "the application "
-            + cores()
-            + " cores (spark.executor.instances x spark.executor.cores)";
+        "the application " + cores() + " cores (spark.executor.instances x spark.executor.cores)";
     if (slots > 0) {
       return "Repartition to at most " + slots + ", or give " + size;
     }
