@@ -16,6 +16,17 @@ public interface Backend extends AutoCloseable {
   /** The name under which users ask for it, such as {@code netty}. */
   String name();
 
+  /**
+   * This backend for the operations of one longer call, such as the frames of an object. Each of
+   * them is given what is left of the call's time; errors had better name the whole, which the user
+   * knows.
+   *
+   * @param callTimeout what the user has set for the whole call
+   */
+  default Backend withinCall(Duration callTimeout) {
+    return this;
+  }
+
   /** See {@link ProcessGroup#broadcast}. */
   Work broadcast(Tensor tensor, int root, Duration timeout);
 

@@ -8,6 +8,7 @@ import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.sparkcollectives.store.HashStore;
@@ -18,6 +19,8 @@ import org.sparkcollectives.testing.RankThreads;
 /** Groups over a store that somebody else has written, which has the interface and no more. */
 @ExtendWith(LeakCheck.class)
 class CustomStoreTest {
+
+  private static final AtomicInteger SCHEMES = new AtomicInteger();
 
   /** A store that can do what {@link Store} says, and cannot watch keys. */
   private static Store plain(Store store) {
@@ -67,7 +70,7 @@ class CustomStoreTest {
     }
   }
 
-  @Test
+  @RepeatedTest(2)
   void aSchemeOfOnesOwnIsRegisteredOnceAndUsed() {
     try (HashStore store = new HashStore()) {
       AtomicInteger closed = new AtomicInteger();
@@ -77,17 +80,19 @@ class CustomStoreTest {
             return new RendezvousHandler.Meeting(
                 store, rank, 2, "127.0.0.1", closed::incrementAndGet);
           };
-      Rendezvous.register("custom-store-test", handler);
-      assertThatThrownBy(() -> Rendezvous.register("custom-store-test", handler))
+      // A scheme stays registered for as long as the JVM runs, and a test may run there again.
+      String scheme = "custom-store-test-" + SCHEMES.incrementAndGet();
+      Rendezvous.register(scheme, handler);
+      assertThatThrownBy(() -> Rendezvous.register(scheme, handler))
           .isInstanceOf(IllegalArgumentException.class)
-          .hasMessageContaining("handler for custom-store-test:// already");
+          .hasMessageContaining("handler for " + scheme + ":// already");
       assertThatThrownBy(() -> Rendezvous.register("tcp", handler))
           .isInstanceOf(IllegalArgumentException.class);
       RankThreads.run(
           2,
           rank -> {
             try (ProcessGroup world =
-                Rendezvous.join("custom-store-test://here", rank, 2, GroupOptions.defaults())) {
+                Rendezvous.join(scheme + "://here", rank, 2, GroupOptions.defaults())) {
               assertThat(world.size()).isEqualTo(2);
               assertThat(world.rank()).isEqualTo(rank);
               world.barrier().await();

@@ -8,7 +8,6 @@ import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collection;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -22,7 +21,6 @@ import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.TcpStore;
 import org.sparkcollectives.store.TcpStoreServer;
 import org.sparkcollectives.store.WatchableStore;
-import org.sparkcollectives.store.net.TransportSecurity;
 import org.sparkcollectives.testing.Eventually;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
@@ -35,19 +33,12 @@ class EndOfGroupTest {
 
   private static final GroupOptions TCP = GroupOptions.defaults().withTransports("tcp");
 
-  /** Ranks with settings of their own are in nodes of their own, as in two processes. */
-  private static RankContext ownNode(int rank) {
-    return new HostedRank(
-        List.of("spark.collectives.port.maxRetries=" + (16 + rank)), TransportSecurity.plain());
-  }
-
-  /** The same where Netty's event loops write, which have some of what was sent still in hand. */
+  /**
+   * A node of its own where Netty's event loops write, which have some of what was sent still in
+   * hand.
+   */
   private static RankContext ownNodeWithLoops(int rank) {
-    return new HostedRank(
-        List.of(
-            "spark.collectives.port.maxRetries=" + (16 + rank),
-            "spark.collectives.tcp.direct=false"),
-        TransportSecurity.plain());
+    return HostedRank.inNode(rank, "spark.collectives.tcp.direct=false");
   }
 
   @Test
@@ -91,7 +82,8 @@ class EndOfGroupTest {
           rank -> {
             try (Store store =
                     TcpStore.connect("127.0.0.1", server.port(), Duration.ofSeconds(20));
-                ProcessGroup world = ProcessGroups.create(store, rank, 2, TCP, ownNode(rank))) {
+                ProcessGroup world =
+                    ProcessGroups.create(store, rank, 2, TCP, HostedRank.inNode(rank))) {
               world.allReduce(Tensor.of(1.0), ReduceOp.SUM).await();
               if (rank == 0) {
                 loseStore.run();

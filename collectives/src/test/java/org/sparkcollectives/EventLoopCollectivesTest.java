@@ -12,7 +12,7 @@ class EventLoopCollectivesTest extends CollectivesContractTest {
   }
 
   @Override
-  RankContext context() {
+  RankContext context(int rank) {
     return new HostedRank(List.of("spark.collectives.tcp.direct=false"), TransportSecurity.plain());
   }
 }

@@ -1,5 +1,6 @@
 package org.sparkcollectives;
 
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -19,6 +20,19 @@ public final class HostedRank implements RankContext {
           each.substring(0, each.indexOf('=')), each.substring(each.indexOf('=') + 1));
     }
     this.security = security;
+  }
+
+  /**
+   * In a node that ranks with another number are not in, as in another process: settings that
+   * differ keep them apart.
+   *
+   * @param settings further ones, each {@code key=value}
+   */
+  public static HostedRank inNode(int number, String... settings) {
+    List<String> all = new ArrayList<>(List.of(settings));
+    // Makes no other difference: it is the default number of ports to try, and more.
+    all.add("spark.collectives.port.maxRetries=" + (16 + number));
+    return new HostedRank(all, TransportSecurity.plain());
   }
 
   @Override

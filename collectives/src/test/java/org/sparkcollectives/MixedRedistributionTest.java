@@ -1,8 +1,5 @@
 package org.sparkcollectives;
 
-import java.util.List;
-import org.sparkcollectives.store.net.TransportSecurity;
-
 /** Parts handed around among ranks of which some share a JVM. */
 class MixedRedistributionTest extends RedistributionContractTest {
 
@@ -13,7 +10,6 @@ class MixedRedistributionTest extends RedistributionContractTest {
 
   @Override
   RankContext context(int rank) {
-    return new HostedRank(
-        List.of("spark.collectives.port.maxRetries=" + (16 + rank / 2)), TransportSecurity.plain());
+    return HostedRank.inNode(rank / 2);
   }
 }

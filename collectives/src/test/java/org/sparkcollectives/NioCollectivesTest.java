@@ -12,7 +12,7 @@ class NioCollectivesTest extends CollectivesContractTest {
   }
 
   @Override
-  RankContext context() {
+  RankContext context(int rank) {
     return new HostedRank(
         List.of("spark.collectives.netty.native=false", "spark.collectives.tcp.direct=false"),
         TransportSecurity.plain());

@@ -9,10 +9,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.sparkcollectives.testing.Eventually;
 import org.sparkcollectives.testing.GroupRuns;
-import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.Threads;
 
 /**
@@ -21,8 +19,7 @@ import org.sparkcollectives.testing.Threads;
  * somebody awaits it. No clock is read: the blocked rank goes on only once the other operation is
  * done, so one that waited for it would never end.
  */
-@ExtendWith(LeakCheck.class)
-abstract class OverlapContractTest {
+abstract class OverlapContractTest extends PathsUnderTest {
 
   private static final int RANKS = 3;
 
@@ -32,16 +29,8 @@ abstract class OverlapContractTest {
   /** Enough for several segments and for the algorithms of long tensors. */
   private static final int LONG = 300_000;
 
-  /** The paths under test. */
-  abstract GroupOptions options();
-
-  /** What hosts one rank. */
-  RankContext context(int rank) {
-    return RankContext.process();
-  }
-
   private void ranks(GroupRuns.Body<Void> body) {
-    GroupRuns.run(RANKS, options(), this::context, body);
+    ranks(RANKS, body);
   }
 
   private static void awaitLatch(CountDownLatch latch) throws InterruptedException {

@@ -104,6 +104,15 @@ final class Samples {
     return expected;
   }
 
+  /** Bytes that differ by place and by {@code seed}. */
+  static byte[] bytes(int length, int seed) {
+    byte[] bytes = new byte[length];
+    for (int i = 0; i < length; i++) {
+      bytes[i] = (byte) (i * 31 + (i >> 8) + seed);
+    }
+    return bytes;
+  }
+
   static void assertClose(Tensor actual, double[] expected) {
     double[] values = values(actual);
     assertThat(values).hasSameSizeAs(expected);

@@ -17,7 +17,6 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
-import org.sparkcollectives.store.net.TransportSecurity;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.RankProcesses;
@@ -52,13 +51,9 @@ class SharedMemoryTest {
     }
   }
 
-  /** Ranks with settings of their own are in nodes of their own, as in two processes. */
+  /** A node for each rank, as in two processes. */
   private static RankContext ownNode(int rank, String folder) {
-    return new HostedRank(
-        List.of(
-            "spark.collectives.port.maxRetries=" + (16 + rank),
-            "spark.collectives.shm.folder=" + folder),
-        TransportSecurity.plain());
+    return HostedRank.inNode(rank, "spark.collectives.shm.folder=" + folder);
   }
 
   /** A rank in a process: reduces again and again. */

@@ -12,7 +12,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.sparkcollectives.store.net.TransportSecurity;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
 
@@ -34,10 +33,7 @@ class SharedSlotsTest {
             .withTransports("shm", "tcp")
             .withDebugLevel(level)
             .withTimeout(Duration.ofSeconds(60)),
-        rank ->
-            new HostedRank(
-                List.of("spark.collectives.port.maxRetries=" + (16 + rank)),
-                TransportSecurity.plain()),
+        rank -> HostedRank.inNode(rank),
         body);
   }
 

@@ -1,8 +1,5 @@
 package org.sparkcollectives;
 
-import java.util.List;
-import org.sparkcollectives.store.net.TransportSecurity;
-
 /** Operations at the same time among ranks that share memory as processes of one host do. */
 class ShmOverlapTest extends OverlapContractTest {
 
@@ -13,7 +10,6 @@ class ShmOverlapTest extends OverlapContractTest {
 
   @Override
   RankContext context(int rank) {
-    return new HostedRank(
-        List.of("spark.collectives.port.maxRetries=" + (16 + rank)), TransportSecurity.plain());
+    return HostedRank.inNode(rank);
   }
 }

@@ -1,8 +1,5 @@
 package org.sparkcollectives;
 
-import java.util.List;
-import org.sparkcollectives.store.net.TransportSecurity;
-
 /** Ranks that share memory as processes of one host do, none of them a JVM. */
 class ShmRedistributionTest extends RedistributionContractTest {
 
@@ -13,7 +10,6 @@ class ShmRedistributionTest extends RedistributionContractTest {
 
   @Override
   RankContext context(int rank) {
-    return new HostedRank(
-        List.of("spark.collectives.port.maxRetries=" + (16 + rank)), TransportSecurity.plain());
+    return HostedRank.inNode(rank);
   }
 }

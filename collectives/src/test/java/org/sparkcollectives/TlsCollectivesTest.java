@@ -72,7 +72,7 @@ class TlsCollectivesTest extends CollectivesContractTest {
   }
 
   @Override
-  RankContext context() {
+  RankContext context(int rank) {
     return new HostedRank(List.of(), security);
   }
 }

@@ -1,6 +1,5 @@
 package org.sparkcollectives.engine;
 
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.sparkcollectives.Tensor;
@@ -20,10 +19,10 @@ class CollectiveTask extends PendingWork {
       GroupLife life,
       OperationDescription description,
       long sequenceNumber,
-      Duration timeout,
+      TimeLimit limit,
       List<Tensor> outputs,
       Runnable body) {
-    super(life, description, sequenceNumber, timeout, outputs);
+    super(life, description, sequenceNumber, limit, outputs);
     this.channel = channel;
     this.body = body;
   }

@@ -240,7 +240,7 @@ final class GroupLife implements Watchdog.Watched, AutoCloseable {
             + " of "
             + self.where()
             + " timed out after "
-            + seconds(work.timeout())
+            + seconds(work.statedTimeout())
             + ": "
             + who
             + ". Raise spark.collectives.timeout only if they are expected to be this slow.";

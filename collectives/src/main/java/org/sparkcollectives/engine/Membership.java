@@ -75,6 +75,39 @@ record Membership(
     return endpoints.size();
   }
 
+  /**
+   * The rank in the world of a rank of this group.
+   *
+   * @throws IllegalArgumentException if the group has no such rank
+   */
+  int globalRank(int groupRank) {
+    if (groupRank < 0 || groupRank >= size()) {
+      throw new IllegalArgumentException(
+          "Group \"" + name + "\" has ranks 0 to " + (size() - 1) + ", not " + groupRank);
+    }
+    return endpoints.get(groupRank).rank();
+  }
+
+  /**
+   * The rank in this group of a rank of the world.
+   *
+   * @throws IllegalArgumentException if it is not in this group
+   */
+  int groupRank(int globalRank) {
+    for (int groupRank = 0; groupRank < size(); groupRank++) {
+      if (globalRank(groupRank) == globalRank) {
+        return groupRank;
+      }
+    }
+    throw new IllegalArgumentException(
+        "Global rank " + globalRank + " is not in group \"" + name + "\"");
+  }
+
+  /** The ranks in the world of all ranks, by rank in this group. */
+  int[] globalRanks() {
+    return endpoints.stream().mapToInt(Endpoint::rank).toArray();
+  }
+
   Endpoint self() {
     return endpoints.get(rank);
   }

@@ -1,6 +1,5 @@
 package org.sparkcollectives.engine;
 
-import java.time.Duration;
 import java.util.List;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.pointtopoint.MessageMatcher;
@@ -22,10 +21,10 @@ abstract class MessageWork extends PendingWork {
       GroupLife life,
       OperationDescription description,
       long sequenceNumber,
-      Duration timeout,
+      TimeLimit limit,
       List<Tensor> outputs,
       int peer) {
-    super(life, description, sequenceNumber, timeout, outputs);
+    super(life, description, sequenceNumber, limit, outputs);
     this.peer = peer;
   }
 
@@ -87,11 +86,11 @@ abstract class MessageWork extends PendingWork {
         GroupLife life,
         OperationDescription description,
         long sequenceNumber,
-        Duration timeout,
+        TimeLimit limit,
         HostTensor tensor,
         int destination,
         int tag) {
-      super(life, description, sequenceNumber, timeout, List.of(), destination);
+      super(life, description, sequenceNumber, limit, List.of(), destination);
       this.posted = new PostedSend(tag, tensor, this);
     }
 
@@ -131,12 +130,12 @@ abstract class MessageWork extends PendingWork {
         GroupLife life,
         OperationDescription description,
         long sequenceNumber,
-        Duration timeout,
+        TimeLimit limit,
         HostTensor tensor,
         int source,
         int tag,
         MessageMatcher matcher) {
-      super(life, description, sequenceNumber, timeout, List.of(tensor), source);
+      super(life, description, sequenceNumber, limit, List.of(tensor), source);
       this.matcher = matcher;
       this.posted = new PostedReceive(source, tag, tensor, this);
     }

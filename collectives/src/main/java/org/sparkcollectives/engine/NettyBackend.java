@@ -32,6 +32,9 @@ final class NettyBackend implements Backend {
   private final AlgorithmSelector algorithms;
   private final FingerprintCheck check;
 
+  /** Of the call that all operations are parts of; null if each is a call of its own. */
+  private final Duration callTimeout;
+
   /**
    * Of parts that are ready to use.
    *
@@ -57,6 +60,19 @@ final class NettyBackend implements Backend {
     this.onClose = onClose;
     this.algorithms = new AlgorithmSelector(costs);
     this.check = debugLevel == DebugLevel.DETAIL ? new FingerprintCheck(algorithms) : null;
+    this.callTimeout = null;
+  }
+
+  private NettyBackend(NettyBackend other, Duration callTimeout) {
+    this.life = other.life;
+    this.channel = other.channel;
+    this.lane = other.lane;
+    this.messages = other.messages;
+    this.memory = other.memory;
+    this.onClose = other.onClose;
+    this.algorithms = other.algorithms;
+    this.check = other.check;
+    this.callTimeout = callTimeout;
   }
 
   /** Where tensors are allocated. */
@@ -67,6 +83,15 @@ final class NettyBackend implements Backend {
   @Override
   public String name() {
     return "netty";
+  }
+
+  @Override
+  public Backend withinCall(Duration timeout) {
+    return new NettyBackend(this, timeout);
+  }
+
+  private TimeLimit limit(Duration timeout) {
+    return new TimeLimit(timeout, callTimeout == null ? timeout : callTimeout);
   }
 
   @Override
@@ -105,7 +130,7 @@ final class NettyBackend implements Backend {
                 life,
                 description,
                 number,
-                timeout,
+                limit(timeout),
                 List.of(),
                 () ->
                     run(
@@ -302,7 +327,7 @@ final class NettyBackend implements Backend {
                 life,
                 description,
                 number,
-                timeout,
+                limit(timeout),
                 outputs,
                 () -> run(description, number, agreement, algorithm)));
   }
@@ -334,17 +359,17 @@ final class NettyBackend implements Backend {
 
   @Override
   public Work send(Tensor tensor, int destination, int tag, Duration timeout) {
-    return messages.send(HostTensor.of(tensor), destination, tag, timeout);
+    return messages.send(HostTensor.of(tensor), destination, tag, limit(timeout));
   }
 
   @Override
   public Work recv(Tensor tensor, int source, int tag, Duration timeout) {
-    return messages.recv(HostTensor.of(tensor), source, tag, timeout);
+    return messages.recv(HostTensor.of(tensor), source, tag, limit(timeout));
   }
 
   @Override
   public Work recvAny(Tensor tensor, int tag, Duration timeout) {
-    return messages.recvAny(HostTensor.of(tensor), tag, timeout);
+    return messages.recvAny(HostTensor.of(tensor), tag, limit(timeout));
   }
 
   @Override

@@ -20,7 +20,7 @@ abstract class PendingWork implements Work {
 
   private final OperationDescription description;
   private final long sequenceNumber;
-  private final Duration timeout;
+  private final TimeLimit limit;
   private final long deadlineNanos;
   private final RecordRing.Entry entry;
   private final GroupLife life;
@@ -35,14 +35,14 @@ abstract class PendingWork implements Work {
       GroupLife life,
       OperationDescription description,
       long sequenceNumber,
-      Duration timeout,
+      TimeLimit limit,
       List<Tensor> outputs) {
     this.life = life;
     this.description = description;
     this.sequenceNumber = sequenceNumber;
-    this.timeout = timeout;
+    this.limit = limit;
     long now = System.nanoTime();
-    this.deadlineNanos = now + nanosOf(timeout);
+    this.deadlineNanos = now + nanosOf(limit.left());
     this.outputs = outputs;
     this.entry =
         life.recorder()
@@ -53,7 +53,7 @@ abstract class PendingWork implements Work {
                 description.inputCount(),
                 description.outputCount(),
                 description::particulars,
-                timeout.toMillis(),
+                limit.left().toMillis(),
                 now);
   }
 
@@ -101,8 +101,9 @@ abstract class PendingWork implements Work {
     return life;
   }
 
-  final Duration timeout() {
-    return timeout;
+  /** What the user has set for the call of which this is all or a part. */
+  final Duration statedTimeout() {
+    return limit.stated();
   }
 
   /** The operation as messages have it. */

@@ -1,6 +1,5 @@
 package org.sparkcollectives.engine;
 
-import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntFunction;
 import org.sparkcollectives.OpType;
@@ -35,7 +34,7 @@ final class RankMessages {
     this.paths = new MessagePath[life.members().size()];
   }
 
-  Work send(HostTensor tensor, int destination, int tag, Duration timeout) {
+  Work send(HostTensor tensor, int destination, int tag, TimeLimit limit) {
     MessagePath way = pathTo(destination);
     MessageWork.Send work =
         new MessageWork.Send(
@@ -47,7 +46,7 @@ final class RankMessages {
                 0,
                 "to rank " + destination + ", tag " + tag),
             next.getAndIncrement(),
-            timeout,
+            limit,
             tensor,
             destination,
             tag);
@@ -62,24 +61,23 @@ final class RankMessages {
     return paths[peer];
   }
 
-  Work recv(HostTensor tensor, int source, int tag, Duration timeout) {
-    return receive(OpType.RECV, tensor, source, tag, "from rank " + source, timeout);
+  Work recv(HostTensor tensor, int source, int tag, TimeLimit limit) {
+    return receive(OpType.RECV, tensor, source, tag, "from rank " + source, limit);
   }
 
-  Work recvAny(HostTensor tensor, int tag, Duration timeout) {
-    return receive(
-        OpType.RECV_ANY, tensor, PostedReceive.ANY_SOURCE, tag, "from any rank", timeout);
+  Work recvAny(HostTensor tensor, int tag, TimeLimit limit) {
+    return receive(OpType.RECV_ANY, tensor, PostedReceive.ANY_SOURCE, tag, "from any rank", limit);
   }
 
   private Work receive(
-      OpType type, HostTensor tensor, int source, int tag, String from, Duration timeout) {
+      OpType type, HostTensor tensor, int source, int tag, String from, TimeLimit limit) {
     MessageWork.Receive work =
         new MessageWork.Receive(
             life,
             OperationDescription.message(
                 type, tensor.dtype(), 0, tensor.count(), from + ", tag " + tag),
             next.getAndIncrement(),
-            timeout,
+            limit,
             tensor,
             source,
             tag,

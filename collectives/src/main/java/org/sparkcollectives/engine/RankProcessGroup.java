@@ -9,7 +9,6 @@ import org.sparkcollectives.DType;
 import org.sparkcollectives.Device;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ObjectCollectives;
-import org.sparkcollectives.OpType;
 import org.sparkcollectives.P2POp;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
@@ -30,16 +29,17 @@ final class RankProcessGroup implements ProcessGroup {
   private final Duration timeout;
   private final boolean owner;
 
-  private RankProcessGroup(RankGroup group, Duration timeout, boolean owner) {
+  private RankProcessGroup(RankGroup group, Backend backend, Duration timeout, boolean owner) {
     this.group = group;
-    this.backend = group.backends().forDevice(Device.Type.CPU);
+    this.backend = backend;
     this.arguments = new Arguments(group.name(), group.rank(), group.size());
     this.timeout = timeout;
     this.owner = owner;
   }
 
   static RankProcessGroup owning(RankGroup group) {
-    return new RankProcessGroup(group, group.options().timeout(), true);
+    return new RankProcessGroup(
+        group, group.backends().forDevice(Device.Type.CPU), group.options().timeout(), true);
   }
 
   @Override
@@ -64,31 +64,17 @@ final class RankProcessGroup implements ProcessGroup {
 
   @Override
   public int globalRank(int groupRank) {
-    if (groupRank < 0 || groupRank >= size()) {
-      throw new IllegalArgumentException(
-          "Group \"" + name() + "\" has ranks 0 to " + (size() - 1) + ", not " + groupRank);
-    }
-    return group.members().endpoints().get(groupRank).rank();
+    return group.members().globalRank(groupRank);
   }
 
   @Override
   public int groupRank(int globalRank) {
-    for (int groupRank = 0; groupRank < size(); groupRank++) {
-      if (globalRank(groupRank) == globalRank) {
-        return groupRank;
-      }
-    }
-    throw new IllegalArgumentException(
-        "Global rank " + globalRank + " is not in group \"" + name() + "\"");
+    return group.members().groupRank(globalRank);
   }
 
   @Override
   public int[] globalRanks() {
-    int[] globalRanks = new int[size()];
-    for (int groupRank = 0; groupRank < globalRanks.length; groupRank++) {
-      globalRanks[groupRank] = globalRank(groupRank);
-    }
-    return globalRanks;
+    return group.members().globalRanks();
   }
 
   @Override
@@ -105,7 +91,7 @@ final class RankProcessGroup implements ProcessGroup {
   public ProcessGroup withTimeout(Duration other) {
     // Refuses what is no timeout.
     GroupOptions.defaults().withTimeout(other);
-    return new RankProcessGroup(group, other, false);
+    return new RankProcessGroup(group, backend, other, false);
   }
 
   @Override
@@ -272,15 +258,7 @@ final class RankProcessGroup implements ProcessGroup {
 
   @Override
   public List<Work> batch(List<P2POp> operations) {
-    group.requireOpen();
-    arguments.batch(operations);
-    return operations.stream()
-        .map(
-            each ->
-                each.type() == OpType.SEND
-                    ? send(each.tensor(), each.peer(), each.tag())
-                    : recv(each.tensor(), each.peer(), each.tag()))
-        .toList();
+    return messages().batch(operations);
   }
 
   @Override
@@ -297,34 +275,28 @@ final class RankProcessGroup implements ProcessGroup {
 
   @Override
   public Work send(Tensor tensor, int destination, int tag) {
-    group.requireOpen();
-    HostTensor host = arguments.tensor("send", "tensor", tensor);
-    arguments.peer("send", destination);
-    arguments.tag("send", tag);
-    return begun(backend.send(host, destination, tag, timeout));
+    return messages().send(tensor, destination, tag);
   }
 
   @Override
   public Work recv(Tensor tensor, int source, int tag) {
-    group.requireOpen();
-    HostTensor host = arguments.tensor("recv", "tensor", tensor);
-    arguments.peer("recv", source);
-    arguments.tag("recv", tag);
-    return begun(backend.recv(host, source, tag, timeout));
+    return messages().recv(tensor, source, tag);
   }
 
   @Override
   public Work recvAny(Tensor tensor, int tag) {
-    group.requireOpen();
-    HostTensor host = arguments.tensor("recv-any", "tensor", tensor);
-    arguments.hasPeers("recv-any");
-    arguments.tag("recv-any", tag);
-    return begun(backend.recvAny(host, tag, timeout));
+    return messages().recvAny(tensor, tag);
+  }
+
+  private MessageRequests messages() {
+    return new MessageRequests(group, backend, arguments, timeout);
   }
 
   @Override
   public ObjectCollectives objects() {
-    return new StreamedObjectCollectives(this, backend, group.objectCodec());
+    Backend parts = backend.withinCall(timeout);
+    ProcessGroup view = new RankProcessGroup(group, parts, timeout, false);
+    return new StreamedObjectCollectives(view, parts, group.objectCodec());
   }
 
   @Override

@@ -30,9 +30,26 @@ public record OperationHeader(
   /** The root of an operation that has none. */
   public static final int NO_ROOT = -1;
 
+  private static final ReduceOp.Kind[] REDUCTIONS = ReduceOp.Kind.values();
+
   /** Of an operation without a reduction and a root. */
   public OperationHeader(OpType type, long sequenceNumber, DType dtype, long count) {
     this(type, sequenceNumber, dtype, count, null, NO_ROOT, 0);
+  }
+
+  /** The reduction where headers are written down: its ordinal + 1, or 0 for none. */
+  public byte reductionCode() {
+    return (byte) (reduction == null ? 0 : reduction.ordinal() + 1);
+  }
+
+  /** Whether {@link #reductionCode} gives this code for some operation. */
+  public static boolean isReductionCode(int code) {
+    return code >= 0 && code <= REDUCTIONS.length;
+  }
+
+  /** The reduction, or null, of a code that {@link #reductionCode} gives. */
+  public static ReduceOp.Kind reductionOf(int code) {
+    return code == 0 ? null : REDUCTIONS[code - 1];
   }
 
   @Override

@@ -38,16 +38,10 @@ enum Paths {
   RankContext context(int rank) {
     return switch (this) {
       case HEAP, TCP -> RankContext.process();
-      case MIXED ->
-          new HostedRank(
-              List.of("spark.collectives.port.maxRetries=" + (16 + rank / 2)),
-              TransportSecurity.plain());
+      case MIXED -> HostedRank.inNode(rank / 2);
       case UNEVEN -> SeveralNodes.of(1, 2, 4).apply(rank);
       case INTERLEAVED -> SeveralNodes.inTurn(2).apply(rank);
-      case SHM ->
-          new HostedRank(
-              List.of("spark.collectives.port.maxRetries=" + (16 + rank)),
-              TransportSecurity.plain());
+      case SHM -> HostedRank.inNode(rank);
       case TLS -> new HostedRank(List.of(), Certificate.SECURITY);
     };
   }

@@ -1,11 +1,8 @@
 package org.sparkcollectives.testing;
 
-import java.util.ArrayList;
-import java.util.List;
 import java.util.function.IntFunction;
 import org.sparkcollectives.HostedRank;
 import org.sparkcollectives.RankContext;
-import org.sparkcollectives.store.net.TransportSecurity;
 
 /**
  * Ranks in what behaves as several JVMs, because settings that differ keep them apart: over the
@@ -14,15 +11,10 @@ import org.sparkcollectives.store.net.TransportSecurity;
  */
 public final class SeveralNodes {
 
-  /** A setting that makes no difference but that of the nodes. */
-  private static final String KEY = "spark.collectives.port.maxRetries=";
-
-  private static final int FIRST = 16;
-
   /** With which every operation that can works inside the nodes first, whatever its size. */
-  private static final List<String> NOTHING_INSIDE =
-      List.of(
-          "spark.collectives.cost.heap.latency=0s", "spark.collectives.cost.heap.bandwidth=1000t");
+  private static final String[] NOTHING_INSIDE = {
+    "spark.collectives.cost.heap.latency=0s", "spark.collectives.cost.heap.bandwidth=1000t"
+  };
 
   private SeveralNodes() {}
 
@@ -45,8 +37,6 @@ public final class SeveralNodes {
   }
 
   private static RankContext node(int number) {
-    List<String> settings = new ArrayList<>(NOTHING_INSIDE);
-    settings.add(KEY + (FIRST + number));
-    return new HostedRank(settings, TransportSecurity.plain());
+    return HostedRank.inNode(number, NOTHING_INSIDE);
   }
 }

@@ -47,35 +47,20 @@ final class SlotPreflight {
     Configuration configuration = TaskRank.settings(conf);
     Duration patience = configuration.get(SparkPluginConfiguration.PREFLIGHT_TIMEOUT);
     long start = System.nanoTime();
-    while (resources.slots() < partitions) {
+    for (int slots = resources.slots(); slots < partitions; slots = resources.slots()) {
       Duration waited = Duration.ofNanos(System.nanoTime() - start);
       if (waited.compareTo(patience) > 0 || Thread.currentThread().isInterrupted()) {
-        throw new IllegalStateException(arithmetic(waited));
+        throw new IllegalStateException(shortage(slots).describe(waited));
       }
       LockSupport.parkNanos(LOOK_NANOS);
     }
   }
 
-  private String arithmetic(Duration waited) {
-    int executors = Math.max(1, context.getExecutorMemoryStatus().size() - 1);
-    int slots = resources.slots();
-    return "The barrier stage has "
-        + partitions
-        + " partitions, and each is a rank that needs a slot of its own at the same time; but after "
-        + waited.toSeconds()
-        + " s there are only "
-        + slots
-        + " slots: "
-        + executors
-        + (executors == 1 ? " executor" : " executors")
-        + " ("
-        + context.master()
-        + "), "
-        + resources.demand()
-        + ". Repartition to at most "
-        + slots
-        + ", or give the application "
-        + partitions * resources.taskCpus()
-        + " cores (spark.executor.instances x spark.executor.cores)";
+  private SlotShortage shortage(int slots) {
+    // The driver is in this list too; where it runs the tasks itself, it is all there is.
+    int others = context.getExecutorMemoryStatus().size() - 1;
+    int executors = context.isLocal() ? 1 : others;
+    return new SlotShortage(
+        partitions, slots, executors, context.master(), resources.demand(), resources.taskCpus());
   }
 }

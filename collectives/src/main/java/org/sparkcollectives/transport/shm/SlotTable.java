@@ -6,7 +6,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.OpType;
-import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.transport.OperationHeader;
 import org.sparkcollectives.transport.SharedSlots;
 
@@ -17,7 +16,7 @@ import org.sparkcollectives.transport.SharedSlots;
  *     0  the last operation for which it has published         (its own cache line)
  *   128  the slot for even operations, 2304 for odd ones:
  *          sequence number i64 | count i64 | digest of the sizes i32 | root i32
- *            | operation u8 | type u8 | reduction + 1 u8
+ *            | operation u8 | type u8 | code of the reduction u8
  *          64: what it gives
  * </pre>
  *
@@ -37,7 +36,6 @@ final class SlotTable {
   private static final int DTYPE = 25;
   private static final int REDUCTION = 26;
   private static final DType[] DTYPES = DType.values();
-  private static final ReduceOp.Kind[] REDUCTIONS = ReduceOp.Kind.values();
   private static final VarHandle LONGS =
       MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
 
@@ -90,12 +88,8 @@ final class SlotTable {
         .putInt(at + ROOT, header.root())
         .put(at + OPERATION, (byte) header.type().code())
         .put(at + DTYPE, (byte) header.dtype().ordinal())
-        .put(at + REDUCTION, reduction(header));
+        .put(at + REDUCTION, header.reductionCode());
     LONGS.setRelease(memory, rank * STRIDE, operation);
-  }
-
-  private static byte reduction(OperationHeader header) {
-    return (byte) (header.reduction() == null ? 0 : header.reduction().ordinal() + 1);
   }
 
   /** Whether a rank has published for an operation. */
@@ -122,19 +116,18 @@ final class SlotTable {
         && memory.getInt(at + ROOT) == header.root()
         && memory.get(at + OPERATION) == (byte) header.type().code()
         && memory.get(at + DTYPE) == (byte) header.dtype().ordinal()
-        && memory.get(at + REDUCTION) == reduction(header);
+        && memory.get(at + REDUCTION) == header.reductionCode();
   }
 
   /** What a rank has published for. */
   OperationHeader header(int ofRank, long operation) {
     int at = slot(ofRank, operation);
-    int reduction = memory.get(at + REDUCTION);
     return new OperationHeader(
         OpType.ofCode(memory.get(at + OPERATION)),
         memory.getLong(at),
         DTYPES[memory.get(at + DTYPE)],
         memory.getLong(at + COUNT),
-        reduction == 0 ? null : REDUCTIONS[reduction - 1],
+        OperationHeader.reductionOf(memory.get(at + REDUCTION)),
         memory.getInt(at + ROOT),
         memory.getInt(at + SIZES));
   }

@@ -4,7 +4,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.OpType;
-import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.TransportException;
 import org.sparkcollectives.transport.OperationHeader;
 
@@ -21,7 +20,7 @@ import org.sparkcollectives.transport.OperationHeader;
  *   2  operation: OpType.code()
  *   3  operation's DType: ordinal
  *   4  message's DType: ordinal
- *   5  operation's reduction: ordinal + 1, or 0
+ *   5  operation's reduction: OperationHeader.reductionCode()
  *   6  zeros
  *   8  sequence number
  *  16  operation's count
@@ -46,7 +45,6 @@ record MessageHeader(OperationHeader operation, DType dtype, long count) {
   private static final byte BYTE_ORDER =
       (byte) (ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN ? 1 : 2);
   private static final DType[] DTYPES = DType.values();
-  private static final ReduceOp.Kind[] REDUCTIONS = ReduceOp.Kind.values();
 
   /** The size of the elements that follow. */
   long payloadBytes() {
@@ -63,7 +61,7 @@ record MessageHeader(OperationHeader operation, DType dtype, long count) {
         .put((byte) operation.type().code())
         .put((byte) operation.dtype().ordinal())
         .put((byte) dtype.ordinal())
-        .put((byte) (operation.reduction() == null ? 0 : operation.reduction().ordinal() + 1))
+        .put(operation.reductionCode())
         .putShort((short) 0)
         .putLong(operation.sequenceNumber())
         .putLong(operation.count())
@@ -123,8 +121,7 @@ record MessageHeader(OperationHeader operation, DType dtype, long count) {
     }
     if (type == OpType.UNKNOWN
         || operationCount < 0
-        || reduction < 0
-        || reduction > REDUCTIONS.length) {
+        || !OperationHeader.isReductionCode(reduction)) {
       throw malformed("an operation that does not exist");
     }
     if (count < 0 || count > Long.MAX_VALUE / dtype.bytes()) {
@@ -136,7 +133,7 @@ record MessageHeader(OperationHeader operation, DType dtype, long count) {
             sequenceNumber,
             operationDtype,
             operationCount,
-            reduction == 0 ? null : REDUCTIONS[reduction - 1],
+            OperationHeader.reductionOf(reduction),
             root,
             sizes),
         dtype,
