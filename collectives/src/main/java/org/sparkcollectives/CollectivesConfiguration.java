@@ -243,10 +243,38 @@ public final class CollectivesConfiguration {
   /** How many operations a rank's flight recorder keeps. */
   public static final ConfigEntry<Integer> FLIGHT_RECORDER_SIZE =
       ConfigEntry.integer("spark.collectives.flightRecorder.size")
-          .doc("How many operations the flight recorder of a group keeps; 0 for none.")
+          .doc(
+              "How many operations the flight recorder of a rank keeps, over all its groups; 0 for"
+                  + " none.")
           .since("0.1.0")
           .check(value -> value >= 0, "0 or more")
           .defaultsTo(2000);
+
+  /** Whether ranks dump their flight recorders when a group fails. */
+  public static final ConfigEntry<Boolean> FLIGHT_RECORDER_DUMP_ON_FAILURE =
+      ConfigEntry.bool("spark.collectives.flightRecorder.dumpOnFailure")
+          .doc("Whether each rank hands in a dump of its flight recorder when a group fails.")
+          .since("0.1.0")
+          .defaultsTo(true);
+
+  /** Where dumps go. */
+  public static final ConfigEntry<String> FLIGHT_RECORDER_FOLDER =
+      ConfigEntry.string("spark.collectives.flightRecorder.folder")
+          .doc(
+              "The folder for dumps of flight recorders. In Spark it is on the driver's host, where"
+                  + " all ranks' dumps are collected; if empty, in a new folder among the driver's"
+                  + " temporary files. Elsewhere it is on each rank's host, and if empty, there are"
+                  + " no dumps.")
+          .since("0.1.0")
+          .defaultsTo("");
+
+  /** How much is dumped. */
+  public static final ConfigEntry<Long> FLIGHT_RECORDER_FOLDER_SIZE =
+      ConfigEntry.bytes("spark.collectives.flightRecorder.folder.maxSize")
+          .doc("How many bytes of dumps an application's driver writes at the most.")
+          .since("0.1.0")
+          .check(value -> value >= 0, "0 or more")
+          .defaultsTo(256L << 20);
 
   private CollectivesConfiguration() {}
 
@@ -277,6 +305,9 @@ public final class CollectivesConfiguration {
         COST_MESH,
         BACKEND,
         DEBUG,
-        FLIGHT_RECORDER_SIZE);
+        FLIGHT_RECORDER_SIZE,
+        FLIGHT_RECORDER_DUMP_ON_FAILURE,
+        FLIGHT_RECORDER_FOLDER,
+        FLIGHT_RECORDER_FOLDER_SIZE);
   }
 }

@@ -1,9 +1,14 @@
 package org.sparkcollectives;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
 import java.util.Objects;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.object.KryoObjectCodec;
 import org.sparkcollectives.object.ObjectCodec;
+import org.sparkcollectives.recorder.DumpFolder;
+import org.sparkcollectives.recorder.FlightDump;
 import org.sparkcollectives.store.net.TransportSecurity;
 
 /**
@@ -41,6 +46,26 @@ public interface RankContext {
 
   /** The rank has left a group. Must not block. */
   default void left(String group) {}
+
+  /**
+   * Hands in a dump of the rank's flight recorder. Called on a thread of the library; may block for
+   * as long as it takes to write a file or to call the driver. By default the dump is written to
+   * {@code spark.collectives.flightRecorder.folder}, if that is set.
+   *
+   * @param world the name of the rank's first group
+   * @param occasion what dumps that were made together have in common, such as {@code failure} or
+   *     {@code request-2}
+   */
+  default void dumped(String world, String occasion, FlightDump dump) {
+    String folder = configuration().get(CollectivesConfiguration.FLIGHT_RECORDER_FOLDER);
+    if (!folder.isEmpty()) {
+      try {
+        DumpFolder.of(Path.of(folder), world, occasion).write(dump);
+      } catch (IOException e) {
+        throw new UncheckedIOException("The dump of " + dump.where() + " cannot be written", e);
+      }
+    }
+  }
 
   /** Where this rank's settings are looked up. */
   default Configuration configuration() {

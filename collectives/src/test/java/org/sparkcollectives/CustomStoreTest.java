@@ -6,13 +6,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.sparkcollectives.recorder.FlightDump;
 import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.store.Store;
+import org.sparkcollectives.store.net.TransportSecurity;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.RankThreads;
 
@@ -64,6 +68,34 @@ class CustomStoreTest {
               assertThatThrownBy(() -> world.barrier().await())
                   .isInstanceOf(CollectiveException.class)
                   .hasMessageContaining("the data is wrong");
+            }
+            return null;
+          });
+    }
+  }
+
+  @Test
+  void ranksDumpWhenTheStoreAsksThoughItCannotBeWatched() {
+    CountDownLatch dumped = new CountDownLatch(2);
+    RankContext context =
+        new HostedRank(List.of(), TransportSecurity.plain()) {
+          @Override
+          public void dumped(String world, String occasion, FlightDump dump) {
+            assertThat(occasion).isEqualTo("request-1");
+            dumped.countDown();
+          }
+        };
+    try (HashStore store = new HashStore()) {
+      RankThreads.run(
+          2,
+          rank -> {
+            try (ProcessGroup world =
+                ProcessGroups.create(plain(store), rank, 2, GroupOptions.defaults(), context)) {
+              if (rank == 1) {
+                world.flightRecorder().dumpAllRanks("a test");
+              }
+              assertThat(dumped.await(30, TimeUnit.SECONDS)).isTrue();
+              world.barrier().await();
             }
             return null;
           });

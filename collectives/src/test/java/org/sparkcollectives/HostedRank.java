@@ -8,7 +8,7 @@ import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.store.net.TransportSecurity;
 
 /** A rank's host with settings of its own. */
-public final class HostedRank implements RankContext {
+public class HostedRank implements RankContext {
 
   private final Map<String, String> settings = new HashMap<>();
   private final TransportSecurity security;
@@ -56,12 +56,12 @@ public final class HostedRank implements RankContext {
   }
 
   @Override
-  public Configuration configuration() {
+  public final Configuration configuration() {
     return Configuration.of(settings);
   }
 
   @Override
-  public TransportSecurity security() {
+  public final TransportSecurity security() {
     return security;
   }
 }

@@ -92,14 +92,7 @@ record GroupAssembly(Store store, RankContext context) {
     BackendConfig backendConfig = BackendConfig.parse(options.backend());
     Store groupStore = store.withPrefix(members.name());
     CollectiveNode.LocalGroup local = node.join(members.id(), members.size());
-    GroupLife life =
-        new GroupLife(
-            members,
-            groupStore,
-            context,
-            node.executor(),
-            context.configuration().get(CollectivesConfiguration.FLIGHT_RECORDER_SIZE),
-            parent);
+    GroupLife life = new GroupLife(members, groupStore, context, node.executor(), parent);
     SocketWait wait = new SocketWait();
     Progress progress =
         new Progress(

@@ -15,7 +15,8 @@ import org.sparkcollectives.GroupAbortedException;
 import org.sparkcollectives.PeerFailedException;
 import org.sparkcollectives.RankContext;
 import org.sparkcollectives.TransportException;
-import org.sparkcollectives.recorder.RecordRing;
+import org.sparkcollectives.recorder.FlightRecorder;
+import org.sparkcollectives.recorder.GroupRecords;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.watchdog.AbortPropagation;
 import org.sparkcollectives.watchdog.Departures;
@@ -37,7 +38,9 @@ final class GroupLife implements Watchdog.Watched, AutoCloseable {
   private final RankIdentity self;
   private final RankContext context;
   private final Executor background;
-  private final RecordRing recorder;
+  private final GroupLife parent;
+  private final RankDumps dumps;
+  private final GroupRecords records;
   private final GroupFailure failure;
   private final AbortPropagation propagation;
   private final Departures departures;
@@ -48,18 +51,15 @@ final class GroupLife implements Watchdog.Watched, AutoCloseable {
   private volatile CollectiveProgress progress = CollectiveProgress.NONE;
 
   GroupLife(
-      Membership members,
-      Store store,
-      RankContext context,
-      Executor background,
-      int recorderCapacity,
-      GroupLife parent) {
+      Membership members, Store store, RankContext context, Executor background, GroupLife parent) {
     this.members = members;
     this.self = members.identity();
     this.context = context;
     this.background = background;
-    this.recorder = new RecordRing(members.name(), recorderCapacity);
+    this.parent = parent;
     this.failure = new GroupFailure(this::interrupted);
+    this.dumps = parent == null ? new RankDumps(members, store, context, background) : parent.dumps;
+    this.records = dumps.join(members, failure);
     this.propagation = new AbortPropagation(store, failure, self, background);
     this.departures =
         new Departures(
@@ -95,8 +95,12 @@ final class GroupLife implements Watchdog.Watched, AutoCloseable {
     return failure;
   }
 
-  RecordRing recorder() {
-    return recorder;
+  GroupRecords records() {
+    return records;
+  }
+
+  FlightRecorder recorder() {
+    return dumps.of(records);
   }
 
   void begin(PendingWork work) {
@@ -113,6 +117,9 @@ final class GroupLife implements Watchdog.Watched, AutoCloseable {
 
   @Override
   public void look() {
+    if (parent == null) {
+      dumps.poll();
+    }
     if (failure.failed()) {
       failPending();
       return;
@@ -327,6 +334,10 @@ final class GroupLife implements Watchdog.Watched, AutoCloseable {
     propagation.close();
     departures.close();
     inquiry.close();
+    records.close();
+    if (parent == null) {
+      dumps.close();
+    }
   }
 
   @Override

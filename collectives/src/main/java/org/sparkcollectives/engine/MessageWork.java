@@ -26,6 +26,7 @@ abstract class MessageWork extends PendingWork {
       int peer) {
     super(life, description, sequenceNumber, limit, outputs);
     this.peer = peer;
+    recordPeer(peer);
   }
 
   final int peer() {
@@ -34,6 +35,7 @@ abstract class MessageWork extends PendingWork {
 
   final void matchedWith(int who) {
     peer = who;
+    recordPeer(who);
     matched = true;
     started();
   }

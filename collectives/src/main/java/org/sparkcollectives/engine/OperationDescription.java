@@ -6,6 +6,7 @@ import java.util.Locale;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.recorder.RecordedOperation;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.OperationHeader;
 
@@ -31,7 +32,8 @@ record OperationDescription(
     ReduceOp op,
     int root,
     int sizes,
-    String detail) {
+    String detail)
+    implements RecordedOperation {
 
   /** A collective without reduction and root. */
   static OperationDescription collective(
@@ -86,8 +88,8 @@ record OperationDescription(
         sizes);
   }
 
-  /** The reduction, root, peer and tag, as far as the operation has them. */
-  String particulars() {
+  @Override
+  public String particulars() {
     String reduction = op == null ? "" : op.toString();
     String rootText = root == OperationHeader.NO_ROOT ? "" : "root " + root;
     String separator = reduction.isEmpty() || rootText.isEmpty() ? "" : ", ";

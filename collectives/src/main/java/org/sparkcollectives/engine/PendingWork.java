@@ -44,17 +44,7 @@ abstract class PendingWork implements Work {
     long now = System.nanoTime();
     this.deadlineNanos = now + nanosOf(limit.left());
     this.outputs = outputs;
-    this.entry =
-        life.recorder()
-            .record(
-                description.type(),
-                sequenceNumber,
-                description.dtype() == null ? "" : description.dtype().label(),
-                description.inputCount(),
-                description.outputCount(),
-                description::particulars,
-                limit.left().toMillis(),
-                now);
+    this.entry = life.records().record(description, sequenceNumber, limit.left().toMillis(), now);
   }
 
   /** From now on the watchdog looks at this work, which is whole. */
@@ -113,6 +103,11 @@ abstract class PendingWork implements Work {
 
   final boolean isOverdue(long nowNanos) {
     return nowNanos - deadlineNanos > 0;
+  }
+
+  /** Records the other rank of a message. */
+  final void recordPeer(int groupRank) {
+    entry.with(groupRank);
   }
 
   final void started() {

@@ -6,15 +6,18 @@ import org.sparkcollectives.OpType;
  * What the flight recorder keeps of one operation. Times are nanoseconds since the epoch, 0 while
  * they have not come.
  *
- * @param id counts the records of a recorder
+ * @param id counts the records of a rank, over all its groups, from 0
  * @param group the group's name
  * @param opType the operation
- * @param sequenceNumber its number in its group, among collectives or among messages
- * @param dtype the type of the elements, as a label
+ * @param sequenceNumber its number in its group, among collectives or among messages, from 0
+ * @param dtype the type of the elements, as a label; empty of a barrier
  * @param inputCount the number of elements given
  * @param outputCount the number of elements expected
+ * @param agreedCount the number of elements on which all ranks must agree; 0 where it may differ
  * @param detail the reduction, root, peer and tag, as far as the operation has them
+ * @param peer of a message the other rank in the group, once it is known; else {@link #NO_PEER}
  * @param state how far it came
+ * @param thread the name of the thread that called it
  * @param createdNanos when the operation was called
  * @param startedNanos when it began to run
  * @param completedNanos when it was done, well or not
@@ -28,16 +31,22 @@ public record FlightRecord(
     String dtype,
     long inputCount,
     long outputCount,
+    long agreedCount,
     String detail,
+    int peer,
     State state,
+    String thread,
     long createdNanos,
     long startedNanos,
     long completedNanos,
     long timeoutMillis) {
 
+  /** What stands for the peer of a collective, and of a receive that nobody has met yet. */
+  public static final int NO_PEER = -1;
+
   /** How far an operation came. */
   public enum State {
-    /** Called, and waiting for the operations before it. */
+    /** Called, and waiting for the operations before it, or of a message for its peer. */
     SCHEDULED,
     /** Running. */
     STARTED,
@@ -45,5 +54,13 @@ public record FlightRecord(
     COMPLETED,
     /** Ended by an exception. */
     FAILED
+  }
+
+  /** The operation with its number, such as {@code all-reduce #7 (float32 x 1024, SUM)}. */
+  public String describe() {
+    String elements = dtype.isEmpty() ? "" : dtype + " x " + Math.max(inputCount, outputCount);
+    String separator = elements.isEmpty() || detail.isEmpty() ? "" : ", ";
+    String inside = elements + separator + detail;
+    return opType.label() + " #" + sequenceNumber + (inside.isEmpty() ? "" : " (" + inside + ")");
   }
 }

@@ -2,9 +2,28 @@ package org.sparkcollectives.recorder;
 
 import java.util.List;
 
-/** The recent operations of one rank, the newest at the end. May be read at any time. */
+/**
+ * The recent operations of one rank: what they were, how far they came, and when. May be used at
+ * any time, also when the group has failed.
+ */
 public interface FlightRecorder {
 
-  /** A copy of the records that are still there, oldest first. */
+  /** A copy of the group's records that are still there, oldest first. */
   List<FlightRecord> records();
+
+  /** What this rank's recorder holds now, of all groups of the rank. */
+  FlightDump dump();
+
+  /**
+   * Has all ranks hand in their dumps, as they do when a group fails: in Spark at the driver,
+   * elsewhere in the folder {@code spark.collectives.flightRecorder.folder}. Those of a group that
+   * was made from another are all ranks of that one.
+   *
+   * <p>Goes through the store, and takes two of its calls; does not wait for the dumps. Ranks that
+   * do not respond in their own code dump too, as threads of the library do it.
+   *
+   * @param reason shown in the dumps
+   * @throws org.sparkcollectives.store.StoreException if the store cannot be reached
+   */
+  void dumpAllRanks(String reason);
 }

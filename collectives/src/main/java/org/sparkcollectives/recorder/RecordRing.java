@@ -1,128 +1,168 @@
 package org.sparkcollectives.recorder;
 
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
-import java.util.function.Supplier;
-import org.sparkcollectives.OpType;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+import org.sparkcollectives.DType;
 
 /**
- * A flight recorder that keeps the last {@code capacity} operations and forgets the oldest.
+ * The flight recorder of a rank: keeps the last {@code capacity} operations of all its groups and
+ * forgets the oldest.
  *
  * <p>Recording takes one fetch-and-add and no lock; an entry is changed by one thread at a time,
  * and a reader may see a state that is a moment old.
  */
-public final class RecordRing implements FlightRecorder {
+public final class RecordRing {
 
   /** Ties the monotonic clock to the epoch once, so that records of one JVM never run backwards. */
   private static final long EPOCH_OFFSET_NANOS =
       TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis()) - System.nanoTime();
 
-  private final String group;
   private final AtomicReferenceArray<Entry> ring;
   private final AtomicLong next = new AtomicLong();
+  private final Set<GroupRecords> open = ConcurrentHashMap.newKeySet();
 
   /** With the number of operations to keep; 0 keeps none. */
-  public RecordRing(String group, int capacity) {
-    this.group = group;
+  public RecordRing(int capacity) {
     this.ring = new AtomicReferenceArray<>(capacity);
   }
 
   /**
-   * Records that an operation was called.
+   * Begins to record the operations of a group.
    *
-   * @param detail asked for when somebody reads the record
-   * @param createdNanos when, by {@link System#nanoTime}
+   * @param ranks the rank in the world of each rank of the group
    */
-  public Entry record(
-      OpType opType,
+  public GroupRecords join(String group, String description, List<Integer> ranks) {
+    GroupRecords records = new GroupRecords(this, group, description, ranks);
+    open.add(records);
+    return records;
+  }
+
+  void forget(GroupRecords group) {
+    open.remove(group);
+  }
+
+  Entry add(
+      GroupRecords group,
+      RecordedOperation operation,
       long sequenceNumber,
-      String dtype,
-      long inputCount,
-      long outputCount,
-      Supplier<String> detail,
       long timeoutMillis,
       long createdNanos) {
     long id = next.getAndIncrement();
-    Entry entry =
-        new Entry(
-            id,
-            opType,
-            sequenceNumber,
-            dtype,
-            inputCount,
-            outputCount,
-            detail,
-            timeoutMillis,
-            createdNanos);
+    Entry entry = new Entry(id, group, operation, sequenceNumber, timeoutMillis, createdNanos);
     if (ring.length() > 0) {
       ring.setRelease((int) (id % ring.length()), entry);
     }
     return entry;
   }
 
-  @Override
+  /** A copy of the records of all groups that are still there, oldest first. */
   public List<FlightRecord> records() {
-    List<FlightRecord> records = new ArrayList<>();
+    return records(null);
+  }
+
+  /** Those of one group; null for all. */
+  List<FlightRecord> records(GroupRecords group) {
+    return entries().stream()
+        .filter(entry -> group == null || entry.group == group)
+        .map(Entry::snapshot)
+        .toList();
+  }
+
+  /** The groups that are open and those of which there are records. */
+  public List<GroupStatus> groups() {
+    Set<GroupRecords> groups = new LinkedHashSet<>();
+    entries().forEach(entry -> groups.add(entry.group));
+    groups.addAll(open);
+    return groups.stream().map(GroupRecords::status).toList();
+  }
+
+  private List<Entry> entries() {
+    List<Entry> entries = new ArrayList<>();
     long end = next.get();
     for (long id = Math.max(0, end - ring.length()); id < end; id++) {
       Entry entry = ring.getAcquire((int) (id % ring.length()));
       // A slot may still hold the entry before, or already the one after.
       if (entry != null && entry.id == id) {
-        records.add(entry.snapshot(group));
+        entries.add(entry);
       }
     }
-    return records;
+    return entries;
+  }
+
+  /** Now, as records have it: nanoseconds since the epoch. */
+  public static long nowNanos() {
+    return epoch(System.nanoTime());
+  }
+
+  private static long epoch(long nanos) {
+    return nanos == 0 ? 0 : nanos + EPOCH_OFFSET_NANOS;
   }
 
   /** One operation, while it goes on. */
   public static final class Entry {
+    private static final AtomicReferenceFieldUpdater<Entry, FlightRecord.State> STATE =
+        AtomicReferenceFieldUpdater.newUpdater(Entry.class, FlightRecord.State.class, "state");
+
     private final long id;
-    private final OpType opType;
+    private final GroupRecords group;
+    private final RecordedOperation operation;
     private final long sequenceNumber;
-    private final String dtype;
-    private final long inputCount;
-    private final long outputCount;
-    private final Supplier<String> detail;
     private final long timeoutMillis;
     private final long createdNanos;
-    private volatile long startedNanos;
-    private volatile long completedNanos;
-    private volatile FlightRecord.State state = FlightRecord.State.SCHEDULED;
+    private final String thread;
+
+    // Written in this order, and each before the state that tells of it, which is released: a fence
+    // for each would cost half of what a record costs.
+    private int peer = FlightRecord.NO_PEER;
+    private long startedNanos;
+    private long completedNanos;
+    private volatile FlightRecord.State state;
 
     private Entry(
         long id,
-        OpType opType,
+        GroupRecords group,
+        RecordedOperation operation,
         long sequenceNumber,
-        String dtype,
-        long inputCount,
-        long outputCount,
-        Supplier<String> detail,
         long timeoutMillis,
         long createdNanos) {
       this.id = id;
-      this.opType = opType;
+      this.group = group;
+      this.operation = operation;
       this.sequenceNumber = sequenceNumber;
-      this.dtype = dtype;
-      this.inputCount = inputCount;
-      this.outputCount = outputCount;
-      this.detail = detail;
       this.timeoutMillis = timeoutMillis;
       this.createdNanos = createdNanos;
+      this.thread = Thread.currentThread().getName();
+      STATE.lazySet(this, FlightRecord.State.SCHEDULED);
+    }
+
+    /** Records the other rank of a message. */
+    public void with(int groupRank) {
+      peer = groupRank;
     }
 
     /** Records that the operation began to run. */
     public void started() {
       startedNanos = System.nanoTime();
-      state = FlightRecord.State.STARTED;
+      STATE.lazySet(this, FlightRecord.State.STARTED);
+      if (!operation.type().isPointToPoint()) {
+        group.started(sequenceNumber);
+      }
     }
 
     /** Records that the operation is done. */
     public void completed(boolean well) {
       completedNanos = System.nanoTime();
-      state = well ? FlightRecord.State.COMPLETED : FlightRecord.State.FAILED;
+      STATE.lazySet(this, well ? FlightRecord.State.COMPLETED : FlightRecord.State.FAILED);
+      if (well && !operation.type().isPointToPoint()) {
+        group.completed(sequenceNumber);
+      }
     }
 
     /** Nanoseconds from start, or from the call if it never started, to the end. */
@@ -130,25 +170,29 @@ public final class RecordRing implements FlightRecorder {
       return completedNanos - (startedNanos == 0 ? createdNanos : startedNanos);
     }
 
-    private FlightRecord snapshot(String group) {
+    private FlightRecord snapshot() {
+      // First, so that the times that belong to it are seen; later ones do not belong to it.
+      FlightRecord.State reached = state;
+      boolean ended =
+          reached == FlightRecord.State.COMPLETED || reached == FlightRecord.State.FAILED;
+      DType dtype = operation.dtype();
       return new FlightRecord(
           id,
-          group,
-          opType,
+          group.name(),
+          operation.type(),
           sequenceNumber,
-          dtype,
-          inputCount,
-          outputCount,
-          detail.get(),
-          state,
+          dtype == null ? "" : dtype.label(),
+          operation.inputCount(),
+          operation.outputCount(),
+          operation.agreedCount(),
+          operation.particulars(),
+          peer,
+          reached,
+          thread,
           epoch(createdNanos),
-          epoch(startedNanos),
-          epoch(completedNanos),
+          reached == FlightRecord.State.SCHEDULED ? 0 : epoch(startedNanos),
+          ended ? epoch(completedNanos) : 0,
           timeoutMillis);
-    }
-
-    private static long epoch(long nanos) {
-      return nanos == 0 ? 0 : nanos + EPOCH_OFFSET_NANOS;
     }
   }
 }

@@ -2,56 +2,96 @@ package org.sparkcollectives.recorder;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.sparkcollectives.OpType;
 
 class RecordRingTest {
 
-  private static RecordRing.Entry record(RecordRing ring, long number) {
-    return ring.record(
-        OpType.ALL_REDUCE, number, "float32", 4, 4, () -> "SUM", 1000, System.nanoTime());
+  private static RecordRing.Entry record(GroupRecords group, long number) {
+    return Traces.call(group, OpType.ALL_REDUCE, number);
+  }
+
+  private static GroupRecords group(RecordRing ring, String name) {
+    return ring.join(name, "tests", List.of(0, 1));
   }
 
   @Test
   void theNewestAreKeptAndTheOldestForgotten() {
-    RecordRing ring = new RecordRing("group", 3);
+    GroupRecords group = group(new RecordRing(3), "group");
     for (int i = 0; i < 10; i++) {
-      record(ring, i);
+      record(group, i);
     }
-    assertThat(ring.records()).extracting(FlightRecord::id).containsExactly(7L, 8L, 9L);
-    assertThat(ring.records()).extracting(FlightRecord::group).containsOnly("group");
+    assertThat(group.records()).extracting(FlightRecord::id).containsExactly(7L, 8L, 9L);
+    assertThat(group.records()).extracting(FlightRecord::group).containsOnly("group");
   }
 
   @Test
-  void aRingWithoutRoomKeepsNothing() {
-    RecordRing ring = new RecordRing("group", 0);
-    RecordRing.Entry entry = record(ring, 0);
+  void aRingWithoutRoomKeepsNothingButHowFarTheGroupIs() {
+    RecordRing ring = new RecordRing(0);
+    GroupRecords group = group(ring, "group");
+    RecordRing.Entry entry = record(group, 0);
     entry.started();
     entry.completed(true);
-    assertThat(ring.records()).isEmpty();
+    assertThat(group.records()).isEmpty();
     assertThat(entry.durationNanos()).isNotNegative();
+    assertThat(group.status().lastCompleted()).isZero();
   }
 
   @Test
   void aRecordGoesFromScheduledToItsEnd() {
-    RecordRing ring = new RecordRing("group", 2);
-    RecordRing.Entry entry = record(ring, 5);
-    FlightRecord scheduled = ring.records().get(0);
+    GroupRecords group = group(new RecordRing(2), "group");
+    RecordRing.Entry entry = record(group, 5);
+    FlightRecord scheduled = group.records().get(0);
     assertThat(scheduled.state()).isEqualTo(FlightRecord.State.SCHEDULED);
+    assertThat(scheduled.thread()).isEqualTo(Thread.currentThread().getName());
     assertThat(scheduled.createdNanos()).isPositive();
     assertThat(scheduled.startedNanos()).isZero();
     assertThat(scheduled.completedNanos()).isZero();
 
     entry.started();
-    FlightRecord started = ring.records().get(0);
+    FlightRecord started = group.records().get(0);
     assertThat(started.state()).isEqualTo(FlightRecord.State.STARTED);
     assertThat(started.startedNanos()).isGreaterThanOrEqualTo(started.createdNanos());
 
     entry.completed(false);
-    FlightRecord failed = ring.records().get(0);
+    FlightRecord failed = group.records().get(0);
     assertThat(failed.state()).isEqualTo(FlightRecord.State.FAILED);
     assertThat(failed.completedNanos()).isGreaterThanOrEqualTo(failed.startedNanos());
     assertThat(failed.sequenceNumber()).isEqualTo(5);
     assertThat(failed.timeoutMillis()).isEqualTo(1000);
+  }
+
+  @Test
+  void theStatusTellsHowFarCollectivesCameAndLeavesMessagesOut() {
+    GroupRecords group = group(new RecordRing(1), "group");
+    assertThat(group.status())
+        .isEqualTo(new GroupStatus("group", "tests", List.of(0, 1), -1, -1, -1));
+    RecordRing.Entry first = record(group, 0);
+    RecordRing.Entry second = record(group, 1);
+    record(group, 2);
+    first.started();
+    first.completed(true);
+    second.started();
+    second.completed(false);
+    Traces.call(group, OpType.SEND, 9).started();
+    assertThat(group.status()).isEqualTo(new GroupStatus("group", "tests", List.of(0, 1), 2, 1, 0));
+  }
+
+  @Test
+  void groupsShareTheRingAndAClosedOneStaysAsLongAsItsRecords() {
+    RecordRing ring = new RecordRing(2);
+    GroupRecords world = group(ring, "world");
+    GroupRecords other = group(ring, "other");
+    record(world, 0);
+    record(other, 0);
+    assertThat(ring.records()).extracting(FlightRecord::group).containsExactly("world", "other");
+    assertThat(world.records()).hasSize(1);
+
+    other.close();
+    assertThat(ring.groups()).extracting(GroupStatus::name).containsExactly("world", "other");
+    record(world, 1);
+    record(world, 2);
+    assertThat(ring.groups()).extracting(GroupStatus::name).containsExactly("world");
   }
 }

@@ -1,10 +1,13 @@
 package org.sparkcollectives.spark;
 
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -20,6 +23,7 @@ import org.apache.spark.rpc.RpcEndpointRef;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.Failure;
+import org.sparkcollectives.recorder.DumpRequest;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreSession;
 import org.sparkcollectives.store.StoreTable;
@@ -64,6 +68,7 @@ final class DriverStore {
 
   private final ScheduledThreadPoolExecutor background = newBackground();
   private final StoreTable table;
+  private final DumpCollection dumps;
   private final Map<UUID, Client> clients = new HashMap<>();
   private final Map<Integer, Integer> latestAttempts = new HashMap<>();
   private final Map<Integer, Integer> endedAttempts =
@@ -76,6 +81,7 @@ final class DriverStore {
 
   private DriverStore(SparkEnv env) {
     table = new StoreTable(new BlockValues(env.blockManager(), background));
+    dumps = new DumpCollection(env.conf()::getAppId, TaskRank.settings(env.conf()));
   }
 
   private static ScheduledThreadPoolExecutor newBackground() {
@@ -143,7 +149,15 @@ final class DriverStore {
         }
         case StoreMessages.CALL -> call(id, message, reply);
         case StoreMessages.WILL -> {
-          keepWill(id, StoreMessages.group(message), message);
+          keepWill(id, StoreMessages.text(message), message);
+          reply.accept(StoreMessages.ok(new byte[0]));
+        }
+        case StoreMessages.DUMP -> {
+          // Its stage may be over for the store: it is the failed ones that dump.
+          dumps.receive(
+              new StageAttempt(message.getInt(), message.getInt()),
+              StoreMessages.text(message),
+              StoreMessages.rest(message));
           reply.accept(StoreMessages.ok(new byte[0]));
         }
         case StoreMessages.CLOSE -> {
@@ -233,9 +247,7 @@ final class DriverStore {
   }
 
   private void publishWills(Client client) {
-    Store store =
-        new TableStore(table, "the driver's store", WILL_TIMEOUT)
-            .withPrefix(client.stage().keyPrefix().replaceAll("/$", ""));
+    Store store = store(client.stage());
     client
         .wills()
         .forEach(
@@ -243,6 +255,55 @@ final class DriverStore {
               LOG.info("{} of group {} was lost", failure.where(), group);
               new PublishedFailure(store.withPrefix(group)).offer(failure);
             });
+  }
+
+  private Store store(StageAttempt stage) {
+    return new TableStore(table, "the driver's store", WILL_TIMEOUT)
+        .withPrefix(stage.keyPrefix().replaceAll("/$", ""));
+  }
+
+  /**
+   * Has the ranks of all stages that run dump their flight recorders, and waits for that.
+   *
+   * @return where the dumps are, a folder for each world
+   */
+  static List<Path> dump(SparkEnv env, String reason, Duration atMost) throws InterruptedException {
+    DriverStore driver = of(env);
+    List<Path> folders = new ArrayList<>();
+    if (driver != null) {
+      long end = System.nanoTime() + atMost.toNanos();
+      Map<World, Integer> worlds = driver.worlds();
+      Map<World, String> occasions = new LinkedHashMap<>();
+      for (World world : worlds.keySet()) {
+        Store store = driver.store(world.stage()).withPrefix(world.name());
+        occasions.put(world, DumpRequest.occasion(DumpRequest.make(store, reason)));
+      }
+      for (Map.Entry<World, String> each : occasions.entrySet()) {
+        World world = each.getKey();
+        folders.add(
+            driver.dumps.await(
+                world.stage(), each.getValue(), worlds.get(world), end - System.nanoTime()));
+      }
+    }
+    return folders;
+  }
+
+  /** The first group of the tasks of a stage. */
+  private record World(StageAttempt stage, String name) {}
+
+  /**
+   * The worlds that there are, each with its number of ranks; groups made from them are left out.
+   */
+  private synchronized Map<World, Integer> worlds() {
+    Map<World, Integer> worlds = new LinkedHashMap<>();
+    for (Client client : clients.values()) {
+      for (String group : client.wills().keySet()) {
+        if (client.wills().keySet().stream().noneMatch(each -> group.startsWith(each + "/"))) {
+          worlds.merge(new World(client.stage(), group), 1, Integer::sum);
+        }
+      }
+    }
+    return worlds;
   }
 
   /** A stage has ended, well or not. */
@@ -300,6 +361,7 @@ final class DriverStore {
   }
 
   private void close() {
+    dumps.close();
     table.close();
     background.shutdownNow();
   }

@@ -11,6 +11,7 @@ import org.apache.spark.rpc.RpcTimeout;
 import org.apache.spark.util.RpcUtils;
 import org.apache.spark.util.ThreadUtils;
 import org.sparkcollectives.Failure;
+import org.sparkcollectives.recorder.FlightDump;
 import org.sparkcollectives.store.RemoteStore;
 import org.sparkcollectives.store.StoreConnectionException;
 import org.sparkcollectives.store.StoreException;
@@ -33,13 +34,16 @@ final class DriverStoreClient extends RemoteStore {
 
   private final SparkEnv env;
   private final RpcEndpointRef driver;
+  private final StageAttempt stage;
   private final UUID session = UUID.randomUUID();
   private volatile boolean closed;
 
-  private DriverStoreClient(SparkEnv env, RpcEndpointRef driver, Duration timeout) {
+  private DriverStoreClient(
+      SparkEnv env, RpcEndpointRef driver, StageAttempt stage, Duration timeout) {
     super("The driver's store at " + driver.address(), timeout);
     this.env = env;
     this.driver = driver;
+    this.stage = stage;
   }
 
   /**
@@ -59,7 +63,7 @@ final class DriverStoreClient extends RemoteStore {
       }
       throw new StoreConnectionException("The driver's store cannot be reached: " + e, e);
     }
-    DriverStoreClient client = new DriverStoreClient(env, driver, timeout);
+    DriverStoreClient client = new DriverStoreClient(env, driver, stage, timeout);
     StoreMessages.unwrap((byte[]) driver.askSync(StoreMessages.open(client.session, stage), ANY));
     return client;
   }
@@ -123,6 +127,12 @@ final class DriverStoreClient extends RemoteStore {
   /** Leaves with the driver what it shall publish in a group if this client is lost. */
   void leaveWill(String group, Failure ifLost) {
     driver.ask(StoreMessages.will(session, group, FailureCodec.encode(ifLost)), NO_TIMEOUT, ANY);
+  }
+
+  /** Sends a dump of the rank's flight recorder to the driver. */
+  void handIn(String occasion, FlightDump dump) {
+    byte[] packed = DumpCollection.pack(dump);
+    driver.ask(StoreMessages.dump(session, stage, occasion, packed), NO_TIMEOUT, ANY);
   }
 
   /** Takes it back. */

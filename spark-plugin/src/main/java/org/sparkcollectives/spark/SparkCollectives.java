@@ -1,6 +1,10 @@
 package org.sparkcollectives.spark;
 
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.spark.BarrierTaskContext;
 import org.apache.spark.SparkContext;
@@ -31,6 +35,27 @@ public final class SparkCollectives {
   /** See {@link #install(SparkContext)}. */
   public static void install(JavaSparkContext context) {
     install(context.sc());
+  }
+
+  /**
+   * Has all ranks of the barrier stages that run dump their flight recorders, without failing them:
+   * to see what a job that seems to hang is waiting for. On the driver.
+   *
+   * <p>Blocks until all dumps have arrived, or {@code atMost} is over; an executor that does not
+   * respond has none. Ranks dump on threads of the library, also when they are stuck in their own
+   * code.
+   *
+   * @param reason shown in the dumps
+   * @return the folders with the dumps, one for each stage; none where no barrier task has a group
+   * @see org.sparkcollectives.recorder.FlightTrace
+   */
+  public static List<Path> dump(SparkContext context, String reason, Duration atMost)
+      throws InterruptedException {
+    Objects.requireNonNull(context, "context");
+    return DriverStore.dump(
+        SparkEnv.get(),
+        Objects.requireNonNull(reason, "reason"),
+        Objects.requireNonNull(atMost, "atMost"));
   }
 
   /**

@@ -15,6 +15,7 @@ import org.sparkcollectives.store.StoreException;
  *   OPEN  session, stage, attempt      a new client; first of all
  *   CALL  session, a store's request   the reply is the store's
  *   WILL  session, group, record       what to publish if this client is lost; empty: nothing
+ *   DUMP  session, stage, attempt, occasion, dump of a flight recorder
  *   CLOSE session                      the client is done
  *   reply: OK, bytes   or   REFUSED, text
  * </pre>
@@ -25,6 +26,7 @@ final class StoreMessages {
   static final byte CALL = 2;
   static final byte CLOSE = 3;
   static final byte WILL = 4;
+  static final byte DUMP = 5;
 
   private static final byte OK = 0;
   private static final byte REFUSED = 1;
@@ -51,8 +53,19 @@ final class StoreMessages {
         .array();
   }
 
-  /** The group of a will, whose record then remains in {@code message}. */
-  static String group(ByteBuffer message) {
+  static byte[] dump(UUID session, StageAttempt stage, String occasion, byte[] dump) {
+    byte[] what = occasion.getBytes(StandardCharsets.UTF_8);
+    return head(DUMP, session, 3 * Integer.BYTES + what.length + dump.length)
+        .putInt(stage.stageId())
+        .putInt(stage.attempt())
+        .putInt(what.length)
+        .put(what)
+        .put(dump)
+        .array();
+  }
+
+  /** The next text of {@code message}: its group or occasion. */
+  static String text(ByteBuffer message) {
     byte[] name = new byte[Math.min(message.getInt(), message.remaining())];
     message.get(name);
     return new String(name, StandardCharsets.UTF_8);
@@ -60,6 +73,13 @@ final class StoreMessages {
 
   static byte[] close(UUID session) {
     return head(CLOSE, session, 0).array();
+  }
+
+  /** What remains of {@code message}. */
+  static byte[] rest(ByteBuffer message) {
+    byte[] rest = new byte[message.remaining()];
+    message.get(rest);
+    return rest;
   }
 
   private static ByteBuffer head(byte kind, UUID session, int more) {

@@ -9,6 +9,7 @@ import org.sparkcollectives.Failure;
 import org.sparkcollectives.RankContext;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.object.ObjectCodec;
+import org.sparkcollectives.recorder.FlightDump;
 import scala.Tuple2;
 
 /** A barrier task as the host of a rank. */
@@ -75,6 +76,15 @@ final class TaskRank implements RankContext {
   public void left(String group) {
     if (store != null) {
       store.revokeWill(group);
+    }
+  }
+
+  @Override
+  public void dumped(String world, String occasion, FlightDump dump) {
+    if (store == null) {
+      RankContext.super.dumped(world, occasion, dump);
+    } else {
+      store.handIn(occasion, dump);
     }
   }
 

@@ -1,0 +1,88 @@
+package org.sparkcollectives.recorder;
+
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.Warmup;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.OpType;
+
+/** What it costs an operation to be recorded, from its call over its start to its end. */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Warmup(iterations = 3, time = 1)
+@Measurement(iterations = 5, time = 1)
+@Fork(1)
+public class RecordingBenchmark {
+
+  /** How many records are kept: none, or as many as by default. */
+  @Param({"0", "2000"})
+  public int capacity;
+
+  private final RecordedOperation operation = new AllReduce();
+  private GroupRecords group;
+  private long number;
+
+  private record AllReduce() implements RecordedOperation {
+    @Override
+    public OpType type() {
+      return OpType.ALL_REDUCE;
+    }
+
+    @Override
+    public DType dtype() {
+      return DType.FLOAT32;
+    }
+
+    @Override
+    public long inputCount() {
+      return 1;
+    }
+
+    @Override
+    public long outputCount() {
+      return 1;
+    }
+
+    @Override
+    public long agreedCount() {
+      return 1;
+    }
+
+    @Override
+    public String particulars() {
+      return "SUM";
+    }
+  }
+
+  /** Called by JMH. */
+  @Setup
+  public void setUp() {
+    group = new RecordRing(capacity).join("world", "", List.of(0));
+  }
+
+  /** The clock alone, which is read three times for a record. */
+  @Benchmark
+  public long clock() {
+    return System.nanoTime();
+  }
+
+  /** A record from the call to the end. */
+  @Benchmark
+  public RecordRing.Entry record() {
+    RecordRing.Entry entry = group.record(operation, number++, 1000, System.nanoTime());
+    entry.started();
+    entry.completed(true);
+    return entry;
+  }
+}

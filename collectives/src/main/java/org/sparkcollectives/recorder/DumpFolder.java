@@ -1,0 +1,102 @@
+package org.sparkcollectives.recorder;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * A folder with the dumps of the ranks of one world, made at one occasion: {@code dump-3.json} and,
+ * for PyTorch's analyser, {@code rank_3} in Python's pickle format.
+ */
+public final class DumpFolder {
+
+  private final Path path;
+
+  /** The folder need not exist yet. */
+  public DumpFolder(Path path) {
+    this.path = path;
+  }
+
+  /**
+   * The folder for what was dumped together.
+   *
+   * @param root the folder of all dumps
+   * @param world what the ranks have in common; a slash becomes a folder, and what is not a letter
+   *     or digit, a hyphen
+   * @param occasion what it was dumped for
+   */
+  public static DumpFolder of(Path root, String world, String occasion) {
+    Path path = root;
+    for (String part : (world + "/" + occasion).split("/+", -1)) {
+      path = path.resolve(part.replaceAll("[^A-Za-z0-9_.-]+", "-").replaceAll("^\\.+$", "-"));
+    }
+    return new DumpFolder(path);
+  }
+
+  /** Where it is. */
+  public Path path() {
+    return path;
+  }
+
+  /**
+   * Adds a rank's dump, in both formats. Who reads the folder sees whole files only.
+   *
+   * @return the bytes written
+   */
+  public long write(FlightDump dump) throws IOException {
+    byte[] json = json(dump);
+    byte[] pickle = PickleWriter.write(TorchLayout.of(dump));
+    write("dump-" + dump.rank() + ".json", json);
+    write("rank_" + dump.rank(), pickle);
+    return (long) json.length + pickle.length;
+  }
+
+  /** Adds a text, in place of one of the same name. */
+  public void write(String name, byte[] content) throws IOException {
+    Files.createDirectories(path);
+    Path part = Files.createTempFile(path, ".", ".part");
+    Files.write(part, content);
+    Files.move(part, path.resolve(name), StandardCopyOption.REPLACE_EXISTING);
+  }
+
+  /**
+   * The dumps in the folder, by rank.
+   *
+   * @throws IllegalArgumentException if a file is no dump
+   */
+  public List<FlightDump> read() throws IOException {
+    List<FlightDump> dumps = new ArrayList<>();
+    try (Stream<Path> files = Files.list(path)) {
+      for (Path file : (Iterable<Path>) files.sorted()::iterator) {
+        if (file.getFileName().toString().matches("dump-\\d+\\.json")) {
+          try {
+            dumps.add(fromJson(Files.readAllBytes(file)));
+          } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(file + ": " + e.getMessage(), e);
+          }
+        }
+      }
+    }
+    dumps.sort(Comparator.comparingInt(FlightDump::rank));
+    return dumps;
+  }
+
+  /** A dump as JSON, in the schema of c10d's flight recorder with some fields besides. */
+  public static byte[] json(FlightDump dump) {
+    return JsonText.write(DumpSchema.of(dump));
+  }
+
+  /**
+   * The dump that {@link #json} wrote.
+   *
+   * @throws IllegalArgumentException if it is none
+   */
+  public static FlightDump fromJson(byte[] json) {
+    return DumpSchema.read(JsonText.read(json));
+  }
+}

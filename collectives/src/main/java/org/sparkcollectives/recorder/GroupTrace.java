@@ -1,0 +1,236 @@
+package org.sparkcollectives.recorder;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/**
+ * The records of one group's ranks side by side: collectives with the same number are the same
+ * call, or should be. Ranks are those in the world.
+ */
+final class GroupTrace {
+
+  private static final int MOST_MESSAGES = 10;
+
+  /** Fewer tell nothing of who is slow. */
+  private static final int FEWEST_TO_COMPARE = 10;
+
+  /** A rank for which the others wait less than this is not worth a word. */
+  private static final double SLOW_NANOS = 1e6;
+
+  private final GroupStatus group;
+  private final List<FlightDump> dumps;
+
+  /** By number, and by rank; a rank that has forgotten a number is not in its map. */
+  private final Map<Long, Map<Integer, FlightRecord>> collectives = new TreeMap<>();
+
+  GroupTrace(GroupStatus group, List<FlightDump> dumps) {
+    this.group = group;
+    this.dumps = dumps;
+    for (FlightDump dump : dumps) {
+      for (FlightRecord record : dump.records()) {
+        if (record.group().equals(group.name()) && !record.opType().isPointToPoint()) {
+          collectives
+              .computeIfAbsent(record.sequenceNumber(), number -> new TreeMap<>())
+              .put(dump.rank(), record);
+        }
+      }
+    }
+  }
+
+  /** What ranks must have in common under a number. */
+  private record Call(Object type, String dtype, long count, String detail) {
+    static Call of(FlightRecord record) {
+      return new Call(record.opType(), record.dtype(), record.agreedCount(), record.detail());
+    }
+  }
+
+  /** The first number under which ranks called different things; what follows is no news. */
+  List<String> mismatches() {
+    for (Map<Integer, FlightRecord> calls : collectives.values()) {
+      Map<Call, List<Integer>> byCall = new LinkedHashMap<>();
+      calls.forEach(
+          (rank, record) ->
+              byCall.computeIfAbsent(Call.of(record), call -> new ArrayList<>()).add(rank));
+      if (byCall.size() > 1) {
+        String sides =
+            byCall.values().stream()
+                .map(ranks -> Ranks.named(ranks) + " called " + calls.get(ranks.get(0)).describe())
+                .collect(Collectors.joining("; "));
+        return List.of("In " + name() + " the calls do not match: " + sides + ".");
+      }
+    }
+    return List.of();
+  }
+
+  /** The first collective that is not done on all ranks, and who does not take part. */
+  List<String> unfinished() {
+    for (Map.Entry<Long, Map<Integer, FlightRecord>> each : collectives.entrySet()) {
+      Map<Integer, FlightRecord> calls = each.getValue();
+      List<Integer> waiting = ranksIn(calls, FlightRecord.State.STARTED, FlightRecord.State.FAILED);
+      List<Integer> queued = ranksIn(calls, FlightRecord.State.SCHEDULED);
+      List<FlightDump> absent =
+          dumps.stream()
+              .filter(dump -> status(dump) == null || status(dump).lastEnqueued() < each.getKey())
+              .toList();
+      if (!waiting.isEmpty() || !queued.isEmpty()) {
+        return List.of(unfinished(calls, waiting, queued, absent));
+      }
+    }
+    return List.of();
+  }
+
+  private String unfinished(
+      Map<Integer, FlightRecord> calls,
+      List<Integer> waiting,
+      List<Integer> queued,
+      List<FlightDump> absent) {
+    List<Integer> done = ranksIn(calls, FlightRecord.State.COMPLETED);
+    List<Integer> inIt = waiting.isEmpty() ? queued : waiting;
+    FlightRecord first = calls.get(inIt.get(0));
+    StringBuilder text = new StringBuilder();
+    text.append(first.describe()).append(" of ").append(name()).append(" did not end: ");
+    String were = inIt.size() == 1 ? " was in it" : " were in it";
+    text.append(Ranks.named(inIt)).append(waiting.isEmpty() ? " had it in the queue" : were);
+    text.append(since(inIt.get(0), first));
+    if (!done.isEmpty()) {
+      text.append("; ").append(Ranks.named(done)).append(" had ended it");
+    }
+    for (FlightDump dump : absent) {
+      text.append("; ").append(dump.where()).append(" had not called it, ").append(last(dump));
+    }
+    return text.append('.').toString();
+  }
+
+  private String since(int rank, FlightRecord record) {
+    long begin = record.startedNanos() == 0 ? record.createdNanos() : record.startedNanos();
+    FlightDump dump = dumpOf(rank);
+    return String.format(
+        Locale.ROOT, " for %.3f s when rank %d dumped", (dump.takenNanos() - begin) / 1e9, rank);
+  }
+
+  private String last(FlightDump dump) {
+    GroupStatus status = status(dump);
+    if (status == null || status.lastEnqueued() < 0) {
+      return "nor any other collective of the group";
+    }
+    Map<Integer, FlightRecord> calls = collectives.getOrDefault(status.lastEnqueued(), Map.of());
+    FlightRecord record = calls.get(dump.rank());
+    if (record == null) {
+      return "its last was #" + status.lastEnqueued();
+    }
+    String ago =
+        record.completedNanos() == 0
+            ? "not ended"
+            : String.format(
+                Locale.ROOT,
+                "ended %.3f s before it dumped",
+                (dump.takenNanos() - record.completedNanos()) / 1e9);
+    return "its last was " + record.describe() + ", " + ago;
+  }
+
+  /** Messages that did not get through. */
+  List<String> messages() {
+    List<String> lines = new ArrayList<>();
+    for (FlightDump dump : dumps) {
+      for (FlightRecord record : dump.records()) {
+        boolean pending =
+            record.group().equals(group.name())
+                && record.opType().isPointToPoint()
+                && record.state() != FlightRecord.State.COMPLETED;
+        if (pending) {
+          lines.add(
+              dump.where()
+                  + " waited in "
+                  + record.describe()
+                  + " of "
+                  + name()
+                  + (record.startedNanos() == 0
+                      ? ", for which its peer had called nothing."
+                      : ", which did not get through."));
+        }
+      }
+    }
+    if (lines.size() > MOST_MESSAGES) {
+      int more = lines.size() - MOST_MESSAGES;
+      lines.subList(MOST_MESSAGES, lines.size()).clear();
+      lines.add(more + " further messages of " + name() + " did not get through.");
+    }
+    return lines;
+  }
+
+  /**
+   * The rank that the others wait for most. Who comes last has the shortest operation, which is
+   * known without comparing the clocks of different hosts.
+   */
+  List<String> slowest() {
+    Map<Integer, Double> lags = new TreeMap<>();
+    int compared = 0;
+    for (Map<Integer, FlightRecord> calls : collectives.values()) {
+      if (calls.size() == group.ranks().size()
+          && calls.values().stream().allMatch(this::isWaited)) {
+        compared++;
+        double longest = calls.values().stream().mapToDouble(this::nanos).max().orElse(0);
+        calls.forEach((rank, record) -> lags.merge(rank, longest - nanos(record), Double::sum));
+      }
+    }
+    int count = compared;
+    return lags.entrySet().stream()
+        .max(Map.Entry.comparingByValue())
+        .filter(most -> count >= FEWEST_TO_COMPARE && most.getValue() / count > SLOW_NANOS)
+        .map(
+            most ->
+                String.format(
+                    Locale.ROOT,
+                    "In %s rank %d came last most: the others waited %.1f ms for it on average in"
+                        + " the %,d collectives that all ranks remember.",
+                    name(),
+                    most.getKey(),
+                    most.getValue() / count / 1e6,
+                    count))
+        .stream()
+        .toList();
+  }
+
+  /** Whether the operation ended well and cannot end on any rank before all have come. */
+  private boolean isWaited(FlightRecord record) {
+    return record.state() == FlightRecord.State.COMPLETED
+        && switch (record.opType()) {
+          case BROADCAST, REDUCE, GATHER, SCATTER -> false;
+          default -> true;
+        };
+  }
+
+  private double nanos(FlightRecord record) {
+    return record.completedNanos() - record.startedNanos();
+  }
+
+  private static List<Integer> ranksIn(
+      Map<Integer, FlightRecord> calls, FlightRecord.State... states) {
+    return calls.entrySet().stream()
+        .filter(each -> List.of(states).contains(each.getValue().state()))
+        .map(Map.Entry::getKey)
+        .toList();
+  }
+
+  private GroupStatus status(FlightDump dump) {
+    return dump.group(group.name());
+  }
+
+  private FlightDump dumpOf(int rank) {
+    return dumps.stream()
+        .filter(dump -> dump.rank() == rank)
+        .findFirst()
+        .map(Objects::requireNonNull)
+        .orElseThrow();
+  }
+
+  private String name() {
+    return "group \"" + group.name() + "\"";
+  }
+}

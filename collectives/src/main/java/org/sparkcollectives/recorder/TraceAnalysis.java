@@ -1,0 +1,67 @@
+package org.sparkcollectives.recorder;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * What the dumps of a world's ranks tell: which rank is missing, which called something else than
+ * the others, which lags, and which messages wait for their peer. In plain words, what matters most
+ * first.
+ */
+public final class TraceAnalysis {
+
+  private final List<FlightDump> dumps;
+  private final List<String> findings = new ArrayList<>();
+
+  private TraceAnalysis(List<FlightDump> dumps) {
+    this.dumps = dumps;
+  }
+
+  /**
+   * The findings, a sentence each; none if there is nothing to be said.
+   *
+   * @param dumps one for each rank, as far as there are any
+   */
+  public static List<String> of(List<FlightDump> dumps) {
+    return new TraceAnalysis(dumps).findings();
+  }
+
+  private List<String> findings() {
+    Map<String, GroupStatus> groups = new LinkedHashMap<>();
+    Map<Integer, FlightDump> byRank = new TreeMap<>();
+    for (FlightDump dump : dumps) {
+      byRank.put(dump.rank(), dump);
+      dump.groups().forEach(group -> groups.putIfAbsent(group.name(), group));
+    }
+    missingDumps(groups.values().stream().toList(), byRank);
+    for (GroupStatus group : groups.values()) {
+      List<FlightDump> members =
+          group.ranks().stream().filter(byRank::containsKey).map(byRank::get).toList();
+      GroupTrace trace = new GroupTrace(group, members);
+      findings.addAll(trace.mismatches());
+      findings.addAll(trace.unfinished());
+      findings.addAll(trace.messages());
+      findings.addAll(trace.slowest());
+    }
+    return List.copyOf(findings);
+  }
+
+  private void missingDumps(List<GroupStatus> groups, Map<Integer, FlightDump> byRank) {
+    List<Integer> missing =
+        groups.stream()
+            .flatMap(group -> group.ranks().stream())
+            .filter(rank -> !byRank.containsKey(rank))
+            .distinct()
+            .sorted()
+            .toList();
+    if (!missing.isEmpty()) {
+      findings.add(
+          "There is no dump of "
+              + Ranks.named(missing)
+              + ": the process is gone, could not hand in its dump, or had left before.");
+    }
+  }
+}

@@ -1,0 +1,93 @@
+package org.sparkcollectives.recorder;
+
+import java.util.List;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.OpType;
+
+/** Records for tests. */
+final class Traces {
+
+  static final String WORLD = "app/stage 1.0/world";
+
+  private static final long BEGIN = 1_700_000_000_000_000_000L;
+  private static final long MILLISECOND = 1_000_000;
+
+  private Traces() {}
+
+  /** What a recorder is told of a call. */
+  private record Call(
+      OpType type,
+      DType dtype,
+      long inputCount,
+      long outputCount,
+      long agreedCount,
+      String particulars)
+      implements RecordedOperation {}
+
+  static RecordRing.Entry call(GroupRecords group, OpType type, long number) {
+    return group.record(
+        new Call(type, DType.FLOAT32, 4, 4, 4, "SUM"), number, 1000, System.nanoTime());
+  }
+
+  /** An all-reduce of 4 elements, that began {@code number} * 10 ms after the first. */
+  static FlightRecord allReduce(long number, FlightRecord.State state, double millis) {
+    return allReduce(number, 4, state, millis);
+  }
+
+  static FlightRecord allReduce(long number, long count, FlightRecord.State state, double millis) {
+    return record(number, OpType.ALL_REDUCE, count, "SUM", FlightRecord.NO_PEER, state, millis);
+  }
+
+  static FlightRecord record(
+      long number,
+      OpType type,
+      long count,
+      String detail,
+      int peer,
+      FlightRecord.State state,
+      double millis) {
+    long created = BEGIN + number * 10 * MILLISECOND;
+    boolean began = state != FlightRecord.State.SCHEDULED;
+    boolean ended = state == FlightRecord.State.COMPLETED || state == FlightRecord.State.FAILED;
+    return new FlightRecord(
+        number,
+        WORLD,
+        type,
+        number,
+        "float32",
+        count,
+        count,
+        type.isPointToPoint() ? 0 : count,
+        detail,
+        peer,
+        state,
+        "task",
+        created,
+        began ? created + 1000 : 0,
+        ended ? created + 1000 + (long) (millis * MILLISECOND) : 0,
+        30_000);
+  }
+
+  /** The dump of a rank of a world of three, a second after the first record. */
+  static FlightDump dump(int rank, FlightRecord... records) {
+    long last = -1;
+    long completed = -1;
+    for (FlightRecord record : records) {
+      if (!record.opType().isPointToPoint()) {
+        last = record.sequenceNumber();
+        completed = record.state() == FlightRecord.State.COMPLETED ? last : completed;
+      }
+    }
+    GroupStatus group =
+        new GroupStatus(WORLD, "the \"world\"", List.of(0, 1, 2), last, last, completed);
+    return new FlightDump(
+        rank,
+        "host-" + rank,
+        "" + rank,
+        100 + rank,
+        "a test",
+        BEGIN + 1000 * MILLISECOND,
+        List.of(group),
+        List.of(records));
+  }
+}

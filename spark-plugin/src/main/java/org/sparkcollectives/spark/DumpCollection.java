@@ -1,0 +1,223 @@
+package org.sparkcollectives.spark;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import java.util.zip.GZIPInputStream;
+import java.util.zip.GZIPOutputStream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkcollectives.CollectivesConfiguration;
+import org.sparkcollectives.config.Configuration;
+import org.sparkcollectives.recorder.DumpFolder;
+import org.sparkcollectives.recorder.FlightDump;
+import org.sparkcollectives.recorder.FlightTrace;
+
+/**
+ * Where the driver collects the dumps of an application's ranks: a folder for each stage attempt
+ * and occasion, and in it a report, which is written and logged {@link #SETTLE} after the first
+ * dump.
+ *
+ * <p>What arrives is bounded twice: a dump when it is unpacked, and all of them together when they
+ * are written. Thread-safe; one thread writes.
+ */
+final class DumpCollection implements AutoCloseable {
+
+  /** How long after the first dump of an occasion the others have most likely come. */
+  private static final Duration SETTLE = Duration.ofSeconds(2);
+
+  /** More than the largest dump has: 20,000 records of half a kilobyte, and their groups. */
+  private static final int MAX_DUMP_BYTES = 64 << 20;
+
+  private static final String REPORT = "report.txt";
+  private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
+  private static final Logger LOG = LoggerFactory.getLogger(DumpCollection.class);
+
+  private final Supplier<String> application;
+  private final String configuredFolder;
+  private final long maxBytes;
+  private final ScheduledThreadPoolExecutor writer;
+  private final Map<Path, Integer> arrived = new LinkedHashMap<>();
+  private final List<Path> unreported = new ArrayList<>();
+  private Path root;
+  private long written;
+  private boolean full;
+
+  /** With the application's id, which is not known yet while plugins start. */
+  DumpCollection(Supplier<String> application, Configuration configuration) {
+    this.application = application;
+    this.configuredFolder = configuration.get(CollectivesConfiguration.FLIGHT_RECORDER_FOLDER);
+    this.maxBytes = configuration.get(CollectivesConfiguration.FLIGHT_RECORDER_FOLDER_SIZE);
+    this.writer =
+        new ScheduledThreadPoolExecutor(
+            1,
+            body -> {
+              Thread thread = Executors.defaultThreadFactory().newThread(body);
+              thread.setName("collectives-dumps");
+              thread.setDaemon(true);
+              return thread;
+            });
+    // With the last thing to do the thread goes too.
+    writer.setKeepAliveTime(5, TimeUnit.SECONDS);
+    writer.allowCoreThreadTimeOut(true);
+    writer.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+  }
+
+  /** A dump as it travels. */
+  static byte[] pack(FlightDump dump) {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    try (GZIPOutputStream out = new GZIPOutputStream(bytes)) {
+      out.write(DumpFolder.json(dump));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return bytes.toByteArray();
+  }
+
+  /**
+   * What {@link #pack} made.
+   *
+   * @throws IllegalArgumentException if it is no dump, or too large for one
+   */
+  static FlightDump unpack(byte[] packed) {
+    try (GZIPInputStream in = new GZIPInputStream(new ByteArrayInputStream(packed))) {
+      byte[] json = in.readNBytes(MAX_DUMP_BYTES + 1);
+      if (json.length > MAX_DUMP_BYTES) {
+        throw new IllegalArgumentException("a dump of more than " + MAX_DUMP_BYTES + " bytes");
+      }
+      return DumpFolder.fromJson(json);
+    } catch (IOException e) {
+      throw new IllegalArgumentException("not a packed dump: " + e.getMessage(), e);
+    }
+  }
+
+  /** Takes a rank's dump, and writes it in the background. */
+  void receive(StageAttempt stage, String occasion, byte[] packed) {
+    try {
+      writer.execute(() -> write(stage, occasion, packed));
+    } catch (RejectedExecutionException e) {
+      LOG.debug("A dump of {} came after the end of the application", stage);
+    }
+  }
+
+  private void write(StageAttempt stage, String occasion, byte[] packed) {
+    try {
+      FlightDump dump = unpack(packed);
+      if (written >= maxBytes) {
+        if (!full) {
+          LOG.warn(
+              "Dumps of flight recorders take {} bytes in {}: further ones are not written, see {}",
+              written,
+              root,
+              CollectivesConfiguration.FLIGHT_RECORDER_FOLDER_SIZE.key());
+        }
+        full = true;
+        return;
+      }
+      DumpFolder folder = folder(stage, occasion);
+      written += folder.write(dump);
+      arrived(folder);
+    } catch (IOException | IllegalArgumentException e) {
+      LOG.warn("A dump of a flight recorder of {} cannot be kept: {}", stage, e.toString());
+    }
+  }
+
+  private void arrived(DumpFolder folder) {
+    synchronized (arrived) {
+      arrived.merge(folder.path(), 1, Integer::sum);
+      arrived.notifyAll();
+    }
+    if (!unreported.contains(folder.path())) {
+      unreported.add(folder.path());
+      try {
+        writer.schedule(() -> report(folder.path()), SETTLE.toMillis(), TimeUnit.MILLISECONDS);
+      } catch (RejectedExecutionException e) {
+        LOG.debug("The application ends: what is not reported yet is reported by close");
+      }
+    }
+  }
+
+  private void report(Path path) {
+    if (!unreported.remove(path)) {
+      return;
+    }
+    try {
+      DumpFolder folder = new DumpFolder(path);
+      String report = FlightTrace.report(folder.read());
+      folder.write(REPORT, report.getBytes(UTF_8));
+      LOG.warn("Flight recorders were dumped to {}:\n{}", path, report);
+    } catch (IOException | IllegalArgumentException e) {
+      LOG.warn("The dumps of flight recorders in {} cannot be read: {}", path, e.toString());
+    }
+  }
+
+  /** The folder of what is dumped together; a folder for all is made at the first dump. */
+  private synchronized DumpFolder folder(StageAttempt stage, String occasion) throws IOException {
+    if (root == null) {
+      // Only the user that runs the driver may look into a temporary folder.
+      root =
+          configuredFolder.isEmpty()
+              ? Files.createTempDirectory("spark-collectives-dumps-")
+              : Files.createDirectories(Path.of(configuredFolder));
+    }
+    return DumpFolder.of(root, application.get() + "/" + stage, occasion);
+  }
+
+  /**
+   * Waits until {@code count} ranks have dumped, for {@code nanos} at the most.
+   *
+   * @return where they are, also if they are fewer
+   */
+  Path await(StageAttempt stage, String occasion, int count, long nanos)
+      throws InterruptedException {
+    Path path;
+    try {
+      path = folder(stage, occasion).path();
+    } catch (IOException e) {
+      throw new UncheckedIOException("There is no folder for dumps of flight recorders", e);
+    }
+    long end = System.nanoTime() + nanos;
+    synchronized (arrived) {
+      long left = end - System.nanoTime();
+      while (arrived.getOrDefault(path, 0) < count && left > 0) {
+        TimeUnit.NANOSECONDS.timedWait(arrived, left);
+        left = end - System.nanoTime();
+      }
+    }
+    return path;
+  }
+
+  /** Writes what has arrived, and the reports that are due; takes ten seconds at the most. */
+  @Override
+  public void close() {
+    try {
+      writer.execute(() -> List.copyOf(unreported).forEach(this::report));
+    } catch (RejectedExecutionException e) {
+      return;
+    }
+    writer.shutdown();
+    try {
+      if (!writer.awaitTermination(CLOSE_TIMEOUT.toSeconds(), TimeUnit.SECONDS)) {
+        LOG.warn("Dumps of flight recorders are not all written after {}", CLOSE_TIMEOUT);
+        writer.shutdownNow();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,98 @@
+package org.sparkcollectives.spark
+
+import java.nio.file.{Files, Path, Paths}
+import java.time.Duration
+
+import scala.concurrent.{Await, Future}
+import scala.concurrent.ExecutionContext.Implicits.global
+import scala.concurrent.duration._
+
+import org.scalatest.funsuite.AnyFunSuite
+import org.sparkcollectives.recorder.{DumpFolder, FlightDump}
+
+/** Dumps of the ranks' flight recorders arrive at the driver, on failure and when asked for. */
+class FlightDumpSuite extends AnyFunSuite with LocalCluster {
+
+  private val root = Files.createTempDirectory("dumps")
+
+  override def settings: Map[String, String] =
+    Map(
+      "spark.plugins" -> classOf[CollectivesPlugin].getName,
+      "spark.collectives.flightRecorder.folder" -> root.toString
+    )
+
+  /** The folders of an occasion, of all stages. */
+  private def folders(occasion: String): Seq[Path] = {
+    val found = Files.walk(root)
+    try
+      found.toArray.toSeq
+        .map(_.asInstanceOf[Path])
+        .filter(_.getFileName.toString == occasion)
+    finally found.close()
+  }
+
+  private def dumps(folder: Path): Seq[FlightDump] =
+    new DumpFolder(folder).read().toArray(Array.empty[FlightDump]).toSeq
+
+  test("when a group fails, the driver has the dumps of all ranks and says who did not come") {
+    intercept[org.apache.spark.SparkException] {
+      Jobs.ranks(sc, 3) { world =>
+        world.barrier().await()
+        val view = world.withTimeout(Duration.ofSeconds(1))
+        if (world.rank == 1) Stuck.untilTheGroupFails(world)
+        else Jobs.sum(view)
+      }
+    }
+    eventually(s"a report, but there is ${folders("failure")}")(
+      folders("failure").exists(folder => Files.exists(folder.resolve("report.txt")))
+    )
+    val folder = folders("failure").head
+    assert(folder.toString.contains(sc.applicationId), folder)
+    assert(dumps(folder).map(_.rank) == Seq(0, 1, 2))
+    assert(dumps(folder).map(_.executorId).distinct.size == 2)
+    val report = Files.readString(folder.resolve("report.txt"))
+    assert(report.contains("all-reduce #1 (int32 x 1000, SUM)"), report)
+    assert(report.contains("ranks 0 and 2 were in it"), report)
+    assert("rank 1 \\(.*\\) had not called it".r.findFirstIn(report).isDefined, report)
+    for (rank <- 0 to 2) assert(Files.exists(folder.resolve(s"rank_$rank")))
+  }
+
+  test("ranks dump when the driver asks, and go on") {
+    val path = Files.createTempDirectory("asked").toString
+    val job = Future(Jobs.ranks(sc, 3) { world =>
+      world.barrier().await()
+      Files.writeString(Paths.get(path, s"ready-${world.rank}"), "")
+      // Rank 2 does not respond in its own code.
+      if (world.rank == 2) Stuck.awaitFile(path, "go")
+      Jobs.sum(world)
+    })
+    for (rank <- 0 to 2) eventually("all run")(Files.exists(Paths.get(path, s"ready-$rank")))
+    val found = SparkCollectives.dump(sc, "it seems to hang", Duration.ofSeconds(60))
+    assert(found.size == 1)
+    val asked = dumps(found.get(0))
+    assert(asked.map(_.rank) == Seq(0, 1, 2))
+    assert(asked.map(_.reason).distinct == Seq("it seems to hang"))
+    Files.writeString(Paths.get(path, "go"), "")
+    assert(Await.result(job, 60.seconds) == Seq(6, 6, 6))
+    eventually("nothing is left")(DriverStore.keys(org.apache.spark.SparkEnv.get) == 0)
+    assert(SparkCollectives.dump(sc, "nothing runs", Duration.ofSeconds(1)).isEmpty)
+  }
+}
+
+/** Apart from the suite, so that no task carries it along. */
+object Stuck extends Patience {
+
+  def awaitFile(path: String, name: String): Unit =
+    eventually(s"no $name in $path")(Files.exists(Path.of(path, name)))
+
+  /** What a rank does that is late for an operation. */
+  def untilTheGroupFails(world: org.sparkcollectives.ProcessGroup): Int = {
+    def failed: Boolean =
+      try {
+        world.withTimeout(Duration.ofSeconds(60)).store.check(java.util.List.of("nothing"))
+        false
+      } catch { case _: RuntimeException => true }
+    eventually("the group fails")(failed)
+    0
+  }
+}
