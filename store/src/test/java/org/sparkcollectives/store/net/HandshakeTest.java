@@ -35,6 +35,8 @@ class HandshakeTest {
   private final List<ConnectionId> accepted = new ArrayList<>();
   private final List<String> refused = new ArrayList<>();
   private CompletableFuture<byte[]> serverSecret = CompletableFuture.completedFuture(SECRET);
+  private TransportSecurity serverSecurity = TransportSecurity.plain();
+  private TransportSecurity clientSecurity = TransportSecurity.plain();
   private final CompletableFuture<Channel> done = new CompletableFuture<>();
   private final EmbeddedChannel server = new EmbeddedChannel(false, false);
   private final EmbeddedChannel client = new EmbeddedChannel(false, false);
@@ -66,7 +68,7 @@ class HandshakeTest {
             new ChannelInitializer<Channel>() {
               @Override
               protected void initChannel(Channel channel) {
-                ServerHandshake.addTo(channel.pipeline(), gate, TIMEOUT);
+                ServerHandshake.addTo(channel.pipeline(), gate, serverSecurity, TIMEOUT);
               }
             });
     client
@@ -75,7 +77,8 @@ class HandshakeTest {
             new ChannelInitializer<Channel>() {
               @Override
               protected void initChannel(Channel channel) {
-                ClientHandshake.addTo(channel.pipeline(), ID, clientSecret, TIMEOUT, done);
+                ClientHandshake.addTo(
+                    channel.pipeline(), ID, clientSecret, clientSecurity, TIMEOUT, done);
               }
             });
     server.register();
