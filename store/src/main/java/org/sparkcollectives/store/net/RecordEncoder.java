@@ -1,6 +1,7 @@
 package org.sparkcollectives.store.net;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
@@ -55,10 +56,7 @@ final class RecordEncoder extends ChannelOutboundHandlerAdapter {
       return;
     }
     try {
-      while (plain.readableBytes() > MAX_PLAIN_BYTES) {
-        context.write(record(context, DATA, plain.readSlice(MAX_PLAIN_BYTES)));
-      }
-      context.write(plain.isReadable() ? record(context, DATA, plain) : plain.retain(), promise);
+      context.write(records(context, plain), promise);
     } catch (GeneralSecurityException | RuntimeException e) {
       // A record that was counted, but not sent: what comes after it could not be read.
       ended = true;
@@ -66,6 +64,31 @@ final class RecordEncoder extends ChannelOutboundHandlerAdapter {
       context.close();
     } finally {
       plain.release();
+    }
+  }
+
+  /** All records of a message as one: a write may call for others before it returns. */
+  private ByteBuf records(ChannelHandlerContext context, ByteBuf plain)
+      throws GeneralSecurityException {
+    if (!plain.isReadable()) {
+      return plain.retain();
+    }
+    if (plain.readableBytes() <= MAX_PLAIN_BYTES) {
+      return record(context, DATA, plain);
+    }
+    CompositeByteBuf all = context.alloc().compositeBuffer(Integer.MAX_VALUE);
+    boolean complete = false;
+    try {
+      while (plain.isReadable()) {
+        ByteBuf part = plain.readSlice(Math.min(MAX_PLAIN_BYTES, plain.readableBytes()));
+        all.addComponent(true, record(context, DATA, part));
+      }
+      complete = true;
+      return all;
+    } finally {
+      if (!complete) {
+        all.release();
+      }
     }
   }
 
