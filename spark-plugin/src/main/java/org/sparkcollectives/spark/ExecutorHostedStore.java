@@ -37,8 +37,7 @@ final class ExecutorHostedStore {
       String[] told = task.allGather("")[0].split(" ", -1);
       byte[] secret = HexFormat.of().parseHex(told[2]);
       Store client =
-          TcpStore.connect(
-              told[0], Integer.parseInt(told[1]), secret, security, timeout);
+          TcpStore.connect(told[0], Integer.parseInt(told[1]), secret, security, timeout);
       return new ExecutorHostedStore(client, null);
     }
     LOG.info(
@@ -46,7 +45,7 @@ final class ExecutorHostedStore {
             + " SparkCollectives.install(sparkContext) on the driver, or set"
             + " spark.plugins={}, to avoid that",
         CollectivesPlugin.class.getName());
-    SparkSecurity.warnIfOpen(SparkEnv.get().conf());
+    SparkSecurity.warnIfOpen(SparkEnv.get());
     byte[] secret = new byte[SECRET_BYTES];
     new SecureRandom().nextBytes(secret);
     TcpStoreServer server = TcpStore.server(host, 0, secret, security);

@@ -2,6 +2,7 @@ package org.sparkcollectives.spark;
 
 import java.util.Collections;
 import java.util.Map;
+import java.util.Set;
 import java.util.WeakHashMap;
 import org.apache.spark.SecurityManager;
 import org.apache.spark.SparkConf;
@@ -27,6 +28,9 @@ final class SparkSecurity {
   /** One for each application, as ranks of equal security share a port. */
   private static final Map<SparkEnv, TransportSecurity> MADE =
       Collections.synchronizedMap(new WeakHashMap<>());
+
+  private static final Set<SparkEnv> WARNED =
+      Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
   private SparkSecurity() {}
 
@@ -71,9 +75,9 @@ final class SparkSecurity {
     }
   }
 
-  /** Says once for an application, on its driver, what follows where Spark authenticates nobody. */
-  static void warnIfOpen(SparkConf conf) {
-    if (!conf.getBoolean("spark.authenticate", false)) {
+  /** Says once in a process that serves a store what follows where Spark authenticates nobody. */
+  static void warnIfOpen(SparkEnv env) {
+    if (!env.conf().getBoolean("spark.authenticate", false) && WARNED.add(env)) {
       LOG.warn(
           "spark.authenticate is off: whoever reaches the ports of this application can get the"
               + " secrets of its process groups, join them, and read what they send. Set"
