@@ -152,11 +152,11 @@ public final class ServerHandshake extends SimpleChannelInboundHandler<ByteBuf> 
   private void proof(ChannelHandlerContext context, ByteBuf message, byte[] bytes)
       throws SSLPeerUnverifiedException {
     boolean ours = HandshakeMessages.isOurs(message) && HandshakeMessages.isThisVersion(message);
-    if (!ours || message.readableBytes() != 1 + HandshakeMessages.PROOF_BYTES) {
+    boolean whole = ours && message.readableBytes() == 1 + HandshakeMessages.PROOF_BYTES;
+    if (!whole || message.readByte() != HandshakeMessages.OK) {
       refuse(context, null, NOT_OURS);
       return;
     }
-    message.readByte();
     byte[] proof = HandshakeMessages.bytes(message, HandshakeMessages.PROOF_BYTES);
     byte[] binding = security.binding(context.channel(), true);
     Transcript transcript = new Transcript(clientNonce, serverNonce, hello, binding);
@@ -222,7 +222,10 @@ public final class ServerHandshake extends SimpleChannelInboundHandler<ByteBuf> 
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
     if (ended) {
-      context.fireExceptionCaught(cause);
+      // Of somebody who was refused nothing more is said, whatever else he has sent.
+      if (context.channel().isActive()) {
+        context.fireExceptionCaught(cause);
+      }
       return;
     }
     refuse(context, null, reason(cause));
