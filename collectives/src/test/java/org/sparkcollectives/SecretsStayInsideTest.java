@@ -72,7 +72,7 @@ class SecretsStayInsideTest {
       assertThat(process.exitStatus()).as(process.output()).isZero();
       output = process.output();
     }
-    assertThat(output).contains("done").contains("refused the secret").contains("TRACE");
+    assertThat(output).contains("done").contains("refused the secret").contains("DEBUG");
     byte[] agreed = Files.readAllBytes(roster);
     byte[] secret = Arrays.copyOfRange(agreed, SECRET_OFFSET, SECRET_OFFSET + SECRET_BYTES);
     assertThat(agreed[1]).as("the length of the secret").isEqualTo((byte) SECRET_BYTES);
