@@ -12,7 +12,7 @@ class AesGcmCollectivesTest extends CollectivesContractTest {
   }
 
   @Override
-  RankContext context() {
+  RankContext context(int rank) {
     return new HostedRank(List.of(), TransportSecurity.aesGcm());
   }
 }
