@@ -77,10 +77,23 @@ public final class CollectivesConfiguration {
       ConfigEntry.string("spark.collectives.rendezvous.secret")
           .doc(
               "What the processes of a `tcp://` or `env://` rendezvous prove to each other that they"
-                  + " have. Empty: whoever reaches the port may join. Not used by Spark tasks,"
-                  + " whose store is guarded by Spark or by a secret of its own.")
+                  + " have: something random, as of `openssl rand -hex 32`. Empty: whoever reaches"
+                  + " the port may join. Not used by Spark tasks, whose store is guarded by Spark or"
+                  + " by a secret of its own.")
           .since("0.1.0")
           .defaultsTo("");
+
+  /** See {@link Encryption}. */
+  public static final ConfigEntry<Encryption> ENCRYPTION =
+      ConfigEntry.choice("spark.collectives.encryption", Encryption.class)
+          .doc(
+              "`NONE`, or `AES_GCM`: what ranks send over TCP, and what they say to a store over"
+                  + " TCP, is encrypted with keys that follow from a secret. The same for all ranks."
+                  + " A `tcp://` or `env://` rendezvous then needs"
+                  + " `spark.collectives.rendezvous.secret`. In Spark `NONE` means what Spark's own"
+                  + " settings say; see [security](security.md).")
+          .since("0.1.0")
+          .defaultsTo(Encryption.NONE);
 
   /** How long to try to connect to a peer. */
   public static final ConfigEntry<Duration> CONNECT_TIMEOUT =
@@ -288,6 +301,7 @@ public final class CollectivesConfiguration {
         BIND_HOST,
         HOST,
         RENDEZVOUS_SECRET,
+        ENCRYPTION,
         CONNECT_TIMEOUT,
         NATIVE,
         DIRECT,

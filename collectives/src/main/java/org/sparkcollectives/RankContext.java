@@ -77,9 +77,9 @@ public interface RankContext {
     return "127.0.0.1";
   }
 
-  /** How connections between ranks are protected on the wire. */
+  /** How connections between ranks are protected on the wire; alike for all ranks. */
   default TransportSecurity security() {
-    return TransportSecurity.plain();
+    return configuration().get(CollectivesConfiguration.ENCRYPTION).security();
   }
 
   /**

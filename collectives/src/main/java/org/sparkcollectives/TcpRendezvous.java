@@ -35,13 +35,26 @@ final class TcpRendezvous implements RendezvousHandler {
         configuration
             .get(CollectivesConfiguration.RENDEZVOUS_SECRET)
             .getBytes(StandardCharsets.UTF_8);
+    TransportSecurity security = configuration.get(CollectivesConfiguration.ENCRYPTION).security();
+    if (secret.length == 0 && !security.isPlain()) {
+      throw new IllegalArgumentException(
+          "With "
+              + CollectivesConfiguration.ENCRYPTION
+              + ", the ranks that meet at "
+              + host
+              + ":"
+              + port
+              + " need a secret, from which the keys follow: set "
+              + CollectivesConfiguration.RENDEZVOUS_SECRET
+              + " to the same random text on all of them, such as \"openssl rand -hex 32\" gives");
+    }
     String own = LocalAddress.towards(host, port);
     if (rank > 0) {
       Duration timeout = configuration.get(StoreConfiguration.TIMEOUT);
-      Store client = TcpStore.connect(host, port, secret, TransportSecurity.plain(), timeout);
+      Store client = TcpStore.connect(host, port, secret, security, timeout);
       return new Meeting(client, rank, size, own, client::close);
     }
-    TcpStoreServer server = TcpStore.server(host, port, secret, TransportSecurity.plain());
+    TcpStoreServer server = TcpStore.server(host, port, secret, security);
     return new Meeting(
         server,
         rank,

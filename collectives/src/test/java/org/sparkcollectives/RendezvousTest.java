@@ -25,6 +25,7 @@ import org.sparkcollectives.store.net.TransportSecurity;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.RankProcesses;
 import org.sparkcollectives.testing.RankThreads;
+import org.sparkcollectives.testing.Wiretap;
 
 /** How ranks meet, in processes of their own too. */
 @ExtendWith(LeakCheck.class)
@@ -110,6 +111,50 @@ class RendezvousTest {
           }
           return null;
         });
+  }
+
+  @Test
+  void ranksEncryptWhatTheySayToTheStoreAndToEachOther() throws Exception {
+    String encryption = CollectivesConfiguration.ENCRYPTION.key();
+    String secret = CollectivesConfiguration.RENDEZVOUS_SECRET.key();
+    System.setProperty(encryption, "aes-gcm");
+    System.setProperty(secret, "open sesame");
+    int port = RankProcesses.freePort();
+    try (Wiretap wire = Wiretap.on(port)) {
+      RankThreads.run(
+          2,
+          rank -> {
+            int seen = rank == 0 ? port : wire.port();
+            String url = "tcp://127.0.0.1:" + seen + "?world_size=2&rank=" + rank;
+            GroupOptions options = GroupOptions.defaults().withTransports("tcp");
+            try (ProcessGroup world = Rendezvous.join(url, options)) {
+              long[] sum = {rank + 1};
+              world.allReduce(Tensor.of(sum), ReduceOp.SUM).await();
+              assertThat(sum).containsExactly(3);
+            }
+            return null;
+          });
+      assertThat(wire.seen())
+          .contains("store") // What the connection is for is said before the keys are agreed on.
+          .doesNotContain("rendezvous/")
+          .doesNotContain("127.0.0.1");
+    } finally {
+      System.clearProperty(encryption);
+      System.clearProperty(secret);
+    }
+  }
+
+  @Test
+  void encryptionWithoutASecretIsRefused() {
+    String property = CollectivesConfiguration.ENCRYPTION.key();
+    System.setProperty(property, "AES_GCM");
+    try {
+      assertThatThrownBy(() -> Rendezvous.join("tcp://127.0.0.1:1?rank=1&world_size=2"))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining(CollectivesConfiguration.RENDEZVOUS_SECRET.key());
+    } finally {
+      System.clearProperty(property);
+    }
   }
 
   @Test

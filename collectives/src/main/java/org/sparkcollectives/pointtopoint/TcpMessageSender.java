@@ -46,6 +46,7 @@ final class TcpMessageSender extends SimpleChannelInboundHandler<ByteBuf> {
   private final Deque<Message> accepted = new ArrayDeque<>();
   private ChannelHandlerContext context;
   private boolean ended;
+  private boolean sending;
   private long nextId;
 
   TcpMessageSender(Listener listener) {
@@ -61,8 +62,11 @@ final class TcpMessageSender extends SimpleChannelInboundHandler<ByteBuf> {
   void offer(PostedSend send) {
     Message message = new Message(nextId++, send);
     offered.put(message.id, message);
+    sending = true;
     context.writeAndFlush(
         MessageFrames.offer(context.alloc(), message.id, send.tag(), send.dtype(), send.count()));
+    sending = false;
+    sendOn();
   }
 
   /** Says that no more will come, and closes the connection; on the event loop. */
@@ -99,7 +103,26 @@ final class TcpMessageSender extends SimpleChannelInboundHandler<ByteBuf> {
     sendOn();
   }
 
+  /**
+   * Sends as much as the channel takes. To write or flush may change whether it takes more, and so
+   * call this again in the middle of a frame, into which nothing else may be written.
+   */
   private void sendOn() {
+    if (sending) {
+      return;
+    }
+    sending = true;
+    try {
+      while (!accepted.isEmpty() && context.channel().isWritable()) {
+        sendParts();
+        context.flush();
+      }
+    } finally {
+      sending = false;
+    }
+  }
+
+  private void sendParts() {
     while (!accepted.isEmpty() && context.channel().isWritable()) {
       Message message = accepted.peek();
       long left = message.send.count() - message.sent;
@@ -109,7 +132,6 @@ final class TcpMessageSender extends SimpleChannelInboundHandler<ByteBuf> {
         message.send.finish();
       }
     }
-    context.flush();
   }
 
   /** Whether the message is still to be sent: its group may have failed. */

@@ -22,12 +22,14 @@ enum Paths {
   INTERLEAVED,
   /** Memory that ranks share as processes of one host do, none of them a JVM. */
   SHM,
-  /** Sockets only, encrypted. */
-  TLS;
+  /** Sockets only, encrypted with TLS. */
+  TLS,
+  /** Sockets only, encrypted with AES-GCM. */
+  AES_GCM;
 
   GroupOptions options() {
     return switch (this) {
-      case TCP, TLS -> GroupOptions.defaults().withTransports("tcp");
+      case TCP, TLS, AES_GCM -> GroupOptions.defaults().withTransports("tcp");
       case UNEVEN -> GroupOptions.defaults().withTransports("heap", "tcp");
       case SHM -> GroupOptions.defaults().withTransports("shm", "tcp");
       case HEAP, MIXED, INTERLEAVED -> GroupOptions.defaults();
@@ -43,6 +45,7 @@ enum Paths {
       case INTERLEAVED -> SeveralNodes.inTurn(2).apply(rank);
       case SHM -> HostedRank.inNode(rank);
       case TLS -> new HostedRank(List.of(), Certificate.SECURITY);
+      case AES_GCM -> new HostedRank(List.of(), TransportSecurity.aesGcm());
     };
   }
 

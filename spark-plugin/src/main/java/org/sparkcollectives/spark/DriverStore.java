@@ -123,6 +123,7 @@ final class DriverStore {
                 store.close();
               }));
       LOG.info("The driver's store for collectives is at endpoint {} of {}", ENDPOINT, application);
+      SparkSecurity.warnIfOpen(env);
     }
   }
 

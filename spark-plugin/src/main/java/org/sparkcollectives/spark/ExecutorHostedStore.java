@@ -4,6 +4,7 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.HexFormat;
 import org.apache.spark.BarrierTaskContext;
+import org.apache.spark.SparkEnv;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.store.Store;
@@ -30,13 +31,13 @@ final class ExecutorHostedStore {
   }
 
   /** Meets the other ranks of the stage. Blocks until all are there. */
-  static ExecutorHostedStore meet(BarrierTaskContext task, String host, Duration timeout) {
+  static ExecutorHostedStore meet(
+      BarrierTaskContext task, String host, TransportSecurity security, Duration timeout) {
     if (task.partitionId() != 0) {
       String[] told = task.allGather("")[0].split(" ", -1);
       byte[] secret = HexFormat.of().parseHex(told[2]);
       Store client =
-          TcpStore.connect(
-              told[0], Integer.parseInt(told[1]), secret, TransportSecurity.plain(), timeout);
+          TcpStore.connect(told[0], Integer.parseInt(told[1]), secret, security, timeout);
       return new ExecutorHostedStore(client, null);
     }
     LOG.info(
@@ -44,9 +45,10 @@ final class ExecutorHostedStore {
             + " SparkCollectives.install(sparkContext) on the driver, or set"
             + " spark.plugins={}, to avoid that",
         CollectivesPlugin.class.getName());
+    SparkSecurity.warnIfOpen(SparkEnv.get());
     byte[] secret = new byte[SECRET_BYTES];
     new SecureRandom().nextBytes(secret);
-    TcpStoreServer server = TcpStore.server(host, 0, secret, TransportSecurity.plain());
+    TcpStoreServer server = TcpStore.server(host, 0, secret, security);
     boolean told = false;
     try {
       task.allGather(host + " " + server.port() + " " + HexFormat.of().formatHex(secret));

@@ -10,6 +10,7 @@ import org.sparkcollectives.RankContext;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.object.ObjectCodec;
 import org.sparkcollectives.recorder.FlightDump;
+import org.sparkcollectives.store.net.TransportSecurity;
 import scala.Tuple2;
 
 /** A barrier task as the host of a rank. */
@@ -96,6 +97,11 @@ final class TaskRank implements RankContext {
   @Override
   public String bindHost() {
     return env.blockManager().blockManagerId().host();
+  }
+
+  @Override
+  public TransportSecurity security() {
+    return SparkSecurity.of(env);
   }
 
   @Override

@@ -28,7 +28,8 @@ final class WorldGroup {
     if (store != null) {
       return create(store, task, size, named, rank, store::close);
     }
-    ExecutorHostedStore hosted = ExecutorHostedStore.meet(task, rank.bindHost(), timeout);
+    ExecutorHostedStore hosted =
+        ExecutorHostedStore.meet(task, rank.bindHost(), rank.security(), timeout);
     return create(hosted.store(), task, size, named, rank, () -> hosted.close(task));
   }
 

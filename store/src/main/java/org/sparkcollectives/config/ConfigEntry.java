@@ -77,14 +77,14 @@ public final class ConfigEntry<T> {
     return new Builder<>(key, "string", "any text", Function.identity(), Function.identity());
   }
 
-  /** One of the constants of an enum, in upper or lower case. */
+  /** One of the constants of an enum, in upper or lower case, with {@code _} or {@code -}. */
   public static <E extends Enum<E>> Builder<E> choice(String key, Class<E> constants) {
     String all = Arrays.stream(constants.getEnumConstants()).map(Enum::name).collect(joining(", "));
     return new Builder<>(
         key,
         "choice",
         "one of " + all,
-        text -> Enum.valueOf(constants, text.trim().toUpperCase(Locale.ROOT)),
+        text -> Enum.valueOf(constants, text.trim().toUpperCase(Locale.ROOT).replace('-', '_')),
         Enum::name);
   }
 

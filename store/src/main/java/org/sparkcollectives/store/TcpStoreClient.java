@@ -115,11 +115,13 @@ final class TcpStoreClient extends RemoteStore {
                   new ChannelInitializer<Channel>() {
                     @Override
                     protected void initChannel(Channel channel) {
-                      security
-                          .clientHandler(channel)
-                          .ifPresent(handler -> channel.pipeline().addLast(handler));
                       ClientHandshake.addTo(
-                          channel.pipeline(), StoreFrames.CONNECTION, secret, timeout, ready);
+                          channel.pipeline(),
+                          StoreFrames.CONNECTION,
+                          secret,
+                          security,
+                          timeout,
+                          ready);
                     }
                   })
               .connect(new InetSocketAddress(literal, port));

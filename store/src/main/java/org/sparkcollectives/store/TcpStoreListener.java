@@ -51,11 +51,8 @@ final class TcpStoreListener implements AutoCloseable, ServerHandshake.Gate {
                   @Override
                   protected void initChannel(Channel channel) {
                     channels.add(channel);
-                    security
-                        .serverHandler(channel)
-                        .ifPresent(handler -> channel.pipeline().addLast(handler));
                     ServerHandshake.addTo(
-                        channel.pipeline(), TcpStoreListener.this, HANDSHAKE_TIMEOUT);
+                        channel.pipeline(), TcpStoreListener.this, security, HANDSHAKE_TIMEOUT);
                   }
                 });
     try {

@@ -77,10 +77,7 @@ final class Connecting {
               @Override
               protected void initChannel(Channel channel) {
                 channels.add(channel);
-                security
-                    .clientHandler(channel)
-                    .ifPresent(handler -> channel.pipeline().addLast(handler));
-                ClientHandshake.addTo(channel.pipeline(), id, secret, left, ready);
+                ClientHandshake.addTo(channel.pipeline(), id, secret, security, left, ready);
               }
             })
         .connect(new InetSocketAddress(literal(peer.host()), peer.port()))

@@ -103,10 +103,7 @@ public final class TcpTransport implements AutoCloseable {
               @Override
               protected void initChannel(Channel channel) {
                 channels.add(channel);
-                security
-                    .serverHandler(channel)
-                    .ifPresent(handler -> channel.pipeline().addLast(handler));
-                ServerHandshake.addTo(channel.pipeline(), receivers, connectTimeout);
+                ServerHandshake.addTo(channel.pipeline(), receivers, security, connectTimeout);
               }
             });
   }

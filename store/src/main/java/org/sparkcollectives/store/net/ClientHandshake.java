@@ -8,6 +8,7 @@ import io.netty.channel.ChannelPipeline;
 import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.handler.codec.LengthFieldBasedFrameDecoder;
 import io.netty.handler.codec.TooLongFrameException;
+import io.netty.handler.ssl.NotSslRecordException;
 import io.netty.util.concurrent.ScheduledFuture;
 import java.io.IOException;
 import java.security.MessageDigest;
@@ -15,6 +16,8 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLPeerUnverifiedException;
 
 /**
  * The connecting side of the handshake. Takes itself out of the pipeline when it is done, and what
@@ -28,25 +31,31 @@ public final class ClientHandshake extends SimpleChannelInboundHandler<ByteBuf> 
 
   private final ConnectionId id;
   private final byte[] secret;
+  private final TransportSecurity security;
   private final Duration timeout;
   private final CompletableFuture<Channel> done;
   private final byte[] clientNonce = new byte[HandshakeMessages.NONCE_BYTES];
   private byte[] hello;
-  private byte[] serverNonce;
+  private Transcript transcript;
   private boolean ended;
   private ScheduledFuture<?> alarm;
 
   private ClientHandshake(
-      ConnectionId id, byte[] secret, Duration timeout, CompletableFuture<Channel> done) {
+      ConnectionId id,
+      byte[] secret,
+      TransportSecurity security,
+      Duration timeout,
+      CompletableFuture<Channel> done) {
     this.id = id;
     this.secret = secret.clone();
+    this.security = security;
     this.timeout = timeout;
     this.done = done;
     new SecureRandom().nextBytes(clientNonce);
   }
 
   /**
-   * Puts the handshake at the end of a new channel's pipeline.
+   * Puts the handshake, and what protects the connection, at the end of a new channel's pipeline.
    *
    * @param done completed, on the channel's event loop, when both sides have proven themselves;
    *     else failed with {@link HandshakeException} or what broke the connection, and the channel
@@ -56,16 +65,18 @@ public final class ClientHandshake extends SimpleChannelInboundHandler<ByteBuf> 
       ChannelPipeline pipeline,
       ConnectionId id,
       byte[] secret,
+      TransportSecurity security,
       Duration timeout,
       CompletableFuture<Channel> done) {
+    security.addClientTls(pipeline);
     pipeline.addLast(
         FRAMES, new LengthFieldBasedFrameDecoder(HandshakeMessages.MAX_FRAME_BYTES, 0, 2, 0, 2));
-    pipeline.addLast(new ClientHandshake(id, secret, timeout, done));
+    pipeline.addLast(new ClientHandshake(id, secret, security, timeout, done));
   }
 
   @Override
   public void channelActive(ChannelHandlerContext context) {
-    ByteBuf message = HandshakeMessages.hello(clientNonce, id);
+    ByteBuf message = HandshakeMessages.hello(clientNonce, id, security.protection());
     hello = HandshakeMessages.bytes(message.duplicate(), message.readableBytes());
     send(context, message);
     alarm =
@@ -83,7 +94,8 @@ public final class ClientHandshake extends SimpleChannelInboundHandler<ByteBuf> 
   }
 
   @Override
-  protected void channelRead0(ChannelHandlerContext context, ByteBuf message) {
+  protected void channelRead0(ChannelHandlerContext context, ByteBuf message)
+      throws SSLPeerUnverifiedException {
     if (ended) {
       return;
     }
@@ -91,49 +103,55 @@ public final class ClientHandshake extends SimpleChannelInboundHandler<ByteBuf> 
       fail(context, NOT_OURS, false);
     } else if (!HandshakeMessages.isThisVersion(message)) {
       fail(context, "it has another protocol version; all ranks must have the same jar", false);
-    } else if (serverNonce != null) {
+    } else if (transcript != null) {
       welcomed(context, message);
     } else {
       challenged(context, message);
     }
   }
 
-  private void challenged(ChannelHandlerContext context, ByteBuf message) {
+  private void challenged(ChannelHandlerContext context, ByteBuf message)
+      throws SSLPeerUnverifiedException {
     byte status = message.readByte();
     if (status != HandshakeMessages.OK) {
-      refused(context, status);
+      refused(context, status, message);
       return;
     }
-    serverNonce = HandshakeMessages.nonce(message);
-    byte[] proof = HandshakeMessages.clientProof(secret, clientNonce, serverNonce, hello);
-    send(context, HandshakeMessages.ok(proof));
+    byte[] serverNonce = HandshakeMessages.nonce(message);
+    byte[] binding = security.binding(context.channel(), false);
+    transcript = new Transcript(clientNonce, serverNonce, hello, binding);
+    send(context, HandshakeMessages.ok(transcript.clientProof(secret)));
   }
 
   private void welcomed(ChannelHandlerContext context, ByteBuf message) {
     byte status = message.readByte();
     if (status != HandshakeMessages.OK) {
-      refused(context, status);
+      refused(context, status, message);
       return;
     }
     byte[] proof = HandshakeMessages.bytes(message, HandshakeMessages.PROOF_BYTES);
-    byte[] expected = HandshakeMessages.serverProof(secret, clientNonce, serverNonce, hello);
-    if (!MessageDigest.isEqual(proof, expected)) {
+    if (!MessageDigest.isEqual(proof, transcript.serverProof(secret))) {
       fail(context, "it does not have the secret of group \"" + id.group() + "\"", false);
       return;
     }
     ended = true;
     alarm.cancel(false);
+    if (security.protection() == Protection.AES_GCM) {
+      RecordLayer.addToClient(context, transcript, secret);
+    }
     done.complete(context.channel());
     context.pipeline().remove(this);
     context.pipeline().remove(FRAMES);
   }
 
-  private void refused(ChannelHandlerContext context, byte status) {
+  private void refused(ChannelHandlerContext context, byte status, ByteBuf message) {
     switch (status) {
       case HandshakeMessages.OTHER_VERSION ->
           fail(context, "it has another protocol version; all ranks must have the same jar", false);
       case HandshakeMessages.UNKNOWN_GROUP ->
           fail(context, "it does not know group \"" + id.group() + "\" (yet)", true);
+      case HandshakeMessages.OTHER_PROTECTION ->
+          fail(context, Protection.mismatch(message.readByte(), security.protection()), false);
       default -> fail(context, "it refused the secret of group \"" + id.group() + "\"", false);
     }
   }
@@ -162,6 +180,10 @@ public final class ClientHandshake extends SimpleChannelInboundHandler<ByteBuf> 
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
     if (cause instanceof TooLongFrameException || cause instanceof IndexOutOfBoundsException) {
       fail(context, NOT_OURS, false);
+    } else if (cause.getCause() instanceof NotSslRecordException) {
+      fail(context, "it does not speak TLS, which this side requires", false);
+    } else if (cause.getCause() instanceof SSLException refusal) {
+      fail(context, "TLS: " + refusal.getMessage(), false);
     } else {
       end(context, cause);
     }

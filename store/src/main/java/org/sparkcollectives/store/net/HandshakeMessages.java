@@ -3,16 +3,14 @@ package org.sparkcollectives.store.net;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;
-import java.security.GeneralSecurityException;
-import javax.crypto.Mac;
-import javax.crypto.spec.SecretKeySpec;
 
 /**
  * The messages of the handshake, each in a frame of its own with its length in two bytes before it.
  *
  * <pre>
  *   client                                              server
- *   hello: magic, version, nonce, connection id   ---&gt;
+ *   hello: magic, version, nonce, connection id,
+ *          protection                            ---&gt;
  *          &lt;---  challenge: magic, version, status, nonce
  *   proof: magic, version, status,
  *          HMAC("client", both nonces, hello)     ---&gt;
@@ -20,9 +18,12 @@ import javax.crypto.spec.SecretKeySpec;
  * </pre>
  *
  * <p>Each side proves that it has the group's secret, over nonces of both, so that no proof counts
- * twice, and over all that the hello said, so that nothing in it can be changed on the way. The two
+ * twice, and over all that the hello said, so that nothing in it can be changed on the way; also
+ * not the protection, which both sides must agree on before (see {@link Protection}). The two
  * proofs differ in a word, so that neither can be sent back as the other. The client goes first:
- * who merely reaches the port gets nothing on which a secret could be guessed at leisure.
+ * who merely reaches the port gets nothing on which a secret could be guessed at leisure. Where
+ * connections are encrypted with AES-GCM, what follows the welcome is in records, see {@link
+ * RecordEncoder}; under TLS, all of this is inside.
  */
 final class HandshakeMessages {
 
@@ -34,13 +35,14 @@ final class HandshakeMessages {
   static final byte OTHER_VERSION = 1;
   static final byte UNKNOWN_GROUP = 2;
   static final byte WRONG_SECRET = 3;
+  static final byte OTHER_PROTECTION = 4;
 
   private static final int MAGIC = 0x53434f4c;
-  private static final short VERSION = 1;
+  private static final short VERSION = 2;
 
   private HandshakeMessages() {}
 
-  static ByteBuf hello(byte[] nonce, ConnectionId id) {
+  static ByteBuf hello(byte[] nonce, ConnectionId id, Protection protection) {
     byte[] group = id.group().getBytes(StandardCharsets.UTF_8);
     if (group.length > ConnectionId.MAX_GROUP_BYTES) {
       throw new IllegalArgumentException(
@@ -52,7 +54,8 @@ final class HandshakeMessages {
     ByteBuf hello = Unpooled.buffer();
     hello.writeInt(MAGIC).writeShort(VERSION).writeBytes(nonce);
     hello.writeInt(id.from()).writeInt(id.to()).writeInt(id.lane());
-    return hello.writeShort(group.length).writeBytes(group);
+    hello.writeShort(group.length).writeBytes(group);
+    return hello.writeByte(protection.code());
   }
 
   /** Whether this is the beginning of one of our messages; reads it. */
@@ -91,25 +94,8 @@ final class HandshakeMessages {
     return refusal(OK).writeBytes(content);
   }
 
-  static byte[] serverProof(byte[] secret, byte[] clientNonce, byte[] serverNonce, byte[] hello) {
-    return proof(secret, "server", clientNonce, serverNonce, hello);
-  }
-
-  static byte[] clientProof(byte[] secret, byte[] clientNonce, byte[] serverNonce, byte[] hello) {
-    return proof(secret, "client", clientNonce, serverNonce, hello);
-  }
-
-  private static byte[] proof(byte[] secret, String who, byte[]... parts) {
-    try {
-      Mac mac = Mac.getInstance("HmacSHA256");
-      mac.init(new SecretKeySpec(secret, "HmacSHA256"));
-      mac.update(who.getBytes(StandardCharsets.US_ASCII));
-      for (byte[] part : parts) {
-        mac.update(part);
-      }
-      return mac.doFinal();
-    } catch (GeneralSecurityException e) {
-      throw new IllegalStateException("This JVM lacks HmacSHA256", e);
-    }
+  /** A refusal that says how this side protects connections. */
+  static ByteBuf otherProtection(Protection own) {
+    return refusal(OTHER_PROTECTION).writeByte(own.code());
   }
 }

@@ -12,6 +12,8 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLPeerUnverifiedException;
 
 /**
  * The accepting side of the handshake. Takes itself out of the pipeline when it is done; until then
@@ -44,6 +46,7 @@ public final class ServerHandshake extends SimpleChannelInboundHandler<ByteBuf> 
   private static final int SHOWN_CHARACTERS = 200;
 
   private final Gate gate;
+  private final TransportSecurity security;
   private final Duration timeout;
   private final byte[] serverNonce = new byte[HandshakeMessages.NONCE_BYTES];
   private ConnectionId id;
@@ -54,17 +57,21 @@ public final class ServerHandshake extends SimpleChannelInboundHandler<ByteBuf> 
   private boolean ended;
   private ScheduledFuture<?> alarm;
 
-  private ServerHandshake(Gate gate, Duration timeout) {
+  private ServerHandshake(Gate gate, TransportSecurity security, Duration timeout) {
     this.gate = gate;
+    this.security = security;
     this.timeout = timeout;
     new SecureRandom().nextBytes(serverNonce);
   }
 
-  /** Puts the handshake at the end of an accepted channel's pipeline. */
-  public static void addTo(ChannelPipeline pipeline, Gate gate, Duration timeout) {
+  /** Puts the handshake, and what protects the connection, at the end of a channel's pipeline. */
+  public static void addTo(
+      ChannelPipeline pipeline, Gate gate, TransportSecurity security, Duration timeout) {
+    pipeline.addLast(new FirstByte(security.protection(), gate));
+    security.addServerTls(pipeline);
     pipeline.addLast(
         FRAMES, new LengthFieldBasedFrameDecoder(HandshakeMessages.MAX_FRAME_BYTES, 0, 2, 0, 2));
-    pipeline.addLast(new ServerHandshake(gate, timeout));
+    pipeline.addLast(new ServerHandshake(gate, security, timeout));
   }
 
   @Override
@@ -77,14 +84,15 @@ public final class ServerHandshake extends SimpleChannelInboundHandler<ByteBuf> 
 
   private void timedOut(ChannelHandlerContext context) {
     if (secret != null && !secret.isDone()) {
-      refuse(context, HandshakeMessages.UNKNOWN_GROUP, unknownGroup());
+      refuse(context, HandshakeMessages.refusal(HandshakeMessages.UNKNOWN_GROUP), unknownGroup());
     } else {
       refuse(context, null, "no handshake within " + timeout.toMillis() + " ms");
     }
   }
 
   @Override
-  protected void channelRead0(ChannelHandlerContext context, ByteBuf message) {
+  protected void channelRead0(ChannelHandlerContext context, ByteBuf message)
+      throws SSLPeerUnverifiedException {
     if (ended) {
       return;
     }
@@ -104,11 +112,26 @@ public final class ServerHandshake extends SimpleChannelInboundHandler<ByteBuf> 
       return;
     }
     if (!HandshakeMessages.isThisVersion(message)) {
-      refuse(context, HandshakeMessages.OTHER_VERSION, "it has another protocol version");
+      refuse(
+          context,
+          HandshakeMessages.refusal(HandshakeMessages.OTHER_VERSION),
+          "it has another protocol version");
       return;
     }
     clientNonce = HandshakeMessages.nonce(message);
     id = HandshakeMessages.connectionId(message);
+    byte theirs = message.readByte();
+    if (message.isReadable()) {
+      refuse(context, null, NOT_OURS);
+      return;
+    }
+    if (theirs != security.protection().code()) {
+      refuse(
+          context,
+          HandshakeMessages.otherProtection(security.protection()),
+          Protection.mismatch(theirs, security.protection()));
+      return;
+    }
     secret = gate.secretFor(id);
     secret.whenComplete(
         (bytes, cause) -> context.executor().execute(() -> challenge(context, cause)));
@@ -119,33 +142,37 @@ public final class ServerHandshake extends SimpleChannelInboundHandler<ByteBuf> 
       return;
     }
     if (cause != null) {
-      refuse(context, HandshakeMessages.UNKNOWN_GROUP, unknownGroup());
+      refuse(context, HandshakeMessages.refusal(HandshakeMessages.UNKNOWN_GROUP), unknownGroup());
       return;
     }
     challenged = true;
     ClientHandshake.send(context, HandshakeMessages.ok(serverNonce));
   }
 
-  private void proof(ChannelHandlerContext context, ByteBuf message, byte[] bytes) {
+  private void proof(ChannelHandlerContext context, ByteBuf message, byte[] bytes)
+      throws SSLPeerUnverifiedException {
     boolean ours = HandshakeMessages.isOurs(message) && HandshakeMessages.isThisVersion(message);
-    if (!ours || message.readableBytes() != 1 + HandshakeMessages.PROOF_BYTES) {
+    boolean whole = ours && message.readableBytes() == 1 + HandshakeMessages.PROOF_BYTES;
+    if (!whole || message.readByte() != HandshakeMessages.OK) {
       refuse(context, null, NOT_OURS);
       return;
     }
-    message.readByte();
     byte[] proof = HandshakeMessages.bytes(message, HandshakeMessages.PROOF_BYTES);
-    byte[] expected = HandshakeMessages.clientProof(bytes, clientNonce, serverNonce, hello);
-    if (!MessageDigest.isEqual(proof, expected)) {
+    byte[] binding = security.binding(context.channel(), true);
+    Transcript transcript = new Transcript(clientNonce, serverNonce, hello, binding);
+    if (!MessageDigest.isEqual(proof, transcript.clientProof(bytes))) {
       refuse(
           context,
-          HandshakeMessages.WRONG_SECRET,
+          HandshakeMessages.refusal(HandshakeMessages.WRONG_SECRET),
           "it does not have the secret of group \"" + shown(id.group()) + "\"");
       return;
     }
     ended = true;
     alarm.cancel(false);
-    byte[] own = HandshakeMessages.serverProof(bytes, clientNonce, serverNonce, hello);
-    ClientHandshake.send(context, HandshakeMessages.ok(own));
+    ClientHandshake.send(context, HandshakeMessages.ok(transcript.serverProof(bytes)));
+    if (security.protection() == Protection.AES_GCM) {
+      RecordLayer.addToServer(context, transcript, bytes);
+    }
     gate.accepted(id, context.pipeline());
     context.pipeline().remove(this);
     context.pipeline().remove(FRAMES);
@@ -163,14 +190,14 @@ public final class ServerHandshake extends SimpleChannelInboundHandler<ByteBuf> 
         : printable.substring(0, SHOWN_CHARACTERS) + "…";
   }
 
-  private void refuse(ChannelHandlerContext context, Byte status, String why) {
+  private void refuse(ChannelHandlerContext context, ByteBuf answer, String why) {
     if (ended) {
       return;
     }
     end();
     gate.refused(String.valueOf(context.channel().remoteAddress()), why);
-    if (status != null) {
-      ClientHandshake.send(context, HandshakeMessages.refusal(status));
+    if (answer != null) {
+      ClientHandshake.send(context, answer);
     }
     context.close();
   }
@@ -195,14 +222,21 @@ public final class ServerHandshake extends SimpleChannelInboundHandler<ByteBuf> 
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
     if (ended) {
-      context.fireExceptionCaught(cause);
+      // Of somebody who was refused nothing more is said, whatever else he has sent.
+      if (context.channel().isActive()) {
+        context.fireExceptionCaught(cause);
+      }
       return;
     }
-    refuse(
-        context,
-        null,
-        cause instanceof TooLongFrameException || cause instanceof IndexOutOfBoundsException
-            ? NOT_OURS
-            : "the connection broke: " + cause.getClass().getSimpleName());
+    refuse(context, null, reason(cause));
+  }
+
+  private static String reason(Throwable cause) {
+    if (cause instanceof TooLongFrameException || cause instanceof IndexOutOfBoundsException) {
+      return NOT_OURS;
+    }
+    return cause.getCause() instanceof SSLException refusal
+        ? "TLS: " + shown(String.valueOf(refusal.getMessage()))
+        : "the connection broke: " + cause.getClass().getSimpleName();
   }
 }

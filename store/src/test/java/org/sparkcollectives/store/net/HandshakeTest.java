@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
@@ -35,6 +36,8 @@ class HandshakeTest {
   private final List<ConnectionId> accepted = new ArrayList<>();
   private final List<String> refused = new ArrayList<>();
   private CompletableFuture<byte[]> serverSecret = CompletableFuture.completedFuture(SECRET);
+  private TransportSecurity serverSecurity = TransportSecurity.plain();
+  private TransportSecurity clientSecurity = TransportSecurity.plain();
   private final CompletableFuture<Channel> done = new CompletableFuture<>();
   private final EmbeddedChannel server = new EmbeddedChannel(false, false);
   private final EmbeddedChannel client = new EmbeddedChannel(false, false);
@@ -66,7 +69,7 @@ class HandshakeTest {
             new ChannelInitializer<Channel>() {
               @Override
               protected void initChannel(Channel channel) {
-                ServerHandshake.addTo(channel.pipeline(), gate, TIMEOUT);
+                ServerHandshake.addTo(channel.pipeline(), gate, serverSecurity, TIMEOUT);
               }
             });
     client
@@ -75,7 +78,8 @@ class HandshakeTest {
             new ChannelInitializer<Channel>() {
               @Override
               protected void initChannel(Channel channel) {
-                ClientHandshake.addTo(channel.pipeline(), ID, clientSecret, TIMEOUT, done);
+                ClientHandshake.addTo(
+                    channel.pipeline(), ID, clientSecret, clientSecurity, TIMEOUT, done);
               }
             });
     server.register();
@@ -305,5 +309,127 @@ class HandshakeTest {
     assertThat(clientFailure()).hasMessageContaining("does not know group");
     assertThat(clientFailure().isWorthARetry()).isTrue();
     assertThat(refused).singleElement().asString().contains("is not here");
+  }
+
+  private void openWith(TransportSecurity ofServer, TransportSecurity ofClient) throws Exception {
+    serverSecurity = ofServer;
+    clientSecurity = ofClient;
+    open(SECRET);
+  }
+
+  @Test
+  void sidesThatProtectDifferentlyRefuseEachOtherWithWords() throws Exception {
+    openWith(TransportSecurity.aesGcm(), TransportSecurity.plain());
+    exchange();
+    assertThat(clientFailure())
+        .hasMessageContaining("it encrypts with AES-GCM, but this side does not encrypt");
+    assertThat(clientFailure().isWorthARetry()).isFalse();
+    assertThat(refused)
+        .singleElement()
+        .asString()
+        .contains("it does not encrypt, but this side encrypts with AES-GCM");
+    assertThat(accepted).isEmpty();
+  }
+
+  @Test
+  void nobodyInTheMiddleCanTalkBothSidesOutOfEncryption() throws Exception {
+    openWith(TransportSecurity.plain(), TransportSecurity.aesGcm());
+    boolean[] first = {true};
+    exchange(
+        bytes -> {
+          if (first[0]) {
+            first[0] = false;
+            bytes[bytes.length - 1] = Protection.NONE.code();
+          }
+          return bytes;
+        },
+        UnaryOperator.identity());
+    assertThat(accepted).isEmpty();
+    assertThat(done).isCompletedExceptionally();
+    assertThat(refused).singleElement().asString().contains("does not have the secret");
+  }
+
+  @Test
+  void afterTheHandshakeBothDirectionsAreEncryptedUnderKeysOfTheirOwn() throws Exception {
+    openWith(TransportSecurity.aesGcm(), TransportSecurity.aesGcm());
+    exchange();
+    assertThat(done).isCompletedWithValue(client);
+    byte[] text = "nobody may see this".getBytes(UTF_8);
+    byte[] forth = carried(client, server, text);
+    byte[] back = carried(server, client, text);
+    assertThat(new String(forth, UTF_8)).doesNotContain("see this");
+    assertThat(back).hasSameSizeAs(forth).isNotEqualTo(forth);
+  }
+
+  /** What goes over the wire when {@code text} is sent, which must arrive. */
+  private static byte[] carried(EmbeddedChannel from, EmbeddedChannel to, byte[] text) {
+    from.writeOutbound(Unpooled.wrappedBuffer(text));
+    byte[][] seen = new byte[1][];
+    move(
+        from,
+        to,
+        bytes -> {
+          seen[0] = bytes;
+          return bytes;
+        });
+    ByteBuf arrived = to.readInbound();
+    assertThat(ByteBufUtil.getBytes(arrived)).isEqualTo(text);
+    arrived.release();
+    return seen[0];
+  }
+
+  @Test
+  void anyByteOfTheHandshakeThatIsChangedKeepsBothSidesFromSettingUpAConnection() throws Exception {
+    open(SECRET);
+    int hello = 2 + 6 + HandshakeMessages.NONCE_BYTES + 3 * 4 + 2 + ID.group().length() + 1;
+    int all = hello + (2 + 7 + HandshakeMessages.NONCE_BYTES) + 2 * (2 + 7 + 32);
+    for (int changed = 0; changed < all; changed++) {
+      HandshakeTest attempt = new HandshakeTest();
+      int[] position = {0};
+      int target = changed;
+      UnaryOperator<byte[]> change =
+          bytes -> {
+            int at = target - position[0];
+            if (at >= 0 && at < bytes.length) {
+              bytes[at] ^= 0x55;
+            }
+            position[0] += bytes.length;
+            return bytes;
+          };
+      attempt.openWith(TransportSecurity.aesGcm(), TransportSecurity.aesGcm());
+      attempt.exchange(change, change);
+      assertThat(attempt.done.isDone() && !attempt.done.isCompletedExceptionally())
+          .as("the client believes in a handshake whose byte %s was changed", changed)
+          .isFalse();
+      attempt.release();
+    }
+  }
+
+  @Test
+  void randomBytesNeitherGetInNorBreakAnything() throws Exception {
+    open(SECRET);
+    long seed = System.nanoTime();
+    System.out.println("seed " + seed);
+    Random random = new Random(seed);
+    for (int i = 0; i < 2000; i++) {
+      HandshakeTest attempt = new HandshakeTest();
+      attempt.open(SECRET);
+      byte[] bytes = new byte[random.nextInt(100)];
+      random.nextBytes(bytes);
+      if (bytes.length > 8 && random.nextBoolean()) {
+        // A frame with our magic and version, so that what is behind them is reached.
+        byte[] begin = {0, (byte) (bytes.length - 2), 0x53, 0x43, 0x4f, 0x4c, 0, 2};
+        System.arraycopy(begin, 0, bytes, 0, begin.length);
+      }
+      attempt.server.writeInbound(Unpooled.wrappedBuffer(bytes.clone()));
+      attempt.server.runPendingTasks();
+      attempt.client.writeInbound(Unpooled.wrappedBuffer(bytes));
+      attempt.client.runPendingTasks();
+      assertThat(attempt.accepted).isEmpty();
+      assertThat(attempt.done.isDone() && !attempt.done.isCompletedExceptionally()).isFalse();
+      attempt.server.checkException();
+      attempt.client.checkException();
+      attempt.release();
+    }
   }
 }

@@ -1,0 +1,18 @@
+package org.sparkcollectives;
+
+import java.util.List;
+import org.sparkcollectives.store.net.TransportSecurity;
+
+/** Ranks that talk over sockets, through AES-GCM. */
+class AesGcmCollectivesTest extends CollectivesContractTest {
+
+  @Override
+  GroupOptions options() {
+    return GroupOptions.defaults().withTransports("tcp");
+  }
+
+  @Override
+  RankContext context(int rank) {
+    return new HostedRank(List.of(), TransportSecurity.aesGcm());
+  }
+}

@@ -1,0 +1,61 @@
+package org.sparkcollectives.spark
+
+import java.nio.charset.StandardCharsets.UTF_8
+import java.time.Duration
+
+import org.apache.spark.SparkEnv
+import org.scalatest.funsuite.AnyFunSuite
+import org.sparkcollectives.store.{StoreException, TcpStore}
+import org.sparkcollectives.store.net.TransportSecurity
+
+/** What Spark's settings demand is in force between executors, with the driver's store and without.
+  */
+abstract class EncryptionSuite(expected: String) extends AnyFunSuite with LocalCluster {
+
+  def protection: Map[String, String]
+
+  override def settings: Map[String, String] =
+    protection ++ Map(
+      "spark.collectives.transports" -> "heap,tcp",
+      "spark.collectives.port" -> "23510",
+      "spark.authenticate" -> "true",
+      "spark.authenticate.secret" -> "only for tests, and long enough"
+    )
+
+  private def check(store: String): Unit = {
+    val words = expected
+    val seen = Jobs.ranks(sc, 4) { world =>
+      val sum = Jobs.sum(world)
+      val security = SparkSecurity.of(SparkEnv.get).toString
+      val refusal = if (world.rank == 0) EncryptionSuite.knockInPlain() else ""
+      world.barrier().await()
+      (sum, security, world.store.toString, refusal)
+    }
+    assert(seen.map(_._1) == Seq(10, 10, 10, 10))
+    assert(seen.map(_._2).toSet == Set(words))
+    assert(seen.forall(_._3.contains(store)), seen.toString)
+    assert(seen.head._4.contains(s"encrypts with $words"), seen.head._4)
+  }
+
+  test("a store that a stage serves itself, collectives and messages are encrypted") {
+    check("TcpStore")
+  }
+
+  test("collectives and messages of ranks that meet in the driver's store are encrypted") {
+    SparkCollectives.install(sc)
+    check("driver's store")
+  }
+}
+
+object EncryptionSuite {
+
+  /** How the ranks' port answers to who does not encrypt. */
+  def knockInPlain(): String = {
+    val host = SparkEnv.get.blockManager.blockManagerId.host
+    val limit = Duration.ofSeconds(30)
+    try {
+      TcpStore.connect(host, 23510, "any".getBytes(UTF_8), TransportSecurity.plain(), limit).close()
+      "let in"
+    } catch { case e: StoreException => e.getMessage }
+  }
+}

@@ -1,0 +1,70 @@
+package org.sparkcollectives.store.net;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.security.GeneralSecurityException;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+
+/**
+ * What both sides of a handshake know in the end, and what follows from it together with the
+ * group's secret: the proofs, and the keys of this one connection.
+ *
+ * @param clientNonce what the client drew
+ * @param serverNonce what the server drew
+ * @param hello all that the client said first, with what the connection is for and how it is
+ *     protected
+ * @param binding the digest of the server's certificate under TLS, else empty: somebody in the
+ *     middle with a certificate of its own gets proofs that count nowhere else
+ */
+@SuppressWarnings("ArrayRecordComponent") // Never compared.
+record Transcript(byte[] clientNonce, byte[] serverNonce, byte[] hello, byte[] binding) {
+
+  /** What shows the server that the client has the secret. */
+  byte[] clientProof(byte[] secret) {
+    return proof(secret, "client");
+  }
+
+  /** What shows the client that the server has the secret. */
+  byte[] serverProof(byte[] secret) {
+    return proof(secret, "server");
+  }
+
+  private byte[] proof(byte[] secret, String who) {
+    try {
+      Mac mac = Mac.getInstance("HmacSHA256");
+      mac.init(new SecretKeySpec(secret, "HmacSHA256"));
+      mac.update(who.getBytes(US_ASCII));
+      mac.update(clientNonce);
+      mac.update(serverNonce);
+      mac.update(hello);
+      mac.update(binding);
+      return mac.doFinal();
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException("This JVM lacks HmacSHA256", e);
+    }
+  }
+
+  /** What the keys for the bytes from the client to the server follow from. */
+  byte[] keyToServer(byte[] secret) {
+    return key(secret, "spark-collectives aes-gcm to server ");
+  }
+
+  /** What the keys for the bytes from the server to the client follow from. */
+  byte[] keyToClient(byte[] secret) {
+    return key(secret, "spark-collectives aes-gcm to client ");
+  }
+
+  private byte[] key(byte[] secret, String purpose) {
+    byte[] salt = joined(clientNonce, serverNonce);
+    byte[] info = joined(purpose.getBytes(US_ASCII), hello);
+    return Hkdf.expand(Hkdf.extract(salt, secret), info, Hkdf.HASH_BYTES);
+  }
+
+  private static byte[] joined(byte[] first, byte[] second) {
+    ByteBuf both = Unpooled.buffer(first.length + second.length);
+    return both.writeBytes(first).writeBytes(second).array();
+  }
+}

@@ -1,0 +1,91 @@
+package org.sparkcollectives.testing;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** Passes connections on to a local port, and keeps all that goes through them. */
+public final class Wiretap implements AutoCloseable {
+
+  private final ServerSocket listener;
+  private final int target;
+  private final ByteArrayOutputStream seen = new ByteArrayOutputStream();
+  private final List<Socket> sockets = new CopyOnWriteArrayList<>();
+
+  private Wiretap(int target) throws IOException {
+    this.target = target;
+    this.listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+  }
+
+  /** In front of a port. */
+  public static Wiretap on(int target) throws IOException {
+    Wiretap wiretap = new Wiretap(target);
+    start(wiretap::accept);
+    return wiretap;
+  }
+
+  private static void start(Runnable body) {
+    Thread thread = new Thread(body, "wiretap");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  private void accept() {
+    try {
+      while (true) {
+        Socket client = listener.accept();
+        Socket server = new Socket(InetAddress.getLoopbackAddress(), target);
+        sockets.addAll(List.of(client, server));
+        start(() -> pass(client, server));
+        start(() -> pass(server, client));
+      }
+    } catch (IOException closed) {
+      // The end.
+    }
+  }
+
+  private void pass(Socket from, Socket to) {
+    byte[] bytes = new byte[8192];
+    try (from;
+        to) {
+      InputStream in = from.getInputStream();
+      OutputStream out = to.getOutputStream();
+      for (int count = in.read(bytes); count > 0; count = in.read(bytes)) {
+        synchronized (seen) {
+          seen.write(bytes, 0, count);
+        }
+        out.write(bytes, 0, count);
+      }
+    } catch (IOException closed) {
+      // The end.
+    }
+  }
+
+  /** The port to connect to. */
+  public int port() {
+    return listener.getLocalPort();
+  }
+
+  /** All that went either way, each byte as the character of its value. */
+  public String seen() {
+    synchronized (seen) {
+      return seen.toString(ISO_8859_1);
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    listener.close();
+    for (Socket socket : sockets) {
+      socket.close();
+    }
+  }
+}
