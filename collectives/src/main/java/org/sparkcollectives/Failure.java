@@ -58,10 +58,14 @@ public record Failure(
 
   /**
    * Whether this record tells more about the first cause than {@code other}. Whoever finishes while
-   * another rank is lost or late does so because of that.
+   * another rank is lost or late does so because of that, and whoever has given up waiting for a
+   * late rank lets go of its connections to others.
    */
   public boolean outranks(Failure other) {
-    return kind.compareTo(other.kind) < 0 && (kind != Kind.PEER_FINISHED || rank == other.rank);
+    boolean mayFollow =
+        kind == Kind.PEER_FINISHED
+            || (kind == Kind.CONNECTION_RESET && other.kind == Kind.TIMEOUT);
+    return kind.compareTo(other.kind) < 0 && (!mayFollow || rank == other.rank);
   }
 
   /** The rank and where it ran. */
