@@ -63,8 +63,7 @@ public record Failure(
    */
   public boolean outranks(Failure other) {
     boolean mayFollow =
-        kind == Kind.PEER_FINISHED
-            || (kind == Kind.CONNECTION_RESET && other.kind == Kind.TIMEOUT);
+        kind == Kind.PEER_FINISHED || (kind == Kind.CONNECTION_RESET && other.kind == Kind.TIMEOUT);
     return kind.compareTo(other.kind) < 0 && (!mayFollow || rank == other.rank);
   }
 
