@@ -89,7 +89,10 @@ object Stuck extends Patience {
   def untilTheGroupFails(world: org.sparkcollectives.ProcessGroup): Int = {
     def failed: Boolean =
       try {
-        world.withTimeout(Duration.ofSeconds(60)).store.check(java.util.List.of("nothing"))
+        world
+          .withTimeout(Duration.ofSeconds(60))
+          .store
+          .check(java.util.Collections.singleton("nothing"))
         false
       } catch { case _: RuntimeException => true }
     eventually("the group fails")(failed)
