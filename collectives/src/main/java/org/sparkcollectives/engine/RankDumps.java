@@ -3,16 +3,10 @@ package org.sparkcollectives.engine;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.CollectivesConfiguration;
@@ -24,9 +18,9 @@ import org.sparkcollectives.recorder.FlightRecorder;
 import org.sparkcollectives.recorder.GroupRecords;
 import org.sparkcollectives.recorder.RecordRing;
 import org.sparkcollectives.store.Store;
-import org.sparkcollectives.store.StoreException;
 import org.sparkcollectives.store.WatchableStore;
 import org.sparkcollectives.transport.Endpoint;
+import org.sparkcollectives.watchdog.BackgroundCalls;
 import org.sparkcollectives.watchdog.GroupFailure;
 
 /**
@@ -46,9 +40,7 @@ final class RankDumps implements AutoCloseable {
   private final Membership world;
   private final RankContext context;
   private final Store store;
-  private final Executor executor;
-  private final Map<Long, CompletableFuture<Void>> underWay = new ConcurrentHashMap<>();
-  private final AtomicLong nextUnderWay = new AtomicLong();
+  private final BackgroundCalls background;
   private final AtomicBoolean failureDumped = new AtomicBoolean();
   private final AtomicBoolean polling = new AtomicBoolean();
   private volatile long nextRequest = 1;
@@ -63,7 +55,7 @@ final class RankDumps implements AutoCloseable {
     this.world = world;
     this.context = context;
     this.store = store.withTimeout(STORE_TIMEOUT);
-    this.executor = executor;
+    this.background = new BackgroundCalls(executor, LOG, world);
     awaitRequest();
   }
 
@@ -117,7 +109,7 @@ final class RankDumps implements AutoCloseable {
   }
 
   private void dump(String occasion, String reason) {
-    inBackground(() -> context.dumped(world.name(), occasion, snapshot(reason)));
+    background.run(() -> context.dumped(world.name(), occasion, snapshot(reason)));
   }
 
   private void awaitRequest() {
@@ -136,7 +128,7 @@ final class RankDumps implements AutoCloseable {
     nextRequest = number + 1;
     dump(DumpRequest.occasion(number), new String(reason, StandardCharsets.UTF_8));
     // Watching may take a call of the store, which the thread that brings the news must not make.
-    inBackground(this::awaitRequest);
+    background.run(this::awaitRequest);
   }
 
   /** Looks for a request now and then, if the store cannot be watched. Does not block. */
@@ -146,7 +138,7 @@ final class RankDumps implements AutoCloseable {
         || !polling.compareAndSet(false, true)) {
       return;
     }
-    inBackground(
+    background.run(
         () -> {
           try {
             String key = DumpRequest.key(nextRequest);
@@ -160,30 +152,6 @@ final class RankDumps implements AutoCloseable {
         });
   }
 
-  private void inBackground(Runnable action) {
-    CompletableFuture<Void> done = new CompletableFuture<>();
-    long id = nextUnderWay.getAndIncrement();
-    underWay.put(id, done);
-    done.whenComplete((nothing, cause) -> underWay.remove(id));
-    try {
-      executor.execute(
-          () -> {
-            try {
-              action.run();
-            } catch (StoreException | IllegalStateException e) {
-              LOG.debug("{} could not look for requests to dump: {}", world, e.toString());
-            } catch (RuntimeException e) {
-              LOG.warn("{} could not dump its flight recorder", world, e);
-            } finally {
-              done.complete(null);
-            }
-          });
-    } catch (RejectedExecutionException e) {
-      // The node is closing: nothing is recorded any more.
-      done.complete(null);
-    }
-  }
-
   /** Stops listening, and waits for two seconds at the most until what was begun is handed in. */
   @Override
   public void close() {
@@ -192,15 +160,7 @@ final class RankDumps implements AutoCloseable {
     if (last != null) {
       last.cancel(false);
     }
-    CompletableFuture<Void> all =
-        CompletableFuture.allOf(underWay.values().toArray(CompletableFuture<?>[]::new));
-    try {
-      all.get(CLOSE_TIMEOUT.toNanos(), TimeUnit.NANOSECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    } catch (ExecutionException e) {
-      LOG.warn("{} could not dump its flight recorder", world, e.getCause());
-    } catch (TimeoutException e) {
+    if (!background.await(CLOSE_TIMEOUT)) {
       LOG.warn("{} could not hand in its dump within {}", world, CLOSE_TIMEOUT);
     }
   }

@@ -1,15 +1,9 @@
 package org.sparkcollectives.watchdog;
 
 import java.time.Duration;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import org.slf4j.Logger;
@@ -45,9 +39,7 @@ public final class AbortPropagation implements AutoCloseable {
   private final PublishedFailure published;
   private final GroupFailure groupFailure;
   private final RankIdentity self;
-  private final Executor executor;
-  private final Map<Long, CompletableFuture<Void>> underWay = new ConcurrentHashMap<>();
-  private final AtomicLong nextUnderWay = new AtomicLong();
+  private final BackgroundCalls background;
   private final CompletableFuture<byte[]> watch;
 
   /** What this rank itself has noticed; null if nothing. */
@@ -61,13 +53,13 @@ public final class AbortPropagation implements AutoCloseable {
     this.published = new PublishedFailure(store.withTimeout(STORE_TIMEOUT));
     this.groupFailure = groupFailure;
     this.self = self;
-    this.executor = executor;
+    this.background = new BackgroundCalls(executor, LOG, self.where());
     if (store instanceof WatchableStore watchable) {
       watch = watchable.watch(PublishedFailure.KEY);
       watch.whenComplete(
           (record, cause) -> {
             if (cause == null) {
-              inBackground(() -> settle(FailureCodec.decode(record)));
+              background.run(() -> settle(FailureCodec.decode(record)));
             } else if (!watch.isCancelled()) {
               LOG.warn(
                   "{} has lost the group's store ({}): from now on it learns of failures only from"
@@ -90,7 +82,7 @@ public final class AbortPropagation implements AutoCloseable {
 
   /** Looks for a failure of another rank, in the background. */
   public void poll() {
-    inBackground(
+    background.run(
         () -> {
           Failure found = published.read();
           if (found != null) {
@@ -110,7 +102,7 @@ public final class AbortPropagation implements AutoCloseable {
     if (failure.kind() == Failure.Kind.EXCEPTION) {
       end(failure);
     }
-    inBackground(
+    background.run(
         () -> {
           Failure best = failure;
           try {
@@ -124,15 +116,7 @@ public final class AbortPropagation implements AutoCloseable {
 
   /** Waits until what was reported is published, or {@code atMost} is over. */
   public void awaitPublished(Duration atMost) {
-    CompletableFuture<Void> all =
-        CompletableFuture.allOf(underWay.values().toArray(CompletableFuture<?>[]::new));
-    try {
-      all.get(atMost.toNanos(), TimeUnit.NANOSECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    } catch (ExecutionException e) {
-      LOG.warn("{} could not settle its failure", self.where(), e.getCause());
-    } catch (TimeoutException e) {
+    if (!background.await(atMost)) {
       LOG.warn("{} could not publish its failure within {} ms", self.where(), atMost.toMillis());
     }
   }
@@ -142,30 +126,6 @@ public final class AbortPropagation implements AutoCloseable {
   public void close() {
     if (watch != null) {
       watch.cancel(false);
-    }
-  }
-
-  private void inBackground(Runnable action) {
-    CompletableFuture<Void> done = new CompletableFuture<>();
-    long id = nextUnderWay.getAndIncrement();
-    underWay.put(id, done);
-    done.whenComplete((nothing, cause) -> underWay.remove(id));
-    try {
-      executor.execute(
-          () -> {
-            try {
-              action.run();
-              done.complete(null);
-            } catch (StoreException | IllegalStateException e) {
-              LOG.debug("{} could not reach its store: {}", self.where(), e.toString());
-              done.complete(null);
-            } catch (RuntimeException | Error e) {
-              done.completeExceptionally(e);
-            }
-          });
-    } catch (RejectedExecutionException e) {
-      // The node is closing: nobody is left to tell.
-      done.complete(null);
     }
   }
 
