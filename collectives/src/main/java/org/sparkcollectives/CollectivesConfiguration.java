@@ -289,12 +289,49 @@ public final class CollectivesConfiguration {
           .check(value -> value >= 0, "0 or more")
           .defaultsTo(256L << 20);
 
+  /** See {@link org.sparkcollectives.watchdog.Heartbeat}. */
+  public static final ConfigEntry<Duration> HEARTBEAT_TIMEOUT =
+      ConfigEntry.duration("spark.collectives.heartbeat.timeout")
+          .doc(
+              "How long a JVM may give no sign of life before the groups that have ranks in it fail:"
+                  + " because it is stopped, cut off without a broken connection, or collects garbage"
+                  + " for that long. 0 for no signs of life: then the deadline of an operation ends"
+                  + " the wait for a rank that stands still. The same for all ranks.")
+          .since("0.1.0")
+          .check(value -> !value.isNegative(), "0 or more")
+          .defaultsTo(Duration.ofSeconds(10));
+
+  /** See {@link org.sparkcollectives.watchdog.Heartbeat}. */
+  public static final ConfigEntry<Duration> HEARTBEAT_INTERVAL =
+      ConfigEntry.duration("spark.collectives.heartbeat.interval")
+          .doc(
+              "How often a JVM gives a sign of life, which costs the store two requests for each"
+                  + " group of a rendezvous; never less often than five times in"
+                  + " `spark.collectives.heartbeat.timeout`. 0 for no signs of life. The same for"
+                  + " all ranks.")
+          .since("0.1.0")
+          .check(value -> !value.isNegative(), "0 or more")
+          .defaultsTo(Duration.ofSeconds(1));
+
+  /** See {@link org.sparkcollectives.watchdog.HeartbeatMonitor}. */
+  public static final ConfigEntry<Duration> WATCHDOG_TIMEOUT =
+      ConfigEntry.duration("spark.collectives.watchdog.timeout")
+          .doc(
+              "How long the thread that guards deadlines may be stuck before the groups of its JVM"
+                  + " fail, and the log shows where it is stuck; 0 for no such check.")
+          .since("0.1.0")
+          .check(value -> !value.isNegative(), "0 or more")
+          .defaultsTo(Duration.ofMinutes(1));
+
   private CollectivesConfiguration() {}
 
   /** All of them, in the order of the documentation. */
   public static List<ConfigEntry<?>> entries() {
     return List.of(
         TIMEOUT,
+        HEARTBEAT_TIMEOUT,
+        HEARTBEAT_INTERVAL,
+        WATCHDOG_TIMEOUT,
         TRANSPORTS,
         PORT,
         PORT_MAX_RETRIES,

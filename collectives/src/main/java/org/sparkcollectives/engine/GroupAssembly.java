@@ -92,7 +92,21 @@ record GroupAssembly(Store store, RankContext context) {
     BackendConfig backendConfig = BackendConfig.parse(options.backend());
     Store groupStore = store.withPrefix(members.name());
     CollectiveNode.LocalGroup local = node.join(members.id(), members.size());
-    GroupLife life = new GroupLife(members, groupStore, context, node.executor(), parent);
+    GroupLife life =
+        parent == null
+            ? new GroupLife(
+                members,
+                groupStore,
+                context,
+                node.executor(),
+                RankHeartbeat.of(
+                    members,
+                    groupStore,
+                    Backends.needPeers(backendConfig),
+                    context.configuration(),
+                    local.heartbeatTurn(),
+                    node.executor()))
+            : new GroupLife(members, groupStore, context, node.executor(), parent);
     SocketWait wait = new SocketWait();
     Progress progress =
         new Progress(
@@ -129,11 +143,7 @@ record GroupAssembly(Store store, RankContext context) {
                         paths.close(
                             channel.lastSequenceNumber(), options.timeout(), !channel.isRunning()),
                     () -> node.leave(members.id())));
-    Watchdog.Watched look =
-        () -> {
-          life.look();
-          channel.runNeglected();
-        };
+    Watchdog.Watched look = new GroupLook(life, channel);
     node.watchdog().watch(look);
     boolean assembled = false;
     try {

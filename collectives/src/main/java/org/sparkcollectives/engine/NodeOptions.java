@@ -17,6 +17,7 @@ import org.sparkcollectives.store.net.TransportSecurity;
  * @param directAllowed whether collectives may use sockets themselves
  * @param connectTimeout how long to try to connect
  * @param security how connections are protected
+ * @param watchdogTimeout how long the watchdog may be stuck; 0 for any time
  */
 record NodeOptions(
     String bindHost,
@@ -26,7 +27,8 @@ record NodeOptions(
     boolean nativeAllowed,
     boolean directAllowed,
     Duration connectTimeout,
-    TransportSecurity security) {
+    TransportSecurity security,
+    Duration watchdogTimeout) {
 
   static NodeOptions of(RankContext context) {
     Configuration configuration = context.configuration();
@@ -39,6 +41,7 @@ record NodeOptions(
         configuration.get(CollectivesConfiguration.NATIVE),
         configuration.get(CollectivesConfiguration.DIRECT),
         configuration.get(CollectivesConfiguration.CONNECT_TIMEOUT),
-        context.security());
+        context.security(),
+        configuration.get(CollectivesConfiguration.WATCHDOG_TIMEOUT));
   }
 }

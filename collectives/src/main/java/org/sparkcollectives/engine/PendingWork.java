@@ -105,6 +105,11 @@ abstract class PendingWork implements Work {
     return nowNanos - deadlineNanos > 0;
   }
 
+  /** For how long it has been under way. */
+  final long ageNanos(long nowNanos) {
+    return nowNanos - deadlineNanos + nanosOf(limit.left());
+  }
+
   /** Records the other rank of a message. */
   final void recordPeer(int groupRank) {
     entry.with(groupRank);
