@@ -35,6 +35,7 @@ final class GroupLife implements Watchdog.Watched, AutoCloseable {
   private final Membership members;
   private final RankIdentity self;
   private final RankContext context;
+  private final Executor background;
   private final GroupLife parent;
   private final RankDumps dumps;
   private final GroupRecords records;
@@ -74,6 +75,7 @@ final class GroupLife implements Watchdog.Watched, AutoCloseable {
     this.members = members;
     this.self = members.identity();
     this.context = context;
+    this.background = background;
     this.parent = parent;
     this.failure = new GroupFailure(this::interrupted);
     this.dumps = parent == null ? new RankDumps(members, store, context, background) : parent.dumps;
@@ -256,7 +258,7 @@ final class GroupLife implements Watchdog.Watched, AutoCloseable {
   /** Nobody looks at this group any more. */
   void watchdogStuck(String what) {
     abort(new IllegalStateException(what));
-    failPending();
+    background.execute(this::failPending);
   }
 
   /** A peer refused a message of a collective, because it is in another. */

@@ -1,6 +1,7 @@
 package org.sparkcollectives.engine;
 
 import java.time.Duration;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -25,6 +26,10 @@ final class RankHeartbeat implements Heartbeat.Listener, AutoCloseable {
   private final Locality nodes;
   private final HeartbeatOptions options;
   private final Set<GroupLife> lives = ConcurrentHashMap.newKeySet();
+
+  /** What is to be said of ranks in silent JVMs, by the JVM's id. */
+  private final Map<String, String> silent = new ConcurrentHashMap<>();
+
   private final Heartbeat heartbeat;
 
   private RankHeartbeat(
@@ -74,6 +79,7 @@ final class RankHeartbeat implements Heartbeat.Listener, AutoCloseable {
 
   void join(GroupLife life) {
     lives.add(life);
+    silent.forEach((nodeId, cause) -> tell(life, nodeId, cause));
   }
 
   void leave(GroupLife life) {
@@ -96,13 +102,16 @@ final class RankHeartbeat implements Heartbeat.Listener, AutoCloseable {
             + ": it stands still (stopped, or collecting garbage), or is cut off from the others."
             + " spark.collectives.heartbeat.timeout is "
             + text(options.timeout());
-    for (GroupLife life : lives) {
-      Membership members = life.members();
-      for (int rank = 0; rank < members.size(); rank++) {
-        if (members.endpoints().get(rank).nodeId().equals(nodeId)) {
-          life.silent(rank, cause);
-          break;
-        }
+    silent.put(nodeId, cause);
+    lives.forEach(life -> tell(life, nodeId, cause));
+  }
+
+  private static void tell(GroupLife life, String nodeId, String cause) {
+    Membership members = life.members();
+    for (int rank = 0; rank < members.size(); rank++) {
+      if (members.endpoints().get(rank).nodeId().equals(nodeId)) {
+        life.silent(rank, cause);
+        return;
       }
     }
   }

@@ -12,13 +12,18 @@ import java.net.Socket;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** Passes connections on to a local port, and keeps all that goes through them. */
+/**
+ * Passes connections on to a local port, and keeps all that goes through them; on demand drops
+ * everything from then on, without closing a connection, as a network that is cut does.
+ */
 public final class Wiretap implements AutoCloseable {
 
   private final ServerSocket listener;
   private final int target;
   private final ByteArrayOutputStream seen = new ByteArrayOutputStream();
   private final List<Socket> sockets = new CopyOnWriteArrayList<>();
+
+  private volatile boolean cut;
 
   private Wiretap(int target) throws IOException {
     this.target = target;
@@ -59,6 +64,9 @@ public final class Wiretap implements AutoCloseable {
       InputStream in = from.getInputStream();
       OutputStream out = to.getOutputStream();
       for (int count = in.read(bytes); count > 0; count = in.read(bytes)) {
+        if (cut) {
+          continue;
+        }
         synchronized (seen) {
           seen.write(bytes, 0, count);
         }
@@ -67,6 +75,11 @@ public final class Wiretap implements AutoCloseable {
     } catch (IOException closed) {
       // The end.
     }
+  }
+
+  /** Drops all that comes from now on, either way. */
+  public void cut() {
+    cut = true;
   }
 
   /** The port to connect to. */
