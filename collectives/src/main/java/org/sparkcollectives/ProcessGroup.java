@@ -76,6 +76,16 @@ public interface ProcessGroup extends AutoCloseable {
   /** A view of this group with another timeout. It owns nothing: closing it does nothing. */
   ProcessGroup withTimeout(Duration timeout);
 
+  /**
+   * Gives operations more time for a while: those of this group, and of all views of it, that this
+   * rank begins until the first of them completes may take {@code extra} beyond their timeout. For
+   * a step that is slow once, such as the loading of a checkpoint. Extensions add up. Other ranks
+   * that wait in the same operation call this too.
+   *
+   * @throws IllegalArgumentException if it is negative, or more than 10,000 days
+   */
+  void extendTimeout(Duration extra);
+
   /** Sends {@code tensor} of rank {@code root} to all ranks; elsewhere it is overwritten. */
   Work broadcast(Tensor tensor, int root);
 

@@ -201,11 +201,7 @@ interface EndOfGroupContract extends RanksUnderTest {
           Duration timeout = Duration.ofMillis(group.rank() == 0 ? 200 : 60_000);
           try {
             assertThatThrownBy(
-                    () ->
-                        group
-                            .withTimeout(timeout)
-                            .allReduce(Tensor.of(1f), ReduceOp.SUM)
-                            .await())
+                    () -> group.withTimeout(timeout).allReduce(Tensor.of(1f), ReduceOp.SUM).await())
                 .isInstanceOf(CollectiveException.class)
                 .hasMessageContaining("thread \"rank-1\" (WAITING) is in ")
                 .hasMessageContaining("EndOfGroupContract.readingSlowly(EndOfGroupContract.java:")

@@ -36,7 +36,7 @@ class SilentRankTest {
         world.barrier().await();
         System.out.println("waits");
         if (rank == 1) {
-          world.recv(Tensor.of(new long[1]), 0).await();
+          world.recv(Tensor.of(new long[1]), 0, 0).await();
         } else {
           world.allReduce(Tensor.of(new long[1_000]), ReduceOp.SUM).await();
         }
@@ -65,7 +65,7 @@ class SilentRankTest {
       assertThat(ranks.output(2)).contains("because rank 1 (127.0.0.1, executor process ");
       ranks.resume(1);
       assertThat(ranks.exitStatus(1)).as(ranks.output(1)).isZero();
-      assertThat(ranks.output(1)).contains("failed: receive");
+      assertThat(ranks.output(1)).contains("failed: recv");
     }
   }
 

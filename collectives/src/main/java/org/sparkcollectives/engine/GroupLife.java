@@ -22,7 +22,6 @@ import org.sparkcollectives.watchdog.GroupFailure;
 import org.sparkcollectives.watchdog.RankIdentity;
 import org.sparkcollectives.watchdog.RankProgress;
 import org.sparkcollectives.watchdog.ThreadStack;
-import org.sparkcollectives.watchdog.Watchdog;
 
 /**
  * The life of one rank's group: what is pending, what has become of the peers, and how it ends.
@@ -30,7 +29,7 @@ import org.sparkcollectives.watchdog.Watchdog;
  * <p>Every way in which a group can fail comes together here, becomes a {@link Failure} record, and
  * goes out through {@link AbortPropagation}, which decides what the group ends with.
  */
-final class GroupLife implements Watchdog.Watched, AutoCloseable {
+final class GroupLife implements AutoCloseable {
 
   private final Membership members;
   private final RankIdentity self;
@@ -44,6 +43,7 @@ final class GroupLife implements Watchdog.Watched, AutoCloseable {
   private final Departures departures;
   private final OverdueWork overdue;
   private final RankHeartbeat heartbeat;
+  private final EphemeralTimeout ephemeralTimeout = new EphemeralTimeout();
   private final Set<PendingWork> pending = ConcurrentHashMap.newKeySet();
   private final AtomicBoolean reported = new AtomicBoolean();
   private volatile Thread caller = Thread.currentThread();
@@ -130,6 +130,10 @@ final class GroupLife implements Watchdog.Watched, AutoCloseable {
     return dumps.of(records);
   }
 
+  EphemeralTimeout ephemeralTimeout() {
+    return ephemeralTimeout;
+  }
+
   void begin(PendingWork work) {
     Thread current = Thread.currentThread();
     // Almost always the same one: to look is cheaper than to write.
@@ -147,8 +151,8 @@ final class GroupLife implements Watchdog.Watched, AutoCloseable {
     return !pending.isEmpty();
   }
 
-  @Override
-  public void look() {
+  /** Looks at what has become overdue or vain. Called by the watchdog; does not block. */
+  void look() {
     if (parent == null) {
       dumps.poll();
       heartbeat.look();

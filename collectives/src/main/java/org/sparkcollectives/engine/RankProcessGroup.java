@@ -95,6 +95,18 @@ final class RankProcessGroup implements ProcessGroup {
   }
 
   @Override
+  public void extendTimeout(Duration extra) {
+    if (extra.isNegative() || extra.compareTo(GroupOptions.LONGEST_TIMEOUT) > 0) {
+      throw new IllegalArgumentException(
+          "A timeout is extended by 0 to "
+              + GroupOptions.LONGEST_TIMEOUT.toDays()
+              + " days, not by "
+              + extra);
+    }
+    group.life().ephemeralTimeout().extend(extra);
+  }
+
+  @Override
   public Work broadcast(Tensor tensor, int root) {
     group.requireOpen();
     HostTensor host = arguments.tensor("broadcast", "tensor", tensor);

@@ -132,8 +132,7 @@ public final class ProgressInquiry implements AutoCloseable {
     Map<Integer, ThreadStack> stacks = new TreeMap<>();
     try {
       long number = question;
-      store.set(
-          QUESTION + number, ByteBuffer.allocate(Long.BYTES).putLong(sequenceNumber).array());
+      store.set(QUESTION + number, ByteBuffer.allocate(Long.BYTES).putLong(sequenceNumber).array());
       answer(number, sequenceNumber);
       List<Integer> answered = answered(number);
       List<byte[]> values =

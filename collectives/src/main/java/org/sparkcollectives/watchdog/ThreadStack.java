@@ -19,7 +19,8 @@ public record ThreadStack(String text) {
   private static final String FRAME = "\n\tat ";
 
   /** Frames of others than the user, which say little of where the user's code is. */
-  private static final List<String> LIBRARIES = List.of("java.", "jdk.", "sun.", "scala.", "org.apache.spark.");
+  private static final List<String> LIBRARIES =
+      List.of("java.", "jdk.", "sun.", "scala.", "org.apache.spark.");
 
   /** That of a thread now. Waits until the thread can be looked at, which takes a moment. */
   public static ThreadStack of(Thread thread) {
@@ -46,7 +47,7 @@ public record ThreadStack(String text) {
    * sentence.
    */
   public String summary() {
-    String[] parts = text.split(FRAME);
+    String[] parts = text.split(FRAME, -1);
     if (parts.length == 1) {
       return parts[0] + " has ended";
     }
@@ -64,7 +65,8 @@ public record ThreadStack(String text) {
   /** {@code java.base/java.lang.Thread.sleep(...)} without what is before the slash. */
   private static String withoutModule(String frame) {
     String plain = frame.split("\n", 2)[0];
-    int slash = plain.lastIndexOf('/', plain.indexOf('(') < 0 ? plain.length() : plain.indexOf('('));
+    int slash =
+        plain.lastIndexOf('/', plain.indexOf('(') < 0 ? plain.length() : plain.indexOf('('));
     return plain.substring(slash + 1);
   }
 }

@@ -33,7 +33,9 @@ class ThreadStackTest {
         .doesNotContain("java.base")
         .doesNotContain("CountDownLatch.await")
         .doesNotContain("\n");
-    assertThat(stack.frames()).startsWith("\n\tat ").contains("java.util.concurrent.CountDownLatch");
+    assertThat(stack.frames())
+        .startsWith("\n\tat ")
+        .contains("java.util.concurrent.CountDownLatch");
   }
 
   @Test

@@ -82,7 +82,10 @@ public final class ForkedJvm implements AutoCloseable {
 
   private void signal(String name) throws IOException, InterruptedException {
     int status =
-        new ProcessBuilder("kill", name, String.valueOf(process.pid())).inheritIO().start().waitFor();
+        new ProcessBuilder("kill", name, String.valueOf(process.pid()))
+            .inheritIO()
+            .start()
+            .waitFor();
     if (status != 0) {
       throw new IOException("kill " + name + " ended with status " + status);
     }
