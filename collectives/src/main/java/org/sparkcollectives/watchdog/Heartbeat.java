@@ -165,8 +165,12 @@ public final class Heartbeat implements AutoCloseable {
     }
     Duration silence = ofObserved.observe(beat, clock.getAsLong());
     if (silence.compareTo(options.patience()) >= 0) {
-      say(observed, silence);
-      observe(before(observed));
+      int silent = observed;
+      say(silent, silence);
+      // Unless it was heard of meanwhile.
+      if (observed == silent) {
+        observe(before(silent));
+      }
     }
   }
 
