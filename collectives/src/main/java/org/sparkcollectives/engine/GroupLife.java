@@ -239,7 +239,9 @@ final class GroupLife implements AutoCloseable {
 
   /** The process of a member, or this one as others have seen it, has given no sign of life. */
   void silent(int groupRank, String cause) {
-    report(members.identityOf(groupRank).failure(Failure.Kind.SILENT, "", -1, cause), null);
+    if (!failure.failed()) {
+      report(members.identityOf(groupRank).failure(Failure.Kind.SILENT, "", -1, cause), null);
+    }
   }
 
   /**
