@@ -100,7 +100,7 @@ class SilentRankTest {
                 failed.await();
                 // It hears of it from its peers, or finds that it hears nothing.
                 assertThatThrownBy(never::await).isInstanceOf(CollectiveException.class);
-                wire.close();
+                wire.breakConnections();
                 return null;
               }
               assertThatThrownBy(() -> world.barrier().await())
@@ -150,7 +150,7 @@ class SilentRankTest {
                     .isInstanceOf(GroupAbortedException.class)
                     .hasMessageContaining("nothing has been heard of the group's store for");
                 // Else each word to the store on leaving would wait for an answer.
-                wire.close();
+                wire.breakConnections();
                 over.countDown();
               } else {
                 over.await();

@@ -94,11 +94,16 @@ public final class Wiretap implements AutoCloseable {
     }
   }
 
-  @Override
-  public void close() throws IOException {
-    listener.close();
+  /** Ends the connections that there are, so that both sides notice. */
+  public void breakConnections() throws IOException {
     for (Socket socket : sockets) {
       socket.close();
     }
+  }
+
+  @Override
+  public void close() throws IOException {
+    listener.close();
+    breakConnections();
   }
 }
