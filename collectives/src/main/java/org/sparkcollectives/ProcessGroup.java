@@ -322,6 +322,48 @@ public interface ProcessGroup extends AutoCloseable {
    */
   Tensor allocate(DType dtype, long count);
 
+  /**
+   * Keeps {@code tensors} of each rank for longer than the group lives, so that ranks which do the
+   * same again, because one of them was lost, go on from here instead of from the beginning. A
+   * collective: called by all ranks, and blocks until the tensors of all ranks are kept, for the
+   * timeout at the most. What is not kept for all ranks is not kept at all.
+   *
+   * <p>In Spark the driver keeps it, beyond the attempt of the stage; see {@code BarrierStage}.
+   * Elsewhere it is kept in the store that the rank's first group was made over, and goes with it.
+   * The latest version of a name counts; one more is kept, and those before are removed. The group
+   * goes on if a store refuses: then every rank throws, and the version before stays.
+   *
+   * <p>A group that was made from another one has checkpoints of its own, which belong to the group
+   * that is made in the same way the next time; {@link #shrink} gives one with the checkpoints of
+   * this.
+   *
+   * @param name what tells it from other checkpoints of this group; up to 1024 bytes
+   * @param tensors as many as this rank has to keep; other ranks may have others. Only read
+   * @throws CollectiveException on every rank, if it could not be kept on one of them
+   */
+  void checkpoint(String name, List<Tensor> tensors);
+
+  /**
+   * Keeps {@code tensors} that have the same values on all ranks, as {@link #checkpoint} does, but
+   * once: those of rank 0. A group of any size can restore them.
+   */
+  void checkpointReplicated(String name, List<Tensor> tensors);
+
+  /**
+   * Overwrites {@code tensors} with what was kept last under this name, by {@link #checkpoint} each
+   * rank with its own, by {@link #checkpointReplicated} all with the same. A collective: called by
+   * all ranks, which all get the same version, and blocks until they have it, for the timeout at
+   * the most.
+   *
+   * @param tensors of the types and shapes that were kept, in that order
+   * @return false on every rank if nothing was kept; the tensors then stay as they are
+   * @throws IllegalArgumentException on the ranks whose tensors are of other types or shapes, and
+   *     {@link CollectiveException} on the others; all tensors stay as they are
+   * @throws IllegalStateException if as many parts were kept as another number of ranks had
+   * @throws CollectiveException if what was kept cannot be read; what the tensors hold is undefined
+   */
+  boolean restore(String name, List<Tensor> tensors);
+
   /** What this rank's recent operations were and how far they came. */
   FlightRecorder flightRecorder();
 

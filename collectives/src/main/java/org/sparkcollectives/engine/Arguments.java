@@ -1,5 +1,6 @@
 package org.sparkcollectives.engine;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -20,6 +21,9 @@ import org.sparkcollectives.transport.Endpoint;
  * Refuses arguments that are wrong on their own rank, before an operation takes a sequence number.
  */
 final class Arguments {
+
+  /** The longest name of what a user keeps: a part of keys, which are bounded. */
+  private static final int MAX_NAME_BYTES = 1024;
 
   private final String group;
   private final int rank;
@@ -61,6 +65,15 @@ final class Arguments {
 
   void given(String operation, String name, Object argument) {
     require(argument != null, operation, "the " + name + " is null");
+  }
+
+  void name(String operation, String name) {
+    given(operation, "name", name);
+    int length = name.getBytes(StandardCharsets.UTF_8).length;
+    require(
+        length > 0 && length <= MAX_NAME_BYTES,
+        operation,
+        "the name must have 1 to " + MAX_NAME_BYTES + " bytes, not " + length);
   }
 
   HostTensor tensor(String operation, String name, Tensor tensor) {

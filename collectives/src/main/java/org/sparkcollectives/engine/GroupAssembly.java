@@ -1,5 +1,7 @@
 package org.sparkcollectives.engine;
 
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -26,13 +28,29 @@ import org.sparkcollectives.watchdog.Watchdog;
  *
  * @param store where all groups of this rank keep their keys, each under its name
  * @param context what hosts the rank
+ * @param path how the groups made with this came from the rank's first group, which is the same in
+ *     each attempt; empty for that one
  */
-record GroupAssembly(Store store, RankContext context) {
+record GroupAssembly(Store store, RankContext context, String path) {
 
   private static final Logger LOG = LoggerFactory.getLogger(GroupAssembly.class);
 
   /** More ranks on one host than processors would spend their time on looking at memory. */
   private static final int MOST_SHARING = 64;
+
+  /** For groups made from a group of this one, which {@code name} tells apart. */
+  GroupAssembly within(String name) {
+    return new GroupAssembly(store, context, path + "/" + name);
+  }
+
+  /**
+   * Where the checkpoints of these groups are: apart from those of groups that came about in
+   * another way.
+   */
+  Store checkpoints() {
+    String group = "world" + path;
+    return context.checkpoints(store).withPrefix(URLEncoder.encode(group, StandardCharsets.UTF_8));
+  }
 
   /** What the options leave open, as configured. */
   GroupOptions resolve(GroupOptions options) {

@@ -13,7 +13,6 @@ import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.object.ObjectCodec;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreException;
-import org.sparkcollectives.store.StoreLease;
 
 /** All that one rank holds of one group, and in what order it is let go. */
 final class RankGroup {
@@ -31,7 +30,7 @@ final class RankGroup {
   private final Subgroups subgroups;
   private final Channel channel;
   private final Store groupStore;
-  private final StoreLease leased;
+  private final GroupStores stores;
   private final CoalescingBlocks coalescing;
   private final ObjectCodec objectCodec;
   private final AtomicLong monitoredBarriers = new AtomicLong();
@@ -63,13 +62,13 @@ final class RankGroup {
     this.groupStore = groupStore;
     this.subgroups = new Subgroups(members, options, life, groupStore, assembly);
     this.afterClose = afterClose;
-    this.leased = StoreLease.of(groupStore);
+    this.stores = new GroupStores(groupStore, assembly::checkpoints);
     this.coalescing = new CoalescingBlocks(members.name());
     this.objectCodec = assembly.context().objectCodec();
     life.failure()
         .onFailure(
             () ->
-                leased.revoke(
+                stores.revoke(
                     new StoreException(
                         "The store of group \"" + name() + "\" has ended with the group",
                         life.failure().exceptionFor("the use of the group's store"))));
@@ -108,8 +107,13 @@ final class RankGroup {
     return subgroups;
   }
 
+  /** Which end with the group. */
+  GroupStores stores() {
+    return stores;
+  }
+
   Store userStore() {
-    return leased.store().withPrefix("user");
+    return stores.own().withPrefix("user");
   }
 
   /** The blocks of operations that are open. */
@@ -123,7 +127,7 @@ final class RankGroup {
   }
 
   void monitoredBarrier(Duration timeout, boolean waitAllRanks) {
-    new MonitoredBarrier(members, leased.store(), monitoredBarriers.getAndIncrement())
+    new MonitoredBarrier(members, stores.own(), monitoredBarriers.getAndIncrement())
         .await(timeout, waitAllRanks);
   }
 
@@ -183,7 +187,7 @@ final class RankGroup {
       ClosingSteps.run(
           life::look,
           () ->
-              leased.revoke(
+              stores.revoke(
                   new IllegalStateException(
                       "Group \"" + name() + "\" is closed on rank " + rank())),
           this::awaitRunner,

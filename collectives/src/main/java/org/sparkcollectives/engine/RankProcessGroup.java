@@ -305,9 +305,33 @@ final class RankProcessGroup implements ProcessGroup {
   }
 
   @Override
+  public void checkpoint(String name, List<Tensor> tensors) {
+    checkpoints().save(name, tensors, false);
+  }
+
+  @Override
+  public void checkpointReplicated(String name, List<Tensor> tensors) {
+    checkpoints().save(name, tensors, true);
+  }
+
+  @Override
+  public boolean restore(String name, List<Tensor> tensors) {
+    return checkpoints().restore(name, tensors);
+  }
+
+  private CheckpointRequests checkpoints() {
+    return new CheckpointRequests(group, within(backend.withinCall(timeout)), arguments);
+  }
+
+  /** This view for the operations of one call. */
+  private RankProcessGroup within(Backend parts) {
+    return new RankProcessGroup(group, parts, timeout, false);
+  }
+
+  @Override
   public ObjectCollectives objects() {
     Backend parts = backend.withinCall(timeout);
-    ProcessGroup view = new RankProcessGroup(group, parts, timeout, false);
+    ProcessGroup view = within(parts);
     return new StreamedObjectCollectives(view, parts, group.objectCodec());
   }
 

@@ -9,6 +9,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
@@ -36,7 +37,7 @@ import org.sparkcollectives.watchdog.PublishedFailure;
  *
  * <p>Each client belongs to one attempt of one stage and sees the keys of that attempt only. Once a
  * later attempt has a client, those of earlier ones are refused; when a stage ends, its keys,
- * blocks and clients go.
+ * blocks and clients go. What is to stay for later attempts is in the {@link CheckpointScopes}.
  */
 final class DriverStore {
 
@@ -49,9 +50,6 @@ final class DriverStore {
    */
   private static final long KEEP_FAILED_SECONDS = 5;
 
-  /** How many stages that have ended are remembered, so that their late tasks are refused. */
-  private static final int REMEMBERED_STAGES = 10_000;
-
   /** The table is in this JVM: no call takes long. */
   private static final Duration WILL_TIMEOUT = Duration.ofSeconds(1);
 
@@ -61,26 +59,26 @@ final class DriverStore {
   /**
    * A task's client.
    *
+   * @param scope where its checkpoints are
    * @param wills by group, the record to publish there if the client is lost
    */
   private record Client(
-      StageAttempt stage, RpcAddress address, StoreSession session, Map<String, Failure> wills) {}
+      StageAttempt stage,
+      RpcAddress address,
+      String scope,
+      StoreSession session,
+      Map<String, Failure> wills) {}
 
   private final ScheduledThreadPoolExecutor background = newBackground();
   private final StoreTable table;
+  private final CheckpointScopes checkpoints;
   private final DumpCollection dumps;
   private final Map<UUID, Client> clients = new HashMap<>();
-  private final Map<Integer, Integer> latestAttempts = new HashMap<>();
-  private final Map<Integer, Integer> endedAttempts =
-      new LinkedHashMap<>() {
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<Integer, Integer> eldest) {
-          return size() > REMEMBERED_STAGES;
-        }
-      };
+  private final AttemptFence attempts = new AttemptFence();
 
   private DriverStore(SparkEnv env) {
     table = new StoreTable(new BlockValues(env.blockManager(), background));
+    checkpoints = new CheckpointScopes(table);
     dumps = new DumpCollection(env.conf()::getAppId, TaskRank.settings(env.conf()));
   }
 
@@ -145,7 +143,12 @@ final class DriverStore {
       UUID id = StoreMessages.session(message);
       switch (kind) {
         case StoreMessages.OPEN -> {
-          open(id, new StageAttempt(message.getInt(), message.getInt()), sender);
+          StageAttempt stage = new StageAttempt(message.getInt(), message.getInt());
+          open(id, stage, CheckpointScopes.scope(StoreMessages.text(message), stage), sender);
+          reply.accept(StoreMessages.ok(new byte[0]));
+        }
+        case StoreMessages.CHECKPOINTS -> {
+          openCheckpoints(id, StoreMessages.session(message));
           reply.accept(StoreMessages.ok(new byte[0]));
         }
         case StoreMessages.CALL -> call(id, message, reply);
@@ -176,23 +179,25 @@ final class DriverStore {
     }
   }
 
-  private synchronized void open(UUID id, StageAttempt stage, RpcAddress sender) {
-    if (stage.attempt() <= endedAttempts.getOrDefault(stage.stageId(), -1)) {
-      throw new IllegalStateException(stage + " is over; this task of it comes too late");
+  private synchronized void open(UUID id, StageAttempt stage, String scope, RpcAddress sender) {
+    StageAttempt before = attempts.enter(stage);
+    if (before != null) {
+      remove(before, stage + " has begun");
     }
-    int latest = latestAttempts.getOrDefault(stage.stageId(), -1);
-    if (stage.attempt() < latest) {
-      throw new IllegalStateException(
-          stage + " is over: attempt " + latest + " of that stage has begun");
+    StoreSession session = new StoreSession(table, stage.keyPrefix());
+    clients.put(id, new Client(stage, sender, scope, session, new HashMap<>()));
+  }
+
+  /** Those of another stage that tried the same before are refused from now on. */
+  private synchronized void openCheckpoints(UUID id, UUID opened) {
+    Client owner = clients.get(opened);
+    if (owner == null) {
+      throw new IllegalStateException("this client's stage is over, or its executor was lost");
     }
-    if (stage.attempt() > latest) {
-      latestAttempts.put(stage.stageId(), stage.attempt());
-      if (latest >= 0) {
-        remove(new StageAttempt(stage.stageId(), latest), stage + " has begun");
-      }
-    }
-    clients.put(
-        id, new Client(stage, sender, new StoreSession(table, stage.keyPrefix()), new HashMap<>()));
+    String scope = owner.scope();
+    StoreSession session = checkpoints.open(scope, owner.stage());
+    dropClients(client -> client.scope().equals(scope) && client.stage().isBefore(owner.stage()));
+    clients.put(id, new Client(owner.stage(), owner.address(), scope, session, new HashMap<>()));
   }
 
   private void call(UUID id, ByteBuffer request, Consumer<byte[]> reply) {
@@ -316,10 +321,31 @@ final class DriverStore {
     }
   }
 
+  void jobStarted(int job, Set<Integer> stages) {
+    checkpoints.jobStarted(job, stages);
+  }
+
+  /** A job has ended, well or not; when it has not, its tasks may still be about to end. */
+  void jobEnded(int job, boolean succeeded) {
+    if (succeeded) {
+      checkpoints.jobEnded(job, true);
+    } else {
+      background.schedule(
+          () -> checkpoints.jobEnded(job, false), KEEP_FAILED_SECONDS, TimeUnit.SECONDS);
+    }
+  }
+
+  /** No further job will be of this call of {@link BarrierStage}. */
+  static void release(SparkEnv env, String call) {
+    DriverStore store = of(env);
+    if (store != null) {
+      store.checkpoints.release(call);
+    }
+  }
+
   private synchronized void stageOver(StageAttempt stage) {
     remove(stage, stage + " has ended");
-    latestAttempts.remove(stage.stageId(), stage.attempt());
-    endedAttempts.merge(stage.stageId(), stage.attempt(), Math::max);
+    attempts.end(stage);
   }
 
   private void remove(StageAttempt stage, String reason) {

@@ -80,6 +80,15 @@ public final class SparkCollectives {
    * @throws org.sparkcollectives.CollectiveTimeoutException naming the ranks that did not arrive
    */
   public static ProcessGroup world(GroupOptions options) {
+    return world(options, "");
+  }
+
+  /**
+   * The same in a task of {@link BarrierStage}.
+   *
+   * @param call which call of it, of all in the application
+   */
+  static ProcessGroup world(GroupOptions options, String call) {
     TaskContext current = TaskContext.get();
     if (!(current instanceof BarrierTaskContext task)) {
       throw new IllegalStateException(
@@ -92,11 +101,11 @@ public final class SparkCollectives {
                   + " BarrierStage.of(rdd) instead of rdd.mapPartitions(...)");
     }
     ProcessGroup world = WORLDS.get(task.taskAttemptId());
-    return world == null ? join(task, options) : world;
+    return world == null ? join(task, options, call) : world;
   }
 
-  private static ProcessGroup join(BarrierTaskContext task, GroupOptions options) {
-    ProcessGroup world = WorldGroup.join(task, SparkEnv.get(), options);
+  private static ProcessGroup join(BarrierTaskContext task, GroupOptions options, String call) {
+    ProcessGroup world = WorldGroup.join(task, SparkEnv.get(), options, call);
     WORLDS.put(task.taskAttemptId(), world);
     TaskCompletionListener onEnd =
         ended -> {
