@@ -1,6 +1,7 @@
 package org.sparkcollectives.spark;
 
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.Properties;
 import java.util.Set;
@@ -27,6 +28,9 @@ final class JobFailures extends SparkListener {
 
   /** The local property. */
   static final String PROPERTY = "spark.collectives.job";
+
+  private static final Set<Failure.Kind> MENDED_BY_TRYING_AGAIN =
+      EnumSet.of(Failure.Kind.EXECUTOR_LOST, Failure.Kind.SILENT, Failure.Kind.CONNECTION_RESET);
 
   private final String token = UUID.randomUUID().toString();
   private final Set<Integer> stages = new HashSet<>();
@@ -108,11 +112,10 @@ final class JobFailures extends SparkListener {
   /**
    * Whether the same ranks may do better the next time: a machine is lost by chance, what a program
    * throws it throws again.
+   *
+   * @param kind null if no task failed by itself, which nobody mends by trying again
    */
   static boolean canBeMended(Failure.Kind kind) {
-    return switch (kind) {
-      case EXECUTOR_LOST, SILENT, CONNECTION_RESET -> true;
-      case EXCEPTION, KILLED, PEER_FINISHED, TIMEOUT, STAGE_STOPPED -> false;
-    };
+    return MENDED_BY_TRYING_AGAIN.contains(kind);
   }
 }
