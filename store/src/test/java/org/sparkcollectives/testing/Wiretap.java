@@ -6,6 +6,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -46,14 +47,22 @@ public final class Wiretap implements AutoCloseable {
   private void accept() {
     try {
       while (true) {
-        Socket client = listener.accept();
-        Socket server = new Socket(InetAddress.getLoopbackAddress(), target);
-        sockets.addAll(List.of(client, server));
-        start(() -> pass(client, server));
-        start(() -> pass(server, client));
+        connect(listener.accept());
       }
     } catch (IOException closed) {
       // The end.
+    }
+  }
+
+  /** To a port that may not be listened at yet: then the client loses its connection. */
+  private void connect(Socket client) throws IOException {
+    try {
+      Socket server = new Socket(InetAddress.getLoopbackAddress(), target);
+      sockets.addAll(List.of(client, server));
+      start(() -> pass(client, server));
+      start(() -> pass(server, client));
+    } catch (ConnectException refused) {
+      client.close();
     }
   }
 
