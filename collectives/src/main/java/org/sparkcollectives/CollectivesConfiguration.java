@@ -123,27 +123,27 @@ public final class CollectivesConfiguration {
           .since("0.1.0")
           .defaultsTo(true);
 
+  /** The send buffer of a connection. */
+  public static final ConfigEntry<Long> SEND_BUFFER =
+      ConfigEntry.bytes("spark.collectives.tcp.sendBuffer")
+          .doc(
+              "The send buffer that each connection asks the operating system for, which may allow"
+                  + " less; 0 to leave it to the system, which is better only where the round trip is"
+                  + " long.")
+          .since("0.1.0")
+          .check(value -> value >= 0 && value <= Integer.MAX_VALUE, "0 to 2147483647")
+          .defaultsTo(4L << 20);
+
   /** How long a waiting thread spins. */
   public static final ConfigEntry<Duration> WAIT_SPIN =
       ConfigEntry.duration("spark.collectives.wait.spin")
           .doc(
-              "How long a thread that waits in a collective looks again and again, where the ranks"
-                  + " of a host are no more than its processors; 0 to leave the processor to others"
-                  + " at once.")
+              "How long a thread that waits in a collective looks again and again before it sleeps,"
+                  + " where the ranks of a host are no more than its processors and waits have not"
+                  + " been long of late; 0 to leave the processor to others at once.")
           .since("0.1.0")
           .check(value -> !value.isNegative(), "0 or more")
-          .defaultsTo(Duration.ofNanos(50_000));
-
-  /** How long a waiting thread yields. */
-  public static final ConfigEntry<Duration> WAIT_YIELD =
-      ConfigEntry.duration("spark.collectives.wait.yield")
-          .doc(
-              "How long it goes on to look after that, and offers its processor to other threads"
-                  + " between its looks, before it sleeps. Less than the time that it takes to wake"
-                  + " a thread makes small operations slow.")
-          .since("0.1.0")
-          .check(value -> !value.isNegative(), "0 or more")
-          .defaultsTo(Duration.ofMillis(1));
+          .defaultsTo(Duration.ofNanos(200_000));
 
   /** The latency in {@link org.sparkcollectives.algorithm.CostModel}. */
   public static final ConfigEntry<Duration> COST_LATENCY =
@@ -342,8 +342,8 @@ public final class CollectivesConfiguration {
         CONNECT_TIMEOUT,
         NATIVE,
         DIRECT,
+        SEND_BUFFER,
         WAIT_SPIN,
-        WAIT_YIELD,
         COST_LATENCY,
         COST_OVERHEAD,
         COST_BANDWIDTH,

@@ -1,5 +1,7 @@
 package org.sparkcollectives;
 
+import java.util.Locale;
+
 /** The type of a tensor's elements, in the native byte order of the machine. */
 public enum DType {
   /** A truth value in one byte: 0 is false, all else is true; results are 0 or 1. */
@@ -41,10 +43,12 @@ public enum DType {
 
   private final int bytes;
   private final Kind kind;
+  private final String label;
 
   DType(int bytes, Kind kind) {
     this.bytes = bytes;
     this.kind = kind;
+    this.label = name().toLowerCase(Locale.ROOT);
   }
 
   /** The size of one element in bytes. */
@@ -69,6 +73,6 @@ public enum DType {
 
   /** The name in lower case, as messages and records have it. */
   public String label() {
-    return name().toLowerCase(java.util.Locale.ROOT);
+    return label;
   }
 }

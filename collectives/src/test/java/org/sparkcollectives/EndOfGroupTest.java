@@ -249,6 +249,26 @@ class EndOfGroupTest {
     return self[0];
   }
 
+  private static void waitInVainForRank2(ProcessGroup world) {
+    Work never = world.withTimeout(Duration.ofMillis(50)).recv(Tensor.of(new double[1]), 2, 0);
+    assertThatThrownBy(never::await).isInstanceOf(CollectiveTimeoutException.class);
+  }
+
+  /** Of a rank to which nobody tells more than that another has left. */
+  private static void hearOfRank2(ProcessGroup world, CountDownLatch told) {
+    try {
+      assertThatThrownBy(() -> world.barrier().await())
+          .isInstanceOfSatisfying(
+              PeerFailedException.class,
+              failed -> {
+                assertThat(failed.failure().rank()).isEqualTo(2);
+                assertThat(failed.failure().kind()).isEqualTo(Failure.Kind.TIMEOUT);
+              });
+    } finally {
+      told.countDown();
+    }
+  }
+
   @Test
   void aRankThatLeavesAGroupThatHasFailedIsNotTheCause() {
     CountDownLatch told = new CountDownLatch(1);
@@ -260,19 +280,9 @@ class EndOfGroupTest {
             try (ProcessGroup world =
                 ProcessGroups.create(store, rank, 3, GroupOptions.defaults())) {
               if (rank == 0) {
-                Work never =
-                    world.withTimeout(Duration.ofMillis(50)).recv(Tensor.of(new double[1]), 2, 0);
-                assertThatThrownBy(never::await).isInstanceOf(CollectiveTimeoutException.class);
+                waitInVainForRank2(world);
               } else if (rank == 1) {
-                try {
-                  // All that this rank hears is that rank 0 has left.
-                  assertThatThrownBy(() -> world.barrier().await())
-                      .isInstanceOfSatisfying(
-                          PeerFailedException.class,
-                          failed -> assertThat(failed.failure().rank()).isEqualTo(2));
-                } finally {
-                  told.countDown();
-                }
+                hearOfRank2(world, told);
               } else {
                 told.await();
               }
@@ -294,23 +304,12 @@ class EndOfGroupTest {
             try (ProcessGroup world =
                 ProcessGroups.create(store, rank, 3, GroupOptions.defaults())) {
               if (rank == 0) {
-                Work never =
-                    world.withTimeout(Duration.ofMillis(50)).recv(Tensor.of(new double[1]), 2, 0);
-                assertThatThrownBy(never::await).isInstanceOf(CollectiveTimeoutException.class);
+                waitInVainForRank2(world);
                 told.await();
                 Failure failure = new PublishedFailure(hash.withPrefix(world.name())).read();
                 assertThat(failure.kind()).isEqualTo(Failure.Kind.TIMEOUT);
               } else if (rank == 1) {
-                try {
-                  // All that this rank hears is that rank 2 has left.
-                  assertThatThrownBy(() -> world.barrier().await())
-                      .isInstanceOfSatisfying(
-                          PeerFailedException.class,
-                          failed ->
-                              assertThat(failed.failure().kind()).isEqualTo(Failure.Kind.TIMEOUT));
-                } finally {
-                  told.countDown();
-                }
+                hearOfRank2(world, told);
               } else {
                 Eventually.holds(() -> hasFailed(world), () -> "the group does not fail");
               }

@@ -8,6 +8,7 @@ import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.Peers;
 import org.sparkcollectives.transport.SharedRegion;
 import org.sparkcollectives.transport.SharedSlots;
+import org.sparkcollectives.transport.SharedStaging;
 
 /**
  * Chooses the algorithm of each collective and runs it. All ranks choose alike, because the choice
@@ -28,6 +29,7 @@ public final class AlgorithmSelector {
   private final SharedScatter sharedScatter = new SharedScatter();
   private final SharedAllToAll sharedAllToAll = new SharedAllToAll();
   private final SharedAllReduce sharedAllReduce = new SharedAllReduce();
+  private final StagedAllReduce stagedAllReduce = new StagedAllReduce();
   private final SharedReduce sharedReduce = new SharedReduce();
   private final SharedReduceScatter sharedReduceScatter = new SharedReduceScatter();
   private final SharedAllGather sharedAllGather = new SharedAllGather();
@@ -52,6 +54,11 @@ public final class AlgorithmSelector {
     SharedRegion region = regionFor(peers, op, List.of(tensor));
     if (region != null) {
       sharedAllReduce.run(region, tensor, kernel);
+      return;
+    }
+    SharedStaging staging = peers.staging();
+    if (staging != null) {
+      stagedAllReduce.run(staging, tensor, kernel);
     } else if (!hierarchical.allReduce(peers, tensor, op, kernel)) {
       messages.allReduce(peers, tensor, kernel);
     }

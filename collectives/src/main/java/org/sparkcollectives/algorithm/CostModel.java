@@ -1,9 +1,6 @@
 package org.sparkcollectives.algorithm;
 
 import java.time.Duration;
-import java.util.Comparator;
-import java.util.List;
-import java.util.function.Function;
 
 /**
  * Predicts how long algorithms take, from three figures of the path between ranks, as Hockney's
@@ -39,12 +36,5 @@ public record CostModel(double latency, double overhead, double bandwidth, int l
   /** Whether so many ranks may all be connected to each other. */
   boolean allowsMesh(int ranks) {
     return ranks <= largestMesh;
-  }
-
-  /** The first of those that cost least. */
-  <A> A cheapest(List<A> algorithms, Function<A, Cost> cost) {
-    return algorithms.stream()
-        .min(Comparator.comparingDouble(each -> seconds(cost.apply(each))))
-        .orElseThrow();
   }
 }

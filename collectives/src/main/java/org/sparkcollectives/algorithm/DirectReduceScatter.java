@@ -10,7 +10,7 @@ import org.sparkcollectives.transport.Peers;
  * every step.
  *
  * <p>Steps: 1. Bytes sent by each rank: all parts but one, to all others at once. Scratch: one part
- * in the accumulator's type.
+ * in the accumulator's type, if that is another than the input's.
  */
 final class DirectReduceScatter {
 
@@ -25,8 +25,14 @@ final class DirectReduceScatter {
   void run(Peers peers, HostTensor output, Chunks input, ReduceKernel kernel) {
     int rank = peers.rank();
     int n = peers.size();
-    HostTensor accumulator = HostTensor.allocate(kernel.accumulatorType(), output.count());
-    kernel.load(accumulator, 0, input.at(rank), 0, output.count());
+    HostTensor own = input.at(rank);
+    HostTensor accumulator = output;
+    if (!kernel.reducesInPlace()) {
+      accumulator = HostTensor.allocate(kernel.accumulatorType(), output.count());
+      kernel.load(accumulator, 0, own, 0, output.count());
+    } else if (!output.isSameMemoryAs(own)) {
+      kernel.load(output, 0, own, 0, output.count());
+    }
     for (int distance = 1; distance < n; distance++) {
       peers.pair(Math.floorMod(rank + distance, n)).send(input.at(rank + distance));
     }

@@ -17,8 +17,8 @@ import org.sparkcollectives.transport.Reach;
  */
 final class HierarchicalAlgorithms {
 
-  /** How often what is put aside passes through memory: it is cleared, written and read. */
-  private static final int SCRATCH = 3;
+  /** How often what is put aside passes through memory: it is written and read. */
+  private static final int SCRATCH = 2;
 
   private final MessageAlgorithms messages;
   private final PathCosts costs;

@@ -51,14 +51,24 @@ final class MessageAlgorithms {
   /** What reduces so many bytes over so many ranks. */
   AllReduceAlgorithm allReduceOf(Reach reach, int ranks, long bytes, ReduceKernel kernel) {
     CostModel model = costs.of(reach);
-    List<AllReduceAlgorithm> able = allReduces.stream().filter(each -> each.takes(kernel)).toList();
-    List<AllReduceAlgorithm> allowed =
-        able.stream()
-            .filter(each -> model.allowsMesh(ranks) || !each.needsMesh())
-            .filter(each -> bytes <= Scratch.LARGEST_HELD_BYTES || !each.copies())
-            .toList();
-    return model.cheapest(
-        allowed.isEmpty() ? able : allowed, each -> each.cost(Math.max(2, ranks), bytes));
+    AllReduceAlgorithm best = null;
+    boolean bestIsAllowed = false;
+    double bestSeconds = 0;
+    for (AllReduceAlgorithm each : allReduces) {
+      boolean allowed =
+          (model.allowsMesh(ranks) || !each.needsMesh())
+              && (bytes <= Scratch.LARGEST_HELD_BYTES || !each.copies());
+      // What is not allowed is better than nothing.
+      if (each.takes(kernel) && (allowed || !bestIsAllowed)) {
+        double seconds = model.seconds(each.cost(Math.max(2, ranks), bytes));
+        if (best == null || allowed != bestIsAllowed || seconds < bestSeconds) {
+          best = each;
+          bestIsAllowed = allowed;
+          bestSeconds = seconds;
+        }
+      }
+    }
+    return best;
   }
 
   /** How long that takes. */

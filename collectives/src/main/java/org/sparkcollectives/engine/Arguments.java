@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.P2POp;
@@ -39,14 +40,14 @@ final class Arguments {
     require(
         root >= 0 && root < size,
         operation,
-        "the root must be 0 to " + (size - 1) + ", not " + root);
+        () -> "the root must be 0 to " + (size - 1) + ", not " + root);
   }
 
   void peer(String operation, int peer) {
     require(
         peer >= 0 && peer < size,
         operation,
-        "the peer must be 0 to " + (size - 1) + ", not " + peer);
+        () -> "the peer must be 0 to " + (size - 1) + ", not " + peer);
     require(peer != rank, operation, "the peer is this very rank; copy the tensor instead");
   }
 
@@ -55,16 +56,16 @@ final class Arguments {
   }
 
   void tag(String operation, int tag) {
-    require(tag >= 0, operation, "the tag must not be negative, but is " + tag);
+    require(tag >= 0, operation, () -> "the tag must not be negative, but is " + tag);
   }
 
   void reducible(String operation, ReduceOp op, DType dtype) {
     Objects.requireNonNull(op, "op");
-    require(op.supports(dtype), operation, op + " is not defined for " + dtype.label());
+    require(op.supports(dtype), operation, () -> op + " is not defined for " + dtype.label());
   }
 
   void given(String operation, String name, Object argument) {
-    require(argument != null, operation, "the " + name + " is null");
+    require(argument != null, operation, () -> "the " + name + " is null");
   }
 
   void name(String operation, String name) {
@@ -77,7 +78,7 @@ final class Arguments {
   }
 
   HostTensor tensor(String operation, String name, Tensor tensor) {
-    require(tensor != null, operation, "the " + name + " is null");
+    require(tensor != null, operation, () -> "the " + name + " is null");
     try {
       return HostTensor.of(tensor);
     } catch (IllegalArgumentException e) {
@@ -86,16 +87,17 @@ final class Arguments {
   }
 
   List<HostTensor> onePerRank(String operation, String name, List<Tensor> tensors) {
-    require(tensors != null, operation, "the list of " + name + " is null");
+    require(tensors != null, operation, () -> "the list of " + name + " is null");
     require(
         tensors.size() == size,
         operation,
-        "the list of "
-            + name
-            + " must hold one tensor for each of "
-            + size
-            + " ranks, not "
-            + tensors.size());
+        () ->
+            "the list of "
+                + name
+                + " must hold one tensor for each of "
+                + size
+                + " ranks, not "
+                + tensors.size());
     return tensors.stream().map(each -> tensor(operation, name, each)).toList();
   }
 
@@ -106,20 +108,21 @@ final class Arguments {
 
   /** One tensor for each rank at the root, none elsewhere. */
   List<HostTensor> atRootOnly(String operation, String name, List<Tensor> tensors, int root) {
-    require(tensors != null, operation, "the list of " + name + " is null");
+    require(tensors != null, operation, () -> "the list of " + name + " is null");
     if (rank == root) {
       return onePerRank(operation, name, tensors);
     }
     require(
         tensors.isEmpty(),
         operation,
-        "the list of "
-            + name
-            + " must be empty on ranks other than the root "
-            + root
-            + ", but has "
-            + tensors.size()
-            + " tensors");
+        () ->
+            "the list of "
+                + name
+                + " must be empty on ranks other than the root "
+                + root
+                + ", but has "
+                + tensors.size()
+                + " tensors");
     return List.of();
   }
 
@@ -133,56 +136,50 @@ final class Arguments {
     require(
         output.count() == input.count(),
         operation,
-        "the output must have the "
-            + input.count()
-            + " elements of the input, not "
-            + output.count());
+        () ->
+            "the output must have the "
+                + input.count()
+                + " elements of the input, not "
+                + output.count());
     require(
         input.count() % size == 0,
         operation,
-        "the " + input.count() + " elements do not divide equally across " + size + " ranks");
+        () -> "the " + input.count() + " elements do not divide equally across " + size + " ranks");
   }
 
   /** The parts of a tensor along its first dimension. */
   List<HostTensor> split(String operation, String name, HostTensor tensor, long[] splits) {
     long[] shape = tensor.shape();
-    require(shape.length > 0, operation, "the " + name + " has no dimension to split along");
+    require(shape.length > 0, operation, () -> "the " + name + " has no dimension to split along");
     long rows = shape[0];
-    long[] sizes = splits;
-    if (sizes == null || sizes.length == 0) {
-      require(
-          rows % size == 0,
-          operation,
-          "the first dimension of the "
-              + name
-              + ", "
-              + rows
-              + ", does not divide equally across "
-              + size
-              + " ranks");
-      sizes = new long[size];
-      Arrays.fill(sizes, rows / size);
-    }
+    long[] sizes =
+        splits == null || splits.length == 0 ? equalSplits(operation, name, rows) : splits;
     require(
         sizes.length == size,
         operation,
-        "the number of " + name + " splits, " + sizes.length + ", is not the group's size " + size);
-    long sum = 0;
+        () ->
+            "the number of "
+                + name
+                + " splits, "
+                + sizes.length
+                + ", is not the group's size "
+                + size);
     for (long each : sizes) {
-      require(each >= 0, operation, "an " + name + " split is negative: " + each);
-      sum += each;
+      require(each >= 0, operation, () -> "an " + name + " split is negative: " + each);
     }
+    long sum = Arrays.stream(sizes).sum();
     require(
         sum == rows,
         operation,
-        "the "
-            + name
-            + " splits "
-            + Arrays.toString(sizes)
-            + " add up to "
-            + sum
-            + ", not to the first dimension "
-            + rows);
+        () ->
+            "the "
+                + name
+                + " splits "
+                + Arrays.toString(sizes)
+                + " add up to "
+                + sum
+                + ", not to the first dimension "
+                + rows);
     long row = rows == 0 ? 0 : tensor.count() / rows;
     List<HostTensor> parts = new ArrayList<>();
     long offset = 0;
@@ -193,6 +190,23 @@ final class Arguments {
     return parts;
   }
 
+  private long[] equalSplits(String operation, String name, long rows) {
+    require(
+        rows % size == 0,
+        operation,
+        () ->
+            "the first dimension of the "
+                + name
+                + ", "
+                + rows
+                + ", does not divide equally across "
+                + size
+                + " ranks");
+    long[] sizes = new long[size];
+    Arrays.fill(sizes, rows / size);
+    return sizes;
+  }
+
   /** That a rank's own part lies apart from the parts of all, or is its place among them. */
   void apartOrInPlace(String operation, List<HostTensor> parts, HostTensor own) {
     for (int each = 0; each < parts.size(); each++) {
@@ -200,10 +214,11 @@ final class Arguments {
       require(
           !part.overlaps(own) || (each == rank && part.isSameMemoryAs(own)),
           operation,
-          "output and input share memory; in place, what belongs to this rank alone must be its own"
-              + " part "
-              + rank
-              + " of what belongs to all");
+          () ->
+              "output and input share memory; in place, what belongs to this rank alone must be its own"
+                  + " part "
+                  + rank
+                  + " of what belongs to all");
     }
   }
 
@@ -240,11 +255,12 @@ final class Arguments {
     require(
         output.dtype() == input.dtype(),
         operation,
-        "the output is "
-            + output.dtype().label()
-            + " and the input "
-            + input.dtype().label()
-            + "; they must be alike");
+        () ->
+            "the output is "
+                + output.dtype().label()
+                + " and the input "
+                + input.dtype().label()
+                + "; they must be alike");
   }
 
   void sameTypes(String operation, List<? extends Tensor> many, Tensor one) {
@@ -258,30 +274,32 @@ final class Arguments {
     require(
         all.count() == one.count() * size,
         operation,
-        "the "
-            + whole
-            + " must have "
-            + size
-            + " times the elements of the "
-            + part
-            + ", that is "
-            + one.count() * size
-            + ", not "
-            + all.count());
+        () ->
+            "the "
+                + whole
+                + " must have "
+                + size
+                + " times the elements of the "
+                + part
+                + ", that is "
+                + one.count() * size
+                + ", not "
+                + all.count());
   }
 
   void ownPart(String operation, String name, List<? extends Tensor> parts, Tensor own) {
     require(
         parts.get(rank).count() == own.count(),
         operation,
-        "element "
-            + rank
-            + " of the list of "
-            + name
-            + " is this rank's part and must have "
-            + own.count()
-            + " elements, not "
-            + parts.get(rank).count());
+        () ->
+            "element "
+                + rank
+                + " of the list of "
+                + name
+                + " is this rank's part and must have "
+                + own.count()
+                + " elements, not "
+                + parts.get(rank).count());
   }
 
   /** The group ranks of the members that a user names by their global ranks; all if none. */
@@ -293,7 +311,7 @@ final class Arguments {
     require(
         new HashSet<>(named).size() == named.size(),
         "new-group",
-        "the list of ranks must not contain duplicate entries, got " + named);
+        () -> "the list of ranks must not contain duplicate entries, got " + named);
     List<Integer> global = parent.endpoints().stream().map(Endpoint::rank).toList();
     return named.stream()
         .map(
@@ -301,7 +319,7 @@ final class Arguments {
               require(
                   global.contains(each),
                   "new-group",
-                  "rank " + each + " is not in this group, whose global ranks are " + global);
+                  () -> "rank " + each + " is not in this group, whose global ranks are " + global);
               return global.indexOf(each);
             })
         .toList();
@@ -310,15 +328,20 @@ final class Arguments {
   /** All ranks in blocks of equal size. */
   List<List<Integer>> subgroupsOf(int groupSize) {
     String operation = "new-subgroups";
-    require(groupSize > 0, operation, "the group size (" + groupSize + ") must be positive");
+    require(groupSize > 0, operation, () -> "the group size (" + groupSize + ") must be positive");
     require(
         groupSize <= size,
         operation,
-        "the group size (" + groupSize + ") must not exceed the world size (" + size + ")");
+        () -> "the group size (" + groupSize + ") must not exceed the world size (" + size + ")");
     require(
         size % groupSize == 0,
         operation,
-        "the world size (" + size + ") must be divisible by the group size (" + groupSize + ")");
+        () ->
+            "the world size ("
+                + size
+                + ") must be divisible by the group size ("
+                + groupSize
+                + ")");
     return IntStream.range(0, size / groupSize)
         .mapToObj(
             block -> IntStream.range(block * groupSize, (block + 1) * groupSize).boxed().toList())
@@ -338,12 +361,13 @@ final class Arguments {
         require(
             before == null || before == ranks,
             operation,
-            "rank "
-                + each
-                + " has appeared in both "
-                + Arrays.toString(before)
-                + " and "
-                + Arrays.toString(ranks));
+            () ->
+                "rank "
+                    + each
+                    + " has appeared in both "
+                    + Arrays.toString(before)
+                    + " and "
+                    + Arrays.toString(ranks));
       }
     }
     return globalRanks.stream().map(each -> members(each, parent)).toList();
@@ -361,20 +385,27 @@ final class Arguments {
       require(
           each >= 0 && each < size,
           operation,
-          "rank " + each + " is out of bounds; valid ranks are 0 to " + (size - 1));
+          () -> "rank " + each + " is out of bounds; valid ranks are 0 to " + (size - 1));
       out.add(each);
     }
-    require(out.size() < size, operation, "all " + size + " ranks are excluded");
+    require(out.size() < size, operation, () -> "all " + size + " ranks are excluded");
     require(
         !out.contains(rank),
         operation,
-        "this rank is in the list of excluded ranks " + out + " and must not call it");
+        () -> "this rank is in the list of excluded ranks " + out + " and must not call it");
     return IntStream.range(0, size).filter(each -> !out.contains(each)).boxed().toList();
   }
 
   private void require(boolean holds, String operation, String what) {
     if (!holds) {
       throw refused(operation, what);
+    }
+  }
+
+  /** Where the words have to be put together, which a call that is right need not pay for. */
+  private void require(boolean holds, String operation, Supplier<String> what) {
+    if (!holds) {
+      throw refused(operation, what.get());
     }
   }
 

@@ -50,8 +50,7 @@ final class CollectiveNode {
             options.host(),
             options.port(),
             options.portRetries(),
-            options.nativeAllowed(),
-            options.directAllowed(),
+            options.sockets(),
             options.security(),
             options.connectTimeout());
     // Threads come last: where the port cannot be had, none is left behind.

@@ -18,7 +18,6 @@ import org.sparkcollectives.algorithm.PathCosts;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.transport.EventCount;
-import org.sparkcollectives.transport.Patience;
 import org.sparkcollectives.transport.Progress;
 import org.sparkcollectives.transport.tcp.SocketWait;
 import org.sparkcollectives.watchdog.Watchdog;
@@ -127,8 +126,7 @@ record GroupAssembly(Store store, RankContext context, String path) {
             : new GroupLife(members, groupStore, context, node.executor(), parent);
     SocketWait wait = new SocketWait();
     Progress progress =
-        new Progress(
-            new EventCount(patience(members, context.configuration()), wait), life.failure());
+        new Progress(new EventCount(spin(members, context.configuration()), wait), life.failure());
     life.failure().onFailure(progress::signal);
     Channel channel = new Channel(node.executor());
     life.reportsProgressOf(channel::progress);
@@ -229,12 +227,10 @@ record GroupAssembly(Store store, RankContext context, String path) {
   }
 
   /** None where the ranks of this host cannot have a processor each. */
-  private static Patience patience(Membership members, Configuration configuration) {
+  private static Duration spin(Membership members, Configuration configuration) {
     return members.ranksOnThisHost() <= Runtime.getRuntime().availableProcessors()
-        ? Patience.of(
-            configuration.get(CollectivesConfiguration.WAIT_SPIN),
-            configuration.get(CollectivesConfiguration.WAIT_YIELD))
-        : Patience.NONE;
+        ? configuration.get(CollectivesConfiguration.WAIT_SPIN)
+        : Duration.ZERO;
   }
 
   /** What is said of this rank if its process vanishes. */

@@ -12,6 +12,7 @@ import org.sparkcollectives.transport.Progress;
 import org.sparkcollectives.transport.Reach;
 import org.sparkcollectives.transport.SharedRegion;
 import org.sparkcollectives.transport.SharedSlots;
+import org.sparkcollectives.transport.SharedStaging;
 import org.sparkcollectives.transport.heap.HeapRegion;
 import org.sparkcollectives.transport.shm.ShmRegion;
 
@@ -109,6 +110,11 @@ final class GroupLane implements Lane {
   @Override
   public SharedSlots slots() {
     return board == null ? null : board.slotsFor(this, current);
+  }
+
+  @Override
+  public SharedStaging staging() {
+    return board == null ? null : board.stagingFor(this, current);
   }
 
   @Override

@@ -99,7 +99,9 @@ final class GroupPaths implements TcpTransport.Receiver {
         && !members.isOneNode()
         && members.ranksOnThisHost() == members.size()) {
       tensors = new SharedTensors(sharedMemory);
-      board = new ShmRegion(sharedMemory, tensors, rank, members.size(), progress, lane::current);
+      board =
+          new ShmRegion(
+              sharedMemory, tensors, rank, members.size(), region == null, progress, lane::current);
       wait.register(board);
       lane.share(board);
     }

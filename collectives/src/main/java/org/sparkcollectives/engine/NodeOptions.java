@@ -5,6 +5,7 @@ import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.RankContext;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.store.net.TransportSecurity;
+import org.sparkcollectives.transport.tcp.SocketOptions;
 
 /**
  * What decides which node of a JVM a rank belongs to.
@@ -13,8 +14,7 @@ import org.sparkcollectives.store.net.TransportSecurity;
  * @param host the address that peers are told; empty for the one listened on
  * @param port the port to listen on; 0 for any
  * @param portRetries how many further ports are tried
- * @param nativeAllowed whether Netty's native code may be used
- * @param directAllowed whether collectives may use sockets themselves
+ * @param sockets how connections are used
  * @param connectTimeout how long to try to connect
  * @param security how connections are protected
  * @param watchdogTimeout how long the watchdog may be stuck; 0 for any time
@@ -24,8 +24,7 @@ record NodeOptions(
     String host,
     int port,
     int portRetries,
-    boolean nativeAllowed,
-    boolean directAllowed,
+    SocketOptions sockets,
     Duration connectTimeout,
     TransportSecurity security,
     Duration watchdogTimeout) {
@@ -38,8 +37,10 @@ record NodeOptions(
         configuration.get(CollectivesConfiguration.HOST),
         configuration.get(CollectivesConfiguration.PORT),
         configuration.get(CollectivesConfiguration.PORT_MAX_RETRIES),
-        configuration.get(CollectivesConfiguration.NATIVE),
-        configuration.get(CollectivesConfiguration.DIRECT),
+        new SocketOptions(
+            configuration.get(CollectivesConfiguration.NATIVE),
+            configuration.get(CollectivesConfiguration.DIRECT),
+            configuration.get(CollectivesConfiguration.SEND_BUFFER).intValue()),
         configuration.get(CollectivesConfiguration.CONNECT_TIMEOUT),
         context.security(),
         configuration.get(CollectivesConfiguration.WATCHDOG_TIMEOUT));

@@ -62,10 +62,14 @@ final class TcpMessageSender extends SimpleChannelInboundHandler<ByteBuf> {
   void offer(PostedSend send) {
     Message message = new Message(nextId++, send);
     offered.put(message.id, message);
+    boolean within = sending;
     sending = true;
-    context.writeAndFlush(
-        MessageFrames.offer(context.alloc(), message.id, send.tag(), send.dtype(), send.count()));
-    sending = false;
+    try {
+      context.writeAndFlush(
+          MessageFrames.offer(context.alloc(), message.id, send.tag(), send.dtype(), send.count()));
+    } finally {
+      sending = within;
+    }
     sendOn();
   }
 

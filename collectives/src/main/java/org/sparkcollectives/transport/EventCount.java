@@ -1,45 +1,55 @@
 package org.sparkcollectives.transport;
 
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
  * Where one thread waits until others have made a condition true.
  *
- * <p>The waiter spins for a moment, then yields, then parks. Whoever changes what the condition
- * reads calls {@link #signal()} afterwards. No signal is lost: the waiter announces that it will
- * park before it looks at the condition for the last time, and a signaller publishes its change
- * before it looks at the announcement; both are volatile accesses, so at least one sees the other.
- * The parks are bounded all the same, so that a {@link Cancellation} without a signal is seen in
- * time.
+ * <p>The waiter spins for a moment, then parks. Whoever changes what the condition reads calls
+ * {@link #signal()} afterwards. No signal is lost: the waiter announces that it will park before it
+ * looks at the condition for the last time, and a signaller publishes its change before it looks at
+ * the announcement; both are volatile accesses, so at least one sees the other. The parks are
+ * bounded all the same, so that a {@link Cancellation} without a signal is seen in time.
  *
- * <p>How long it looks before it parks is its {@link Patience}, which pays only while each waiter
- * has a processor of its own.
+ * <p>To spin pays while what is waited for comes within about the time that it takes to wake a
+ * thread, and each waiter has a processor of its own. Otherwise it takes the processor from those
+ * who would make the condition true, and from the compiler: after a few waits in a row that were
+ * long the waiter parks at once, until one was short again. It never yields: to a scheduler that is
+ * fair that means to wait for a whole slice of whoever else is there, and two ranks that yield to
+ * each other's compilers take turns in milliseconds.
  */
 public final class EventCount {
 
   /** The longest that a cancellation without a signal stays unseen. */
   private static final long PARK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
-  private static final int YIELDS = 32;
+  /** So many waits in a row that were too long for spinning end it. */
+  private static final int TRUST = 4;
 
-  /** On a busy machine each yield may take as long as another thread's slice. */
-  private static final long LONGEST_YIELDS_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
+  /** Sleepers that wait for each other sleep no longer than that if none is busy. */
+  private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+  /** While waits are long, one of so many spins all the same, to find out. */
+  private static final int PROBE = 16;
 
   private static final int LOOKS_PER_CLOCK = 16;
 
-  private final Patience patience;
+  private final long spinNanos;
   private final Parking parking;
+  private int trust = TRUST;
+  private int waits;
   private volatile Thread parked;
 
-  /** With how long to look at the condition before the thread parks. */
-  public EventCount(Patience patience) {
-    this(patience, Parking.ofThread());
+  /** Of a thread that spins for so long, which may be zero, and then parks. */
+  public EventCount(Duration spin) {
+    this(spin, Parking.ofThread());
   }
 
   /** With how to sleep in the end. */
-  public EventCount(Patience patience, Parking parking) {
-    this.patience = patience;
+  public EventCount(Duration spin, Parking parking) {
+    this.spinNanos = spin.toNanos();
     this.parking = parking;
   }
 
@@ -52,9 +62,18 @@ public final class EventCount {
    * @throws RuntimeException what {@code cancellation} throws, if it does so first
    */
   public void await(BooleanSupplier condition, Cancellation cancellation) {
-    if (comesSoon(condition, cancellation)) {
+    long start = System.nanoTime();
+    boolean spins = spinNanos > 0 && (trust > 0 || ++waits % PROBE == 0);
+    if (spins && comesSoon(condition, cancellation, start)) {
+      trust = TRUST;
       return;
     }
+    park(condition, cancellation);
+    boolean cameSoon = System.nanoTime() - start <= SOON_NANOS;
+    trust = cameSoon ? TRUST : Math.max(0, trust - 1);
+  }
+
+  private void park(BooleanSupplier condition, Cancellation cancellation) {
     parking.awake();
     boolean interrupted = false;
     try {
@@ -79,38 +98,24 @@ public final class EventCount {
     }
   }
 
-  private boolean comesSoon(BooleanSupplier condition, Cancellation cancellation) {
-    long start = System.nanoTime();
+  private boolean comesSoon(BooleanSupplier condition, Cancellation cancellation, long start) {
     long looked = start;
-    for (int i = 1; patience.spinNanos() > 0; i++) {
+    for (int i = 1; ; i++) {
       if (condition.getAsBoolean()) {
         return true;
       }
-      Thread.onSpinWait();
       if (i % LOOKS_PER_CLOCK == 0) {
         long now = System.nanoTime();
-        if (now - start > patience.spinNanos()) {
-          break;
+        if (now - start >= spinNanos) {
+          return false;
         }
         looked = lookAtCancellation(now, looked, cancellation);
       }
+      Thread.onSpinWait();
     }
-    long both = patience.spinNanos() + patience.yieldNanos();
-    long waited;
-    int yields = 0;
-    do {
-      if (condition.getAsBoolean()) {
-        return true;
-      }
-      Thread.yield();
-      long now = System.nanoTime();
-      waited = now - start;
-      looked = lookAtCancellation(now, looked, cancellation);
-    } while (waited < both || (++yields < YIELDS && waited < both + LONGEST_YIELDS_NANOS));
-    return false;
   }
 
-  /** Patience may be long, but not longer deaf than a thread that parks. */
+  /** To spin may be long, but not longer deaf than a thread that parks. */
   private static long lookAtCancellation(long now, long looked, Cancellation cancellation) {
     if (now - looked < PARK_NANOS) {
       return looked;

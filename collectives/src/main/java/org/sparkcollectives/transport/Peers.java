@@ -52,6 +52,14 @@ public interface Peers {
     return null;
   }
 
+  /**
+   * Memory that all ranks of the group see, for what they have asked {@link #regionFor} in vain in
+   * the current operation; null where there is none.
+   */
+  default SharedStaging staging() {
+    return null;
+  }
+
   /** How far the ranks are from each other. */
   default Reach reach() {
     return Reach.NETWORK;

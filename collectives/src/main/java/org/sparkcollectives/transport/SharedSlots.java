@@ -23,7 +23,7 @@ import org.sparkcollectives.tensor.HostTensor;
 public interface SharedSlots {
 
   /** What a rank can give to an operation. */
-  int MOST_BYTES = 2048;
+  int MOST_BYTES = 8192;
 
   /** This rank. */
   int rank();

@@ -1,5 +1,6 @@
 package org.sparkcollectives.algorithm;
 
+import java.time.Duration;
 import java.util.List;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.OpType;
@@ -11,7 +12,6 @@ import org.sparkcollectives.transport.Hierarchy;
 import org.sparkcollectives.transport.Locality;
 import org.sparkcollectives.transport.OperationHeader;
 import org.sparkcollectives.transport.Pair;
-import org.sparkcollectives.transport.Patience;
 import org.sparkcollectives.transport.Peers;
 import org.sparkcollectives.transport.Progress;
 import org.sparkcollectives.transport.heap.HeapGroup;
@@ -35,7 +35,7 @@ final class CountingPeers implements Peers {
 
   private final int rank;
   private final Pair[] pairs;
-  private final Progress progress = new Progress(new EventCount(Patience.NONE), NEVER);
+  private final Progress progress = new Progress(new EventCount(Duration.ZERO), NEVER);
   private final boolean[] used;
   private Hierarchy hierarchy;
   private long messages;

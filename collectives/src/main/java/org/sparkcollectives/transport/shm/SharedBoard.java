@@ -109,15 +109,24 @@ final class SharedBoard {
     return true;
   }
 
-  /** Whether all ranks are in the same operation with tensors that are shared. */
-  boolean isShared(long operation, long digest) {
+  /** Whether all ranks are in the same operation. */
+  boolean isSame(long operation, long digest) {
     for (int each = 0; each < size; each++) {
-      int at = record(each, operation);
-      if (memory.getLong(at) != digest || memory.getInt(at + Long.BYTES) == PRIVATE) {
+      if (memory.getLong(record(each, operation)) != digest) {
         return false;
       }
     }
     return true;
+  }
+
+  /** Whether all ranks are in the same operation with tensors that are shared. */
+  boolean isShared(long operation, long digest) {
+    for (int each = 0; each < size; each++) {
+      if (memory.getInt(record(each, operation) + Long.BYTES) == PRIVATE) {
+        return false;
+      }
+    }
+    return isSame(operation, digest);
   }
 
   /** A tensor that a rank shows; null if it shows none at this place. */

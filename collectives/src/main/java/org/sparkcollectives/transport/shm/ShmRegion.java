@@ -19,19 +19,18 @@ import org.sparkcollectives.transport.PolledMemory;
 import org.sparkcollectives.transport.Progress;
 import org.sparkcollectives.transport.SharedRegion;
 import org.sparkcollectives.transport.SharedSlots;
+import org.sparkcollectives.transport.SharedStaging;
 
 /**
  * Memory that ranks of one host see, as one of them sees it: tensors that the group has allocated
- * are reduced where they lie, without a copy, and small ones go through slots.
+ * are reduced where they lie, without a copy, small ones go through slots, and all others can pass
+ * through rooms chunk by chunk.
  *
- * <p>Whether all ranks work on such tensors is asked for each operation that is large enough to be
- * worth the question, on a board that rank 0 makes at the first of them. After a failure other
- * ranks may still write to what this one has shown: its contents are undefined then.
+ * <p>Whether all ranks work on tensors of the group is asked for each operation that is too large
+ * for slots, on a board that rank 0 makes at the first of them. After a failure other ranks may
+ * still write to what this one has shown: its contents are undefined then.
  */
 public final class ShmRegion implements SharedRegion, PolledMemory {
-
-  /** Smaller operations take less time than the question. */
-  static final long SMALLEST_BYTES = 32 * 1024;
 
   /** Operations in which each rank gives no more than the elements on which all agree. */
   private static final Set<OpType> AGREED =
@@ -46,6 +45,8 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
           OpType.ALL_TO_ALL_INTO,
           OpType.BARRIER);
 
+  private static final long NONE = -1;
+
   private final Path folder;
   private final SharedTensors tensors;
   private final int rank;
@@ -55,6 +56,9 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
   private SharedFile file;
   private SharedBoard board;
   private ShmSlots slots;
+  private ShmStaging staging;
+  private long staged = NONE;
+  private boolean stages;
   private boolean asked;
   private boolean waiting;
   private long operation;
@@ -63,6 +67,7 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
   /**
    * The region of a rank whose group is on one host.
    *
+   * @param stages whether tensors that lie elsewhere pass through memory that all ranks see
    * @param progress where this rank waits, shared with its other paths
    * @param inOperation the operation that this rank is in
    */
@@ -71,19 +76,21 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
       SharedTensors tensors,
       int rank,
       int size,
+      boolean stages,
       Progress progress,
       Supplier<OperationHeader> inOperation) {
     this.folder = folder;
     this.tensors = tensors;
     this.rank = rank;
     this.size = size;
+    this.stages = stages;
     this.progress = progress;
     this.inOperation = inOperation;
   }
 
   /** This region, if all ranks show tensors in it for this operation; else null. */
   public SharedRegion regionFor(Peers peers, OperationHeader header, List<HostTensor> shown) {
-    if (size == 1 || header.count() * header.dtype().bytes() < SMALLEST_BYTES) {
+    if (size == 1 || header.count() * header.dtype().bytes() <= SharedSlots.MOST_BYTES) {
       return null;
     }
     meet(peers);
@@ -104,7 +111,21 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
       return this;
     }
     board.done(operation);
+    staged = board.isSame(operation, digest) ? header.sequenceNumber() : NONE;
     return null;
+  }
+
+  /** The rooms for this operation, for which all ranks have asked {@link #regionFor}; or null. */
+  public SharedStaging stagingFor(Peers peers, OperationHeader header) {
+    if (!stages || header.sequenceNumber() != staged) {
+      return null;
+    }
+    if (staging == null) {
+      SharedFile rooms = AgreedFile.of(peers, folder, ShmStaging.bytes(size));
+      stages = rooms != null;
+      staging = stages ? new ShmStaging(rooms, rank, size, this::await) : null;
+    }
+    return staging;
   }
 
   /** The slots for this operation; null if it is too large for them. */
@@ -218,6 +239,9 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
   public void free() {
     if (file != null) {
       file.close();
+    }
+    if (staging != null) {
+      staging.free();
     }
   }
 }

@@ -37,6 +37,7 @@ public final class TcpTransport implements AutoCloseable {
       new WriteBufferWaterMark(512 * 1024, 1024 * 1024);
 
   private final EventLoops loops;
+  private final SocketOptions sockets;
   private final boolean direct;
   private final TransportSecurity security;
   private final Duration connectTimeout;
@@ -52,9 +53,7 @@ public final class TcpTransport implements AutoCloseable {
    * @param advertisedHost the address that peers are told; empty for {@code bindHost}
    * @param port the first port to try; 0 for any
    * @param portRetries how many further ports are tried
-   * @param nativeAllowed whether Netty's native code may be used where it is present
-   * @param directAllowed whether collectives may use sockets themselves, beside Netty's event
-   *     loops, which they can where nothing encrypts
+   * @param sockets how connections are used; only by Netty's event loops where they are encrypted
    * @param connectTimeout how long a connection may take from the first try to the last
    * @throws TransportException if no port could be had
    */
@@ -63,19 +62,19 @@ public final class TcpTransport implements AutoCloseable {
       String advertisedHost,
       int port,
       int portRetries,
-      boolean nativeAllowed,
-      boolean directAllowed,
+      SocketOptions sockets,
       TransportSecurity security,
       Duration connectTimeout) {
+    this.sockets = sockets;
     this.security = security;
     this.connectTimeout = connectTimeout;
     this.advertisedHost = advertisedHost.isEmpty() ? bindHost : advertisedHost;
-    this.direct = directAllowed && security.isPlain();
+    this.direct = sockets.directAllowed() && security.isPlain();
     this.loops =
         EventLoops.open(
             "transport",
             Math.min(4, Runtime.getRuntime().availableProcessors()),
-            nativeAllowed && !direct);
+            sockets.nativeAllowed() && !direct);
     this.receivers = new Receivers("The port of this JVM's ranks on " + this.advertisedHost);
     try {
       this.listener = Listening.bind(listening(), bindHost, port, portRetries);
@@ -161,6 +160,9 @@ public final class TcpTransport implements AutoCloseable {
             .channelFactory(this::newChannel)
             .option(ChannelOption.TCP_NODELAY, true)
             .option(ChannelOption.WRITE_BUFFER_WATER_MARK, WATER_MARK);
+    if (sockets.sendBuffer() > 0) {
+      bootstrap.option(ChannelOption.SO_SNDBUF, sockets.sendBuffer());
+    }
     Connecting connecting =
         new Connecting(bootstrap, channels, security, peer, id, secret, setup, connectTimeout);
     return connecting.begin();

@@ -3,6 +3,7 @@ package org.sparkcollectives.transport.heap;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -20,7 +21,6 @@ import org.sparkcollectives.testing.RankThreads;
 import org.sparkcollectives.transport.Cancellation;
 import org.sparkcollectives.transport.EventCount;
 import org.sparkcollectives.transport.OperationHeader;
-import org.sparkcollectives.transport.Patience;
 import org.sparkcollectives.transport.Progress;
 
 /** What ranks show each other in one heap, and how they take it back. */
@@ -29,7 +29,7 @@ class HeapRegionTest {
   /** One rank of a region. */
   private static final class Rank implements Cancellation {
     private final AtomicReference<RuntimeException> end = new AtomicReference<>();
-    private final Progress progress = new Progress(new EventCount(Patience.NONE), this);
+    private final Progress progress = new Progress(new EventCount(Duration.ZERO), this);
     private final HeapRegion region;
     private OperationHeader header = header(0);
 

@@ -1,6 +1,7 @@
 package org.sparkcollectives.examples.benchmark;
 
 import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
@@ -27,8 +28,14 @@ final class RankBenchmark {
   /** Longer, and what ranks agree on takes longer than what is measured. */
   private static final int LONGEST_BLOCK = 1 << 16;
 
-  /** A size is warmed up for this part of its time. */
+  /** A size is warmed up for this part of its time at the least. */
   private static final int WARMUP_SHARE = 5;
+
+  /** So often has a virtual machine run what it has compiled as well as it can. */
+  private static final int COMPILED = 20_000;
+
+  /** But it has seen the inner loops of what takes long often enough before. */
+  private static final long LONGEST_WARMUP_NANOS = TimeUnit.SECONDS.toNanos(4);
 
   private final ProcessGroup group;
   private final Plan plan;
@@ -45,8 +52,8 @@ final class RankBenchmark {
     long largest = counts[counts.length - 1];
     Tensor input = allocate(plan.operation().inputElements(largest, group.size()));
     Tensor output = allocate(plan.operation().outputElements(largest, group.size()));
-    warmUp(new Workload(group, plan, largest, input, output), 1);
-    warmUp(new Workload(group, plan, counts[0], input, output), 1);
+    warmUp(new Workload(group, plan, largest, input, output));
+    warmUp(new Workload(group, plan, counts[0], input, output));
     for (long count : counts) {
       Measurement measured = measure(new Workload(group, plan, count, input, output), count);
       if (group.rank() == 0) {
@@ -60,32 +67,36 @@ final class RankBenchmark {
   }
 
   private Measurement measure(Workload workload, long count) {
-    warmUp(workload, WARMUP_SHARE);
+    warmUp(workload);
     long[] nanos =
         plan.iterations() > 0
             ? slowest(run(workload, plan.iterations()))
-            : runFor(workload, plan.time().toNanos());
+            : runFor(workload, plan.time().toNanos(), FEWEST_ITERATIONS, Long.MAX_VALUE);
     boolean checked = plan.check() && plan.operation() != Operation.BARRIER;
     Long wrong = checked ? sum(workload.wrongElements()) : null;
     return Measurement.of(IMPLEMENTATION, plan, group.size(), count, nanos, wrong);
   }
 
-  /** The largest and the smallest size get a longer one first, for the compiler. */
-  private void warmUp(Workload workload, int share) {
+  private void warmUp(Workload workload) {
     workload.clear();
     if (plan.warmup() >= 0) {
       run(workload, plan.warmup());
     } else {
-      runFor(workload, plan.time().toNanos() / share);
+      long share = plan.time().toNanos() / WARMUP_SHARE;
+      runFor(workload, share, COMPILED, Math.max(share, LONGEST_WARMUP_NANOS));
     }
   }
 
-  /** In blocks of more and more iterations, after each of which all ranks know whether to go on. */
-  private long[] runFor(Workload workload, long duration) {
+  /**
+   * In blocks of more and more iterations, after each of which all ranks know whether to go on:
+   * until both {@code fewest} iterations and {@code duration} are over, or {@code longest} is.
+   */
+  private long[] runFor(Workload workload, long duration, int fewest, long longest) {
     long[] all = {};
     long elapsed = 0;
     for (int block = 1;
-        all.length < FEWEST_ITERATIONS || (elapsed < duration && all.length < MOST_ITERATIONS);
+        elapsed < longest
+            && (all.length < fewest || (elapsed < duration && all.length < MOST_ITERATIONS));
         block = Math.min(2 * block, LONGEST_BLOCK)) {
       long[] nanos = slowest(run(workload, block));
       elapsed += Arrays.stream(nanos).sum();

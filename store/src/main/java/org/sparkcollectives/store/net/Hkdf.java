@@ -1,10 +1,8 @@
 package org.sparkcollectives.store.net;
 
 import java.io.ByteArrayOutputStream;
-import java.security.GeneralSecurityException;
 import java.util.Arrays;
 import javax.crypto.Mac;
-import javax.crypto.spec.SecretKeySpec;
 
 /**
  * Keys from a secret: HKDF with HMAC-SHA256 (RFC 5869). JDK 17 has no such function of its own.
@@ -14,7 +12,6 @@ final class Hkdf {
 
   static final int HASH_BYTES = 32;
 
-  private static final String ALGORITHM = "HmacSHA256";
   private static final int MAX_BLOCKS = 255;
 
   private Hkdf() {}
@@ -22,7 +19,7 @@ final class Hkdf {
   /** HKDF-Extract: one key of 32 bytes that is as hard to guess as the secret. */
   static byte[] extract(byte[] salt, byte[] secret) {
     // An HMAC pads its key with zeros, so that no salt and 32 zeros are the same.
-    return mac(salt.length == 0 ? new byte[HASH_BYTES] : salt).doFinal(secret);
+    return HmacSha256.under(salt.length == 0 ? new byte[HASH_BYTES] : salt).doFinal(secret);
   }
 
   /** HKDF-Expand: {@code length} bytes for the purpose that {@code info} names. */
@@ -32,7 +29,7 @@ final class Hkdf {
       throw new IllegalArgumentException(
           "HKDF gives up to " + MAX_BLOCKS * HASH_BYTES + " bytes, not " + length);
     }
-    Mac mac = mac(key);
+    Mac mac = HmacSha256.under(key);
     ByteArrayOutputStream all = new ByteArrayOutputStream(blocks * HASH_BYTES);
     byte[] block = {};
     for (int i = 1; i <= blocks; i++) {
@@ -42,15 +39,5 @@ final class Hkdf {
       all.writeBytes(block);
     }
     return Arrays.copyOf(all.toByteArray(), length);
-  }
-
-  private static Mac mac(byte[] key) {
-    try {
-      Mac mac = Mac.getInstance(ALGORITHM);
-      mac.init(new SecretKeySpec(key, ALGORITHM));
-      return mac;
-    } catch (GeneralSecurityException e) {
-      throw new IllegalStateException("Every JVM has " + ALGORITHM, e);
-    }
   }
 }

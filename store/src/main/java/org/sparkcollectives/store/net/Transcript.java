@@ -4,9 +4,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
-import java.security.GeneralSecurityException;
 import javax.crypto.Mac;
-import javax.crypto.spec.SecretKeySpec;
 
 /**
  * What both sides of a handshake know in the end, and what follows from it together with the
@@ -33,18 +31,13 @@ record Transcript(byte[] clientNonce, byte[] serverNonce, byte[] hello, byte[] b
   }
 
   private byte[] proof(byte[] secret, String who) {
-    try {
-      Mac mac = Mac.getInstance("HmacSHA256");
-      mac.init(new SecretKeySpec(secret, "HmacSHA256"));
-      mac.update(who.getBytes(US_ASCII));
-      mac.update(clientNonce);
-      mac.update(serverNonce);
-      mac.update(hello);
-      mac.update(binding);
-      return mac.doFinal();
-    } catch (GeneralSecurityException e) {
-      throw new IllegalStateException("This JVM lacks HmacSHA256", e);
-    }
+    Mac mac = HmacSha256.under(secret);
+    mac.update(who.getBytes(US_ASCII));
+    mac.update(clientNonce);
+    mac.update(serverNonce);
+    mac.update(hello);
+    mac.update(binding);
+    return mac.doFinal();
   }
 
   /** What the keys for the bytes from the client to the server follow from. */

@@ -1,0 +1,151 @@
+package org.sparkcollectives.transport.shm;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.SharedStaging;
+
+/**
+ * The rooms of a group on one host, as one of its ranks sees them. For each rank, and written by
+ * that rank only:
+ *
+ * <pre>
+ *     0  how many chunks it has given     (its own cache line)
+ *   128  how many it has reduced          (its own cache line)
+ *   256  how many it has taken            (its own cache line)
+ *   512  the rooms
+ * </pre>
+ *
+ * <p>The counters go on from operation to operation. Each is written with release semantics after
+ * what it tells of, and read with acquire semantics before that is touched.
+ */
+final class ShmStaging implements SharedStaging {
+
+  private static final int DEPTH = 4;
+  private static final int LARGEST_CHUNK = 128 * 1024;
+  private static final int SMALLEST_CHUNK = 16 * 1024;
+
+  /** What the rooms of all ranks may take, within which chunks are as large as is good. */
+  private static final int MOST_BYTES = 32 << 20;
+
+  private static final int LINE = 128;
+  private static final int FIRST_ROOM = 512;
+  private static final VarHandle LONGS =
+      MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
+
+  private final SharedFile file;
+  private final ByteBuffer memory;
+  private final int rank;
+  private final int size;
+  private final int chunkBytes;
+  private final Consumer<BooleanSupplier> wait;
+  private final BooleanSupplier isThere = this::isThere;
+  private final HostTensor[][] rooms = new HostTensor[DType.values().length][];
+  private int awaitedCounter;
+  private long awaitedCount;
+  private long before;
+
+  /**
+   * The rooms in {@code file}, which has {@link #bytes} bytes.
+   *
+   * @param wait waits until something is true that other processes make true
+   */
+  ShmStaging(SharedFile file, int rank, int size, Consumer<BooleanSupplier> wait) {
+    this.file = file;
+    this.memory = file.memory();
+    this.rank = rank;
+    this.size = size;
+    this.chunkBytes = chunkBytes(size);
+    this.wait = wait;
+  }
+
+  private static int chunkBytes(int ranks) {
+    int bytes = LARGEST_CHUNK;
+    while (bytes > SMALLEST_CHUNK && (long) bytes * DEPTH * ranks > MOST_BYTES) {
+      bytes /= 2;
+    }
+    return bytes;
+  }
+
+  private static int stride(int ranks) {
+    return FIRST_ROOM + DEPTH * chunkBytes(ranks);
+  }
+
+  /** The size of the rooms of so many ranks. */
+  static int bytes(int ranks) {
+    return Math.multiplyExact(ranks, stride(ranks));
+  }
+
+  @Override
+  public int rank() {
+    return rank;
+  }
+
+  @Override
+  public int size() {
+    return size;
+  }
+
+  @Override
+  public int chunkBytes() {
+    return chunkBytes;
+  }
+
+  @Override
+  public int depth() {
+    return DEPTH;
+  }
+
+  @Override
+  public HostTensor room(int ofRank, long chunk, DType dtype) {
+    HostTensor[] ofType = rooms[dtype.ordinal()];
+    if (ofType == null) {
+      ofType = new HostTensor[size * DEPTH];
+      rooms[dtype.ordinal()] = ofType;
+    }
+    int index = ofRank * DEPTH + (int) ((before + chunk) % DEPTH);
+    if (ofType[index] == null) {
+      int start = ofRank * stride(size) + FIRST_ROOM + index % DEPTH * chunkBytes;
+      ByteBuffer room = memory.slice(start, chunkBytes).order(ByteOrder.nativeOrder());
+      ofType[index] = HostTensor.wrap(dtype, room);
+    }
+    return ofType[index];
+  }
+
+  private int counter(int ofRank, Phase phase) {
+    return ofRank * stride(size) + phase.ordinal() * LINE;
+  }
+
+  @Override
+  public void reached(Phase phase, long chunk) {
+    LONGS.setRelease(memory, counter(rank, phase), before + chunk + 1);
+  }
+
+  @Override
+  public void await(int ofRank, Phase phase, long chunk) {
+    awaitedCounter = counter(ofRank, phase);
+    awaitedCount = before + chunk + 1;
+    if (!isThere()) {
+      wait.accept(isThere);
+    }
+  }
+
+  private boolean isThere() {
+    return (long) LONGS.getAcquire(memory, awaitedCounter) >= awaitedCount;
+  }
+
+  @Override
+  public void finish(long chunks) {
+    before += chunks;
+  }
+
+  /** Unmaps the rooms; when no thread can touch them any more. */
+  void free() {
+    file.close();
+  }
+}
