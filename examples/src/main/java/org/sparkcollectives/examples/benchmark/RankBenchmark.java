@@ -34,8 +34,11 @@ final class RankBenchmark {
   /** So often has a virtual machine run what it has compiled as well as it can. */
   private static final int COMPILED = 20_000;
 
-  /** But it has seen the inner loops of what takes long often enough before. */
-  private static final long LONGEST_WARMUP_NANOS = TimeUnit.SECONDS.toNanos(4);
+  /** The first operations take a hundred times as long as later ones. */
+  private static final long LONGEST_FIRST_WARMUP_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+  /** What further sizes have in common with the first is compiled by then. */
+  private static final long LONGEST_WARMUP_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   private final ProcessGroup group;
   private final Plan plan;
@@ -52,8 +55,8 @@ final class RankBenchmark {
     long largest = counts[counts.length - 1];
     Tensor input = allocate(plan.operation().inputElements(largest, group.size()));
     Tensor output = allocate(plan.operation().outputElements(largest, group.size()));
-    warmUp(new Workload(group, plan, largest, input, output));
-    warmUp(new Workload(group, plan, counts[0], input, output));
+    warmUp(new Workload(group, plan, largest, input, output), LONGEST_WARMUP_NANOS);
+    warmUp(new Workload(group, plan, counts[0], input, output), LONGEST_FIRST_WARMUP_NANOS);
     for (long count : counts) {
       Measurement measured = measure(new Workload(group, plan, count, input, output), count);
       if (group.rank() == 0) {
@@ -67,7 +70,7 @@ final class RankBenchmark {
   }
 
   private Measurement measure(Workload workload, long count) {
-    warmUp(workload);
+    warmUp(workload, LONGEST_WARMUP_NANOS);
     long[] nanos =
         plan.iterations() > 0
             ? slowest(run(workload, plan.iterations()))
@@ -77,13 +80,13 @@ final class RankBenchmark {
     return Measurement.of(IMPLEMENTATION, plan, group.size(), count, nanos, wrong);
   }
 
-  private void warmUp(Workload workload) {
+  private void warmUp(Workload workload, long longest) {
     workload.clear();
     if (plan.warmup() >= 0) {
       run(workload, plan.warmup());
     } else {
       long share = plan.time().toNanos() / WARMUP_SHARE;
-      runFor(workload, share, COMPILED, Math.max(share, LONGEST_WARMUP_NANOS));
+      runFor(workload, share, COMPILED, Math.max(share, longest));
     }
   }
 
