@@ -253,6 +253,15 @@ public final class CollectivesConfiguration {
           .since("0.1.0")
           .defaultsTo(DebugLevel.OFF);
 
+  /** See {@link GroupOptions#withNanCheck}. */
+  public static final ConfigEntry<Boolean> NAN_CHECK =
+      ConfigEntry.bool("spark.collectives.nanCheck")
+          .doc(
+              "Whether an operation refuses to begin with what is not a number, and says at which"
+                  + " element it is; costs a pass over what the rank gives.")
+          .since("0.1.0")
+          .defaultsTo(false);
+
   /** How many operations a rank's flight recorder keeps. */
   public static final ConfigEntry<Integer> FLIGHT_RECORDER_SIZE =
       ConfigEntry.integer("spark.collectives.flightRecorder.size")
@@ -356,6 +365,7 @@ public final class CollectivesConfiguration {
         COST_MESH,
         BACKEND,
         DEBUG,
+        NAN_CHECK,
         FLIGHT_RECORDER_SIZE,
         FLIGHT_RECORDER_DUMP_ON_FAILURE,
         FLIGHT_RECORDER_FOLDER,

@@ -2,6 +2,8 @@ package org.sparkcollectives;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Consumer;
+import org.sparkcollectives.recorder.FlightRecord;
 import org.sparkcollectives.recorder.FlightRecorder;
 import org.sparkcollectives.store.Store;
 
@@ -363,6 +365,16 @@ public interface ProcessGroup extends AutoCloseable {
    * @throws CollectiveException if what was kept cannot be read; what the tensors hold is undefined
    */
   boolean restore(String name, List<Tensor> tensors);
+
+  /**
+   * Has {@code hook} called with the record of each operation of this group on this rank that ends
+   * from now on, well or not: in the order in which they end, one at a time, on a thread of the
+   * library. What it throws is logged. {@link #close} waits some seconds for it. A hook that is
+   * slower than the operations lets records queue up.
+   *
+   * <p>As c10d's completion hook; there may be several here.
+   */
+  void onCompletion(Consumer<FlightRecord> hook);
 
   /** What this rank's recent operations were and how far they came. */
   FlightRecorder flightRecorder();

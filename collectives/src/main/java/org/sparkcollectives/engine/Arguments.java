@@ -15,6 +15,7 @@ import org.sparkcollectives.DType;
 import org.sparkcollectives.P2POp;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
+import org.sparkcollectives.debug.NanCheck;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.Endpoint;
 
@@ -84,6 +85,21 @@ final class Arguments {
     } catch (IllegalArgumentException e) {
       throw refused(operation, name + ": " + e.getMessage());
     }
+  }
+
+  void numbers(String operation, String name, HostTensor tensor) {
+    long first = NanCheck.first(tensor);
+    require(
+        first < 0,
+        operation,
+        () ->
+            "element "
+                + first
+                + " of the "
+                + tensor.count()
+                + " of the "
+                + name
+                + " is not a number (spark.collectives.nanCheck)");
   }
 
   List<HostTensor> onePerRank(String operation, String name, List<Tensor> tensors) {

@@ -56,36 +56,32 @@ record GroupAssembly(Store store, RankContext context, String path) {
     Configuration configuration = context.configuration();
     return inherit(
         options,
-        configuration.get(CollectivesConfiguration.TIMEOUT),
-        configuration.get(CollectivesConfiguration.TRANSPORTS),
-        configuration.get(CollectivesConfiguration.BACKEND),
-        configuration.get(CollectivesConfiguration.DEBUG));
+        GroupOptions.defaults()
+            .withTimeout(configuration.get(CollectivesConfiguration.TIMEOUT))
+            .withTransports(
+                configuration.get(CollectivesConfiguration.TRANSPORTS).toArray(String[]::new))
+            .withBackend(configuration.get(CollectivesConfiguration.BACKEND))
+            .withDebugLevel(configuration.get(CollectivesConfiguration.DEBUG))
+            .withNanCheck(configuration.get(CollectivesConfiguration.NAN_CHECK)));
   }
 
   /** What the options leave open, as in the group that the new one is made from. */
   static GroupOptions inherit(GroupOptions options, GroupOptions parent) {
-    return inherit(
-        options, parent.timeout(), parent.transports(), parent.backend(), parent.debugLevel());
-  }
-
-  private static GroupOptions inherit(
-      GroupOptions options,
-      Duration timeout,
-      List<String> transports,
-      String backend,
-      DebugLevel debugLevel) {
     GroupOptions resolved = options;
     if (resolved.timeout() == null) {
-      resolved = resolved.withTimeout(timeout);
+      resolved = resolved.withTimeout(parent.timeout());
     }
     if (resolved.transports().isEmpty()) {
-      resolved = resolved.withTransports(transports.toArray(String[]::new));
+      resolved = resolved.withTransports(parent.transports().toArray(String[]::new));
     }
     if (resolved.backend().isEmpty()) {
-      resolved = resolved.withBackend(backend);
+      resolved = resolved.withBackend(parent.backend());
     }
     if (resolved.debugLevel() == null) {
-      resolved = resolved.withDebugLevel(debugLevel);
+      resolved = resolved.withDebugLevel(parent.debugLevel());
+    }
+    if (resolved.nanCheck() == null) {
+      resolved = resolved.withNanCheck(parent.nanCheck());
     }
     return resolved;
   }

@@ -37,12 +37,14 @@ final class GroupLife implements AutoCloseable {
   private final Executor background;
   private final GroupLife parent;
   private final RankDumps dumps;
+  private final RankControl control;
   private final GroupRecords records;
   private final GroupFailure failure;
   private final AbortPropagation propagation;
   private final Departures departures;
   private final OverdueWork overdue;
   private final RankHeartbeat heartbeat;
+  private final CompletionHooks completionHooks;
   private final EphemeralTimeout ephemeralTimeout = new EphemeralTimeout();
   private final Set<PendingWork> pending = ConcurrentHashMap.newKeySet();
   private final AtomicBoolean reported = new AtomicBoolean();
@@ -79,6 +81,8 @@ final class GroupLife implements AutoCloseable {
     this.parent = parent;
     this.failure = new GroupFailure(this::interrupted);
     this.dumps = parent == null ? new RankDumps(members, store, context, background) : parent.dumps;
+    this.control =
+        parent == null ? new RankControl(members, store, dumps, background) : parent.control;
     this.records = dumps.join(members, failure);
     this.propagation = new AbortPropagation(store, failure, self, background);
     this.departures =
@@ -97,6 +101,7 @@ final class GroupLife implements AutoCloseable {
             () -> ThreadStack.of(caller),
             this::report,
             background);
+    this.completionHooks = new CompletionHooks(background, self);
     this.heartbeat = heartbeat;
     heartbeat.join(this);
   }
@@ -130,6 +135,10 @@ final class GroupLife implements AutoCloseable {
     return dumps.of(records);
   }
 
+  CompletionHooks completionHooks() {
+    return completionHooks;
+  }
+
   EphemeralTimeout ephemeralTimeout() {
     return ephemeralTimeout;
   }
@@ -154,7 +163,7 @@ final class GroupLife implements AutoCloseable {
   /** Looks at what has become overdue or vain. Called by the watchdog; does not block. */
   void look() {
     if (parent == null) {
-      dumps.poll();
+      control.poll();
       heartbeat.look();
     }
     if (failure.failed()) {
@@ -359,6 +368,7 @@ final class GroupLife implements AutoCloseable {
     heartbeat.leave(this);
     if (parent == null) {
       heartbeat.close();
+      control.close();
       dumps.close();
     }
   }

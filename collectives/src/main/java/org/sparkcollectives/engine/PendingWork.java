@@ -140,6 +140,7 @@ abstract class PendingWork implements Work {
       monitor.notifyAll();
     }
     life.end(this);
+    life.completionHooks().tell(entry::snapshot);
     life.ephemeralTimeout().giveBack(extension);
     if (dependents != null) {
       settle(dependents);

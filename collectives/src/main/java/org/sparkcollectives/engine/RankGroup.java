@@ -19,6 +19,7 @@ final class RankGroup {
 
   private static final Duration STORE_TIMEOUT = Duration.ofSeconds(5);
   private static final Duration PUBLISH_TIMEOUT = Duration.ofSeconds(2);
+  private static final Duration HOOKS_TIMEOUT = Duration.ofSeconds(10);
   private static final Duration RUNNER_TIMEOUT = Duration.ofSeconds(10);
   private static final long DRAIN_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
   private static final Logger LOG = LoggerFactory.getLogger(RankGroup.class);
@@ -192,6 +193,7 @@ final class RankGroup {
                       "Group \"" + name() + "\" is closed on rank " + rank())),
           this::awaitRunner,
           backends::close,
+          () -> life.completionHooks().await(HOOKS_TIMEOUT),
           life::close,
           this::removeKeysIfLast,
           afterClose);

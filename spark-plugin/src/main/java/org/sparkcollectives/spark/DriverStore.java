@@ -1,13 +1,10 @@
 package org.sparkcollectives.spark;
 
 import java.nio.ByteBuffer;
-import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
@@ -24,7 +21,6 @@ import org.apache.spark.rpc.RpcEndpointRef;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.Failure;
-import org.sparkcollectives.recorder.DumpRequest;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreSession;
 import org.sparkcollectives.store.StoreTable;
@@ -263,49 +259,26 @@ final class DriverStore {
             });
   }
 
-  private Store store(StageAttempt stage) {
+  /** Where the ranks' dumps arrive. */
+  DumpCollection dumps() {
+    return dumps;
+  }
+
+  /** The keys of a stage. */
+  Store store(StageAttempt stage) {
     return new TableStore(table, "the driver's store", WILL_TIMEOUT)
         .withPrefix(stage.keyPrefix().replaceAll("/$", ""));
   }
 
   /**
-   * Has the ranks of all stages that run dump their flight recorders, and waits for that.
-   *
-   * @return where the dumps are, a folder for each world
-   */
-  static List<Path> dump(SparkEnv env, String reason, Duration atMost) throws InterruptedException {
-    DriverStore driver = of(env);
-    List<Path> folders = new ArrayList<>();
-    if (driver != null) {
-      long end = System.nanoTime() + atMost.toNanos();
-      Map<World, Integer> worlds = driver.worlds();
-      Map<World, String> occasions = new LinkedHashMap<>();
-      for (World world : worlds.keySet()) {
-        Store store = driver.store(world.stage()).withPrefix(world.name());
-        occasions.put(world, DumpRequest.occasion(DumpRequest.make(store, reason)));
-      }
-      for (Map.Entry<World, String> each : occasions.entrySet()) {
-        World world = each.getKey();
-        folders.add(
-            driver.dumps.await(
-                world.stage(), each.getValue(), worlds.get(world), end - System.nanoTime()));
-      }
-    }
-    return folders;
-  }
-
-  /** The first group of the tasks of a stage. */
-  private record World(StageAttempt stage, String name) {}
-
-  /**
    * The worlds that there are, each with its number of ranks; groups made from them are left out.
    */
-  private synchronized Map<World, Integer> worlds() {
-    Map<World, Integer> worlds = new LinkedHashMap<>();
+  synchronized Map<WorldRequests.World, Integer> worlds() {
+    Map<WorldRequests.World, Integer> worlds = new LinkedHashMap<>();
     for (Client client : clients.values()) {
       for (String group : client.wills().keySet()) {
         if (client.wills().keySet().stream().noneMatch(each -> group.startsWith(each + "/"))) {
-          worlds.merge(new World(client.stage(), group), 1, Integer::sum);
+          worlds.merge(new WorldRequests.World(client.stage(), group), 1, Integer::sum);
         }
       }
     }
@@ -381,7 +354,8 @@ final class DriverStore {
     }
   }
 
-  private static DriverStore of(SparkEnv env) {
+  /** The one of this driver's application, or null. */
+  static DriverStore of(SparkEnv env) {
     synchronized (INSTALLED) {
       return INSTALLED.get(env.rpcEnv().address().toString());
     }
