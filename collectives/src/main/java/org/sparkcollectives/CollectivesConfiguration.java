@@ -253,6 +253,15 @@ public final class CollectivesConfiguration {
           .since("0.1.0")
           .defaultsTo(DebugLevel.OFF);
 
+  /** See {@link GroupOptions#withNanCheck}. */
+  public static final ConfigEntry<Boolean> NAN_CHECK =
+      ConfigEntry.bool("spark.collectives.nanCheck")
+          .doc(
+              "Whether an operation refuses to begin with what is not a number, and says at which"
+                  + " element it is; costs a pass over what the rank gives.")
+          .since("0.1.0")
+          .defaultsTo(false);
+
   /** How many operations a rank's flight recorder keeps. */
   public static final ConfigEntry<Integer> FLIGHT_RECORDER_SIZE =
       ConfigEntry.integer("spark.collectives.flightRecorder.size")
@@ -289,12 +298,49 @@ public final class CollectivesConfiguration {
           .check(value -> value >= 0, "0 or more")
           .defaultsTo(256L << 20);
 
+  /** See {@link org.sparkcollectives.watchdog.Heartbeat}. */
+  public static final ConfigEntry<Duration> HEARTBEAT_TIMEOUT =
+      ConfigEntry.duration("spark.collectives.heartbeat.timeout")
+          .doc(
+              "How long a JVM may give no sign of life before the groups that have ranks in it fail:"
+                  + " because it is stopped, cut off without a broken connection, or collects garbage"
+                  + " for that long. 0 for no signs of life: then the deadline of an operation ends"
+                  + " the wait for a rank that stands still. The same for all ranks.")
+          .since("0.1.0")
+          .check(value -> !value.isNegative(), "0 or more")
+          .defaultsTo(Duration.ofSeconds(10));
+
+  /** See {@link org.sparkcollectives.watchdog.Heartbeat}. */
+  public static final ConfigEntry<Duration> HEARTBEAT_INTERVAL =
+      ConfigEntry.duration("spark.collectives.heartbeat.interval")
+          .doc(
+              "How often a JVM gives a sign of life, which costs the store two requests for each"
+                  + " group of a rendezvous; never less often than five times in"
+                  + " `spark.collectives.heartbeat.timeout`. 0 for no signs of life. The same for"
+                  + " all ranks.")
+          .since("0.1.0")
+          .check(value -> !value.isNegative(), "0 or more")
+          .defaultsTo(Duration.ofSeconds(1));
+
+  /** See {@link org.sparkcollectives.watchdog.HeartbeatMonitor}. */
+  public static final ConfigEntry<Duration> WATCHDOG_TIMEOUT =
+      ConfigEntry.duration("spark.collectives.watchdog.timeout")
+          .doc(
+              "How long the thread that guards deadlines may be stuck before the groups of its JVM"
+                  + " fail, and the log shows where it is stuck; 0 for no such check.")
+          .since("0.1.0")
+          .check(value -> !value.isNegative(), "0 or more")
+          .defaultsTo(Duration.ofMinutes(1));
+
   private CollectivesConfiguration() {}
 
   /** All of them, in the order of the documentation. */
   public static List<ConfigEntry<?>> entries() {
     return List.of(
         TIMEOUT,
+        HEARTBEAT_TIMEOUT,
+        HEARTBEAT_INTERVAL,
+        WATCHDOG_TIMEOUT,
         TRANSPORTS,
         PORT,
         PORT_MAX_RETRIES,
@@ -319,6 +365,7 @@ public final class CollectivesConfiguration {
         COST_MESH,
         BACKEND,
         DEBUG,
+        NAN_CHECK,
         FLIGHT_RECORDER_SIZE,
         FLIGHT_RECORDER_DUMP_ON_FAILURE,
         FLIGHT_RECORDER_FOLDER,

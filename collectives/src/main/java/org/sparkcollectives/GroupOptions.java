@@ -32,6 +32,7 @@ public final class GroupOptions implements Serializable {
     private String[] transports = {};
     private String backend = "";
     private DebugLevel debugLevel;
+    private Boolean nanCheck;
     private int[] ranks = {};
     private boolean localSynchronization;
 
@@ -131,6 +132,15 @@ public final class GroupOptions implements Serializable {
   }
 
   /**
+   * With whether an operation refuses to begin with what is not a number, as c10d's NaN check does:
+   * the inputs of a collective, of a broadcast or scatter those of the root, and what is sent.
+   * Costs a pass over the input. It stays with this rank: others may choose otherwise.
+   */
+  public GroupOptions withNanCheck(boolean value) {
+    return with(copy -> copy.nanCheck = value);
+  }
+
+  /**
    * With the members of a group that is made from another, as global ranks; their order is that of
    * the new group's ranks. None means all, in their order.
    */
@@ -175,6 +185,11 @@ public final class GroupOptions implements Serializable {
   /** See {@link #withDebugLevel}; null for that of the group it is made from, or as configured. */
   public DebugLevel debugLevel() {
     return choices.debugLevel;
+  }
+
+  /** See {@link #withNanCheck}; null for that of the group it is made from, or as configured. */
+  public Boolean nanCheck() {
+    return choices.nanCheck;
   }
 
   /** See {@link #withRanks}; empty for all. */

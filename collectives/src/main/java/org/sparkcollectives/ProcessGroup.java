@@ -2,6 +2,8 @@ package org.sparkcollectives;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Consumer;
+import org.sparkcollectives.recorder.FlightRecord;
 import org.sparkcollectives.recorder.FlightRecorder;
 import org.sparkcollectives.store.Store;
 
@@ -75,6 +77,16 @@ public interface ProcessGroup extends AutoCloseable {
 
   /** A view of this group with another timeout. It owns nothing: closing it does nothing. */
   ProcessGroup withTimeout(Duration timeout);
+
+  /**
+   * Gives operations more time for a while: those of this group, and of all views of it, that this
+   * rank begins until the first of them completes may take {@code extra} beyond their timeout. For
+   * a step that is slow once, such as the loading of a checkpoint. Extensions add up. Other ranks
+   * that wait in the same operation call this too.
+   *
+   * @throws IllegalArgumentException if it is negative, or more than 10,000 days
+   */
+  void extendTimeout(Duration extra);
 
   /** Sends {@code tensor} of rank {@code root} to all ranks; elsewhere it is overwritten. */
   Work broadcast(Tensor tensor, int root);
@@ -311,6 +323,58 @@ public interface ProcessGroup extends AutoCloseable {
    * are used again and again. It must not be used after the group was closed.
    */
   Tensor allocate(DType dtype, long count);
+
+  /**
+   * Keeps {@code tensors} of each rank for longer than the group lives, so that ranks which do the
+   * same again, because one of them was lost, go on from here instead of from the beginning. A
+   * collective: called by all ranks, and blocks until the tensors of all ranks are kept, for the
+   * timeout at the most. What is not kept for all ranks is not kept at all.
+   *
+   * <p>In Spark the driver keeps it, beyond the attempt of the stage; see {@code BarrierStage}.
+   * Elsewhere it is kept in the store that the rank's first group was made over, and goes with it.
+   * The latest version of a name counts; one more is kept, and those before are removed. The group
+   * goes on if a store refuses: then every rank throws, and the version before stays.
+   *
+   * <p>A group that was made from another one has checkpoints of its own, which belong to the group
+   * that is made in the same way the next time; {@link #shrink} gives one with the checkpoints of
+   * this.
+   *
+   * @param name what tells it from other checkpoints of this group; up to 1024 bytes
+   * @param tensors as many as this rank has to keep; other ranks may have others. Only read
+   * @throws CollectiveException on every rank, if it could not be kept on one of them
+   */
+  void checkpoint(String name, List<Tensor> tensors);
+
+  /**
+   * Keeps {@code tensors} that have the same values on all ranks, as {@link #checkpoint} does, but
+   * once: those of rank 0. A group of any size can restore them.
+   */
+  void checkpointReplicated(String name, List<Tensor> tensors);
+
+  /**
+   * Overwrites {@code tensors} with what was kept last under this name, by {@link #checkpoint} each
+   * rank with its own, by {@link #checkpointReplicated} all with the same. A collective: called by
+   * all ranks, which all get the same version, and blocks until they have it, for the timeout at
+   * the most.
+   *
+   * @param tensors of the types and shapes that were kept, in that order
+   * @return false on every rank if nothing was kept; the tensors then stay as they are
+   * @throws IllegalArgumentException on the ranks whose tensors are of other types or shapes, and
+   *     {@link CollectiveException} on the others; all tensors stay as they are
+   * @throws IllegalStateException if as many parts were kept as another number of ranks had
+   * @throws CollectiveException if what was kept cannot be read; what the tensors hold is undefined
+   */
+  boolean restore(String name, List<Tensor> tensors);
+
+  /**
+   * Has {@code hook} called with the record of each operation of this group on this rank that ends
+   * from now on, well or not: in the order in which they end, one at a time, on a thread of the
+   * library. What it throws is logged. {@link #close} waits some seconds for it. A hook that is
+   * slower than the operations lets records queue up.
+   *
+   * <p>As c10d's completion hook; there may be several here.
+   */
+  void onCompletion(Consumer<FlightRecord> hook);
 
   /** What this rank's recent operations were and how far they came. */
   FlightRecorder flightRecorder();

@@ -9,6 +9,7 @@ import org.sparkcollectives.object.KryoObjectCodec;
 import org.sparkcollectives.object.ObjectCodec;
 import org.sparkcollectives.recorder.DumpFolder;
 import org.sparkcollectives.recorder.FlightDump;
+import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.net.TransportSecurity;
 
 /**
@@ -65,6 +66,17 @@ public interface RankContext {
         throw new UncheckedIOException("The dump of " + dump.where() + " cannot be written", e);
       }
     }
+  }
+
+  /**
+   * Where the checkpoints of the rank's groups are kept, for all ranks of its first group the same.
+   * May block for a call or two.
+   *
+   * @param store the one that the rank's first group was made over
+   * @throws IllegalStateException if they cannot be kept for longer than the group lives
+   */
+  default Store checkpoints(Store store) {
+    return store.withPrefix("collectives-checkpoints");
   }
 
   /** Where this rank's settings are looked up. */

@@ -183,6 +183,43 @@ interface EndOfGroupContract extends RanksUnderTest {
         });
   }
 
+  /** Waits in what stands for the user's own code. */
+  private static void readingSlowly(CountDownLatch end) throws InterruptedException {
+    end.await();
+  }
+
+  @Test
+  default void anOverdueCollectiveShowsWhereTheMissingRankIsInstead() {
+    CountDownLatch over = new CountDownLatch(2);
+    ranks(
+        3,
+        group -> {
+          if (group.rank() == 1) {
+            readingSlowly(over);
+            return null;
+          }
+          Duration timeout = Duration.ofMillis(group.rank() == 0 ? 200 : 60_000);
+          try {
+            assertThatThrownBy(
+                    () -> group.withTimeout(timeout).allReduce(Tensor.of(1f), ReduceOp.SUM).await())
+                .isInstanceOf(CollectiveException.class)
+                .hasMessageContaining("thread \"rank-1\" (WAITING) is in ")
+                .hasMessageContaining("EndOfGroupContract.readingSlowly(EndOfGroupContract.java:")
+                .satisfies(
+                    e -> {
+                      if (e instanceof PeerFailedException peer) {
+                        assertThat(peer.failure().cause())
+                            .contains("\n\tat ")
+                            .contains("CountDownLatch.await");
+                      }
+                    });
+          } finally {
+            over.countDown();
+          }
+          return null;
+        });
+  }
+
   @Test
   default void aClosedGroupRefusesOperations() {
     ranks(

@@ -34,6 +34,7 @@ class GroupOptionsTest {
     changes.put("transports", options -> options.withTransports("tcp"));
     changes.put("backend", options -> options.withBackend("cpu:fake"));
     changes.put("debugLevel", options -> options.withDebugLevel(DebugLevel.DETAIL));
+    changes.put("nanCheck", options -> options.withNanCheck(true));
     changes.put("ranks", options -> options.withRanks(3, 1, 2));
     changes.put("localSynchronization", options -> options.withLocalSynchronization(true));
     return changes;

@@ -294,4 +294,39 @@ interface WaitingContract extends RanksUnderTest {
           return null;
         });
   }
+
+  @Test
+  default void anExtensionOfTheTimeoutEndsWithTheFirstOperationThatHadIt() {
+    ranks(
+        2,
+        group -> {
+          ProcessGroup hasty = group.withTimeout(Duration.ofMillis(300));
+          if (group.rank() == 0) {
+            assertThatThrownBy(() -> group.extendTimeout(Duration.ofNanos(-1)))
+                .isInstanceOf(IllegalArgumentException.class);
+            group.extendTimeout(PATIENCE);
+            Work slow = hasty.barrier();
+            assertThat(slow.await(Duration.ofMillis(600))).isFalse();
+            group.store().set("the timeout is over", new byte[] {1});
+            slow.await();
+            assertThatThrownBy(() -> hasty.barrier().await())
+                .isInstanceOf(CollectiveTimeoutException.class)
+                .hasMessageContaining("timed out after 0.3 s");
+          } else {
+            group.store().get("the timeout is over");
+            group.barrier().await();
+            Eventually.holds(() -> hasFailed(group), () -> "the group does not fail");
+          }
+          return null;
+        });
+  }
+
+  private static boolean hasFailed(ProcessGroup group) {
+    try {
+      group.allocate(DType.INT8, 1);
+      return false;
+    } catch (CollectiveException e) {
+      return true;
+    }
+  }
 }

@@ -1,5 +1,6 @@
 package org.sparkcollectives.engine;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -14,6 +15,7 @@ import org.sparkcollectives.DType;
 import org.sparkcollectives.P2POp;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
+import org.sparkcollectives.debug.NanCheck;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.Endpoint;
 
@@ -21,6 +23,9 @@ import org.sparkcollectives.transport.Endpoint;
  * Refuses arguments that are wrong on their own rank, before an operation takes a sequence number.
  */
 final class Arguments {
+
+  /** The longest name of what a user keeps: a part of keys, which are bounded. */
+  private static final int MAX_NAME_BYTES = 1024;
 
   private final String group;
   private final int rank;
@@ -64,6 +69,15 @@ final class Arguments {
     require(argument != null, operation, () -> "the " + name + " is null");
   }
 
+  void name(String operation, String name) {
+    given(operation, "name", name);
+    int length = name.getBytes(StandardCharsets.UTF_8).length;
+    require(
+        length > 0 && length <= MAX_NAME_BYTES,
+        operation,
+        "the name must have 1 to " + MAX_NAME_BYTES + " bytes, not " + length);
+  }
+
   HostTensor tensor(String operation, String name, Tensor tensor) {
     require(tensor != null, operation, () -> "the " + name + " is null");
     try {
@@ -71,6 +85,21 @@ final class Arguments {
     } catch (IllegalArgumentException e) {
       throw refused(operation, name + ": " + e.getMessage());
     }
+  }
+
+  void numbers(String operation, String name, HostTensor tensor) {
+    long first = NanCheck.first(tensor);
+    require(
+        first < 0,
+        operation,
+        () ->
+            "element "
+                + first
+                + " of the "
+                + tensor.count()
+                + " of the "
+                + name
+                + " is not a number (spark.collectives.nanCheck)");
   }
 
   List<HostTensor> onePerRank(String operation, String name, List<Tensor> tensors) {

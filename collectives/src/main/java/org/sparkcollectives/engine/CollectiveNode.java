@@ -12,6 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.transport.heap.HeapGroup;
 import org.sparkcollectives.transport.tcp.TcpTransport;
+import org.sparkcollectives.watchdog.HeartbeatMonitor;
+import org.sparkcollectives.watchdog.HeartbeatTurn;
 import org.sparkcollectives.watchdog.Watchdog;
 
 /**
@@ -33,6 +35,10 @@ final class CollectiveNode {
   private final TcpTransport tcp;
   private final ExecutorService executor;
   private final Watchdog watchdog;
+
+  /** Null if the watchdog is not watched. */
+  private final HeartbeatMonitor monitor;
+
   private final Map<String, LocalGroup> groups = new HashMap<>();
   private int users;
 
@@ -50,6 +56,10 @@ final class CollectiveNode {
     // Threads come last: where the port cannot be had, none is left behind.
     this.executor = newExecutor();
     this.watchdog = new Watchdog();
+    this.monitor =
+        options.watchdogTimeout().isZero()
+            ? null
+            : new HeartbeatMonitor(watchdog, options.watchdogTimeout());
   }
 
   /** The JVM's node with these options, made if there is none; to be released once. */
@@ -76,6 +86,9 @@ final class CollectiveNode {
   }
 
   private void close() {
+    if (monitor != null) {
+      monitor.close();
+    }
     watchdog.close();
     executor.shutdown();
     try {
@@ -142,6 +155,7 @@ final class CollectiveNode {
   static final class LocalGroup {
     private final HeapGroup heap = new HeapGroup();
     private final LocalMatchers matchers;
+    private final HeartbeatTurn heartbeatTurn = new HeartbeatTurn();
     private int members;
 
     private LocalGroup(int size) {
@@ -154,6 +168,10 @@ final class CollectiveNode {
 
     LocalMatchers matchers() {
       return matchers;
+    }
+
+    HeartbeatTurn heartbeatTurn() {
+      return heartbeatTurn;
     }
   }
 }

@@ -59,7 +59,7 @@ record DerivedGroups(RankGroup group, ProcessGroup view, Arguments arguments) {
   ProcessGroup shrink(int... excludedRanks) {
     group.requireNotClosed();
     List<Integer> remaining = arguments.remaining(excludedRanks);
-    return owning(group.subgroups().createTogether("shrink", remaining, inherited()));
+    return owning(group.subgroups().createRemaining(remaining, inherited()));
   }
 
   /** Those that this rank has, in the order in which they were made. */

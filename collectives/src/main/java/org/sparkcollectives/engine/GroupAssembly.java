@@ -1,5 +1,7 @@
 package org.sparkcollectives.engine;
 
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -25,49 +27,61 @@ import org.sparkcollectives.watchdog.Watchdog;
  *
  * @param store where all groups of this rank keep their keys, each under its name
  * @param context what hosts the rank
+ * @param path how the groups made with this came from the rank's first group, which is the same in
+ *     each attempt; empty for that one
  */
-record GroupAssembly(Store store, RankContext context) {
+record GroupAssembly(Store store, RankContext context, String path) {
 
   private static final Logger LOG = LoggerFactory.getLogger(GroupAssembly.class);
 
   /** More ranks on one host than processors would spend their time on looking at memory. */
   private static final int MOST_SHARING = 64;
 
+  /** For groups made from a group of this one, which {@code name} tells apart. */
+  GroupAssembly within(String name) {
+    return new GroupAssembly(store, context, path + "/" + name);
+  }
+
+  /**
+   * Where the checkpoints of these groups are: apart from those of groups that came about in
+   * another way.
+   */
+  Store checkpoints() {
+    String group = "world" + path;
+    return context.checkpoints(store).withPrefix(URLEncoder.encode(group, StandardCharsets.UTF_8));
+  }
+
   /** What the options leave open, as configured. */
   GroupOptions resolve(GroupOptions options) {
     Configuration configuration = context.configuration();
     return inherit(
         options,
-        configuration.get(CollectivesConfiguration.TIMEOUT),
-        configuration.get(CollectivesConfiguration.TRANSPORTS),
-        configuration.get(CollectivesConfiguration.BACKEND),
-        configuration.get(CollectivesConfiguration.DEBUG));
+        GroupOptions.defaults()
+            .withTimeout(configuration.get(CollectivesConfiguration.TIMEOUT))
+            .withTransports(
+                configuration.get(CollectivesConfiguration.TRANSPORTS).toArray(String[]::new))
+            .withBackend(configuration.get(CollectivesConfiguration.BACKEND))
+            .withDebugLevel(configuration.get(CollectivesConfiguration.DEBUG))
+            .withNanCheck(configuration.get(CollectivesConfiguration.NAN_CHECK)));
   }
 
   /** What the options leave open, as in the group that the new one is made from. */
   static GroupOptions inherit(GroupOptions options, GroupOptions parent) {
-    return inherit(
-        options, parent.timeout(), parent.transports(), parent.backend(), parent.debugLevel());
-  }
-
-  private static GroupOptions inherit(
-      GroupOptions options,
-      Duration timeout,
-      List<String> transports,
-      String backend,
-      DebugLevel debugLevel) {
     GroupOptions resolved = options;
     if (resolved.timeout() == null) {
-      resolved = resolved.withTimeout(timeout);
+      resolved = resolved.withTimeout(parent.timeout());
     }
     if (resolved.transports().isEmpty()) {
-      resolved = resolved.withTransports(transports.toArray(String[]::new));
+      resolved = resolved.withTransports(parent.transports().toArray(String[]::new));
     }
     if (resolved.backend().isEmpty()) {
-      resolved = resolved.withBackend(backend);
+      resolved = resolved.withBackend(parent.backend());
     }
     if (resolved.debugLevel() == null) {
-      resolved = resolved.withDebugLevel(debugLevel);
+      resolved = resolved.withDebugLevel(parent.debugLevel());
+    }
+    if (resolved.nanCheck() == null) {
+      resolved = resolved.withNanCheck(parent.nanCheck());
     }
     return resolved;
   }
@@ -91,7 +105,21 @@ record GroupAssembly(Store store, RankContext context) {
     BackendConfig backendConfig = BackendConfig.parse(options.backend());
     Store groupStore = store.withPrefix(members.name());
     CollectiveNode.LocalGroup local = node.join(members.id(), members.size());
-    GroupLife life = new GroupLife(members, groupStore, context, node.executor(), parent);
+    GroupLife life =
+        parent == null
+            ? new GroupLife(
+                members,
+                groupStore,
+                context,
+                node.executor(),
+                RankHeartbeat.of(
+                    members,
+                    groupStore,
+                    Backends.needPeers(backendConfig),
+                    context.configuration(),
+                    local.heartbeatTurn(),
+                    node.executor()))
+            : new GroupLife(members, groupStore, context, node.executor(), parent);
     SocketWait wait = new SocketWait();
     Progress progress =
         new Progress(new EventCount(spin(members, context.configuration()), wait), life.failure());
@@ -127,11 +155,7 @@ record GroupAssembly(Store store, RankContext context) {
                         paths.close(
                             channel.lastSequenceNumber(), options.timeout(), !channel.isRunning()),
                     () -> node.leave(members.id())));
-    Watchdog.Watched look =
-        () -> {
-          life.look();
-          channel.runNeglected();
-        };
+    Watchdog.Watched look = new GroupLook(life, channel);
     node.watchdog().watch(look);
     boolean assembled = false;
     try {

@@ -41,7 +41,7 @@ public final class GroupCreation {
               + " ranks: members and local synchronisation are for groups made from it, see"
               + " ProcessGroup.newGroup");
     }
-    GroupAssembly assembly = new GroupAssembly(store, context);
+    GroupAssembly assembly = new GroupAssembly(store, context, "");
     GroupOptions resolved = assembly.resolve(options);
     String name = options.name().isEmpty() ? nextName(store, rank) : options.name();
     Membership.requireName(name);

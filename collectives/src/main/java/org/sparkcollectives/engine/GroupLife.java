@@ -1,7 +1,6 @@
 package org.sparkcollectives.engine;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -9,7 +8,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.CollectiveMismatchException;
-import org.sparkcollectives.CollectiveTimeoutException;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.GroupAbortedException;
 import org.sparkcollectives.PeerFailedException;
@@ -21,10 +19,9 @@ import org.sparkcollectives.store.Store;
 import org.sparkcollectives.watchdog.AbortPropagation;
 import org.sparkcollectives.watchdog.Departures;
 import org.sparkcollectives.watchdog.GroupFailure;
-import org.sparkcollectives.watchdog.ProgressInquiry;
 import org.sparkcollectives.watchdog.RankIdentity;
 import org.sparkcollectives.watchdog.RankProgress;
-import org.sparkcollectives.watchdog.Watchdog;
+import org.sparkcollectives.watchdog.ThreadStack;
 
 /**
  * The life of one rank's group: what is pending, what has become of the peers, and how it ends.
@@ -32,7 +29,7 @@ import org.sparkcollectives.watchdog.Watchdog;
  * <p>Every way in which a group can fail comes together here, becomes a {@link Failure} record, and
  * goes out through {@link AbortPropagation}, which decides what the group ends with.
  */
-final class GroupLife implements Watchdog.Watched, AutoCloseable {
+final class GroupLife implements AutoCloseable {
 
   private final Membership members;
   private final RankIdentity self;
@@ -40,18 +37,43 @@ final class GroupLife implements Watchdog.Watched, AutoCloseable {
   private final Executor background;
   private final GroupLife parent;
   private final RankDumps dumps;
+  private final RankControl control;
   private final GroupRecords records;
   private final GroupFailure failure;
   private final AbortPropagation propagation;
   private final Departures departures;
-  private final ProgressInquiry inquiry;
+  private final OverdueWork overdue;
+  private final RankHeartbeat heartbeat;
+  private final CompletionHooks completionHooks;
+  private final EphemeralTimeout ephemeralTimeout = new EphemeralTimeout();
   private final Set<PendingWork> pending = ConcurrentHashMap.newKeySet();
   private final AtomicBoolean reported = new AtomicBoolean();
-  private final AtomicBoolean inquiring = new AtomicBoolean();
+  private volatile Thread caller = Thread.currentThread();
   private volatile CollectiveProgress progress = CollectiveProgress.NONE;
 
+  /** Of a rank's first group. */
+  GroupLife(
+      Membership members,
+      Store store,
+      RankContext context,
+      Executor background,
+      RankHeartbeat heartbeat) {
+    this(members, store, context, background, null, heartbeat);
+  }
+
+  /** Of a group made from another. */
   GroupLife(
       Membership members, Store store, RankContext context, Executor background, GroupLife parent) {
+    this(members, store, context, background, parent, parent.heartbeat);
+  }
+
+  private GroupLife(
+      Membership members,
+      Store store,
+      RankContext context,
+      Executor background,
+      GroupLife parent,
+      RankHeartbeat heartbeat) {
     this.members = members;
     this.self = members.identity();
     this.context = context;
@@ -59,6 +81,8 @@ final class GroupLife implements Watchdog.Watched, AutoCloseable {
     this.parent = parent;
     this.failure = new GroupFailure(this::interrupted);
     this.dumps = parent == null ? new RankDumps(members, store, context, background) : parent.dumps;
+    this.control =
+        parent == null ? new RankControl(members, store, dumps, background) : parent.control;
     this.records = dumps.join(members, failure);
     this.propagation = new AbortPropagation(store, failure, self, background);
     this.departures =
@@ -69,9 +93,17 @@ final class GroupLife implements Watchdog.Watched, AutoCloseable {
             background,
             parent == null ? null : parent.departures,
             parent == null ? new int[0] : members.ranksIn(parent.members));
-    this.inquiry =
-        new ProgressInquiry(
-            store, members.rank(), members.size(), () -> progress.snapshot(), background);
+    this.overdue =
+        new OverdueWork(
+            members,
+            store,
+            () -> progress.snapshot(),
+            () -> ThreadStack.of(caller),
+            this::report,
+            background);
+    this.completionHooks = new CompletionHooks(background, self);
+    this.heartbeat = heartbeat;
+    heartbeat.join(this);
   }
 
   /** Where the numbers of this rank's collectives come from. */
@@ -103,7 +135,20 @@ final class GroupLife implements Watchdog.Watched, AutoCloseable {
     return dumps.of(records);
   }
 
+  CompletionHooks completionHooks() {
+    return completionHooks;
+  }
+
+  EphemeralTimeout ephemeralTimeout() {
+    return ephemeralTimeout;
+  }
+
   void begin(PendingWork work) {
+    Thread current = Thread.currentThread();
+    // Almost always the same one: to look is cheaper than to write.
+    if (caller != current) {
+      caller = current;
+    }
     pending.add(work);
   }
 
@@ -115,10 +160,11 @@ final class GroupLife implements Watchdog.Watched, AutoCloseable {
     return !pending.isEmpty();
   }
 
-  @Override
-  public void look() {
+  /** Looks at what has become overdue or vain. Called by the watchdog; does not block. */
+  void look() {
     if (parent == null) {
-      dumps.poll();
+      control.poll();
+      heartbeat.look();
     }
     if (failure.failed()) {
       failPending();
@@ -134,7 +180,7 @@ final class GroupLife implements Watchdog.Watched, AutoCloseable {
     long now = System.nanoTime();
     for (PendingWork work : pending) {
       if (work.isOverdue(now)) {
-        overdue(work);
+        overdue.report(work);
         return;
       }
       int departed = work.waitsInVainFor(departures);
@@ -200,6 +246,36 @@ final class GroupLife implements Watchdog.Watched, AutoCloseable {
     departures.left(peer, lastCollective);
   }
 
+  /** The process of a member, or this one as others have seen it, has given no sign of life. */
+  void silent(int groupRank, String cause) {
+    if (!failure.failed()) {
+      report(members.identityOf(groupRank).failure(Failure.Kind.SILENT, "", -1, cause), null);
+    }
+  }
+
+  /**
+   * Nothing is heard of the store: ends the group on this rank, if it has an operation that waits
+   * for longer than {@code patience}. Others cannot be told.
+   */
+  void storeSilent(Duration patience, String cause) {
+    long now = System.nanoTime();
+    for (PendingWork work : pending) {
+      if (work.ageNanos(now) > patience.toNanos()) {
+        failure.fail(
+            operation ->
+                new GroupAbortedException(
+                    operation + " of " + self.where() + " failed: " + cause, null));
+        return;
+      }
+    }
+  }
+
+  /** Nobody looks at this group any more. */
+  void watchdogStuck(String what) {
+    abort(new IllegalStateException(what));
+    background.execute(this::failPending);
+  }
+
   /** A peer refused a message of a collective, because it is in another. */
   void refused(CollectiveMismatchException mismatch) {
     report(
@@ -217,52 +293,6 @@ final class GroupLife implements Watchdog.Watched, AutoCloseable {
                 work.sequenceNumber(),
                 "rank " + peer + "'s task has finished, or closed the group, without joining"),
         null);
-  }
-
-  private void overdue(PendingWork work) {
-    if (!inquiring.compareAndSet(false, true)) {
-      return;
-    }
-    background.execute(
-        () -> {
-          List<RankProgress> answers = List.of();
-          List<Integer> missing = List.of();
-          String who = work.whoIsMissing();
-          if (!work.opType().isPointToPoint()) {
-            answers = inquiry.ask();
-            missing = ProgressInquiry.missing(answers, work.sequenceNumber());
-            who = ProgressInquiry.describe(answers, missing, members.places());
-          }
-          if (work.isCompleted()) {
-            inquiring.set(false);
-          } else {
-            timedOut(work, missing, who);
-          }
-        });
-  }
-
-  private void timedOut(PendingWork work, List<Integer> missing, String who) {
-    String text =
-        work.describe()
-            + " of "
-            + self.where()
-            + " timed out after "
-            + seconds(work.statedTimeout())
-            + ": "
-            + who
-            + ". Raise spark.collectives.timeout only if they are expected to be this slow.";
-    Function<String, CollectiveException> local =
-        operation ->
-            new CollectiveTimeoutException(
-                text, work.opType().label(), work.sequenceNumber(), missing);
-    int late = missing.isEmpty() ? work.lateRank() : missing.get(0);
-    RankIdentity guilty = late < 0 ? self : members.identityOf(late);
-    report(
-        guilty.failure(Failure.Kind.TIMEOUT, work.describe(), work.sequenceNumber(), text), local);
-  }
-
-  private static String seconds(Duration duration) {
-    return duration.toMillis() / 1000.0 + " s";
   }
 
   /**
@@ -333,9 +363,12 @@ final class GroupLife implements Watchdog.Watched, AutoCloseable {
   public void close() {
     propagation.close();
     departures.close();
-    inquiry.close();
+    overdue.close();
     records.close();
+    heartbeat.leave(this);
     if (parent == null) {
+      heartbeat.close();
+      control.close();
       dumps.close();
     }
   }

@@ -12,14 +12,14 @@ import org.sparkcollectives.config.Configuration;
 /**
  * What all ranks of a group must have alike before they meet: its size, and all that decides how
  * each of them carries out an operation. Two ranks that chose different algorithms would wait for
- * each other in vain, or take each other's messages for something else.
+ * each other in vain, take each other's messages for something else, or take the other for silent.
  *
  * @param terms in an order that is the same on all ranks
  */
 record GroupTerms(List<Term> terms) {
 
-  /** By which each rank chooses algorithms for itself. */
-  private static final List<ConfigEntry<?>> COSTS =
+  /** By which each rank chooses algorithms for itself, and expects signs of life. */
+  private static final List<ConfigEntry<?>> ALIKE =
       List.of(
           CollectivesConfiguration.COST_LATENCY,
           CollectivesConfiguration.COST_OVERHEAD,
@@ -29,7 +29,9 @@ record GroupTerms(List<Term> terms) {
           CollectivesConfiguration.COST_SHM_LATENCY,
           CollectivesConfiguration.COST_SHM_OVERHEAD,
           CollectivesConfiguration.COST_SHM_BANDWIDTH,
-          CollectivesConfiguration.COST_MESH);
+          CollectivesConfiguration.COST_MESH,
+          CollectivesConfiguration.HEARTBEAT_TIMEOUT,
+          CollectivesConfiguration.HEARTBEAT_INTERVAL);
 
   /**
    * One of them.
@@ -48,7 +50,7 @@ record GroupTerms(List<Term> terms) {
     List<Term> terms = new ArrayList<>();
     terms.add(new Term("with a world size of", Integer.toString(size)));
     terms.addAll(ofOptions(options));
-    for (ConfigEntry<?> each : COSTS) {
+    for (ConfigEntry<?> each : ALIKE) {
       terms.add(new Term("with " + each.key() + " of", configuration.get(each).toString()));
     }
     return new GroupTerms(List.copyOf(terms));

@@ -25,7 +25,18 @@ record MessageRequests(RankGroup group, Backend backend, Arguments arguments, Du
     HostTensor host = arguments.tensor("send", "tensor", tensor);
     arguments.peer("send", destination);
     arguments.tag("send", tag);
-    return group.coalescing().begun(backend.send(host, destination, tag, timeout));
+    numbers(host);
+    return post(host, destination, tag);
+  }
+
+  private Work post(HostTensor tensor, int destination, int tag) {
+    return group.coalescing().begun(backend.send(tensor, destination, tag, timeout));
+  }
+
+  private void numbers(HostTensor tensor) {
+    if (group.options().nanCheck()) {
+      arguments.numbers("send", "tensor", tensor);
+    }
   }
 
   Work recv(Tensor tensor, int source, int tag) {
@@ -47,11 +58,14 @@ record MessageRequests(RankGroup group, Backend backend, Arguments arguments, Du
   List<Work> batch(List<P2POp> operations) {
     group.requireOpen();
     arguments.batch(operations);
+    operations.stream()
+        .filter(each -> each.type() == OpType.SEND)
+        .forEach(each -> numbers(HostTensor.of(each.tensor())));
     return operations.stream()
         .map(
             each ->
                 each.type() == OpType.SEND
-                    ? send(each.tensor(), each.peer(), each.tag())
+                    ? post(HostTensor.of(each.tensor()), each.peer(), each.tag())
                     : recv(each.tensor(), each.peer(), each.tag()))
         .toList();
   }

@@ -17,6 +17,7 @@ import org.sparkcollectives.transport.tcp.SocketOptions;
  * @param sockets how connections are used
  * @param connectTimeout how long to try to connect
  * @param security how connections are protected
+ * @param watchdogTimeout how long the watchdog may be stuck; 0 for any time
  */
 record NodeOptions(
     String bindHost,
@@ -25,7 +26,8 @@ record NodeOptions(
     int portRetries,
     SocketOptions sockets,
     Duration connectTimeout,
-    TransportSecurity security) {
+    TransportSecurity security,
+    Duration watchdogTimeout) {
 
   static NodeOptions of(RankContext context) {
     Configuration configuration = context.configuration();
@@ -40,6 +42,7 @@ record NodeOptions(
             configuration.get(CollectivesConfiguration.DIRECT),
             configuration.get(CollectivesConfiguration.SEND_BUFFER).intValue()),
         configuration.get(CollectivesConfiguration.CONNECT_TIMEOUT),
-        context.security());
+        context.security(),
+        configuration.get(CollectivesConfiguration.WATCHDOG_TIMEOUT));
   }
 }

@@ -21,6 +21,7 @@ abstract class PendingWork implements Work {
   private final OperationDescription description;
   private final long sequenceNumber;
   private final TimeLimit limit;
+  private final EphemeralTimeout.Extension extension;
   private final long deadlineNanos;
   private final RecordRing.Entry entry;
   private final GroupLife life;
@@ -42,9 +43,10 @@ abstract class PendingWork implements Work {
     this.sequenceNumber = sequenceNumber;
     this.limit = limit;
     long now = System.nanoTime();
-    this.deadlineNanos = now + nanosOf(limit.left());
+    this.extension = life.ephemeralTimeout().take();
+    this.deadlineNanos = now + nanosOf(allowed());
     this.outputs = outputs;
-    this.entry = life.records().record(description, sequenceNumber, limit.left().toMillis(), now);
+    this.entry = life.records().record(description, sequenceNumber, allowed().toMillis(), now);
   }
 
   /** From now on the watchdog looks at this work, which is whole. */
@@ -91,9 +93,14 @@ abstract class PendingWork implements Work {
     return life;
   }
 
-  /** What the user has set for the call of which this is all or a part. */
+  /** What the user has set for the call of which this is all or a part, with its extension. */
   final Duration statedTimeout() {
-    return limit.stated();
+    return limit.stated().plus(extension.duration());
+  }
+
+  /** How long it may take from its beginning on. */
+  private Duration allowed() {
+    return limit.left().plus(extension.duration());
   }
 
   /** The operation as messages have it. */
@@ -103,6 +110,11 @@ abstract class PendingWork implements Work {
 
   final boolean isOverdue(long nowNanos) {
     return nowNanos - deadlineNanos > 0;
+  }
+
+  /** For how long it has been under way. */
+  final long ageNanos(long nowNanos) {
+    return nowNanos - deadlineNanos + nanosOf(allowed());
   }
 
   /** Records the other rank of a message. */
@@ -128,6 +140,8 @@ abstract class PendingWork implements Work {
       monitor.notifyAll();
     }
     life.end(this);
+    life.completionHooks().tell(entry::snapshot);
+    life.ephemeralTimeout().giveBack(extension);
     if (dependents != null) {
       settle(dependents);
     }

@@ -13,13 +13,13 @@ import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.object.ObjectCodec;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreException;
-import org.sparkcollectives.store.StoreLease;
 
 /** All that one rank holds of one group, and in what order it is let go. */
 final class RankGroup {
 
   private static final Duration STORE_TIMEOUT = Duration.ofSeconds(5);
   private static final Duration PUBLISH_TIMEOUT = Duration.ofSeconds(2);
+  private static final Duration HOOKS_TIMEOUT = Duration.ofSeconds(10);
   private static final Duration RUNNER_TIMEOUT = Duration.ofSeconds(10);
   private static final long DRAIN_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
   private static final Logger LOG = LoggerFactory.getLogger(RankGroup.class);
@@ -31,7 +31,7 @@ final class RankGroup {
   private final Subgroups subgroups;
   private final Channel channel;
   private final Store groupStore;
-  private final StoreLease leased;
+  private final GroupStores stores;
   private final CoalescingBlocks coalescing;
   private final ObjectCodec objectCodec;
   private final AtomicLong monitoredBarriers = new AtomicLong();
@@ -63,13 +63,13 @@ final class RankGroup {
     this.groupStore = groupStore;
     this.subgroups = new Subgroups(members, options, life, groupStore, assembly);
     this.afterClose = afterClose;
-    this.leased = StoreLease.of(groupStore);
+    this.stores = new GroupStores(groupStore, assembly::checkpoints);
     this.coalescing = new CoalescingBlocks(members.name());
     this.objectCodec = assembly.context().objectCodec();
     life.failure()
         .onFailure(
             () ->
-                leased.revoke(
+                stores.revoke(
                     new StoreException(
                         "The store of group \"" + name() + "\" has ended with the group",
                         life.failure().exceptionFor("the use of the group's store"))));
@@ -108,8 +108,13 @@ final class RankGroup {
     return subgroups;
   }
 
+  /** Which end with the group. */
+  GroupStores stores() {
+    return stores;
+  }
+
   Store userStore() {
-    return leased.store().withPrefix("user");
+    return stores.own().withPrefix("user");
   }
 
   /** The blocks of operations that are open. */
@@ -123,7 +128,7 @@ final class RankGroup {
   }
 
   void monitoredBarrier(Duration timeout, boolean waitAllRanks) {
-    new MonitoredBarrier(members, leased.store(), monitoredBarriers.getAndIncrement())
+    new MonitoredBarrier(members, stores.own(), monitoredBarriers.getAndIncrement())
         .await(timeout, waitAllRanks);
   }
 
@@ -183,11 +188,12 @@ final class RankGroup {
       ClosingSteps.run(
           life::look,
           () ->
-              leased.revoke(
+              stores.revoke(
                   new IllegalStateException(
                       "Group \"" + name() + "\" is closed on rank " + rank())),
           this::awaitRunner,
           backends::close,
+          () -> life.completionHooks().await(HOOKS_TIMEOUT),
           life::close,
           this::removeKeysIfLast,
           afterClose);

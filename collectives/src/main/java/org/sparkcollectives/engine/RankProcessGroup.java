@@ -3,6 +3,7 @@ package org.sparkcollectives.engine;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Consumer;
 import org.sparkcollectives.Backend;
 import org.sparkcollectives.Coalescing;
 import org.sparkcollectives.DType;
@@ -16,9 +17,9 @@ import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 import org.sparkcollectives.object.StreamedObjectCollectives;
+import org.sparkcollectives.recorder.FlightRecord;
 import org.sparkcollectives.recorder.FlightRecorder;
 import org.sparkcollectives.store.Store;
-import org.sparkcollectives.tensor.HostTensor;
 
 /** A process group, or a view of one: checks what the user gives and hands it to the backend. */
 final class RankProcessGroup implements ProcessGroup {
@@ -26,6 +27,7 @@ final class RankProcessGroup implements ProcessGroup {
   private final RankGroup group;
   private final Backend backend;
   private final Arguments arguments;
+  private final CollectiveRequests collectives;
   private final Duration timeout;
   private final boolean owner;
 
@@ -33,6 +35,7 @@ final class RankProcessGroup implements ProcessGroup {
     this.group = group;
     this.backend = backend;
     this.arguments = new Arguments(group.name(), group.rank(), group.size());
+    this.collectives = new CollectiveRequests(group, backend, arguments, timeout);
     this.timeout = timeout;
     this.owner = owner;
   }
@@ -95,157 +98,90 @@ final class RankProcessGroup implements ProcessGroup {
   }
 
   @Override
+  public void extendTimeout(Duration extra) {
+    if (extra.isNegative() || extra.compareTo(GroupOptions.LONGEST_TIMEOUT) > 0) {
+      throw new IllegalArgumentException(
+          "A timeout is extended by 0 to "
+              + GroupOptions.LONGEST_TIMEOUT.toDays()
+              + " days, not by "
+              + extra);
+    }
+    group.life().ephemeralTimeout().extend(extra);
+  }
+
+  @Override
   public Work broadcast(Tensor tensor, int root) {
-    group.requireOpen();
-    HostTensor host = arguments.tensor("broadcast", "tensor", tensor);
-    arguments.root("broadcast", root);
-    return begun(backend.broadcast(host, root, timeout));
+    return collectives.broadcast(tensor, root);
   }
 
   @Override
   public Work allReduce(Tensor tensor, ReduceOp op) {
-    group.requireOpen();
-    HostTensor host = arguments.tensor("all-reduce", "tensor", tensor);
-    arguments.reducible("all-reduce", op, host.dtype());
-    return begun(backend.allReduce(host, op, timeout));
-  }
-
-  private Work begun(Work work) {
-    return group.coalescing().begun(work);
+    return collectives.allReduce(tensor, op);
   }
 
   @Override
   public Work allReduce(SparseTensor tensor) {
-    group.requireOpen();
-    arguments.given("all-reduce-sparse", "tensor", tensor);
-    HostTensor values = arguments.tensor("all-reduce-sparse", "values", tensor.values());
-    arguments.tensor("all-reduce-sparse", "indices", tensor.indices());
-    arguments.reducible("all-reduce-sparse", ReduceOp.SUM, values.dtype());
-    return begun(backend.allReduce(tensor, timeout));
+    return collectives.allReduce(tensor);
   }
 
   @Override
   public Work allReduceCoalesced(List<Tensor> tensors, ReduceOp op) {
-    group.requireOpen();
-    List<HostTensor> hosts = arguments.tensors("all-reduce-coalesced", "tensors", tensors);
-    arguments.sameTypes("all-reduce-coalesced", hosts, hosts.get(0));
-    arguments.reducible("all-reduce-coalesced", op, hosts.get(0).dtype());
-    return begun(backend.allReduceCoalesced(List.copyOf(hosts), op, timeout));
+    return collectives.allReduceCoalesced(tensors, op);
   }
 
   @Override
   public Work reduce(Tensor tensor, ReduceOp op, int root) {
-    group.requireOpen();
-    HostTensor host = arguments.tensor("reduce", "tensor", tensor);
-    arguments.reducible("reduce", op, host.dtype());
-    arguments.root("reduce", root);
-    return begun(backend.reduce(host, op, root, timeout));
+    return collectives.reduce(tensor, op, root);
   }
 
   @Override
   public Work allGather(Tensor output, Tensor input) {
-    group.requireOpen();
-    HostTensor to = arguments.tensor("all-gather", "output", output);
-    HostTensor from = arguments.tensor("all-gather", "input", input);
-    arguments.sameType("all-gather", to, from);
-    arguments.partForEachRank("all-gather", "output", to, "input", from);
-    arguments.apartOrInPlace("all-gather", to, from);
-    return begun(backend.allGather(to, from, timeout));
+    return collectives.allGather(output, input);
   }
 
   @Override
   public Work allGather(List<Tensor> outputs, Tensor input) {
-    group.requireOpen();
-    List<HostTensor> to = arguments.onePerRank("all-gather", "outputs", outputs);
-    HostTensor from = arguments.tensor("all-gather", "input", input);
-    arguments.sameTypes("all-gather", to, from);
-    arguments.ownPart("all-gather", "outputs", to, from);
-    arguments.apartOrInPlace("all-gather", to, from);
-    return begun(backend.allGather(List.copyOf(to), from, timeout));
+    return collectives.allGather(outputs, input);
   }
 
   @Override
   public Work reduceScatter(Tensor output, Tensor input, ReduceOp op) {
-    group.requireOpen();
-    HostTensor to = arguments.tensor("reduce-scatter", "output", output);
-    HostTensor from = arguments.tensor("reduce-scatter", "input", input);
-    arguments.sameType("reduce-scatter", to, from);
-    arguments.reducible("reduce-scatter", op, from.dtype());
-    arguments.partForEachRank("reduce-scatter", "input", from, "output", to);
-    arguments.apartOrInPlace("reduce-scatter", from, to);
-    return begun(backend.reduceScatter(to, from, op, timeout));
+    return collectives.reduceScatter(output, input, op);
   }
 
   @Override
   public Work reduceScatter(Tensor output, List<Tensor> inputs, ReduceOp op) {
-    group.requireOpen();
-    HostTensor to = arguments.tensor("reduce-scatter", "output", output);
-    List<HostTensor> from = arguments.onePerRank("reduce-scatter", "inputs", inputs);
-    arguments.sameTypes("reduce-scatter", from, to);
-    arguments.reducible("reduce-scatter", op, to.dtype());
-    arguments.ownPart("reduce-scatter", "inputs", from, to);
-    arguments.apartOrInPlace("reduce-scatter", from, to);
-    return begun(backend.reduceScatter(to, List.copyOf(from), op, timeout));
+    return collectives.reduceScatter(output, inputs, op);
   }
 
   @Override
   public Work gather(List<Tensor> outputs, Tensor input, int root) {
-    group.requireOpen();
-    arguments.root("gather", root);
-    HostTensor from = arguments.tensor("gather", "input", input);
-    List<HostTensor> to = arguments.atRootOnly("gather", "outputs", outputs, root);
-    arguments.sameTypes("gather", to, from);
-    arguments.ownPartAtRoot("gather", "outputs", to, from);
-    arguments.apartOrInPlace("gather", to, from);
-    return begun(backend.gather(List.copyOf(to), from, root, timeout));
+    return collectives.gather(outputs, input, root);
   }
 
   @Override
   public Work scatter(Tensor output, List<Tensor> inputs, int root) {
-    group.requireOpen();
-    arguments.root("scatter", root);
-    HostTensor to = arguments.tensor("scatter", "output", output);
-    List<HostTensor> from = arguments.atRootOnly("scatter", "inputs", inputs, root);
-    arguments.sameTypes("scatter", from, to);
-    arguments.ownPartAtRoot("scatter", "inputs", from, to);
-    arguments.apartOrInPlace("scatter", from, to);
-    return begun(backend.scatter(to, List.copyOf(from), root, timeout));
+    return collectives.scatter(output, inputs, root);
   }
 
   @Override
   public Work allToAll(Tensor output, Tensor input) {
-    group.requireOpen();
-    HostTensor to = arguments.tensor("all-to-all", "output", output);
-    HostTensor from = arguments.tensor("all-to-all", "input", input);
-    arguments.sameType("all-to-all", to, from);
-    arguments.equalParts("all-to-all", to, from);
-    arguments.apart("all-to-all", List.of(to), List.of(from));
-    return begun(backend.allToAll(to, from, timeout));
+    return collectives.allToAll(output, input);
   }
 
   @Override
   public Work allToAll(Tensor output, Tensor input, long[] outputSplits, long[] inputSplits) {
-    group.requireOpen();
-    HostTensor to = arguments.tensor("all-to-all", "output", output);
-    HostTensor from = arguments.tensor("all-to-all", "input", input);
-    arguments.sameType("all-to-all", to, from);
-    arguments.apart("all-to-all", List.of(to), List.of(from));
-    List<HostTensor> outputs = arguments.split("all-to-all", "output", to, outputSplits);
-    List<HostTensor> inputs = arguments.split("all-to-all", "input", from, inputSplits);
-    arguments.ownPart("all-to-all", "output's parts", outputs, inputs.get(rank()));
-    return begun(backend.allToAll(List.copyOf(outputs), List.copyOf(inputs), timeout));
+    return collectives.allToAll(output, input, outputSplits, inputSplits);
   }
 
   @Override
   public Work allToAll(List<Tensor> outputs, List<Tensor> inputs) {
-    group.requireOpen();
-    List<HostTensor> to = arguments.onePerRank("all-to-all", "outputs", outputs);
-    List<HostTensor> from = arguments.onePerRank("all-to-all", "inputs", inputs);
-    arguments.sameTypes("all-to-all", to, from.get(0));
-    arguments.sameTypes("all-to-all", from, from.get(0));
-    arguments.ownPart("all-to-all", "outputs", to, from.get(rank()));
-    arguments.apart("all-to-all", to, from);
-    return begun(backend.allToAll(List.copyOf(to), List.copyOf(from), timeout));
+    return collectives.allToAll(outputs, inputs);
+  }
+
+  @Override
+  public Work barrier() {
+    return collectives.barrier();
   }
 
   @Override
@@ -268,12 +204,6 @@ final class RankProcessGroup implements ProcessGroup {
   }
 
   @Override
-  public Work barrier() {
-    group.requireOpen();
-    return begun(backend.barrier(timeout));
-  }
-
-  @Override
   public Work send(Tensor tensor, int destination, int tag) {
     return messages().send(tensor, destination, tag);
   }
@@ -293,9 +223,33 @@ final class RankProcessGroup implements ProcessGroup {
   }
 
   @Override
+  public void checkpoint(String name, List<Tensor> tensors) {
+    checkpoints().save(name, tensors, false);
+  }
+
+  @Override
+  public void checkpointReplicated(String name, List<Tensor> tensors) {
+    checkpoints().save(name, tensors, true);
+  }
+
+  @Override
+  public boolean restore(String name, List<Tensor> tensors) {
+    return checkpoints().restore(name, tensors);
+  }
+
+  private CheckpointRequests checkpoints() {
+    return new CheckpointRequests(group, within(backend.withinCall(timeout)), arguments);
+  }
+
+  /** This view for the operations of one call. */
+  private RankProcessGroup within(Backend parts) {
+    return new RankProcessGroup(group, parts, timeout, false);
+  }
+
+  @Override
   public ObjectCollectives objects() {
     Backend parts = backend.withinCall(timeout);
-    ProcessGroup view = new RankProcessGroup(group, parts, timeout, false);
+    ProcessGroup view = within(parts);
     return new StreamedObjectCollectives(view, parts, group.objectCodec());
   }
 
@@ -352,6 +306,12 @@ final class RankProcessGroup implements ProcessGroup {
   public Tensor allocate(DType dtype, long count) {
     group.requireOpen();
     return backend.allocate(Objects.requireNonNull(dtype, "dtype"), count);
+  }
+
+  @Override
+  public void onCompletion(Consumer<FlightRecord> hook) {
+    group.requireNotClosed();
+    group.life().completionHooks().add(Objects.requireNonNull(hook, "hook"));
   }
 
   @Override

@@ -1,5 +1,6 @@
 package org.sparkcollectives.engine;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -64,6 +65,18 @@ final class Subgroups {
   }
 
   /**
+   * Makes this rank's part of the group that goes on when others have left the parent, for which
+   * all that remain call. It has the parent's checkpoints.
+   *
+   * @param ranks the members, as ranks of the parent
+   */
+  RankGroup createRemaining(List<Integer> ranks, GroupOptions options) {
+    String name = parent.name() + "/" + numbered("shrink");
+    agree(name, ranks, options);
+    return create(name, ranks, options, assembly);
+  }
+
+  /**
    * Makes this rank's part of the one of several groups of which it is a member, for all of which
    * all ranks of the parent call at once.
    *
@@ -103,12 +116,17 @@ final class Subgroups {
     return create(parent.name() + "/" + numbered(members) + suffix(options), ranks, options);
   }
 
-  /** The ranks by name as far as one can read them, else by what no other ranks have. */
-  private String digest(List<Integer> ranks) {
+  /**
+   * The ranks by name as far as one can read them, else by what no other ranks have; in each
+   * attempt the same, because the group's checkpoints go by it.
+   */
+  private static String digest(List<Integer> ranks) {
     String text = String.join("-", ranks.stream().map(String::valueOf).toList());
     return text.length() <= 40
         ? text
-        : HexFormat.of().formatHex(GroupSecret.derive(parent.secret(), "ranks " + text), 0, 16);
+        : HexFormat.of()
+            .formatHex(
+                GroupSecret.derive(text.getBytes(StandardCharsets.US_ASCII), "ranks"), 0, 16);
   }
 
   private static String suffix(GroupOptions options) {
@@ -148,6 +166,12 @@ final class Subgroups {
   }
 
   private RankGroup create(String name, List<Integer> ranks, GroupOptions options) {
+    String own = name.substring(parent.name().length() + 1);
+    return create(name, ranks, options, assembly.within(own));
+  }
+
+  private RankGroup create(
+      String name, List<Integer> ranks, GroupOptions options, GroupAssembly from) {
     Membership.requireName(name);
     int rank = ranks.indexOf(parent.rank());
     if (rank < 0) {
@@ -165,7 +189,7 @@ final class Subgroups {
     RankGroup[] group = new RankGroup[1];
     try {
       group[0] =
-          assembly.assemble(
+          from.assemble(
               node,
               members,
               GroupAssembly.inherit(options, parentOptions),

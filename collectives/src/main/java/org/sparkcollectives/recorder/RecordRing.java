@@ -170,7 +170,8 @@ public final class RecordRing {
       return completedNanos - (startedNanos == 0 ? createdNanos : startedNanos);
     }
 
-    private FlightRecord snapshot() {
+    /** How far it is now. */
+    public FlightRecord snapshot() {
       // First, so that the times that belong to it are seen; later ones do not belong to it.
       FlightRecord.State reached = state;
       boolean ended =

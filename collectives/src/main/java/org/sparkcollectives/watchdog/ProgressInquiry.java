@@ -1,9 +1,14 @@
 package org.sparkcollectives.watchdog;
 
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
@@ -20,36 +25,50 @@ import org.sparkcollectives.store.WatchableStore;
  * ask at the same time ask the same question.
  *
  * <p>The answer comes from the rank's store watch, not from its task's thread: a rank that is busy
- * in the user's code answers too, and only one that is stopped or gone does not.
+ * in the user's code answers too, and only one that is stopped or gone does not. One that has not
+ * called the collective in question adds where its thread is, and writes that to its log.
  */
 public final class ProgressInquiry implements AutoCloseable {
 
   /** How long to wait for the answers of ranks that live. */
   private static final Duration PATIENCE = Duration.ofSeconds(1);
 
-  /** As many as one can read. */
-  private static final int MOST_NAMED = 20;
+  /** How many ranks' stacks are fetched: n ranks that ask for n stacks would move n^2 of them. */
+  private static final int MOST_STACKS = 3;
 
   private static final String QUESTION = "progress/question/";
   private static final String ANSWER = "progress/answer/";
+  private static final String STACK = "progress/stack/";
   private static final Logger LOG = LoggerFactory.getLogger(ProgressInquiry.class);
 
   private final Store store;
   private final int rank;
   private final int size;
   private final Supplier<RankProgress> own;
+  private final Supplier<ThreadStack> whereIsOwn;
   private final Executor executor;
   private volatile CompletableFuture<byte[]> watch;
   private volatile long question;
   private volatile boolean closed;
 
-  /** Begins to listen for questions, where the store can be watched. */
+  /**
+   * Begins to listen for questions, where the store can be watched.
+   *
+   * @param own how far this rank has come
+   * @param whereIsOwn where this rank's thread is
+   */
   public ProgressInquiry(
-      Store store, int rank, int size, Supplier<RankProgress> own, Executor executor) {
+      Store store,
+      int rank,
+      int size,
+      Supplier<RankProgress> own,
+      Supplier<ThreadStack> whereIsOwn,
+      Executor executor) {
     this.store = store.withTimeout(PATIENCE);
     this.rank = rank;
     this.size = size;
     this.own = own;
+    this.whereIsOwn = whereIsOwn;
     this.executor = executor;
     if (store instanceof WatchableStore watchable) {
       listen(watchable, 0);
@@ -60,11 +79,11 @@ public final class ProgressInquiry implements AutoCloseable {
     question = number;
     CompletableFuture<byte[]> asked = watchable.watch(QUESTION + number);
     watch = asked;
-    asked.thenRun(
-        () ->
+    asked.thenAccept(
+        question ->
             executor.execute(
                 () -> {
-                  answer(number);
+                  answer(number, ByteBuffer.wrap(question).getLong());
                   if (!closed) {
                     listen(watchable, number + 1);
                   }
@@ -78,37 +97,61 @@ public final class ProgressInquiry implements AutoCloseable {
     return ANSWER + number + "/" + peer;
   }
 
-  private void answer(long number) {
+  private static String stackKey(long number, int peer) {
+    return STACK + number + "/" + peer;
+  }
+
+  private void answer(long number, long sequenceNumber) {
     try {
-      store.set(answerKey(number, rank), own.get().encode());
+      RankProgress progress = own.get();
+      if (progress.lastCalled() >= sequenceNumber) {
+        store.set(answerKey(number, rank), progress.encode());
+        return;
+      }
+      ThreadStack stack = whereIsOwn.get();
+      LOG.warn(
+          "Other ranks wait in collective #{} for rank {}, which has not called it: {}",
+          sequenceNumber,
+          rank,
+          stack.text());
+      // In one step, so that whoever sees the answer finds the stack.
+      store.multiSet(
+          List.of(stackKey(number, rank), answerKey(number, rank)),
+          List.of(stack.text().getBytes(StandardCharsets.UTF_8), progress.encode()));
     } catch (StoreException | IllegalStateException e) {
       LOG.debug("rank {} could not say how far it has come: {}", rank, e.toString());
     }
   }
 
   /**
-   * The progress of each rank; null of one that did not answer. Blocks for about a second at the
-   * most.
+   * Asks the ranks about the collective with this number. Blocks for about a second at the most, or
+   * two if the store is slow.
    */
-  public List<RankProgress> ask() {
-    List<RankProgress> answers = new ArrayList<>();
-    for (int peer = 0; peer < size; peer++) {
-      answers.add(null);
-    }
+  public ProgressAnswers ask(long sequenceNumber) {
+    RankProgress[] progress = new RankProgress[size];
+    Map<Integer, ThreadStack> stacks = new TreeMap<>();
     try {
       long number = question;
-      store.set(QUESTION + number, new byte[0]);
-      answer(number);
+      store.set(QUESTION + number, ByteBuffer.allocate(Long.BYTES).putLong(sequenceNumber).array());
+      answer(number, sequenceNumber);
       List<Integer> answered = answered(number);
       List<byte[]> values =
           store.multiGet(answered.stream().map(peer -> answerKey(number, peer)).toList());
       for (int i = 0; i < values.size(); i++) {
-        answers.set(answered.get(i), RankProgress.decode(values.get(i)));
+        progress[answered.get(i)] = RankProgress.decode(values.get(i));
+      }
+      for (int peer : answered) {
+        if (progress[peer].lastCalled() < sequenceNumber
+            && stacks.size() < MOST_STACKS
+            && store.check(List.of(stackKey(number, peer)))) {
+          byte[] text = store.get(stackKey(number, peer));
+          stacks.put(peer, new ThreadStack(new String(text, StandardCharsets.UTF_8)));
+        }
       }
     } catch (StoreException | IllegalStateException e) {
       LOG.debug("rank {} could not ask how far the others have come: {}", rank, e.toString());
     }
-    return answers;
+    return new ProgressAnswers(Arrays.asList(progress), stacks);
   }
 
   /** The ranks that answer in time. */
@@ -130,46 +173,6 @@ public final class ProgressInquiry implements AutoCloseable {
       }
     }
     return answered;
-  }
-
-  /** The ranks that have not called the collective with this number, by what they said. */
-  public static List<Integer> missing(List<RankProgress> answers, long sequenceNumber) {
-    List<Integer> missing = new ArrayList<>();
-    for (int peer = 0; peer < answers.size(); peer++) {
-      RankProgress progress = answers.get(peer);
-      if (progress == null || progress.lastCalled() < sequenceNumber) {
-        missing.add(peer);
-      }
-    }
-    return missing;
-  }
-
-  /** A sentence about the ranks that did not join, with the last thing that each was seen in. */
-  public static String describe(
-      List<RankProgress> answers, List<Integer> missing, List<String> places) {
-    if (missing.isEmpty()) {
-      return "all ranks have joined it";
-    }
-    if (answers.stream().allMatch(java.util.Objects::isNull)) {
-      return "which ranks have not arrived is not known";
-    }
-    List<String> parts = new ArrayList<>();
-    for (int peer : missing.subList(0, Math.min(MOST_NAMED, missing.size()))) {
-      RankProgress progress = answers.get(peer);
-      String seen;
-      if (progress == null) {
-        seen = "gives no sign of life";
-      } else if (progress.lastCalled() < 0) {
-        seen = "has not called any collective";
-      } else {
-        seen = "last called " + progress.lastOperation();
-      }
-      parts.add(places.get(peer) + ", which " + seen);
-    }
-    if (missing.size() > MOST_NAMED) {
-      parts.add((missing.size() - MOST_NAMED) + " more ranks");
-    }
-    return "not arrived: " + String.join("; ", parts);
   }
 
   /** Stops listening. */

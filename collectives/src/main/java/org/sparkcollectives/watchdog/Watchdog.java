@@ -21,6 +21,14 @@ public final class Watchdog implements AutoCloseable {
 
     /** Looks; must not block. */
     void look();
+
+    /**
+     * The watchdog looks no more, because something that it looked at blocks. Called on another
+     * thread; must not block.
+     *
+     * @param what a sentence about it
+     */
+    default void watchdogStuck(String what) {}
   }
 
   /** How often to look; the resolution of all deadlines. */
@@ -30,6 +38,7 @@ public final class Watchdog implements AutoCloseable {
 
   private final List<Watched> watched = new CopyOnWriteArrayList<>();
   private final Thread thread;
+  private volatile long rounds;
   private volatile boolean closed;
 
   /** Starts the thread. */
@@ -49,9 +58,31 @@ public final class Watchdog implements AutoCloseable {
     watched.remove(one);
   }
 
+  /** Changes each time that the thread comes round. */
+  long rounds() {
+    return rounds;
+  }
+
+  /** Where the thread is. */
+  ThreadStack stack() {
+    return ThreadStack.of(thread);
+  }
+
+  /** Tells all that is watched that nobody looks at it any more. */
+  void reportStuck(String what) {
+    for (Watched one : watched) {
+      try {
+        one.watchdogStuck(what);
+      } catch (RuntimeException | Error e) {
+        LOG.error("{} could not be told that the watchdog is stuck", one, e);
+      }
+    }
+  }
+
   private void run() {
-    while (!closed) {
+    for (long round = 1; !closed; round++) {
       LockSupport.parkNanos(this, PERIOD_NANOS);
+      rounds = round;
       for (Watched one : watched) {
         try {
           one.look();

@@ -44,6 +44,16 @@ public final class RankProcesses implements AutoCloseable {
     processes.get(rank).kill();
   }
 
+  /** Stops a rank as it stands, without a word to the others. */
+  public void stop(int rank) throws IOException, InterruptedException {
+    processes.get(rank).stop();
+  }
+
+  /** Lets a stopped rank go on. */
+  public void resume(int rank) throws IOException, InterruptedException {
+    processes.get(rank).resume();
+  }
+
   /** The exit status of a rank; fails the test if it does not end. */
   public int exitStatus(int rank) throws InterruptedException {
     return processes.get(rank).exitStatus();

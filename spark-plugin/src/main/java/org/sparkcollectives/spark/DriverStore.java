@@ -1,14 +1,12 @@
 package org.sparkcollectives.spark;
 
 import java.nio.ByteBuffer;
-import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
@@ -23,7 +21,6 @@ import org.apache.spark.rpc.RpcEndpointRef;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.Failure;
-import org.sparkcollectives.recorder.DumpRequest;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreSession;
 import org.sparkcollectives.store.StoreTable;
@@ -36,7 +33,7 @@ import org.sparkcollectives.watchdog.PublishedFailure;
  *
  * <p>Each client belongs to one attempt of one stage and sees the keys of that attempt only. Once a
  * later attempt has a client, those of earlier ones are refused; when a stage ends, its keys,
- * blocks and clients go.
+ * blocks and clients go. What is to stay for later attempts is in the {@link CheckpointScopes}.
  */
 final class DriverStore {
 
@@ -49,9 +46,6 @@ final class DriverStore {
    */
   private static final long KEEP_FAILED_SECONDS = 5;
 
-  /** How many stages that have ended are remembered, so that their late tasks are refused. */
-  private static final int REMEMBERED_STAGES = 10_000;
-
   /** The table is in this JVM: no call takes long. */
   private static final Duration WILL_TIMEOUT = Duration.ofSeconds(1);
 
@@ -61,26 +55,26 @@ final class DriverStore {
   /**
    * A task's client.
    *
+   * @param scope where its checkpoints are
    * @param wills by group, the record to publish there if the client is lost
    */
   private record Client(
-      StageAttempt stage, RpcAddress address, StoreSession session, Map<String, Failure> wills) {}
+      StageAttempt stage,
+      RpcAddress address,
+      String scope,
+      StoreSession session,
+      Map<String, Failure> wills) {}
 
   private final ScheduledThreadPoolExecutor background = newBackground();
   private final StoreTable table;
+  private final CheckpointScopes checkpoints;
   private final DumpCollection dumps;
   private final Map<UUID, Client> clients = new HashMap<>();
-  private final Map<Integer, Integer> latestAttempts = new HashMap<>();
-  private final Map<Integer, Integer> endedAttempts =
-      new LinkedHashMap<>() {
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<Integer, Integer> eldest) {
-          return size() > REMEMBERED_STAGES;
-        }
-      };
+  private final AttemptFence attempts = new AttemptFence();
 
   private DriverStore(SparkEnv env) {
     table = new StoreTable(new BlockValues(env.blockManager(), background));
+    checkpoints = new CheckpointScopes(table);
     dumps = new DumpCollection(env.conf()::getAppId, TaskRank.settings(env.conf()));
   }
 
@@ -145,7 +139,12 @@ final class DriverStore {
       UUID id = StoreMessages.session(message);
       switch (kind) {
         case StoreMessages.OPEN -> {
-          open(id, new StageAttempt(message.getInt(), message.getInt()), sender);
+          StageAttempt stage = new StageAttempt(message.getInt(), message.getInt());
+          open(id, stage, CheckpointScopes.scope(StoreMessages.text(message), stage), sender);
+          reply.accept(StoreMessages.ok(new byte[0]));
+        }
+        case StoreMessages.CHECKPOINTS -> {
+          openCheckpoints(id, StoreMessages.session(message));
           reply.accept(StoreMessages.ok(new byte[0]));
         }
         case StoreMessages.CALL -> call(id, message, reply);
@@ -176,23 +175,25 @@ final class DriverStore {
     }
   }
 
-  private synchronized void open(UUID id, StageAttempt stage, RpcAddress sender) {
-    if (stage.attempt() <= endedAttempts.getOrDefault(stage.stageId(), -1)) {
-      throw new IllegalStateException(stage + " is over; this task of it comes too late");
+  private synchronized void open(UUID id, StageAttempt stage, String scope, RpcAddress sender) {
+    StageAttempt before = attempts.enter(stage);
+    if (before != null) {
+      remove(before, stage + " has begun");
     }
-    int latest = latestAttempts.getOrDefault(stage.stageId(), -1);
-    if (stage.attempt() < latest) {
-      throw new IllegalStateException(
-          stage + " is over: attempt " + latest + " of that stage has begun");
+    StoreSession session = new StoreSession(table, stage.keyPrefix());
+    clients.put(id, new Client(stage, sender, scope, session, new HashMap<>()));
+  }
+
+  /** Those of another stage that tried the same before are refused from now on. */
+  private synchronized void openCheckpoints(UUID id, UUID opened) {
+    Client owner = clients.get(opened);
+    if (owner == null) {
+      throw new IllegalStateException("this client's stage is over, or its executor was lost");
     }
-    if (stage.attempt() > latest) {
-      latestAttempts.put(stage.stageId(), stage.attempt());
-      if (latest >= 0) {
-        remove(new StageAttempt(stage.stageId(), latest), stage + " has begun");
-      }
-    }
-    clients.put(
-        id, new Client(stage, sender, new StoreSession(table, stage.keyPrefix()), new HashMap<>()));
+    String scope = owner.scope();
+    StoreSession session = checkpoints.open(scope, owner.stage());
+    dropClients(client -> client.scope().equals(scope) && client.stage().isBefore(owner.stage()));
+    clients.put(id, new Client(owner.stage(), owner.address(), scope, session, new HashMap<>()));
   }
 
   private void call(UUID id, ByteBuffer request, Consumer<byte[]> reply) {
@@ -258,49 +259,26 @@ final class DriverStore {
             });
   }
 
-  private Store store(StageAttempt stage) {
+  /** Where the ranks' dumps arrive. */
+  DumpCollection dumps() {
+    return dumps;
+  }
+
+  /** The keys of a stage. */
+  Store store(StageAttempt stage) {
     return new TableStore(table, "the driver's store", WILL_TIMEOUT)
         .withPrefix(stage.keyPrefix().replaceAll("/$", ""));
   }
 
   /**
-   * Has the ranks of all stages that run dump their flight recorders, and waits for that.
-   *
-   * @return where the dumps are, a folder for each world
-   */
-  static List<Path> dump(SparkEnv env, String reason, Duration atMost) throws InterruptedException {
-    DriverStore driver = of(env);
-    List<Path> folders = new ArrayList<>();
-    if (driver != null) {
-      long end = System.nanoTime() + atMost.toNanos();
-      Map<World, Integer> worlds = driver.worlds();
-      Map<World, String> occasions = new LinkedHashMap<>();
-      for (World world : worlds.keySet()) {
-        Store store = driver.store(world.stage()).withPrefix(world.name());
-        occasions.put(world, DumpRequest.occasion(DumpRequest.make(store, reason)));
-      }
-      for (Map.Entry<World, String> each : occasions.entrySet()) {
-        World world = each.getKey();
-        folders.add(
-            driver.dumps.await(
-                world.stage(), each.getValue(), worlds.get(world), end - System.nanoTime()));
-      }
-    }
-    return folders;
-  }
-
-  /** The first group of the tasks of a stage. */
-  private record World(StageAttempt stage, String name) {}
-
-  /**
    * The worlds that there are, each with its number of ranks; groups made from them are left out.
    */
-  private synchronized Map<World, Integer> worlds() {
-    Map<World, Integer> worlds = new LinkedHashMap<>();
+  synchronized Map<WorldRequests.World, Integer> worlds() {
+    Map<WorldRequests.World, Integer> worlds = new LinkedHashMap<>();
     for (Client client : clients.values()) {
       for (String group : client.wills().keySet()) {
         if (client.wills().keySet().stream().noneMatch(each -> group.startsWith(each + "/"))) {
-          worlds.merge(new World(client.stage(), group), 1, Integer::sum);
+          worlds.merge(new WorldRequests.World(client.stage(), group), 1, Integer::sum);
         }
       }
     }
@@ -316,10 +294,31 @@ final class DriverStore {
     }
   }
 
+  void jobStarted(int job, Set<Integer> stages) {
+    checkpoints.jobStarted(job, stages);
+  }
+
+  /** A job has ended, well or not; when it has not, its tasks may still be about to end. */
+  void jobEnded(int job, boolean succeeded) {
+    if (succeeded) {
+      checkpoints.jobEnded(job, true);
+    } else {
+      background.schedule(
+          () -> checkpoints.jobEnded(job, false), KEEP_FAILED_SECONDS, TimeUnit.SECONDS);
+    }
+  }
+
+  /** No further job will be of this call of {@link BarrierStage}. */
+  static void release(SparkEnv env, String call) {
+    DriverStore store = of(env);
+    if (store != null) {
+      store.checkpoints.release(call);
+    }
+  }
+
   private synchronized void stageOver(StageAttempt stage) {
     remove(stage, stage + " has ended");
-    latestAttempts.remove(stage.stageId(), stage.attempt());
-    endedAttempts.merge(stage.stageId(), stage.attempt(), Math::max);
+    attempts.end(stage);
   }
 
   private void remove(StageAttempt stage, String reason) {
@@ -355,7 +354,8 @@ final class DriverStore {
     }
   }
 
-  private static DriverStore of(SparkEnv env) {
+  /** The one of this driver's application, or null. */
+  static DriverStore of(SparkEnv env) {
     synchronized (INSTALLED) {
       return INSTALLED.get(env.rpcEnv().address().toString());
     }

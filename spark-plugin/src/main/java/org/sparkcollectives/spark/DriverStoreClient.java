@@ -13,6 +13,7 @@ import org.apache.spark.util.ThreadUtils;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.recorder.FlightDump;
 import org.sparkcollectives.store.RemoteStore;
+import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreConnectionException;
 import org.sparkcollectives.store.StoreException;
 import org.sparkcollectives.watchdog.FailureCodec;
@@ -37,6 +38,7 @@ final class DriverStoreClient extends RemoteStore {
   private final StageAttempt stage;
   private final UUID session = UUID.randomUUID();
   private volatile boolean closed;
+  private DriverStoreClient checkpoints;
 
   private DriverStoreClient(
       SparkEnv env, RpcEndpointRef driver, StageAttempt stage, Duration timeout) {
@@ -49,9 +51,11 @@ final class DriverStoreClient extends RemoteStore {
   /**
    * Connects to the driver's store; null if there is none. Blocks for one round trip, or two.
    *
+   * @param call the call of {@link BarrierStage} that the stage is of, or an empty text
    * @throws StoreException if a later attempt of the stage has begun
    */
-  static DriverStoreClient connect(SparkEnv env, StageAttempt stage, Duration timeout) {
+  static DriverStoreClient connect(
+      SparkEnv env, StageAttempt stage, String call, Duration timeout) {
     RpcEndpointRef driver;
     try {
       driver = RpcUtils.makeDriverRef(DriverStore.ENDPOINT, env.conf(), env.rpcEnv());
@@ -64,8 +68,33 @@ final class DriverStoreClient extends RemoteStore {
       throw new StoreConnectionException("The driver's store cannot be reached: " + e, e);
     }
     DriverStoreClient client = new DriverStoreClient(env, driver, stage, timeout);
-    StoreMessages.unwrap((byte[]) driver.askSync(StoreMessages.open(client.session, stage), ANY));
+    client.askNow(StoreMessages.open(client.session, stage, call));
     return client;
+  }
+
+  private void askNow(byte[] message) {
+    StoreMessages.unwrap((byte[]) driver.askSync(message, ANY));
+  }
+
+  /**
+   * The part of the driver's store that stays for later attempts of the same call. Blocks for a
+   * round trip the first time. Closed with this client.
+   *
+   * @throws StoreException if a later attempt uses it
+   */
+  synchronized Store checkpoints() {
+    if (checkpoints == null) {
+      DriverStoreClient client = new DriverStoreClient(env, driver, stage, timeout());
+      askNow(StoreMessages.checkpoints(client.session, session));
+      checkpoints = client;
+    }
+    return checkpoints;
+  }
+
+  private synchronized void closeCheckpoints() {
+    if (checkpoints != null) {
+      checkpoints.close();
+    }
   }
 
   private static boolean isNotFound(Throwable cause) {
@@ -145,6 +174,7 @@ final class DriverStoreClient extends RemoteStore {
   @Override
   protected void disconnect() {
     closed = true;
+    closeCheckpoints();
     driver.ask(StoreMessages.close(session), NO_TIMEOUT, ANY);
   }
 }

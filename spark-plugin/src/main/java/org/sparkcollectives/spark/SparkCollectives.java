@@ -15,6 +15,8 @@ import org.apache.spark.util.TaskCompletionListener;
 import org.apache.spark.util.TaskFailureListener;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.control.RankAnswer;
+import org.sparkcollectives.control.RankRequest;
 
 /** The ways in from Spark. */
 public final class SparkCollectives {
@@ -52,10 +54,41 @@ public final class SparkCollectives {
   public static List<Path> dump(SparkContext context, String reason, Duration atMost)
       throws InterruptedException {
     Objects.requireNonNull(context, "context");
-    return DriverStore.dump(
+    return WorldRequests.dump(
         SparkEnv.get(),
         Objects.requireNonNull(reason, "reason"),
         Objects.requireNonNull(atMost, "atMost"));
+  }
+
+  /**
+   * A sign of life of each rank of the barrier stages that run, with its process, age and memory.
+   * On the driver.
+   *
+   * <p>As {@link #stacks} and {@link #groups}: blocks until all ranks have answered, or {@code
+   * atMost} is over; a rank that does not respond is missing. Ranks answer on threads of the
+   * library, also when they are stuck in their own code. Nobody but the driver can ask.
+   */
+  public static List<RankAnswer> ping(SparkContext context, Duration atMost) {
+    return ask(context, RankRequest.Kind.PING, atMost);
+  }
+
+  /**
+   * The stacks of all threads of each rank's JVM, with what they wait for and what they hold: once
+   * for each rank, also where several are in one JVM. See {@link #ping}.
+   */
+  public static List<RankAnswer> stacks(SparkContext context, Duration atMost) {
+    return ask(context, RankRequest.Kind.STACKS, atMost);
+  }
+
+  /** The groups of each rank, and how far their collectives have come. See {@link #ping}. */
+  public static List<RankAnswer> groups(SparkContext context, Duration atMost) {
+    return ask(context, RankRequest.Kind.GROUPS, atMost);
+  }
+
+  private static List<RankAnswer> ask(
+      SparkContext context, RankRequest.Kind kind, Duration atMost) {
+    Objects.requireNonNull(context, "context");
+    return WorldRequests.ask(SparkEnv.get(), kind, Objects.requireNonNull(atMost, "atMost"));
   }
 
   /**
@@ -80,6 +113,15 @@ public final class SparkCollectives {
    * @throws org.sparkcollectives.CollectiveTimeoutException naming the ranks that did not arrive
    */
   public static ProcessGroup world(GroupOptions options) {
+    return world(options, "");
+  }
+
+  /**
+   * The same in a task of {@link BarrierStage}.
+   *
+   * @param call which call of it, of all in the application
+   */
+  static ProcessGroup world(GroupOptions options, String call) {
     TaskContext current = TaskContext.get();
     if (!(current instanceof BarrierTaskContext task)) {
       throw new IllegalStateException(
@@ -92,11 +134,11 @@ public final class SparkCollectives {
                   + " BarrierStage.of(rdd) instead of rdd.mapPartitions(...)");
     }
     ProcessGroup world = WORLDS.get(task.taskAttemptId());
-    return world == null ? join(task, options) : world;
+    return world == null ? join(task, options, call) : world;
   }
 
-  private static ProcessGroup join(BarrierTaskContext task, GroupOptions options) {
-    ProcessGroup world = WorldGroup.join(task, SparkEnv.get(), options);
+  private static ProcessGroup join(BarrierTaskContext task, GroupOptions options, String call) {
+    ProcessGroup world = WorldGroup.join(task, SparkEnv.get(), options, call);
     WORLDS.put(task.taskAttemptId(), world);
     TaskCompletionListener onEnd =
         ended -> {

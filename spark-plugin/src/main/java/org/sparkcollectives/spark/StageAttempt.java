@@ -13,6 +13,11 @@ record StageAttempt(int stageId, int attempt) {
     return "stage-" + stageId + "." + attempt + "/";
   }
 
+  /** Whether the other one was submitted later. */
+  boolean isBefore(StageAttempt other) {
+    return stageId == other.stageId ? attempt < other.attempt : stageId < other.stageId;
+  }
+
   @Override
   public String toString() {
     return "stage " + stageId + "." + attempt;

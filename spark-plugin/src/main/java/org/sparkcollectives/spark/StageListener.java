@@ -1,12 +1,21 @@
 package org.sparkcollectives.spark;
 
+import java.util.HashSet;
+import java.util.Set;
+import org.apache.spark.scheduler.JobSucceeded$;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerApplicationEnd;
+import org.apache.spark.scheduler.SparkListenerJobEnd;
+import org.apache.spark.scheduler.SparkListenerJobStart;
 import org.apache.spark.scheduler.SparkListenerStageCompleted;
 import org.apache.spark.scheduler.StageInfo;
+import scala.collection.Iterable;
+import scala.collection.Iterator;
 
-/** Tells the driver's store which stages are over, and when the application is. */
+/** Tells the driver's store which stages and jobs are over, and when the application is. */
 final class StageListener extends SparkListener {
+
+  private static final int STAGE_INFOS = 2;
 
   private final DriverStore store;
   private final Runnable onApplicationEnd;
@@ -21,6 +30,27 @@ final class StageListener extends SparkListener {
     StageInfo info = completed.stageInfo();
     store.stageEnded(
         new StageAttempt(info.stageId(), info.attemptNumber()), info.failureReason().isDefined());
+  }
+
+  @Override
+  public void onJobStart(SparkListenerJobStart start) {
+    store.jobStarted(start.jobId(), stages(start));
+  }
+
+  /** The stages of the job. */
+  static Set<Integer> stages(SparkListenerJobStart start) {
+    Set<Integer> stages = new HashSet<>();
+    // Asked for by its place, because the method's type is another one in Scala 2.12.
+    Iterator<?> infos = ((Iterable<?>) start.productElement(STAGE_INFOS)).iterator();
+    while (infos.hasNext()) {
+      stages.add(((StageInfo) infos.next()).stageId());
+    }
+    return stages;
+  }
+
+  @Override
+  public void onJobEnd(SparkListenerJobEnd end) {
+    store.jobEnded(end.jobId(), end.jobResult() == JobSucceeded$.MODULE$);
   }
 
   @Override

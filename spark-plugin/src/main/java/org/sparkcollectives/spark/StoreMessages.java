@@ -12,7 +12,9 @@ import org.sparkcollectives.store.StoreException;
  * ours, in a jar that was added later, would bring down every executor that it reaches.
  *
  * <pre>
- *   OPEN  session, stage, attempt      a new client; first of all
+ *   OPEN  session, stage, attempt, call
+ *                                      a new client; first of all
+ *   CHECKPOINTS session, session       a further client for the checkpoints of an open one's call
  *   CALL  session, a store's request   the reply is the store's
  *   WILL  session, group, record       what to publish if this client is lost; empty: nothing
  *   DUMP  session, stage, attempt, occasion, dump of a flight recorder
@@ -27,16 +29,28 @@ final class StoreMessages {
   static final byte CLOSE = 3;
   static final byte WILL = 4;
   static final byte DUMP = 5;
+  static final byte CHECKPOINTS = 6;
 
   private static final byte OK = 0;
   private static final byte REFUSED = 1;
 
   private StoreMessages() {}
 
-  static byte[] open(UUID session, StageAttempt stage) {
-    return head(OPEN, session, 2 * Integer.BYTES)
+  /** With the call of {@link BarrierStage} that the stage is of, or an empty text. */
+  static byte[] open(UUID session, StageAttempt stage, String call) {
+    byte[] name = call.getBytes(StandardCharsets.UTF_8);
+    return head(OPEN, session, 3 * Integer.BYTES + name.length)
         .putInt(stage.stageId())
         .putInt(stage.attempt())
+        .putInt(name.length)
+        .put(name)
+        .array();
+  }
+
+  static byte[] checkpoints(UUID session, UUID open) {
+    return head(CHECKPOINTS, session, 2 * Long.BYTES)
+        .putLong(open.getMostSignificantBits())
+        .putLong(open.getLeastSignificantBits())
         .array();
   }
 
@@ -64,7 +78,7 @@ final class StoreMessages {
         .array();
   }
 
-  /** The next text of {@code message}: its group or occasion. */
+  /** The next text of {@code message}: its call, group or occasion. */
   static String text(ByteBuffer message) {
     byte[] name = new byte[Math.min(message.getInt(), message.remaining())];
     message.get(name);

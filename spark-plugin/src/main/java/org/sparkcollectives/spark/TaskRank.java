@@ -10,6 +10,7 @@ import org.sparkcollectives.RankContext;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.object.ObjectCodec;
 import org.sparkcollectives.recorder.FlightDump;
+import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.net.TransportSecurity;
 import scala.Tuple2;
 
@@ -87,6 +88,18 @@ final class TaskRank implements RankContext {
     } else {
       store.handIn(occasion, dump);
     }
+  }
+
+  @Override
+  public Store checkpoints(Store ofFirstGroup) {
+    if (store == null) {
+      throw new IllegalStateException(
+          "The driver has no store for collectives, and what rank 0's executor serves goes with the"
+              + " stage. Call SparkCollectives.install(sparkContext) on the driver, or set"
+              + " spark.plugins="
+              + CollectivesPlugin.class.getName());
+    }
+    return store.checkpoints();
   }
 
   @Override

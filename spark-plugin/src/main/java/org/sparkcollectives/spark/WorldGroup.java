@@ -14,8 +14,13 @@ final class WorldGroup {
 
   private WorldGroup() {}
 
-  /** Joins as the task's rank. Blocks until all tasks have joined. */
-  static ProcessGroup join(BarrierTaskContext task, SparkEnv env, GroupOptions options) {
+  /**
+   * Joins as the task's rank. Blocks until all tasks have joined.
+   *
+   * @param call the call of {@link BarrierStage} that the task is of, or an empty text
+   */
+  static ProcessGroup join(
+      BarrierTaskContext task, SparkEnv env, GroupOptions options, String call) {
     StageAttempt stage = new StageAttempt(task.stageId(), task.stageAttemptNumber());
     Duration timeout = TaskRank.settings(env.conf()).get(StoreConfiguration.TIMEOUT);
     int size = task.getTaskInfos().length;
@@ -23,7 +28,7 @@ final class WorldGroup {
         options.name().isEmpty()
             ? options.withName(env.conf().getAppId() + "/" + stage + "/world")
             : options;
-    DriverStoreClient store = DriverStoreClient.connect(env, stage, timeout);
+    DriverStoreClient store = DriverStoreClient.connect(env, stage, call, timeout);
     TaskRank rank = new TaskRank(task, env, store);
     if (store != null) {
       return create(store, task, size, named, rank, store::close);

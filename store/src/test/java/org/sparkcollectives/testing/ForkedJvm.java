@@ -70,6 +70,27 @@ public final class ForkedJvm implements AutoCloseable {
     process.destroyForcibly().waitFor();
   }
 
+  /** Stops it as it stands, without a word to anybody. It can be resumed or killed. */
+  public void stop() throws IOException, InterruptedException {
+    signal("-STOP");
+  }
+
+  /** Lets it go on after {@link #stop}. */
+  public void resume() throws IOException, InterruptedException {
+    signal("-CONT");
+  }
+
+  private void signal(String name) throws IOException, InterruptedException {
+    int status =
+        new ProcessBuilder("kill", name, String.valueOf(process.pid()))
+            .inheritIO()
+            .start()
+            .waitFor();
+    if (status != 0) {
+      throw new IOException("kill " + name + " ended with status " + status);
+    }
+  }
+
   /** Its exit status; fails the test if it does not end. */
   public int exitStatus() throws InterruptedException {
     if (!process.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)) {

@@ -13,13 +13,18 @@ import java.net.Socket;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** Passes connections on to a local port, and keeps all that goes through them. */
+/**
+ * Passes connections on to a local port, and keeps all that goes through them; on demand drops
+ * everything from then on, without closing a connection, as a network that is cut does.
+ */
 public final class Wiretap implements AutoCloseable {
 
   private final ServerSocket listener;
   private final int target;
   private final ByteArrayOutputStream seen = new ByteArrayOutputStream();
   private final List<Socket> sockets = new CopyOnWriteArrayList<>();
+
+  private volatile boolean cut;
 
   private Wiretap(int target) throws IOException {
     this.target = target;
@@ -68,6 +73,9 @@ public final class Wiretap implements AutoCloseable {
       InputStream in = from.getInputStream();
       OutputStream out = to.getOutputStream();
       for (int count = in.read(bytes); count > 0; count = in.read(bytes)) {
+        if (cut) {
+          continue;
+        }
         synchronized (seen) {
           seen.write(bytes, 0, count);
         }
@@ -76,6 +84,11 @@ public final class Wiretap implements AutoCloseable {
     } catch (IOException closed) {
       // The end.
     }
+  }
+
+  /** Drops all that comes from now on, either way. */
+  public void cut() {
+    cut = true;
   }
 
   /** The port to connect to. */
@@ -90,11 +103,16 @@ public final class Wiretap implements AutoCloseable {
     }
   }
 
-  @Override
-  public void close() throws IOException {
-    listener.close();
+  /** Ends the connections that there are, so that both sides notice. */
+  public void breakConnections() throws IOException {
     for (Socket socket : sockets) {
       socket.close();
     }
+  }
+
+  @Override
+  public void close() throws IOException {
+    listener.close();
+    breakConnections();
   }
 }

@@ -100,7 +100,8 @@ public final class CollectivesBenchmark implements Callable<Integer> {
   @Option(
       names = "--warmup",
       description =
-          "How many iterations go before; by default as many as fit" + " into a fifth of --time.")
+          "How many iterations go before; by default 20,000, or what fits into two seconds, and ten"
+              + " for the first size: so long the code is still being compiled.")
   private Integer warmup;
 
   @Option(

@@ -20,7 +20,7 @@ import org.sparkcollectives.ReduceOp;
  * @param factor each size divided by the one before
  * @param iterations how many are measured of each size; 0 to go by {@code time}
  * @param time how long each size is measured
- * @param warmup how many go before; negative for as many as fit into a fifth of {@code time}
+ * @param warmup how many go before; negative for as many as let the code be compiled
  * @param check whether the results are checked
  */
 record Plan(

@@ -102,6 +102,16 @@ public final class DigitsTraining implements Callable<Integer> {
       description = "Draw loss and accuracy by epoch into this file.")
   private java.nio.file.Path plot;
 
+  @Option(
+      names = "--kill-executor",
+      paramLabel = "EPOCH",
+      defaultValue = "0",
+      showDefaultValue = CommandLine.Help.Visibility.NEVER,
+      description =
+          "Kill the executor of the last rank at the end of this epoch (kill -9). Spark then runs"
+              + " all ranks again, and they go on with the epoch before.")
+  private int killedEpoch;
+
   private final PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
 
   /** Called by picocli. */
@@ -136,6 +146,7 @@ public final class DigitsTraining implements Callable<Integer> {
     require(batch >= ranks, "--batch must be at least one sample for each rank");
     require(learningRate > 0, "--learning-rate must be more than 0");
     require(momentum >= 0 && momentum < 1, "--momentum must be 0 or more, and less than 1");
+    require(killedEpoch >= 0 && killedEpoch <= epochs, "--kill-executor must be one of the epochs");
     requirePlot();
     SparkConf conf = conf();
     requireData(conf);
@@ -185,6 +196,11 @@ public final class DigitsTraining implements Callable<Integer> {
 
   /** Trains in an application that runs already, and leaves nothing behind in it. */
   void run(JavaSparkContext spark) {
+    require(
+        killedEpoch == 0 || !spark.sc().isLocal(),
+        "--kill-executor would kill the driver: with --master "
+            + spark.master()
+            + " there are no other processes");
     Dataset dataset = read(spark);
     NetworkShape network =
         new NetworkShape(dataset.shape().features(), hidden, dataset.shape().classes().size());
@@ -205,6 +221,11 @@ public final class DigitsTraining implements Callable<Integer> {
     Run run = train(spark, train, test, options);
     TrainedModel model = run.model();
     double accuracy = new Network(network, model.parameters()).accuracy(test);
+    if (model.restoredEpochs() > 0) {
+      print(
+          "a rank was lost; Spark ran all ranks again, and they went on after epoch %d",
+          model.restoredEpochs());
+    }
     print(
         "time per step %.3f ms, of which all-reduce %.3f ms (medians of %d steps)",
         model.medianStepMillis(), model.medianAllReduceMillis(), model.steps());
@@ -241,7 +262,8 @@ public final class DigitsTraining implements Callable<Integer> {
       CompletableFuture<List<Epoch>> shown = new ProgressDisplay(progress, epochs, out).start();
       TrainedModel model =
           BarrierStage.of(train)
-              .mapPartitions(new TrainingRank(options, testSamples, progress.feed()))
+              .withStageRetry()
+              .mapPartitions(new TrainingRank(options, testSamples, progress.feed(), killedEpoch))
               .collect()
               .get(0);
       return new Run(model, shown.join());

@@ -13,7 +13,8 @@ import org.sparkcollectives.Tensor;
  * with the gradient of all.
  *
  * <p>All ranks start with the parameters of rank 0 and apply the same bits in each step, so their
- * parameters stay the same without being sent again.
+ * parameters stay the same without being sent again. After each epoch they are kept as a
+ * checkpoint, with which a group that does the same again, because a rank was lost, goes on.
  */
 final class TrainingLoop {
 
@@ -23,6 +24,8 @@ final class TrainingLoop {
     /** The mean loss is that of all samples of all ranks. */
     void ended(int epoch, double loss, Network network);
   }
+
+  private static final String CHECKPOINT = "training";
 
   private final ProcessGroup world;
   private final TrainingOptions options;
@@ -35,13 +38,18 @@ final class TrainingLoop {
   /** Trains; called by all ranks, each with its own samples, of which some may have none. */
   TrainedModel run(List<Sample> own, EpochListener listener) {
     double[] parameters = options.network().randomParameters(options.seed() + world.rank());
-    world.broadcast(Tensor.of(parameters), 0).await();
+    double[] velocity = new double[parameters.length];
+    int[] done = {0};
+    List<Tensor> state = List.of(Tensor.of(parameters), Tensor.of(velocity), Tensor.of(done));
+    if (!world.restore(CHECKPOINT, state)) {
+      world.broadcast(Tensor.of(parameters), 0).await();
+    }
+    int restored = done[0];
 
     List<Sample> samples = new ArrayList<>(own);
     Network network = new Network(options.network(), parameters);
     Gradient gradient = new Gradient(parameters.length);
     Tensor reduced = Tensor.of(gradient.array());
-    double[] velocity = new double[parameters.length];
     int batch = Math.max(1, options.batch() / world.size());
     int steps = stepsPerEpoch(samples.size(), batch);
     Random order = new Random(options.seed() * 31 + world.rank());
@@ -49,6 +57,9 @@ final class TrainingLoop {
 
     for (int epoch = 1; epoch <= options.epochs(); epoch++) {
       Collections.shuffle(samples, order);
+      if (epoch <= restored) {
+        continue; // Their shuffles count: the order in an epoch follows from those before.
+      }
       double loss = 0;
       double seen = 0;
       for (int step = 0; step < steps; step++) {
@@ -64,9 +75,11 @@ final class TrainingLoop {
         seen += gradient.samples();
       }
       listener.ended(epoch, loss / seen, network);
+      done[0] = epoch;
+      world.checkpointReplicated(CHECKPOINT, state);
     }
     return new TrainedModel(
-        parameters, times.medianMillis(), times.medianReductionMillis(), times.count());
+        parameters, times.medianMillis(), times.medianReductionMillis(), times.count(), restored);
   }
 
   /** All ranks take as many steps as the one with the most samples. */

@@ -1,15 +1,21 @@
 package org.sparkcollectives.examples.digits;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
+import org.apache.spark.TaskContext;
 import org.apache.spark.broadcast.Broadcast;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.spark.RankFunction;
 import org.sparkcollectives.store.Store;
 
-/** Trains on the rows of one partition; rank 0 reports to the driver and returns the model. */
+/**
+ * Trains on the rows of one partition; rank 0 reports to the driver and returns the model. The last
+ * rank may be told to kill its executor in the middle, to show what follows.
+ */
 final class TrainingRank implements RankFunction<Sample, TrainedModel> {
 
   private static final long serialVersionUID = 1;
@@ -17,11 +23,20 @@ final class TrainingRank implements RankFunction<Sample, TrainedModel> {
   private final TrainingOptions options;
   private final Broadcast<List<Sample>> test;
   private final ProgressFeed feed;
+  private final int killedEpoch;
 
-  TrainingRank(TrainingOptions options, Broadcast<List<Sample>> test, ProgressFeed feed) {
+  /**
+   * With where rank 0 reports to.
+   *
+   * @param killedEpoch at the end of which the executor of the last rank is killed, before the
+   *     epoch is kept; 0 for none
+   */
+  TrainingRank(
+      TrainingOptions options, Broadcast<List<Sample>> test, ProgressFeed feed, int killedEpoch) {
     this.options = options;
     this.test = test;
     this.feed = feed;
+    this.killedEpoch = killedEpoch;
   }
 
   @Override
@@ -29,18 +44,39 @@ final class TrainingRank implements RankFunction<Sample, TrainedModel> {
     List<Sample> samples = new ArrayList<>();
     rows.forEachRemaining(samples::add);
     TrainingLoop loop = new TrainingLoop(world, options);
+    int victim = world.rank() == world.size() - 1 && isFirstAttempt() ? killedEpoch : 0;
     if (world.rank() != 0) {
-      loop.run(samples, (epoch, loss, network) -> {});
+      loop.run(samples, (epoch, loss, network) -> killIfEqual(epoch, victim));
       return Collections.emptyIterator();
     }
     try (Store driver = feed.connect()) {
       TrainedModel model =
           loop.run(
               samples,
-              (epoch, loss, network) ->
-                  ProgressFeed.push(
-                      driver, new Epoch(epoch, loss, network.accuracy(test.value()))));
+              (epoch, loss, network) -> {
+                ProgressFeed.push(driver, new Epoch(epoch, loss, network.accuracy(test.value())));
+                killIfEqual(epoch, victim);
+              });
       return List.of(model).iterator();
+    }
+  }
+
+  private static boolean isFirstAttempt() {
+    return TaskContext.get().stageAttemptNumber() == 0;
+  }
+
+  /** As the operating system does when memory is short: no hook runs, nothing is said. */
+  private static void killIfEqual(int epoch, int victim) {
+    if (epoch == victim) {
+      try {
+        String self = Long.toString(ProcessHandle.current().pid());
+        new ProcessBuilder("kill", "-9", self).start().waitFor();
+        throw new IllegalStateException("kill -9 " + self + " did not do it");
+      } catch (IOException e) {
+        throw new UncheckedIOException("There is no program named kill", e);
+      } catch (InterruptedException e) {
+        throw new IllegalStateException("The task was killed before it killed its executor", e);
+      }
     }
   }
 }

@@ -35,6 +35,8 @@ class DigitsOptionsTest {
     "--data=data/nothing.csv, --data data/nothing.csv does not exist; it is relative to /",
     "--format=xml, 'Invalid value for option ''--format'''",
     "--scale=big, 'Invalid value for option ''--scale'''",
+    "--kill-executor=-1, --kill-executor must be one of the epochs",
+    "--kill-executor=41, --kill-executor must be one of the epochs",
     "--plot=curves.jpg, --plot curves.jpg must end with .png",
     "--plot=nosuchfolder/curves.png, --plot nosuchfolder/curves.png cannot be written",
     "--data=nosuch:/scheme, --data nosuch:/scheme cannot be read: ",
@@ -57,6 +59,7 @@ class DigitsOptionsTest {
             "--label-column",
             "--scale",
             "--plot",
+            "--kill-executor",
             "--[no-]compare",
             "Default: 40");
   }

@@ -109,6 +109,18 @@ class DigitsProgramIT {
   }
 
   @Test
+  void trainingGoesOnAfterAnExecutorIsKilledAndEndsWithTheSameAccuracy() throws Exception {
+    Run undisturbed = digits("--epochs=6", "--no-compare");
+    assertThat(undisturbed.status()).as(undisturbed.err()).isZero();
+    assertThat(undisturbed.out()).doesNotContain("a rank was lost");
+    Run disturbed = digits("--epochs=6", "--no-compare", "--kill-executor=4");
+    assertThat(disturbed.status()).as(disturbed.err()).isZero();
+    assertThat(disturbed.out()).contains("they went on after epoch 3");
+    assertThat(disturbed.testAccuracy()).isEqualTo(undisturbed.testAccuracy());
+    assertThat(disturbed.err()).contains("6/6");
+  }
+
+  @Test
   void aBadOptionEndsInAnErrorWithoutAStackTrace() throws Exception {
     Run run = digits("--ranks", "0");
     assertThat(run.status()).isNotZero();

@@ -6,10 +6,14 @@ import static org.assertj.core.api.Assertions.within;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.RankContext;
+import org.sparkcollectives.store.HashStore;
+import org.sparkcollectives.store.Store;
 import org.sparkcollectives.testing.GroupRuns;
 
 /** Ranks are threads of this JVM: no Spark. */
@@ -120,6 +124,53 @@ class TrainingLoopTest {
                       }
                     }));
     assertThat(losses).hasSize(6).isSortedAccordingTo((a, b) -> Double.compare(b, a));
+  }
+
+  @Test
+  void ranksThatBeginAgainGoOnWhereTheLastEpochEnded() {
+    TrainingOptions options = new TrainingOptions(shape(8), 5, 32, 0.1, 0.9, 4);
+    List<List<Sample>> hands = deal(digits.subList(0, 300), 3);
+    double[] undisturbed = train(hands, options).get(0).parameters();
+
+    List<Integer> epochs = Collections.synchronizedList(new ArrayList<>());
+    try (HashStore store = new HashStore()) {
+      assertThatThrownBy(() -> trainOver(store, hands, options, 3, epochs))
+          .hasStackTraceContaining("rank 2 is lost");
+      assertThat(epochs).containsExactly(1, 2, 3);
+      for (TrainedModel model : trainOver(store, hands, options, 0, epochs)) {
+        assertThat(model.parameters()).containsExactly(undisturbed);
+        assertThat(model.restoredEpochs()).isEqualTo(2);
+      }
+    }
+    assertThat(epochs).containsExactly(1, 2, 3, 3, 4, 5);
+  }
+
+  /** Rank 2 notes each epoch, and is lost at the end of one. */
+  private static List<TrainedModel> trainOver(
+      Store store,
+      List<List<Sample>> hands,
+      TrainingOptions options,
+      int lost,
+      List<Integer> epochs) {
+    return GroupRuns.run(
+        store,
+        hands.size(),
+        GroupOptions.defaults(),
+        rank -> RankContext.process(),
+        world ->
+            new TrainingLoop(world, options)
+                .run(
+                    hands.get(world.rank()),
+                    (epoch, loss, network) -> {
+                      if (world.rank() == 2) {
+                        epochs.add(epoch);
+                      }
+                      if (world.rank() == 2 && epoch == lost) {
+                        IllegalStateException cause = new IllegalStateException("rank 2 is lost");
+                        world.abort(cause);
+                        throw cause;
+                      }
+                    }));
   }
 
   @Test

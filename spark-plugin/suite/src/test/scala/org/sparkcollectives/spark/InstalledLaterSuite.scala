@@ -17,6 +17,10 @@ class InstalledLaterSuite extends AnyFunSuite with LocalCluster {
   test("without a driver's store, rank 0 serves one; once installed, the driver's is used") {
     assert(Jobs.ranks(sc, 4)(Jobs.sum) == Seq(10, 10, 10, 10))
     assert(Jobs.ranks(sc, 4)(_.store.toString).forall(_.contains("TcpStore")))
+    Jobs.ranks(sc, 2)(CheckpointJobs.refusal).foreach { refusal =>
+      assert(refusal.contains("could not reach the store of checkpoints"), refusal)
+      assert(refusal.contains("SparkCollectives.install(sparkContext)"), refusal)
+    }
     SparkCollectives.install(sc)
     SparkCollectives.install(sc)
     assert(Jobs.ranks(sc, 4)(Jobs.sum) == Seq(10, 10, 10, 10))

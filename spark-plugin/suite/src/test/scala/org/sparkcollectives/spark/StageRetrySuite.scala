@@ -104,7 +104,7 @@ object LostExecutors extends Patience {
       Files.writeString(Path.of(path, "lingering"), "")
       awaitFile(path, "name-1-0")
       val stage = new StageAttempt(task.stageId(), 0)
-      try DriverStoreClient.connect(SparkEnv.get, stage, java.time.Duration.ofSeconds(5))
+      try DriverStoreClient.connect(SparkEnv.get, stage, "", java.time.Duration.ofSeconds(5))
       catch {
         case e: RuntimeException => Files.writeString(Path.of(path, "late"), e.getMessage)
       }

@@ -1,0 +1,176 @@
+package org.sparkcollectives.checkpoint;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+import org.sparkcollectives.CollectiveException;
+import org.sparkcollectives.CollectiveMismatchException;
+import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.Tensor;
+import org.sparkcollectives.store.Store;
+import org.sparkcollectives.store.StoreException;
+
+/**
+ * How the ranks of a group go through the steps of one call together: each step is done by all of
+ * them or none, and what the store refuses one rank ends the call on all, but not the group. The
+ * steps share one deadline, the group's timeout from the beginning of the call.
+ */
+final class RankAgreement {
+
+  private static final Duration SHORTEST = Duration.ofMillis(1);
+
+  private final ProcessGroup group;
+  private final String call;
+  private final long identity;
+  private final long start = System.nanoTime();
+
+  /**
+   * Begins a call.
+   *
+   * @param call what messages call it
+   * @param identity what all ranks must have in common, such as the name that they give
+   */
+  RankAgreement(ProcessGroup group, String call, String identity) {
+    this.group = group;
+    this.call = call;
+    this.identity = digest(call + "\n" + identity);
+  }
+
+  private static long digest(String text) {
+    try {
+      byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+      return ByteBuffer.wrap(MessageDigest.getInstance("SHA-256").digest(bytes)).getLong();
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("Every JVM has SHA-256", e);
+    }
+  }
+
+  /** The group, for an operation that ends with the call's deadline. */
+  ProcessGroup group() {
+    return group.withTimeout(timeLeft());
+  }
+
+  /** A view of a store whose calls end with the call's deadline, or a little later. */
+  Store within(Store store) {
+    Duration left = timeLeft();
+    return left.compareTo(store.timeout()) < 0 ? store.withTimeout(left) : store;
+  }
+
+  /** Some time even if there is none: the operation then fails, and tells the others. */
+  private Duration timeLeft() {
+    Duration left = group.timeout().minusNanos(System.nanoTime() - start);
+    return left.compareTo(SHORTEST) > 0 ? left : SHORTEST;
+  }
+
+  /**
+   * What rank 0 decides.
+   *
+   * @param length how many numbers that is
+   * @param step what rank 0 does, as in "could not ..."
+   * @param decide run on rank 0
+   * @return the same on every rank
+   * @throws CollectiveMismatchException on every rank, if they do not make the same call
+   * @throws CollectiveException on every rank, if rank 0 could not do it
+   */
+  long[] byRankZero(int length, String step, Supplier<long[]> decide) {
+    long[] row = new long[2 + length];
+    row[0] = identity;
+    RuntimeException failure = null;
+    if (group.rank() == 0) {
+      try {
+        System.arraycopy(decide.get(), 0, row, 2, length);
+        row[1] = 1;
+      } catch (StoreException | IllegalStateException | CollectiveException e) {
+        failure = e;
+      }
+    }
+    long[] rows = gather(row);
+    requireSameCall(rows, row.length);
+    if (rows[1] == 0) {
+      throw failed(failure, step, List.of(0));
+    }
+    return IntStream.range(0, length).mapToLong(i -> rows[2 + i]).toArray();
+  }
+
+  private void requireSameCall(long[] rows, int rowLength) {
+    List<Integer> others =
+        IntStream.range(0, group.size())
+            .filter(rank -> rows[rank * rowLength] != identity)
+            .boxed()
+            .toList();
+    if (!others.isEmpty()) {
+      throw new CollectiveMismatchException(
+          where()
+              + ": ranks "
+              + others
+              + " are in another checkpoint or restore, or in one of another name or form, or of"
+              + " other tensors where they are to be alike; all ranks must make the same calls in"
+              + " the same order");
+    }
+  }
+
+  /**
+   * Has every rank do something, and waits for all.
+   *
+   * @param step as in "could not ..."
+   * @param undo run on every rank, if all ranks know that one of them could not do it; where a rank
+   *     does not know what the others do, it does not know that this is not needed any more
+   * @throws CollectiveException on every rank, if one of them could not do it
+   * @throws IllegalArgumentException on the ranks where {@code work} has thrown it
+   */
+  void byAll(String step, Runnable work, Runnable undo) {
+    RuntimeException failure = null;
+    try {
+      work.run();
+    } catch (StoreException
+        | IllegalArgumentException
+        | IllegalStateException
+        | CollectiveException e) {
+      failure = e;
+    }
+    long[] succeeded = gather(new long[] {failure == null ? 1 : 0});
+    List<Integer> failed =
+        IntStream.range(0, group.size()).filter(rank -> succeeded[rank] == 0).boxed().toList();
+    if (!failed.isEmpty()) {
+      undo.run();
+      throw failed(failure, step, failed);
+    }
+  }
+
+  /** The same with nothing to undo. */
+  void byAll(String step, Runnable work) {
+    byAll(step, work, () -> {});
+  }
+
+  private RuntimeException failed(RuntimeException own, String step, List<Integer> ranks) {
+    if (own instanceof IllegalArgumentException) {
+      return new IllegalArgumentException(where() + ": " + own.getMessage(), own);
+    }
+    return own == null
+        ? new CollectiveException(
+            where() + ": ranks " + ranks + " could not " + step + "; their exceptions say why")
+        : new CollectiveException(where() + ": could not " + step + ": " + own.getMessage(), own);
+  }
+
+  /** The call and this rank, as messages begin. */
+  String where() {
+    return call
+        + " of group \""
+        + group.name()
+        + "\" on rank "
+        + group.rank()
+        + " of "
+        + group.size();
+  }
+
+  private long[] gather(long[] row) {
+    long[] rows = new long[row.length * group.size()];
+    group().allGather(Tensor.of(rows), Tensor.of(row)).await();
+    return rows;
+  }
+}

@@ -1,0 +1,98 @@
+package org.sparkcollectives.checkpoint;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.List;
+import org.sparkcollectives.tensor.HostTensor;
+
+/**
+ * The elements of some tensors as one run of bytes, tensor by tensor, in native byte order, which
+ * is read or written once, piece by piece. A piece holds whole elements only, so where the pieces
+ * end follows from the tensors' types and counts alone.
+ */
+final class TensorBytes {
+
+  /** Elements pass through memory of this size, because tensors move to and from direct buffers. */
+  private static final int SCRATCH_BYTES = 256 << 10;
+
+  private final List<HostTensor> tensors;
+  private final ByteBuffer scratch;
+  private int current;
+  private long offset;
+
+  TensorBytes(List<HostTensor> tensors) {
+    this.tensors = tensors;
+    this.scratch = ByteBuffer.allocateDirect(SCRATCH_BYTES).order(ByteOrder.nativeOrder());
+    skipFinished();
+  }
+
+  /** Whether all elements were moved. */
+  boolean isAtEnd() {
+    return current == tensors.size();
+  }
+
+  /** The length of the next piece: as many whole elements as {@code capacity} bytes hold. */
+  int nextLength(int capacity) {
+    int length = 0;
+    long from = offset;
+    for (int i = current; i < tensors.size(); i++) {
+      HostTensor tensor = tensors.get(i);
+      int bytes = tensor.dtype().bytes();
+      long left = tensor.count() - from;
+      int fits = (capacity - length) / bytes;
+      length += (int) Math.min(left, fits) * bytes;
+      if (fits < left) {
+        break;
+      }
+      from = 0;
+    }
+    return length;
+  }
+
+  /** The next piece. */
+  byte[] next(int capacity) {
+    byte[] piece = new byte[nextLength(capacity)];
+    for (int moved = 0; moved < piece.length; ) {
+      HostTensor tensor = tensors.get(current);
+      int count = elementsAtOnce(tensor, piece.length - moved);
+      scratch.clear();
+      tensor.read(offset, count, scratch);
+      int bytes = scratch.flip().remaining();
+      scratch.get(piece, moved, bytes);
+      moved += bytes;
+      advance(count);
+    }
+    return piece;
+  }
+
+  /** Overwrites the next elements with those of a piece that is as long as the next one. */
+  void fill(byte[] piece) {
+    for (int moved = 0; moved < piece.length; ) {
+      HostTensor tensor = tensors.get(current);
+      int count = elementsAtOnce(tensor, piece.length - moved);
+      int bytes = count * tensor.dtype().bytes();
+      scratch.clear();
+      scratch.put(piece, moved, bytes).flip();
+      tensor.write(offset, count, scratch);
+      moved += bytes;
+      advance(count);
+    }
+  }
+
+  private int elementsAtOnce(HostTensor tensor, int bytes) {
+    int most = Math.min(SCRATCH_BYTES, bytes) / tensor.dtype().bytes();
+    return (int) Math.min(tensor.count() - offset, most);
+  }
+
+  private void advance(int count) {
+    offset += count;
+    skipFinished();
+  }
+
+  private void skipFinished() {
+    while (current < tensors.size() && offset == tensors.get(current).count()) {
+      current++;
+      offset = 0;
+    }
+  }
+}

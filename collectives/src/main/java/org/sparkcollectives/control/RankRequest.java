@@ -1,0 +1,107 @@
+package org.sparkcollectives.control;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.sparkcollectives.store.Store;
+import org.sparkcollectives.store.StoreTimeoutException;
+
+/**
+ * What somebody asks all ranks of a world group, in that group's part of the store: the n-th
+ * request is a key of its own, for which the ranks wait. They answer on threads of the library,
+ * also when they are stuck in their own code. May be made by any process that sees the store.
+ *
+ * @param number counts the requests of a group, from 1
+ * @param kind what is asked for
+ * @param reason shown in dumps; may be empty
+ */
+public record RankRequest(long number, Kind kind, String reason) {
+
+  private static final String COUNTER = "control/requests";
+  private static final Duration SHORTEST_WAIT = Duration.ofMillis(1);
+
+  /** What can be asked for. */
+  public enum Kind {
+    /** The dump of the flight recorder, which does not come as an answer in the store. */
+    DUMP,
+    /** A sign that the rank is there. */
+    PING,
+    /** The stacks of all threads of the rank's JVM. */
+    STACKS,
+    /** The rank's groups, and how far they have come. */
+    GROUPS
+  }
+
+  /** The key of the n-th request. */
+  public static String key(long number) {
+    return "control/request/" + number;
+  }
+
+  private static String answerKey(long number, int rank) {
+    return "control/answer/" + number + "/" + rank;
+  }
+
+  /**
+   * Asks all ranks. Takes two calls of the store.
+   *
+   * @return the number of the request
+   */
+  public static long make(Store groupStore, Kind kind, String reason) {
+    long number = groupStore.add(COUNTER, 1);
+    String text = kind + "\n" + reason;
+    groupStore.set(key(number), text.getBytes(StandardCharsets.UTF_8));
+    return number;
+  }
+
+  /**
+   * The n-th request.
+   *
+   * @param value of its key
+   * @throws IllegalArgumentException if it asks for what this version does not know
+   */
+  public static RankRequest of(long number, byte[] value) {
+    String[] parts = new String(value, StandardCharsets.UTF_8).split("\n", 2);
+    return new RankRequest(number, Kind.valueOf(parts[0]), parts.length == 1 ? "" : parts[1]);
+  }
+
+  /** What the dumps of the n-th request are filed under. */
+  public static String occasion(long number) {
+    return "request-" + number;
+  }
+
+  /** Answers as a rank. */
+  public void answer(Store groupStore, RankAnswer answer) {
+    groupStore.set(answerKey(number, answer.rank()), answer.encode());
+  }
+
+  /**
+   * Waits until all ranks have answered the n-th request, for {@code atMost} at the most, and
+   * forgets the answers.
+   *
+   * @return what has come, in the order of the ranks
+   */
+  public static List<RankAnswer> answers(
+      Store groupStore, long number, int ranks, Duration atMost) {
+    long end = System.nanoTime() + atMost.toNanos();
+    List<RankAnswer> answers = new ArrayList<>();
+    for (int rank = 0; rank < ranks; rank++) {
+      Duration left = Duration.ofNanos(end - System.nanoTime());
+      String key = answerKey(number, rank);
+      try {
+        Duration wait = left.compareTo(SHORTEST_WAIT) > 0 ? left : SHORTEST_WAIT;
+        answers.add(RankAnswer.decode(rank, groupStore.withTimeout(wait).get(key)));
+        groupStore.deleteKey(key);
+      } catch (StoreTimeoutException e) {
+        // That it is missing says enough.
+      }
+    }
+    return answers;
+  }
+
+  @Override
+  public String toString() {
+    return kind.name().toLowerCase(Locale.ROOT) + " request " + number;
+  }
+}

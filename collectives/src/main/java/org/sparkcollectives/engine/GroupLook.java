@@ -1,0 +1,28 @@
+package org.sparkcollectives.engine;
+
+import org.sparkcollectives.watchdog.Watchdog;
+
+/**
+ * What the watchdog looks at in one rank's group.
+ *
+ * @param life what is pending, and what has become of the peers
+ * @param channel what nobody runs
+ */
+record GroupLook(GroupLife life, Channel channel) implements Watchdog.Watched {
+
+  @Override
+  public void look() {
+    life.look();
+    channel.runNeglected();
+  }
+
+  @Override
+  public void watchdogStuck(String what) {
+    life.watchdogStuck(what);
+  }
+
+  @Override
+  public String toString() {
+    return life.toString();
+  }
+}

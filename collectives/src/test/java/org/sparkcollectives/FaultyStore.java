@@ -1,0 +1,48 @@
+package org.sparkcollectives;
+
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import org.sparkcollectives.store.PrefixStore;
+import org.sparkcollectives.store.WatchableStore;
+
+/** A handle on a store with something before or after its calls. */
+final class FaultyStore {
+
+  /** What comes before or after a call; what it throws, the caller of the store gets. */
+  interface Fault {
+    void strike(String method, String firstArgument);
+  }
+
+  static final Fault NONE = (method, argument) -> {};
+
+  private FaultyStore() {}
+
+  static WatchableStore over(WatchableStore store, Fault before, Fault after) {
+    WatchableStore[] self = new WatchableStore[1];
+    InvocationHandler handler =
+        (proxy, method, arguments) -> {
+          String argument = arguments == null ? "" : String.valueOf(arguments[0]);
+          return switch (method.getName()) {
+            case "withPrefix" -> PrefixStore.of(argument, self[0]);
+            case "withTimeout" ->
+                over((WatchableStore) method.invoke(store, arguments), before, after);
+            default -> {
+              before.strike(method.getName(), argument);
+              try {
+                yield method.invoke(store, arguments);
+              } catch (InvocationTargetException e) {
+                throw e.getCause();
+              } finally {
+                after.strike(method.getName(), argument);
+              }
+            }
+          };
+        };
+    self[0] =
+        (WatchableStore)
+            Proxy.newProxyInstance(
+                FaultyStore.class.getClassLoader(), new Class<?>[] {WatchableStore.class}, handler);
+    return self[0];
+  }
+}

@@ -1,0 +1,163 @@
+package org.sparkcollectives;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkcollectives.store.Store;
+import org.sparkcollectives.store.TcpStore;
+import org.sparkcollectives.store.TcpStoreServer;
+import org.sparkcollectives.testing.LeakCheck;
+import org.sparkcollectives.testing.RankProcesses;
+import org.sparkcollectives.testing.RankThreads;
+import org.sparkcollectives.testing.Wiretap;
+
+/** What is heard of a rank whose process stands still, or whose network drops everything. */
+@ExtendWith(LeakCheck.class)
+class SilentRankTest {
+
+  private static final String TIMEOUT = "spark.collectives.heartbeat.timeout";
+
+  /** A rank in a process, of three: rank 1 waits for a message, the others for rank 1. */
+  static final class WaitingRank {
+
+    private WaitingRank() {}
+
+    public static void main(String[] args) {
+      System.setProperty(TIMEOUT, "2s");
+      int rank = Integer.parseInt(args[0]);
+      GroupOptions options = GroupOptions.defaults().withTransports(args[2].split(",", -1));
+      try (ProcessGroup world = Rendezvous.join(args[1], rank, 3, options)) {
+        world.barrier().await();
+        System.out.println("waits");
+        try {
+          if (rank == 1) {
+            world.recv(Tensor.of(new long[1]), 0, 0).await();
+          } else {
+            world.allReduce(Tensor.of(new long[1_000]), ReduceOp.SUM).await();
+          }
+        } catch (CollectiveException e) {
+          // Before the group is closed, for which rank 0 waits until the store has no clients.
+          System.out.println("failed: " + e.getMessage());
+        }
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"heap,shm,tcp", "tcp"})
+  void aProcessThatStandsStillIsNamedByAllAndByItselfWhenItGoesOn(String transports)
+      throws Exception {
+    String url = "tcp://127.0.0.1:" + RankProcesses.freePort();
+    try (RankProcesses ranks = RankProcesses.start(WaitingRank.class, 3, url, transports)) {
+      for (int rank = 0; rank < 3; rank++) {
+        ranks.awaitOutput(rank, "waits");
+      }
+      ranks.stop(1);
+      ranks.awaitOutput(0, "failed");
+      ranks.awaitOutput(2, "failed");
+      assertThat(ranks.output(0))
+          .contains("all-reduce #")
+          .contains("because rank 1 (127.0.0.1, executor process ")
+          .contains("has fallen silent: its process has given no sign of life for ");
+      assertThat(ranks.output(2)).contains("because rank 1 (127.0.0.1, executor process ");
+      ranks.resume(1);
+      assertThat(ranks.exitStatus(1)).as(ranks.output(1)).isZero();
+      assertThat(ranks.output(1)).contains("failed: recv");
+    }
+  }
+
+  @Test
+  void aRankThatIsCutOffFailsItsGroupsAndNoOthers() throws Exception {
+    CountDownLatch made = new CountDownLatch(3);
+    CountDownLatch failed = new CountDownLatch(2);
+    try (TcpStoreServer server = TcpStore.server("127.0.0.1", 0);
+        Wiretap wire = Wiretap.on(server.port())) {
+      RankThreads.run(
+          3,
+          rank -> {
+            int port = rank == 1 ? wire.port() : server.port();
+            try (Store store = TcpStore.connect("127.0.0.1", port, Duration.ofSeconds(20));
+                ProcessGroup world =
+                    ProcessGroups.create(
+                        store,
+                        rank,
+                        3,
+                        GroupOptions.defaults(),
+                        HostedRank.inNode(rank, TIMEOUT + "=1s"))) {
+              ProcessGroup first = world.newGroup(0, 1);
+              ProcessGroup others = world.newGroup(0, 2);
+              made.countDown();
+              made.await();
+              if (rank == 1) {
+                Work never = world.recv(Tensor.of(new double[1]), 0, 0);
+                wire.cut();
+                failed.await();
+                // It hears of it from its peers, or finds that it hears nothing.
+                assertThatThrownBy(never::await).isInstanceOf(CollectiveException.class);
+                wire.breakConnections();
+                return null;
+              }
+              assertThatThrownBy(() -> world.barrier().await())
+                  .isInstanceOfSatisfying(
+                      PeerFailedException.class,
+                      e -> {
+                        assertThat(e.failure().kind()).isEqualTo(Failure.Kind.SILENT);
+                        assertThat(e.failure().rank()).isEqualTo(1);
+                      });
+              if (rank == 0) {
+                assertThatThrownBy(() -> first.barrier().await())
+                    .isInstanceOf(PeerFailedException.class)
+                    .hasMessageContaining("rank 1")
+                    .hasMessageContaining("has fallen silent");
+              }
+              int[] sum = {1};
+              others.allReduce(Tensor.of(sum), ReduceOp.SUM).await();
+              assertThat(sum).containsExactly(2);
+              failed.countDown();
+              failed.await();
+            }
+            return null;
+          });
+    }
+  }
+
+  @Test
+  void aRankThatHearsNothingOfItsStoreWaitsNoLongerThanForASilentRank() throws Exception {
+    CountDownLatch over = new CountDownLatch(1);
+    try (TcpStoreServer server = TcpStore.server("127.0.0.1", 0);
+        Wiretap wire = Wiretap.on(server.port())) {
+      RankThreads.run(
+          2,
+          rank -> {
+            try (Store store = TcpStore.connect("127.0.0.1", wire.port(), Duration.ofSeconds(20));
+                ProcessGroup world =
+                    ProcessGroups.create(
+                        store,
+                        rank,
+                        2,
+                        GroupOptions.defaults(),
+                        HostedRank.inNode(rank, TIMEOUT + "=1s"))) {
+              world.barrier().await();
+              if (rank == 0) {
+                wire.cut();
+                assertThatThrownBy(() -> world.barrier().await())
+                    .isInstanceOf(GroupAbortedException.class)
+                    .hasMessageContaining("nothing has been heard of the group's store for");
+                // Else each word to the store on leaving would wait for an answer.
+                wire.breakConnections();
+                over.countDown();
+              } else {
+                over.await();
+              }
+            }
+            return null;
+          });
+    }
+  }
+}

@@ -1,0 +1,51 @@
+package org.sparkcollectives.spark;
+
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * Which attempts of stages may use the driver's store: the latest of each stage that has begun,
+ * until it has ended. Not thread-safe.
+ */
+final class AttemptFence {
+
+  /** How many stages that have ended are remembered, so that their late tasks are refused. */
+  private static final int REMEMBERED_STAGES = 10_000;
+
+  private final Map<Integer, Integer> latest = new HashMap<>();
+  private final Map<Integer, Integer> ended =
+      new LinkedHashMap<>() {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Integer, Integer> eldest) {
+          return size() > REMEMBERED_STAGES;
+        }
+      };
+
+  /**
+   * Lets a task in.
+   *
+   * @return the attempt that is over from now on, because this one has begun; null if there is none
+   * @throws IllegalStateException if this one is over
+   */
+  StageAttempt enter(StageAttempt stage) {
+    if (stage.attempt() <= ended.getOrDefault(stage.stageId(), -1)) {
+      throw new IllegalStateException(stage + " is over; this task of it comes too late");
+    }
+    int before = latest.getOrDefault(stage.stageId(), -1);
+    if (stage.attempt() < before) {
+      throw new IllegalStateException(
+          stage + " is over: attempt " + before + " of that stage has begun");
+    }
+    latest.put(stage.stageId(), stage.attempt());
+    return before < 0 || before == stage.attempt()
+        ? null
+        : new StageAttempt(stage.stageId(), before);
+  }
+
+  /** The attempt has ended. */
+  void end(StageAttempt stage) {
+    latest.remove(stage.stageId(), stage.attempt());
+    ended.merge(stage.stageId(), stage.attempt(), Math::max);
+  }
+}

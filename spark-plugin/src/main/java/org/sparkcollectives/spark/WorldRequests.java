@@ -1,0 +1,80 @@
+package org.sparkcollectives.spark;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.spark.SparkEnv;
+import org.sparkcollectives.control.RankAnswer;
+import org.sparkcollectives.control.RankRequest;
+import org.sparkcollectives.store.Store;
+
+/** What the driver asks the ranks of all barrier stages that run. */
+final class WorldRequests {
+
+  /** The world group of a stage. */
+  record World(StageAttempt stage, String name) {}
+
+  private final DriverStore driver;
+  private final Map<World, Integer> worlds;
+  private final long end;
+
+  /** To the ranks that there are now, who have {@code atMost} to respond. */
+  private WorldRequests(DriverStore driver, Duration atMost) {
+    this.driver = driver;
+    this.worlds = driver.worlds();
+    this.end = System.nanoTime() + atMost.toNanos();
+  }
+
+  /**
+   * Has them dump their flight recorders, and waits for that.
+   *
+   * @return where the dumps are, a folder for each world
+   */
+  static List<Path> dump(SparkEnv env, String reason, Duration atMost) throws InterruptedException {
+    DriverStore driver = DriverStore.of(env);
+    return driver == null ? List.of() : new WorldRequests(driver, atMost).dump(reason);
+  }
+
+  private List<Path> dump(String reason) throws InterruptedException {
+    List<Path> folders = new ArrayList<>();
+    for (Map.Entry<World, Long> each : make(RankRequest.Kind.DUMP, reason).entrySet()) {
+      World world = each.getKey();
+      String occasion = RankRequest.occasion(each.getValue());
+      long left = end - System.nanoTime();
+      folders.add(driver.dumps().await(world.stage(), occasion, worlds.get(world), left));
+    }
+    return folders;
+  }
+
+  /** What they answer, world by world, in the order of the ranks. */
+  static List<RankAnswer> ask(SparkEnv env, RankRequest.Kind kind, Duration atMost) {
+    DriverStore driver = DriverStore.of(env);
+    return driver == null ? List.of() : new WorldRequests(driver, atMost).ask(kind);
+  }
+
+  private List<RankAnswer> ask(RankRequest.Kind kind) {
+    List<RankAnswer> answers = new ArrayList<>();
+    for (Map.Entry<World, Long> each : make(kind, "").entrySet()) {
+      World world = each.getKey();
+      Duration left = Duration.ofNanos(Math.max(0, end - System.nanoTime()));
+      answers.addAll(RankRequest.answers(store(world), each.getValue(), worlds.get(world), left));
+    }
+    return answers;
+  }
+
+  /** Asks all before it waits for any. */
+  private Map<World, Long> make(RankRequest.Kind kind, String reason) {
+    Map<World, Long> numbers = new LinkedHashMap<>();
+    for (World world : worlds.keySet()) {
+      numbers.put(world, RankRequest.make(store(world), kind, reason));
+    }
+    return numbers;
+  }
+
+  private Store store(World world) {
+    return driver.store(world.stage()).withPrefix(world.name());
+  }
+}
