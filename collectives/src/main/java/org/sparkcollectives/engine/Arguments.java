@@ -3,38 +3,25 @@ package org.sparkcollectives.engine;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
-import java.util.function.Supplier;
-import java.util.stream.IntStream;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.P2POp;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.debug.NanCheck;
 import org.sparkcollectives.tensor.HostTensor;
-import org.sparkcollectives.transport.Endpoint;
 
 /**
  * Refuses arguments that are wrong on their own rank, before an operation takes a sequence number.
  */
-final class Arguments {
+final class Arguments extends CallChecks {
 
   /** The longest name of what a user keeps: a part of keys, which are bounded. */
   private static final int MAX_NAME_BYTES = 1024;
 
-  private final String group;
-  private final int rank;
-  private final int size;
-
   Arguments(String group, int rank, int size) {
-    this.group = group;
-    this.rank = rank;
-    this.size = size;
+    super(group, rank, size);
   }
 
   void root(String operation, int root) {
@@ -316,117 +303,5 @@ final class Arguments {
                 + own.count()
                 + " elements, not "
                 + parts.get(rank).count());
-  }
-
-  /** The group ranks of the members that a user names by their global ranks; all if none. */
-  List<Integer> members(int[] globalRanks, Membership parent) {
-    if (globalRanks.length == 0) {
-      return IntStream.range(0, size).boxed().toList();
-    }
-    List<Integer> named = IntStream.of(globalRanks).boxed().toList();
-    require(
-        new HashSet<>(named).size() == named.size(),
-        "new-group",
-        () -> "the list of ranks must not contain duplicate entries, got " + named);
-    List<Integer> global = parent.endpoints().stream().map(Endpoint::rank).toList();
-    return named.stream()
-        .map(
-            each -> {
-              require(
-                  global.contains(each),
-                  "new-group",
-                  () -> "rank " + each + " is not in this group, whose global ranks are " + global);
-              return global.indexOf(each);
-            })
-        .toList();
-  }
-
-  /** All ranks in blocks of equal size. */
-  List<List<Integer>> subgroupsOf(int groupSize) {
-    String operation = "new-subgroups";
-    require(groupSize > 0, operation, () -> "the group size (" + groupSize + ") must be positive");
-    require(
-        groupSize <= size,
-        operation,
-        () -> "the group size (" + groupSize + ") must not exceed the world size (" + size + ")");
-    require(
-        size % groupSize == 0,
-        operation,
-        () ->
-            "the world size ("
-                + size
-                + ") must be divisible by the group size ("
-                + groupSize
-                + ")");
-    return IntStream.range(0, size / groupSize)
-        .mapToObj(
-            block -> IntStream.range(block * groupSize, (block + 1) * groupSize).boxed().toList())
-        .toList();
-  }
-
-  /** Lists of members, by their global ranks, none of whom is in two. */
-  List<List<Integer>> subgroups(List<int[]> globalRanks, Membership parent) {
-    String operation = "new-subgroups";
-    given(operation, "list of groups", globalRanks);
-    require(!globalRanks.isEmpty(), operation, "the list of groups cannot be empty");
-    Map<Integer, int[]> seen = new HashMap<>();
-    for (int[] ranks : globalRanks) {
-      require(ranks.length > 0, operation, "a group must have a member");
-      for (int each : ranks) {
-        int[] before = seen.put(each, ranks);
-        require(
-            before == null || before == ranks,
-            operation,
-            () ->
-                "rank "
-                    + each
-                    + " has appeared in both "
-                    + Arrays.toString(before)
-                    + " and "
-                    + Arrays.toString(ranks));
-      }
-    }
-    return globalRanks.stream().map(each -> members(each, parent)).toList();
-  }
-
-  /** The group ranks without those that a user excludes. */
-  List<Integer> remaining(int[] excluded) {
-    String operation = "shrink";
-    require(
-        excluded.length > 0,
-        operation,
-        "name at least one rank to exclude, such as the one that failed");
-    Set<Integer> out = new HashSet<>();
-    for (int each : excluded) {
-      require(
-          each >= 0 && each < size,
-          operation,
-          () -> "rank " + each + " is out of bounds; valid ranks are 0 to " + (size - 1));
-      out.add(each);
-    }
-    require(out.size() < size, operation, () -> "all " + size + " ranks are excluded");
-    require(
-        !out.contains(rank),
-        operation,
-        () -> "this rank is in the list of excluded ranks " + out + " and must not call it");
-    return IntStream.range(0, size).filter(each -> !out.contains(each)).boxed().toList();
-  }
-
-  private void require(boolean holds, String operation, String what) {
-    if (!holds) {
-      throw refused(operation, what);
-    }
-  }
-
-  /** Where the words have to be put together, which a call that is right need not pay for. */
-  private void require(boolean holds, String operation, Supplier<String> what) {
-    if (!holds) {
-      throw refused(operation, what.get());
-    }
-  }
-
-  private IllegalArgumentException refused(String operation, String what) {
-    return new IllegalArgumentException(
-        operation + " of group \"" + group + "\" on rank " + rank + " of " + size + ": " + what);
   }
 }

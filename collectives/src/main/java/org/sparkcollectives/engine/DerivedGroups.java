@@ -15,11 +15,11 @@ import org.sparkcollectives.Tensor;
  * @param view the group as the user has it
  * @param arguments checks what the user gives
  */
-record DerivedGroups(RankGroup group, ProcessGroup view, Arguments arguments) {
+record DerivedGroups(RankGroup group, ProcessGroup view, SubgroupArguments arguments) {
 
   ProcessGroup newGroup(GroupOptions options) {
     group.requireOpen();
-    List<Integer> ranks = arguments.members(options.ranks(), group.members());
+    List<Integer> ranks = arguments.members(options.ranks());
     GroupOptions own = options.timeout() == null ? options.withTimeout(view.timeout()) : options;
     return owning(
         options.localSynchronization()
@@ -35,7 +35,7 @@ record DerivedGroups(RankGroup group, ProcessGroup view, Arguments arguments) {
 
   ProcessGroup newSubgroups(List<int[]> globalRanks) {
     group.requireOpen();
-    List<List<Integer>> all = arguments.subgroups(globalRanks, group.members());
+    List<List<Integer>> all = arguments.subgroups(globalRanks);
     return owning(group.subgroups().createOneOf("enumeration", all, inherited()));
   }
 

@@ -294,7 +294,7 @@ final class RankProcessGroup implements ProcessGroup {
   }
 
   private DerivedGroups derived() {
-    return new DerivedGroups(group, this, arguments);
+    return new DerivedGroups(group, this, new SubgroupArguments(group.members()));
   }
 
   @Override
