@@ -27,6 +27,9 @@ record GroupRoster(byte[] secret, List<Endpoint> endpoints) {
 
   private static final int VERSION = 1;
 
+  /** What a rank takes beside its place. */
+  private static final int RANK_BYTES = 2 * Integer.BYTES + Long.BYTES;
+
   /** Where the ranks of one JVM are; the rank and the task attempt tell those apart. */
   private static Endpoint place(Endpoint endpoint) {
     return new Endpoint(
@@ -75,15 +78,19 @@ record GroupRoster(byte[] secret, List<Endpoint> endpoints) {
             "a rank of another version of this library: roster of version " + version);
       }
       byte[] secret = in.readNBytes(in.readUnsignedByte());
-      Endpoint[] places = new Endpoint[in.readInt()];
+      Endpoint[] places = new Endpoint[count(in, Integer.BYTES)];
       for (int i = 0; i < places.length; i++) {
-        places[i] = EndpointCodec.decode(in.readNBytes(in.readInt()));
+        places[i] = EndpointCodec.decode(in.readNBytes(count(in, 1)));
       }
-      int size = in.readInt();
+      int size = count(in, RANK_BYTES);
       List<Endpoint> endpoints = new ArrayList<>(size);
       for (int i = 0; i < size; i++) {
         int rank = in.readInt();
-        Endpoint place = places[in.readInt()];
+        int number = in.readInt();
+        if (number < 0 || number >= places.length) {
+          throw new IOException("a roster with rank " + rank + " at no place");
+        }
+        Endpoint place = places[number];
         endpoints.add(
             new Endpoint(
                 rank,
@@ -98,6 +105,16 @@ record GroupRoster(byte[] secret, List<Endpoint> endpoints) {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /** How many parts are announced, which must be there: memory is taken for them. */
+  private static int count(DataInputStream in, int bytesEach) throws IOException {
+    int count = in.readInt();
+    if (count < 0 || count > in.available() / bytesEach) {
+      throw new IOException(
+          "a roster that announces " + count + " parts in " + in.available() + " bytes");
+    }
+    return count;
   }
 
   @Override

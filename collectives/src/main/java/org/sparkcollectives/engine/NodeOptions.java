@@ -40,7 +40,8 @@ record NodeOptions(
         new SocketOptions(
             configuration.get(CollectivesConfiguration.NATIVE),
             configuration.get(CollectivesConfiguration.DIRECT),
-            configuration.get(CollectivesConfiguration.SEND_BUFFER).intValue()),
+            configuration.get(CollectivesConfiguration.SEND_BUFFER).intValue(),
+            configuration.get(CollectivesConfiguration.HEARTBEAT_TIMEOUT)),
         configuration.get(CollectivesConfiguration.CONNECT_TIMEOUT),
         context.security(),
         configuration.get(CollectivesConfiguration.WATCHDOG_TIMEOUT));

@@ -134,6 +134,8 @@ abstract class PendingWork implements Work {
         return;
       }
       entry.completed(cause == null);
+      // Before anybody sees it completed: what he begins then must not get the extension.
+      life.ephemeralTimeout().giveBack(extension);
       failure = cause;
       completed = true;
       dependents = future;
@@ -141,7 +143,6 @@ abstract class PendingWork implements Work {
     }
     life.end(this);
     life.completionHooks().tell(entry::snapshot);
-    life.ephemeralTimeout().giveBack(extension);
     if (dependents != null) {
       settle(dependents);
     }

@@ -24,6 +24,9 @@ public final class TcpMessageReceiver extends SimpleChannelInboundHandler<ByteBu
   private ChannelHandlerContext context;
   private volatile boolean ended;
 
+  /** How the connection ended; null until it has. */
+  private String end;
+
   private TcpMessageReceiver(int source, MessageMatcher matcher, TcpMessagePath.PathEnd pathEnd) {
     this.source = source;
     this.matcher = matcher;
@@ -129,6 +132,10 @@ public final class TcpMessageReceiver extends SimpleChannelInboundHandler<ByteBu
 
   private void gone(String how) {
     matcher.forget(source);
+    if (end != null) {
+      return;
+    }
+    end = how;
     if (ended && underWay.isEmpty()) {
       return;
     }
@@ -177,6 +184,10 @@ public final class TcpMessageReceiver extends SimpleChannelInboundHandler<ByteBu
           .executor()
           .execute(
               () -> {
+                if (end != null) {
+                  receive.fail(new CollectiveException(end));
+                  return;
+                }
                 if (count > 0) {
                   underWay.put(id, receive);
                 }

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.sparkcollectives.OpType;
@@ -160,10 +161,10 @@ final class DumpSchema {
           .forEach((name, config) -> groups.add(group(asMap(config), asMap(map.get("pg_status")))));
       return new FlightDump(
           (int) number(map, "rank"),
-          (String) map.get("host"),
-          (String) map.get("executor"),
+          text(map, "host"),
+          text(map, "executor"),
           number(map, "task_attempt_id"),
-          (String) map.get("reason"),
+          text(map, "reason"),
           number(map, "time_taken_ns"),
           groups,
           ((List<?>) map.get("entries")).stream().map(each -> record(asMap(each))).toList());
@@ -173,11 +174,12 @@ final class DumpSchema {
   }
 
   private static GroupStatus group(Map<String, Object> config, Map<String, Object> statuses) {
-    String ranks = (String) config.get("ranks");
-    Map<String, Object> status = asMap(statuses.get((String) config.get("name")));
+    String name = text(config, "name");
+    String ranks = text(config, "ranks");
+    Map<String, Object> status = asMap(statuses.get(name));
     return new GroupStatus(
-        (String) config.get("name"),
-        (String) config.get("desc"),
+        name,
+        text(config, "desc"),
         Stream.of(ranks.substring(1, ranks.length() - 1).split(", *"))
             .map(Integer::valueOf)
             .collect(Collectors.toList()),
@@ -190,20 +192,19 @@ final class DumpSchema {
     List<?> dtypes = (List<?>) entry.get("input_dtypes");
     return new FlightRecord(
         number(entry, "record_id"),
-        (String) ((List<?>) entry.get("process_group")).get(0),
-        OpType.valueOf((String) entry.get("operation")),
+        Objects.requireNonNull((String) ((List<?>) entry.get("process_group")).get(0)),
+        OpType.valueOf(text(entry, "operation")),
         number(entry, "sequence_number"),
-        dtypes.isEmpty() ? "" : (String) dtypes.get(0),
+        dtypes.isEmpty() ? "" : Objects.requireNonNull((String) dtypes.get(0)),
         count(entry, "input_sizes"),
         count(entry, "output_sizes"),
         number(entry, "agreed_count"),
-        (String) entry.get("detail"),
+        text(entry, "detail"),
         (int) number(entry, "peer"),
         Boolean.TRUE.equals(entry.get("failed"))
             ? FlightRecord.State.FAILED
-            : FlightRecord.State.valueOf(
-                ((String) entry.get("state")).toUpperCase(java.util.Locale.ROOT)),
-        (String) entry.get("thread_name"),
+            : FlightRecord.State.valueOf(text(entry, "state").toUpperCase(java.util.Locale.ROOT)),
+        text(entry, "thread_name"),
         number(entry, "time_created_ns"),
         number(entry, "time_discovered_started_ns"),
         number(entry, "time_discovered_completed_ns"),
@@ -213,6 +214,10 @@ final class DumpSchema {
   private static long count(Map<String, Object> entry, String key) {
     List<?> sizes = (List<?>) entry.get(key);
     return sizes.isEmpty() ? 0 : ((Number) ((List<?>) sizes.get(0)).get(0)).longValue();
+  }
+
+  private static String text(Map<String, Object> map, String key) {
+    return Objects.requireNonNull((String) map.get(key), key);
   }
 
   private static long number(Map<String, Object> map, String key) {

@@ -16,6 +16,8 @@ public final class FailureCodec {
 
   private static final int VERSION = 1;
 
+  private static final Failure.Kind[] KINDS = Failure.Kind.values();
+
   /** Deep recursion makes stack traces of megabytes; nobody reads beyond this many characters. */
   private static final int MAX_CAUSE_CHARACTERS = 64 * 1024;
 
@@ -42,23 +44,35 @@ public final class FailureCodec {
     return bytes.toByteArray();
   }
 
-  /** The record that {@link #encode} made the bytes of. */
+  /**
+   * The record that {@link #encode} made the bytes of.
+   *
+   * @throws UncheckedIOException if it did not
+   */
   public static Failure decode(byte[] bytes) {
     try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes))) {
       int version = in.readUnsignedByte();
       if (version != VERSION) {
         throw new IOException("failure record of version " + version);
       }
-      Failure.Kind kind = Failure.Kind.values()[in.readUnsignedByte()];
+      int code = in.readUnsignedByte();
+      if (code >= KINDS.length) {
+        throw new IOException("failure record of the unknown kind " + code);
+      }
       int rank = in.readInt();
       String host = in.readUTF();
       String executorId = in.readUTF();
       long taskAttemptId = in.readLong();
       String operation = in.readUTF();
       long sequenceNumber = in.readLong();
-      String cause = new String(in.readNBytes(in.readInt()), StandardCharsets.UTF_8);
+      int length = in.readInt();
+      if (length != in.available()) {
+        throw new IOException(
+            "failure record whose cause has " + in.available() + " bytes, not " + length);
+      }
+      String cause = new String(in.readAllBytes(), StandardCharsets.UTF_8);
       return new Failure(
-          kind, rank, host, executorId, taskAttemptId, operation, sequenceNumber, cause);
+          KINDS[code], rank, host, executorId, taskAttemptId, operation, sequenceNumber, cause);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -3,8 +3,10 @@ package org.sparkcollectives.recorder;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.sparkcollectives.OpType;
+import org.sparkcollectives.testing.Threads;
 
 class RecordRingTest {
 
@@ -93,5 +95,53 @@ class RecordRingTest {
     record(world, 1);
     record(world, 2);
     assertThat(ring.groups()).extracting(GroupStatus::name).containsExactly("world");
+  }
+
+  @Test
+  void whoReadsWhileOthersRecordSeesWholeRecordsInTheirOrder() throws Exception {
+    int writers = 3;
+    int each = 100_000;
+    RecordRing ring = new RecordRing(4);
+    GroupRecords group = group(ring, "group");
+    AtomicInteger writing = new AtomicInteger(writers);
+    try (Threads threads = new Threads()) {
+      threads.runTogether(
+          writers + 1,
+          index -> {
+            if (index == writers) {
+              while (writing.get() > 0) {
+                checkWhole(group.records());
+              }
+              return null;
+            }
+            try {
+              for (int i = 0; i < each; i++) {
+                RecordRing.Entry entry = record(group, i);
+                entry.started();
+                entry.completed(i % 2 == 0);
+              }
+              return null;
+            } finally {
+              writing.decrementAndGet();
+            }
+          });
+    }
+    assertThat(group.records()).hasSize(4);
+    assertThat(group.records().get(3).id()).isEqualTo((long) writers * each - 1);
+  }
+
+  private static void checkWhole(List<FlightRecord> records) {
+    long before = -1;
+    for (FlightRecord record : records) {
+      FlightRecord.State state = record.state();
+      assertThat(record.id()).isGreaterThan(before);
+      assertThat(record.startedNanos() != 0).isEqualTo(state != FlightRecord.State.SCHEDULED);
+      assertThat(record.completedNanos() != 0)
+          .isEqualTo(state == FlightRecord.State.COMPLETED || state == FlightRecord.State.FAILED);
+      if (record.completedNanos() != 0) {
+        assertThat(record.completedNanos()).isGreaterThanOrEqualTo(record.startedNanos());
+      }
+      before = record.id();
+    }
   }
 }

@@ -4,12 +4,12 @@ import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
-import io.netty.channel.group.ChannelGroup;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.sparkcollectives.TransportException;
 import org.sparkcollectives.store.net.ClientHandshake;
 import org.sparkcollectives.store.net.ConnectionId;
@@ -26,7 +26,7 @@ final class Connecting {
   private static final long LAST_BACKOFF_MILLIS = 1000;
 
   private final Bootstrap bootstrap;
-  private final ChannelGroup channels;
+  private final Consumer<Channel> listener;
   private final TransportSecurity security;
   private final Endpoint peer;
   private final ConnectionId id;
@@ -36,9 +36,10 @@ final class Connecting {
   private final long start = System.nanoTime();
   private final CompletableFuture<Channel> connected = new CompletableFuture<>();
 
+  /** With who is told of each connection that is begun, on its event loop. */
   Connecting(
       Bootstrap bootstrap,
-      ChannelGroup channels,
+      Consumer<Channel> listener,
       TransportSecurity security,
       Endpoint peer,
       ConnectionId id,
@@ -46,7 +47,7 @@ final class Connecting {
       TcpTransport.Setup setup,
       Duration timeout) {
     this.bootstrap = bootstrap;
-    this.channels = channels;
+    this.listener = listener;
     this.security = security;
     this.peer = peer;
     this.id = id;
@@ -76,7 +77,7 @@ final class Connecting {
             new ChannelInitializer<Channel>() {
               @Override
               protected void initChannel(Channel channel) {
-                channels.add(channel);
+                listener.accept(channel);
                 ClientHandshake.addTo(channel.pipeline(), id, secret, security, left, ready);
               }
             })

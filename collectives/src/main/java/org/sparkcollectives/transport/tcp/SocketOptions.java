@@ -1,5 +1,7 @@
 package org.sparkcollectives.transport.tcp;
 
+import java.time.Duration;
+
 /**
  * How connections are used.
  *
@@ -7,5 +9,8 @@ package org.sparkcollectives.transport.tcp;
  * @param directAllowed whether collectives may use sockets themselves, beside Netty's event loops
  * @param sendBuffer the bytes that a connection asks the operating system to hold for it; 0 to
  *     leave that to the system
+ * @param silence how long an idle connection may get no answer from the other host, see {@link
+ *     KeepAlive}; 0 for any time
  */
-public record SocketOptions(boolean nativeAllowed, boolean directAllowed, int sendBuffer) {}
+public record SocketOptions(
+    boolean nativeAllowed, boolean directAllowed, int sendBuffer, Duration silence) {}

@@ -101,7 +101,7 @@ public final class TcpTransport implements AutoCloseable {
             new ChannelInitializer<Channel>() {
               @Override
               protected void initChannel(Channel channel) {
-                channels.add(channel);
+                begin(channel);
                 ServerHandshake.addTo(channel.pipeline(), receivers, security, connectTimeout);
               }
             });
@@ -164,8 +164,14 @@ public final class TcpTransport implements AutoCloseable {
       bootstrap.option(ChannelOption.SO_SNDBUF, sockets.sendBuffer());
     }
     Connecting connecting =
-        new Connecting(bootstrap, channels, security, peer, id, secret, setup, connectTimeout);
+        new Connecting(bootstrap, this::begin, security, peer, id, secret, setup, connectTimeout);
     return connecting.begin();
+  }
+
+  /** A connection begins. */
+  private void begin(Channel channel) {
+    channels.add(channel);
+    KeepAlive.on(channel, sockets.silence());
   }
 
   /**

@@ -11,7 +11,8 @@ import io.netty.handler.codec.TooLongFrameException;
  * <p>Passes each frame on as one contiguous {@link ByteBuf} without the length, which the next
  * handler releases. The length is checked before anything is allocated, and memory grows only with
  * the bytes that really come: announcing a large frame costs the other side nothing of ours. A
- * length out of bounds closes the connection with a {@link TooLongFrameException}.
+ * length out of bounds closes the connection with a {@link TooLongFrameException}; what comes until
+ * it is closed is dropped.
  */
 public final class FrameDecoder extends ChannelInboundHandlerAdapter {
 
@@ -21,6 +22,7 @@ public final class FrameDecoder extends ChannelInboundHandlerAdapter {
   private int lengthBytes;
   private int length;
   private ByteBuf body;
+  private boolean outOfBounds;
 
   /** A decoder that accepts frames of up to {@code maxLength} bytes. */
   public FrameDecoder(int maxLength) {
@@ -34,7 +36,7 @@ public final class FrameDecoder extends ChannelInboundHandlerAdapter {
       return;
     }
     try {
-      while (in.isReadable() && !context.isRemoved()) {
+      while (in.isReadable() && !outOfBounds && !context.isRemoved()) {
         if (lengthBytes < Integer.BYTES) {
           length = (length << 8) | in.readUnsignedByte();
           lengthBytes++;
@@ -46,7 +48,7 @@ public final class FrameDecoder extends ChannelInboundHandlerAdapter {
           passOnIfComplete(context, in);
         }
       }
-      if (in.isReadable()) {
+      if (in.isReadable() && !outOfBounds) {
         context.fireChannelRead(in.readRetainedSlice(in.readableBytes()));
       }
     } catch (TooLongFrameException e) {
@@ -59,6 +61,7 @@ public final class FrameDecoder extends ChannelInboundHandlerAdapter {
 
   private void checkLength() {
     if (length < 0 || length > maxLength) {
+      outOfBounds = true;
       throw new TooLongFrameException(
           "a frame of "
               + Integer.toUnsignedLong(length)

@@ -1,6 +1,7 @@
 package org.sparkcollectives.store.net;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;
 
@@ -71,10 +72,9 @@ final class HandshakeMessages {
     return bytes(message, NONCE_BYTES);
   }
 
+  /** The next bytes; memory is taken for them only once it is known that they are there. */
   static byte[] bytes(ByteBuf message, int count) {
-    byte[] bytes = new byte[count];
-    message.readBytes(bytes);
-    return bytes;
+    return ByteBufUtil.getBytes(message.readSlice(count));
   }
 
   static ConnectionId connectionId(ByteBuf message) {

@@ -94,9 +94,12 @@ final class RecordDecoder extends ChannelInboundHandlerAdapter {
     context.fireChannelInactive();
   }
 
+  /** What follows from the first failure, before the connection is closed, is no other one. */
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-    failed = true;
-    context.fireExceptionCaught(cause);
+    if (!failed) {
+      failed = true;
+      context.fireExceptionCaught(cause);
+    }
   }
 }

@@ -9,12 +9,15 @@ import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.channel.ChannelPromise;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.handler.codec.TooLongFrameException;
 import java.util.Random;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.RepetitionInfo;
 import org.junit.jupiter.api.Test;
+import org.sparkcollectives.testing.ReceivedBytes;
 
 class FrameDecoderTest {
 
@@ -58,6 +61,28 @@ class FrameDecoderTest {
           .hasMessageContaining(String.valueOf(MAX));
       assertThat(channel.isOpen()).isFalse();
       assertThat(in.refCnt()).isZero();
+    }
+  }
+
+  @Test
+  void afterALengthOutOfBoundsNothingIsTakenWhileTheConnectionIsStillClosing() {
+    for (int length : new int[] {MAX + 1, -1}) {
+      UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(false);
+      ReceivedBytes received = new ReceivedBytes();
+      // As TLS and the encryption of records do, which say goodbye first.
+      ChannelOutboundHandlerAdapter closesLater =
+          new ChannelOutboundHandlerAdapter() {
+            @Override
+            public void close(ChannelHandlerContext context, ChannelPromise promise) {}
+          };
+      EmbeddedChannel channel = new EmbeddedChannel(closesLater, new FrameDecoder(MAX), received);
+      channel.config().setAllocator(allocator);
+      channel.writeInbound(Unpooled.buffer().writeInt(length).writeInt(0));
+      channel.writeInbound(Unpooled.wrappedBuffer(new byte[100_000]));
+      assertThat(received.failures()).hasSize(1);
+      assertThat(received.messages()).isEmpty();
+      assertThat(allocator.metric().usedHeapMemory() + allocator.metric().usedDirectMemory())
+          .isZero();
     }
   }
 

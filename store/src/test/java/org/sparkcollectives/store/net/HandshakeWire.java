@@ -113,6 +113,12 @@ class HandshakeWire {
     return true;
   }
 
+  /** A message of the handshake as it goes over the wire. */
+  static byte[] frame(ByteBuf message) {
+    ByteBuf frame = Unpooled.buffer().writeShort(message.readableBytes()).writeBytes(message);
+    return ByteBufUtil.getBytes(frame);
+  }
+
   void exchange() {
     exchange(UnaryOperator.identity(), UnaryOperator.identity());
   }

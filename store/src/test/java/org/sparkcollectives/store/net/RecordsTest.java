@@ -161,6 +161,15 @@ class RecordsTest {
   }
 
   @Test
+  void whatComesBehindARecordThatIsRefusedIsNoFurtherFailure() {
+    byte[] wire = sent((byte) 1);
+    byte[] noLength = {-1, -1, -1, -1};
+    receiver.writeInbound(Unpooled.wrappedBuffer(wire, wire, wire, noLength));
+    assertThat(failure()).hasMessageContaining("not the next that the other side has sent");
+    assertThat(received.toByteArray()).containsExactly(1);
+  }
+
+  @Test
   void aRecordThatIsLeftOutIsNoticed() {
     assertThat(sent((byte) 1)).isNotEmpty();
     arrives(sent((byte) 2));

@@ -1,0 +1,15 @@
+package org.sparkcollectives;
+
+/** Groups made from groups whose ranks talk through AES-GCM. */
+class AesGcmGroupsTest extends GroupsContractTest {
+
+  @Override
+  GroupOptions options() {
+    return EncryptedRanks.options();
+  }
+
+  @Override
+  RankContext context(int rank) {
+    return EncryptedRanks.aesGcm();
+  }
+}

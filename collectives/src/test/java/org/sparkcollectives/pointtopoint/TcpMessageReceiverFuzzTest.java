@@ -1,0 +1,124 @@
+package org.sparkcollectives.pointtopoint;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.code_intelligence.jazzer.junit.FuzzTest;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.testing.FuzzedStream;
+
+/**
+ * What a peer can do with whatever it sends on a connection of messages, to a rank with two
+ * receives: each ends once, nothing beside its tensor is written, and the path's end is told once.
+ */
+class TcpMessageReceiverFuzzTest {
+
+  private static final int COUNT = 4;
+  private static final int TAG = 7;
+  private static final int UNTOUCHED = -1;
+
+  /** How a receive and the path went on. */
+  private static final class Events implements PostedReceive.Listener, TcpMessagePath.PathEnd {
+    private final List<String> ends = new ArrayList<>();
+    private int broken;
+
+    @Override
+    public void matched(int source) {
+      assertThat(source).isEqualTo(1);
+    }
+
+    @Override
+    public void received() {
+      ends.add("received");
+    }
+
+    @Override
+    public void failed(RuntimeException cause) {
+      ends.add(cause.getMessage());
+    }
+
+    @Override
+    public void finished(long lastCollective) {}
+
+    @Override
+    public void broken(Throwable cause) {
+      broken++;
+    }
+  }
+
+  static Stream<byte[]> seeds() {
+    byte[] offer = frame(MessageFrames.offer(alloc(), 0, TAG, DType.INT32, COUNT));
+    byte[] second = frame(MessageFrames.offer(alloc(), 1, TAG, DType.INT32, COUNT));
+    byte[] otherType = frame(MessageFrames.offer(alloc(), 1, TAG, DType.INT64, COUNT));
+    byte[] negative = frame(MessageFrames.offer(alloc(), 2, TAG, DType.INT32, -1));
+    byte[] end = frame(MessageFrames.end(alloc(), 3));
+    return Stream.of(
+        FuzzedStream.seed(0, offer, data(0, COUNT), end),
+        FuzzedStream.seed(3, offer, second, data(1, 2), data(0, COUNT), data(1, 2), end),
+        FuzzedStream.seed(0, offer, data(0, COUNT + 1)),
+        FuzzedStream.seed(0, offer, offer, data(0, COUNT)),
+        FuzzedStream.seed(0, data(0, COUNT)),
+        FuzzedStream.seed(1, otherType, negative),
+        FuzzedStream.seed(0, end, offer),
+        FuzzedStream.seed(0, frame(Unpooled.buffer().writeByte(9))));
+  }
+
+  private static ByteBufAllocator alloc() {
+    return UnpooledByteBufAllocator.DEFAULT;
+  }
+
+  private static byte[] data(long id, int count) {
+    return frame(
+        Unpooled.buffer().writeByte(MessageFrames.DATA).writeLong(id).writeZero(4 * count));
+  }
+
+  private static byte[] frame(ByteBuf content) {
+    ByteBuf frame = Unpooled.buffer().writeInt(content.readableBytes()).writeBytes(content);
+    content.release();
+    return ByteBufUtil.getBytes(frame);
+  }
+
+  @MethodSource("seeds")
+  @FuzzTest
+  void receivesEndOnceAndNothingBesideTheirTensorsIsWritten(byte[] input) {
+    int[] memory = new int[5 * COUNT];
+    Arrays.fill(memory, UNTOUCHED);
+    HostTensor all = HostTensor.wrap(DType.INT32, memory);
+    Events first = new Events();
+    Events second = new Events();
+    Events path = new Events();
+    MessageMatcher matcher = new MessageMatcher(0);
+    matcher.post(new PostedReceive(1, TAG, all.slice(COUNT, COUNT), first));
+    matcher.post(
+        new PostedReceive(PostedReceive.ANY_SOURCE, TAG, all.slice(3 * COUNT, COUNT), second));
+    EmbeddedChannel channel = new EmbeddedChannel();
+    TcpMessageReceiver.addTo(channel.pipeline(), 1, matcher, path);
+    for (byte[] piece : new FuzzedStream(input).pieces()) {
+      if (channel.isOpen()) {
+        channel.writeInbound(Unpooled.wrappedBuffer(piece));
+        channel.runPendingTasks();
+      }
+    }
+    channel.close();
+    channel.checkException();
+    matcher.close();
+    channel.finishAndReleaseAll();
+    assertThat(first.ends.size()).isLessThanOrEqualTo(1);
+    assertThat(second.ends.size()).isLessThanOrEqualTo(1);
+    assertThat(path.broken).isLessThanOrEqualTo(1);
+    for (int from : new int[] {0, 2 * COUNT, 4 * COUNT}) {
+      assertThat(Arrays.copyOfRange(memory, from, from + COUNT)).containsOnly(UNTOUCHED);
+    }
+  }
+}

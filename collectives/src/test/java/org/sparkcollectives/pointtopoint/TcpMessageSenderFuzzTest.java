@@ -1,0 +1,110 @@
+package org.sparkcollectives.pointtopoint;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.code_intelligence.jazzer.junit.FuzzTest;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.testing.FuzzedStream;
+
+/**
+ * What a peer can do with whatever it answers to a rank that has offered it two messages: each send
+ * ends at most once, and one that was refused never moves.
+ */
+class TcpMessageSenderFuzzTest {
+
+  /** How a send went on. */
+  private static final class Events implements PostedSend.Listener {
+    private final List<String> ends = new ArrayList<>();
+    private boolean matched;
+
+    @Override
+    public void matched() {
+      matched = true;
+    }
+
+    @Override
+    public void sent() {
+      ends.add("sent");
+    }
+
+    @Override
+    public void failed(RuntimeException cause) {
+      ends.add("failed");
+    }
+  }
+
+  static Stream<byte[]> seeds() {
+    byte[] accept = frame(MessageFrames.accept(alloc(), 0));
+    byte[] refuse = frame(MessageFrames.refuse(alloc(), 1, "rank 0 receives something else"));
+    byte[] end = frame(MessageFrames.end(alloc(), 3));
+    byte[] unknown = frame(MessageFrames.accept(alloc(), 77));
+    return Stream.of(
+        FuzzedStream.seed(0, accept, refuse, end),
+        FuzzedStream.seed(1, refuse, accept, end),
+        FuzzedStream.seed(0, accept, accept),
+        FuzzedStream.seed(0, unknown),
+        FuzzedStream.seed(0, end, accept),
+        FuzzedStream.seed(0, "\0\0\0\1x".getBytes(UTF_8)));
+  }
+
+  private static ByteBufAllocator alloc() {
+    return UnpooledByteBufAllocator.DEFAULT;
+  }
+
+  private static byte[] frame(ByteBuf content) {
+    ByteBuf frame = Unpooled.buffer().writeInt(content.readableBytes()).writeBytes(content);
+    content.release();
+    return ByteBufUtil.getBytes(frame);
+  }
+
+  @MethodSource("seeds")
+  @FuzzTest
+  void sendsEndOnceAndOneThatWasRefusedNeverMoves(byte[] input) {
+    List<String> ends = new ArrayList<>();
+    TcpMessageSender sender =
+        new TcpMessageSender(
+            new TcpMessageSender.Listener() {
+              @Override
+              public void finished(long lastCollective) {}
+
+              @Override
+              public void broken(String how) {
+                ends.add(how);
+              }
+            });
+    EmbeddedChannel channel = new EmbeddedChannel();
+    MessageFrames.addTo(channel.pipeline());
+    channel.pipeline().addLast(sender);
+    List<Events> sends = List.of(new Events(), new Events());
+    for (Events events : sends) {
+      HostTensor tensor = HostTensor.allocate(DType.FLOAT64, 3);
+      sender.offer(new PostedSend(7, tensor, events));
+    }
+    for (byte[] piece : new FuzzedStream(input).pieces()) {
+      if (channel.isOpen()) {
+        channel.writeInbound(Unpooled.wrappedBuffer(piece));
+        channel.runPendingTasks();
+      }
+    }
+    channel.close();
+    channel.checkException();
+    channel.finishAndReleaseAll();
+    assertThat(ends.size()).isLessThanOrEqualTo(1);
+    for (Events events : sends) {
+      assertThat(events.ends.size()).isLessThanOrEqualTo(1);
+      assertThat(events.matched || !events.ends.contains("sent")).isTrue();
+    }
+  }
+}

@@ -1,0 +1,90 @@
+package org.sparkcollectives.transport.shm;
+
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.testing.Threads;
+import org.sparkcollectives.transport.SharedStaging;
+import org.sparkcollectives.transport.SharedStaging.Phase;
+
+/** Ranks that pass chunks through their rooms, in operations of any length, one after the other. */
+@EnabledOnOs(OS.LINUX)
+class ShmStagingTest {
+
+  private static final int RANKS = 3;
+  private static final int OPERATIONS = 4000;
+  private static final int MOST_CHUNKS = 9;
+  private static final int LONGS = 16;
+
+  @Test
+  void aChunkIsSeenWholeAndItsRoomIsUsedAgainOnlyWhenAllHaveTakenIt(@TempDir Path folder)
+      throws Exception {
+    long seed = System.nanoTime();
+    System.out.println("seed " + seed);
+    SharedFile file = SharedFile.create(folder, ShmStaging.bytes(RANKS));
+    try (Threads threads = new Threads()) {
+      threads.runTogether(
+          RANKS,
+          rank -> {
+            run(new ShmStaging(file, rank, RANKS, Spinning::until), new Random(seed));
+            return null;
+          });
+    } finally {
+      file.close();
+    }
+  }
+
+  private static void run(SharedStaging staging, Random lengths) {
+    for (int operation = 0; operation < OPERATIONS; operation++) {
+      int chunks = lengths.nextInt(MOST_CHUNKS + 1);
+      for (int chunk = 0; chunk < chunks; chunk++) {
+        give(staging, operation, chunk);
+        for (int distance = 1; distance < RANKS; distance++) {
+          take(staging, (staging.rank() + distance) % RANKS, operation, chunk);
+        }
+        staging.reached(Phase.REDUCED, chunk);
+        staging.reached(Phase.TAKEN, chunk);
+      }
+      staging.finish(chunks);
+    }
+  }
+
+  private static void give(SharedStaging staging, int operation, int chunk) {
+    for (int distance = 1; distance < RANKS; distance++) {
+      int peer = (staging.rank() + distance) % RANKS;
+      staging.await(peer, Phase.TAKEN, chunk - staging.depth());
+    }
+    room(staging, staging.rank(), chunk).copyFrom(values(operation, chunk, staging.rank()));
+    staging.reached(Phase.GIVEN, chunk);
+  }
+
+  private static void take(SharedStaging staging, int peer, int operation, int chunk) {
+    staging.await(peer, Phase.GIVEN, chunk);
+    long[] found = new long[LONGS];
+    room(staging, peer, chunk).copyTo(found);
+    if (!Arrays.equals(found, values(operation, chunk, peer))) {
+      throw new AssertionError(
+          "operation " + operation + ", chunk " + chunk + " of rank " + peer + " is another");
+    }
+  }
+
+  /** The last elements of the room: the next room begins behind them. */
+  private static HostTensor room(SharedStaging staging, int rank, int chunk) {
+    HostTensor all = staging.room(rank, chunk, DType.INT64);
+    return all.slice(all.count() - LONGS, LONGS);
+  }
+
+  private static long[] values(int operation, int chunk, int rank) {
+    long[] values = new long[LONGS];
+    for (int i = 0; i < LONGS; i++) {
+      values[i] = (((long) operation * MOST_CHUNKS + chunk) * RANKS + rank) * LONGS + i;
+    }
+    return values;
+  }
+}

@@ -1,0 +1,45 @@
+package org.sparkcollectives.testing;
+
+import java.io.ByteArrayOutputStream;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * The input of a fuzz test as a stream of bytes that arrives in pieces: the first byte says how
+ * long each piece is, 0 for all in one, and the rest is the stream.
+ */
+public final class FuzzedStream {
+
+  private final byte[] input;
+
+  /** Of what a fuzzer made up. */
+  public FuzzedStream(byte[] input) {
+    this.input = input.clone();
+  }
+
+  /** An input whose pieces are of so many bytes, for a seed. */
+  public static byte[] seed(int pieceBytes, byte[]... parts) {
+    ByteArrayOutputStream seed = new ByteArrayOutputStream();
+    seed.write(pieceBytes);
+    for (byte[] part : parts) {
+      seed.writeBytes(part);
+    }
+    return seed.toByteArray();
+  }
+
+  /** All of it. */
+  public byte[] bytes() {
+    return Arrays.copyOfRange(input, Math.min(1, input.length), input.length);
+  }
+
+  /** Its pieces, in order. */
+  public List<byte[]> pieces() {
+    int length = input.length == 0 || input[0] == 0 ? Integer.MAX_VALUE : input[0] & 0xff;
+    List<byte[]> pieces = new ArrayList<>();
+    for (int at = 1; at < input.length; at += Math.min(length, input.length - at)) {
+      pieces.add(Arrays.copyOfRange(input, at, (int) Math.min(input.length, (long) at + length)));
+    }
+    return pieces;
+  }
+}

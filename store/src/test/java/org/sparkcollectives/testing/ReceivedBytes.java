@@ -1,0 +1,45 @@
+package org.sparkcollectives.testing;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import java.io.ByteArrayOutputStream;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The end of a test's pipeline: keeps copies of what comes, and what went wrong. */
+public final class ReceivedBytes extends ChannelInboundHandlerAdapter {
+
+  private final List<byte[]> messages = new ArrayList<>();
+  private final List<Throwable> failures = new ArrayList<>();
+
+  /** Each message, in order. */
+  public List<byte[]> messages() {
+    return messages;
+  }
+
+  /** The messages one after the other. */
+  public byte[] joined() {
+    ByteArrayOutputStream all = new ByteArrayOutputStream();
+    messages.forEach(all::writeBytes);
+    return all.toByteArray();
+  }
+
+  /** What handlers before this one have thrown or told. */
+  public List<Throwable> failures() {
+    return failures;
+  }
+
+  @Override
+  public void channelRead(ChannelHandlerContext context, Object message) {
+    ByteBuf bytes = (ByteBuf) message;
+    messages.add(ByteBufUtil.getBytes(bytes));
+    bytes.release();
+  }
+
+  @Override
+  public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+    failures.add(cause);
+  }
+}
