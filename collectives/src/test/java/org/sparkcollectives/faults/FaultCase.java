@@ -31,6 +31,9 @@ record FaultCase(
   private static final List<Fault> FAULTS = List.of(Fault.values());
   private static final List<Phase> PHASES = List.of(Phase.values());
 
+  /** Seeds that are near each other would begin with the same numbers. */
+  private static final long SPREAD = 0x9E3779B97F4A7C15L;
+
   /** How many cases it takes until each fault has come in each phase. */
   static final int ROUND = FAULTS.size() * PHASES.size();
 
@@ -41,7 +44,7 @@ record FaultCase(
     int combination = order.get(number % ROUND);
     Fault fault = FAULTS.get(combination % FAULTS.size());
     Phase phase = PHASES.get(combination / FAULTS.size());
-    Random random = new Random(seed * 31 + number);
+    Random random = new Random((seed * ROUND + number) * SPREAD);
     int size = 3 + random.nextInt(2);
     return new FaultCase(
         seed,

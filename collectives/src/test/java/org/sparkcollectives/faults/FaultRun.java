@@ -65,6 +65,7 @@ final class FaultRun implements AutoCloseable {
       lookAtFiles(problems);
     } catch (AssertionError e) {
       problems.add(e.getMessage());
+      ranks.forEach(each -> problems.add(each.all()));
     }
     replace(!problems.isEmpty());
     return new Result(problems, detection, text.toString());

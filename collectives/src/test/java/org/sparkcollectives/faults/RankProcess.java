@@ -82,6 +82,9 @@ final class RankProcess implements AutoCloseable {
       if (line.startsWith(word + "\t")) {
         return line.substring(word.length() + 1);
       }
+      if (line.startsWith("left\t")) {
+        throw new AssertionError("a rank was through before \"" + word + "\"");
+      }
     }
   }
 
@@ -94,6 +97,12 @@ final class RankProcess implements AutoCloseable {
       }
     }
     return last;
+  }
+
+  /** All that it has said, whether or not it was waited for. */
+  String all() {
+    lines.drainTo(recent);
+    return String.join(" / ", recent);
   }
 
   /** Forgets what it has said. */
