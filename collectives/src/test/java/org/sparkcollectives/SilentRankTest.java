@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -155,6 +156,42 @@ class SilentRankTest {
               } else {
                 over.await();
               }
+            }
+            return null;
+          });
+    }
+  }
+
+  @Test
+  void aCheckpointWaitsNoLongerForASilentStore() throws Exception {
+    CountDownLatch over = new CountDownLatch(2);
+    try (TcpStoreServer server = TcpStore.server("127.0.0.1", 0);
+        Wiretap wire = Wiretap.on(server.port())) {
+      RankThreads.run(
+          2,
+          rank -> {
+            try (Store store = TcpStore.connect("127.0.0.1", wire.port(), Duration.ofSeconds(50));
+                ProcessGroup world =
+                    ProcessGroups.create(
+                        store,
+                        rank,
+                        2,
+                        GroupOptions.defaults(),
+                        HostedRank.inNode(rank, TIMEOUT + "=1s"))) {
+              world.checkpoint("state", List.of(Tensor.of(1)));
+              world.barrier().await();
+              wire.cut();
+              long start = System.nanoTime();
+              assertThatThrownBy(() -> world.checkpoint("state", List.of(Tensor.of(2))))
+                  .isInstanceOf(CollectiveException.class)
+                  .hasMessageContaining("nothing has been heard of the group's store for");
+              assertThat(Duration.ofNanos(System.nanoTime() - start))
+                  .as("less than the store's own timeout")
+                  .isLessThan(Duration.ofSeconds(45));
+              over.countDown();
+              over.await();
+              // Else each word to the store on leaving would wait for an answer.
+              wire.breakConnections();
             }
             return null;
           });

@@ -19,12 +19,22 @@ record CheckpointRequests(RankGroup group, ProcessGroup view, Arguments argument
   void save(String name, List<Tensor> tensors, boolean replicated) {
     String operation = replicated ? "checkpoint-replicated" : "checkpoint";
     List<HostTensor> checked = checked(operation, name, tensors);
-    new Checkpoints(view, group.stores()::checkpoints).save(name, checked, replicated);
+    group
+        .life()
+        .askingStore(
+            () -> {
+              checkpoints().save(name, checked, replicated);
+              return null;
+            });
   }
 
   boolean restore(String name, List<Tensor> tensors) {
     List<HostTensor> checked = checked("restore", name, tensors);
-    return new Checkpoints(view, group.stores()::checkpoints).restore(name, checked);
+    return group.life().askingStore(() -> checkpoints().restore(name, checked));
+  }
+
+  private Checkpoints checkpoints() {
+    return new Checkpoints(view, group.stores()::checkpoints);
   }
 
   private List<HostTensor> checked(String operation, String name, List<Tensor> tensors) {

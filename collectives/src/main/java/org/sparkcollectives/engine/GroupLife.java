@@ -6,6 +6,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.Failure;
@@ -47,6 +48,7 @@ final class GroupLife implements AutoCloseable {
   private final CompletionHooks completionHooks;
   private final EphemeralTimeout ephemeralTimeout = new EphemeralTimeout();
   private final Set<PendingWork> pending = ConcurrentHashMap.newKeySet();
+  private final Set<StoreSteps> storeSteps = ConcurrentHashMap.newKeySet();
   private final AtomicBoolean reported = new AtomicBoolean();
   private volatile Thread caller = Thread.currentThread();
   private volatile CollectiveProgress progress = CollectiveProgress.NONE;
@@ -160,6 +162,23 @@ final class GroupLife implements AutoCloseable {
     return !pending.isEmpty();
   }
 
+  /** An operation that asks the store itself, and is no pending work meanwhile. */
+  private record StoreSteps(Thread thread, long beganNanos) {}
+
+  /**
+   * Runs an operation that asks the store itself: if nothing is heard of the store meanwhile, it
+   * waits as pending work does.
+   */
+  <T> T askingStore(Supplier<T> operation) {
+    StoreSteps steps = new StoreSteps(Thread.currentThread(), System.nanoTime());
+    storeSteps.add(steps);
+    try {
+      return operation.get();
+    } finally {
+      storeSteps.remove(steps);
+    }
+  }
+
   /** Looks at what has become overdue or vain. Called by the watchdog; does not block. */
   void look() {
     if (parent == null) {
@@ -259,14 +278,13 @@ final class GroupLife implements AutoCloseable {
    */
   void storeSilent(Duration patience, String cause) {
     long now = System.nanoTime();
-    for (PendingWork work : pending) {
-      if (work.ageNanos(now) > patience.toNanos()) {
-        failure.fail(
-            operation ->
-                new GroupAbortedException(
-                    operation + " of " + self.where() + " failed: " + cause, null));
-        return;
-      }
+    long longest = patience.toNanos();
+    if (pending.stream().anyMatch(work -> work.ageNanos(now) > longest)
+        || storeSteps.stream().anyMatch(steps -> now - steps.beganNanos() > longest)) {
+      failure.fail(
+          operation ->
+              new GroupAbortedException(
+                  operation + " of " + self.where() + " failed: " + cause, null));
     }
   }
 

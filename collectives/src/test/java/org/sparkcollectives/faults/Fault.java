@@ -1,0 +1,58 @@
+package org.sparkcollectives.faults;
+
+import org.sparkcollectives.Failure;
+
+/** What goes wrong with one rank, the victim. */
+enum Fault {
+  /** Its code throws, and the group is aborted with that. */
+  EXCEPTION("exception"),
+  /** It closes the group while others go on. */
+  EARLY_RETURN("early return"),
+  /** Its process is killed. */
+  KILL("kill -9"),
+  /** Its process stands still, until the others have noticed. */
+  STOP("kill -STOP"),
+  /** Its connections break. */
+  RESET("connection reset"),
+  /** What it sends, and what is sent to it, is dropped; no connection breaks. */
+  PARTITION("partition"),
+  /** It is busy in its own code for longer than the others' deadline. */
+  SLOW("slow rank");
+
+  private final String label;
+
+  Fault(String label) {
+    this.label = label;
+  }
+
+  /** As tables have it. */
+  String label() {
+    return label;
+  }
+
+  /** Whether the others may call it that. */
+  boolean mayBeCalled(Failure.Kind kind) {
+    return switch (this) {
+      case EXCEPTION -> kind == Failure.Kind.EXCEPTION;
+      case EARLY_RETURN -> kind == Failure.Kind.PEER_FINISHED;
+      // Silent where nobody is connected to it yet.
+      case KILL ->
+          kind == Failure.Kind.CONNECTION_RESET
+              || kind == Failure.Kind.EXECUTOR_LOST
+              || kind == Failure.Kind.SILENT;
+      case STOP, PARTITION -> kind == Failure.Kind.SILENT;
+      case RESET -> kind == Failure.Kind.CONNECTION_RESET;
+      case SLOW -> kind == Failure.Kind.TIMEOUT;
+    };
+  }
+
+  /** Whether the victim does it itself; else it is done to it. */
+  boolean isOwn() {
+    return this == EXCEPTION || this == EARLY_RETURN || this == SLOW;
+  }
+
+  /** Whether the connections of the ranks lead through {@link FaultyNetwork}. */
+  boolean isOfNetwork() {
+    return this == RESET || this == PARTITION;
+  }
+}

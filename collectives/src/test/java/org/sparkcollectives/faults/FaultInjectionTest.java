@@ -1,0 +1,74 @@
+package org.sparkcollectives.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.sparkcollectives.testing.LeakCheck;
+
+/**
+ * Every fault in every phase at some moment: nobody hangs, everybody else is told which rank it was
+ * and what happened to it, nothing is left behind, and the others go on without it.
+ *
+ * <p>Prints each case with its times, and a table of all. {@code -Dfaults.seed} and {@code
+ * -Dfaults.first} bring cases again, {@code -Dfaults.count} says how many.
+ */
+@EnabledOnOs(OS.LINUX)
+@ExtendWith(LeakCheck.class)
+class FaultInjectionTest {
+
+  private static final int SAMPLE = 30;
+  private static final int ALL = 1000;
+
+  /** So many that go wrong tell enough. */
+  private static final int MOST_PROBLEMS = 10;
+
+  @Test
+  void nothingHangsAndEverythingIsExplainedInASampleOfCases() throws Exception {
+    assertThatCasesEndWell(Integer.getInteger("faults.count", SAMPLE));
+  }
+
+  @Tag("faults")
+  @Test
+  void nothingHangsAndEverythingIsExplainedInAllCases() throws Exception {
+    assertThatCasesEndWell(Integer.getInteger("faults.count", ALL));
+  }
+
+  private static void assertThatCasesEndWell(int count) throws Exception {
+    long seed = Long.getLong("faults.seed", System.nanoTime() >>> 20);
+    int first = Integer.getInteger("faults.first", 0);
+    DetectionTimes times = new DetectionTimes();
+    List<String> wrong = new ArrayList<>();
+    long start = System.nanoTime();
+    int number = first;
+    try (FaultRun run = new FaultRun()) {
+      while (number < first + count && wrong.size() < MOST_PROBLEMS) {
+        FaultCase fault = FaultCase.of(seed, number);
+        FaultRun.Result result = run.run(fault);
+        System.out.println(result.text());
+        if (result.problems().isEmpty()) {
+          result.detectionMillis().ifPresent(millis -> times.add(fault, millis));
+        } else {
+          String problem = fault + ": " + String.join("; ", result.problems());
+          System.out.println("  WRONG: " + problem);
+          wrong.add(problem);
+        }
+        number++;
+      }
+    }
+    System.out.printf(
+        "%d cases of seed %d in %d s, from the fault to the last exception in ms, median / maximum"
+            + " (cases):%n%s",
+        number - first,
+        seed,
+        Duration.ofNanos(System.nanoTime() - start).toSeconds(),
+        times.table());
+    assertThat(wrong).isEmpty();
+  }
+}

@@ -1,0 +1,280 @@
+package org.sparkcollectives.faults;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.OptionalDouble;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+import org.sparkcollectives.store.TcpStore;
+import org.sparkcollectives.store.TcpStoreServer;
+
+/**
+ * Carries out cases with processes that live on from case to case, as executors do: what one leaves
+ * behind, the next would find. A process that was killed is replaced by another.
+ */
+final class FaultRun implements AutoCloseable {
+
+  private static final int PROCESSES = 4;
+
+  /** Connections that break before anything went through them are made again: so are they. */
+  private static final long RESET_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
+  private final Path folder;
+  private final List<RankProcess> processes = new ArrayList<>();
+
+  /** What came of one case. */
+  record Result(List<String> problems, OptionalDouble detectionMillis, String text) {}
+
+  /** With processes that make shared memory in a folder of this run. */
+  FaultRun() throws IOException, InterruptedException {
+    folder = Files.createTempDirectory(Path.of("/dev/shm"), "faults-");
+    for (int i = 0; i < PROCESSES; i++) {
+      processes.add(new RankProcess(folder));
+    }
+    for (RankProcess each : processes) {
+      each.await("started");
+    }
+  }
+
+  /** Carries out a case. After one with problems all processes are new. */
+  Result run(FaultCase fault) throws IOException, InterruptedException {
+    List<String> problems = new ArrayList<>();
+    OptionalDouble detection = OptionalDouble.empty();
+    StringBuilder text = new StringBuilder(fault.toString());
+    List<RankProcess> ranks = new ArrayList<>();
+    for (int rank = 0; rank < fault.size(); rank++) {
+      ranks.add(processes.get((fault.number() + rank) % PROCESSES));
+      ranks.get(rank).forget();
+    }
+    try (TcpStoreServer store = TcpStore.server("127.0.0.1", 0);
+        FaultyNetwork network =
+            fault.fault().isOfNetwork()
+                ? new FaultyNetwork(fault.size(), store.port(), fault.victim())
+                : null) {
+      List<Outcome> outcomes = new ArrayList<>();
+      long begun = carryOut(fault, ranks, store.port(), network, outcomes);
+      detection = judge(fault, outcomes, begun, problems, text);
+      awaitClosed(fault, ranks, network, problems);
+      lookAtRemains(fault, ranks, problems);
+      meetAgain(fault, ranks, store.port(), problems);
+      lookAtFiles(problems);
+    } catch (AssertionError e) {
+      problems.add(e.getMessage());
+      ranks.forEach(each -> problems.add(each.all()));
+    }
+    replace(!problems.isEmpty());
+    return new Result(problems, detection, text.toString());
+  }
+
+  /** From the beginning of the phase until the last rank has said how it ended; when it was hit. */
+  private long carryOut(
+      FaultCase fault,
+      List<RankProcess> ranks,
+      int storePort,
+      FaultyNetwork network,
+      List<Outcome> outcomes)
+      throws IOException, InterruptedException {
+    for (int rank = 0; rank < ranks.size(); rank++) {
+      String where =
+          network == null
+              ? storePort + "  0"
+              : network.storePort(rank) + " " + network.host(rank) + " " + network.port(rank);
+      ranks
+          .get(rank)
+          .send("case " + fault.seed() + " " + fault.number() + " " + rank + " " + where);
+    }
+    for (RankProcess each : ranks) {
+      each.await("ready");
+    }
+    for (RankProcess each : ranks) {
+      each.send("go");
+    }
+    long start = System.nanoTime();
+    long begun = 0;
+    RankProcess victim = ranks.get(fault.victim());
+    Thread resets = null;
+    if (!fault.fault().isOwn()) {
+      LockSupport.parkNanos(fault.moment().toNanos() - (System.nanoTime() - start));
+      begun = Outcome.now();
+      switch (fault.fault()) {
+        case KILL -> victim.kill();
+        case STOP -> victim.stop();
+        case PARTITION -> network.cut(fault.victim());
+        default -> {
+          resets = new Thread(() -> resetAgainAndAgain(fault, network), "resets");
+          resets.start();
+        }
+      }
+    }
+    for (int rank = 0; rank < ranks.size(); rank++) {
+      boolean isVictim = rank == fault.victim();
+      outcomes.add(isVictim ? null : Outcome.decode(ranks.get(rank).await("ended")));
+    }
+    if (resets != null) {
+      resets.interrupt();
+      resets.join();
+    }
+    if (fault.fault() == Fault.STOP) {
+      victim.resume();
+    }
+    if (fault.fault() != Fault.KILL) {
+      outcomes.set(fault.victim(), Outcome.decode(victim.await("ended")));
+    }
+    return fault.fault().isOwn() ? begunBy(victim, outcomes.get(fault.victim())) : begun;
+  }
+
+  private static long begunBy(RankProcess victim, Outcome outcome) {
+    String begun = victim.said("fault");
+    if (begun == null) {
+      throw new AssertionError("the victim ended before the fault: " + outcome);
+    }
+    return Long.parseLong(begun);
+  }
+
+  private static void resetAgainAndAgain(FaultCase fault, FaultyNetwork network) {
+    while (!Thread.currentThread().isInterrupted()) {
+      if (fault.phase() == Phase.RENDEZVOUS) {
+        network.resetToStore(fault.victim());
+      } else {
+        network.resetToRanks(fault.victim());
+      }
+      LockSupport.parkNanos(RESET_AGAIN_NANOS);
+    }
+  }
+
+  private static OptionalDouble judge(
+      FaultCase fault,
+      List<Outcome> outcomes,
+      long begun,
+      List<String> problems,
+      StringBuilder text) {
+    OptionalDouble last = OptionalDouble.empty();
+    for (int rank = 0; rank < outcomes.size(); rank++) {
+      Outcome outcome = outcomes.get(rank);
+      if (outcome == null) {
+        continue;
+      }
+      double millis = (outcome.micros() - begun) / 1e3;
+      text.append(
+          String.format(
+              Locale.ROOT,
+              "%n  rank %d after %.1f ms: %s %s %s",
+              rank,
+              millis,
+              outcome.exception(),
+              outcome.kind(),
+              outcome.ranks()));
+      if (rank == fault.victim()) {
+        text.append(" (the victim)");
+      } else {
+        if (!Verdict.allows(fault, outcome)) {
+          problems.add("rank " + rank + " ended with " + outcome);
+        }
+        if (!outcome.isWell()) {
+          last = OptionalDouble.of(Math.max(last.orElse(0), millis));
+        }
+      }
+    }
+    return last;
+  }
+
+  /** The victim may wait for a network that it is cut off from, which then breaks for good. */
+  private static void awaitClosed(
+      FaultCase fault, List<RankProcess> ranks, FaultyNetwork network, List<String> problems)
+      throws IOException, InterruptedException {
+    for (int rank = 0; rank < ranks.size(); rank++) {
+      if (rank != fault.victim()) {
+        String closing = ranks.get(rank).await("closed");
+        if (!closing.isEmpty()) {
+          problems.add("rank " + rank + " could not close: " + closing);
+        }
+        String shrunk = ranks.get(rank).said("shrunk");
+        if (shrunk != null && !shrunk.equals(String.valueOf(fault.size() - 1))) {
+          problems.add("rank " + rank + " could not go on in what is left of the group: " + shrunk);
+        }
+      }
+    }
+    if (network != null) {
+      network.end();
+    }
+    if (fault.fault() != Fault.KILL) {
+      ranks.get(fault.victim()).await("closed");
+    }
+  }
+
+  private static void lookAtRemains(FaultCase fault, List<RankProcess> ranks, List<String> problems)
+      throws IOException, InterruptedException {
+    for (int rank = 0; rank < ranks.size(); rank++) {
+      if (rank != fault.victim() || fault.fault() != Fault.KILL) {
+        String left = ranks.get(rank).await("left");
+        if (!left.isEmpty()) {
+          problems.add("rank " + rank + " has left behind: " + left);
+        }
+        problems.addAll(ranks.get(rank).leaks());
+      }
+    }
+  }
+
+  /** All but the victim make another group. */
+  private static void meetAgain(
+      FaultCase fault, List<RankProcess> ranks, int storePort, List<String> problems)
+      throws IOException, InterruptedException {
+    List<RankProcess> others = new ArrayList<>(ranks);
+    others.remove(fault.victim());
+    for (int rank = 0; rank < others.size(); rank++) {
+      others
+          .get(rank)
+          .send(
+              "next " + rank + " " + others.size() + " " + storePort + " after-" + fault.number());
+    }
+    String expected = others.size() * (others.size() + 1) / 2 + "\twhole";
+    for (RankProcess each : others) {
+      String reduced = each.await("reduced");
+      if (!reduced.equals(expected)) {
+        problems.add("in the group after it: " + reduced);
+      }
+      String left = each.await("left");
+      if (!left.isEmpty()) {
+        problems.add("the group after it has left behind: " + left);
+      }
+    }
+  }
+
+  private void lookAtFiles(List<String> problems) throws IOException {
+    try (Stream<Path> files = Files.list(folder)) {
+      files.forEach(each -> problems.add("left in the folder of shared memory: " + each));
+    }
+  }
+
+  private void replace(boolean all) throws IOException, InterruptedException {
+    List<RankProcess> begun = new ArrayList<>();
+    for (int i = 0; i < processes.size(); i++) {
+      if (all || !processes.get(i).isAlive()) {
+        processes.get(i).close();
+        processes.set(i, new RankProcess(folder));
+        begun.add(processes.get(i));
+      }
+    }
+    for (RankProcess each : begun) {
+      each.await("started");
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    for (RankProcess each : processes) {
+      each.close();
+    }
+    try (Stream<Path> files = Files.list(folder)) {
+      for (Path each : files.toList()) {
+        Files.delete(each);
+      }
+    }
+    Files.delete(folder);
+  }
+}

@@ -1,0 +1,53 @@
+package org.sparkcollectives.faults;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.sparkcollectives.CollectivesConfiguration;
+import org.sparkcollectives.HostedRank;
+import org.sparkcollectives.config.ConfigEntry;
+import org.sparkcollectives.store.net.TransportSecurity;
+
+/** How long is waited for what, and the settings that follow. */
+final class FaultSettings {
+
+  /** After which a process that gives no sign of life is silent. */
+  static final Duration HEARTBEAT = Duration.ofSeconds(2);
+
+  /** How long ranks wait for each other in a rendezvous in which something goes wrong. */
+  static final Duration RENDEZVOUS = Duration.ofSeconds(2);
+
+  /** The deadline of operations where a rank is slow. */
+  static final Duration DEADLINE = Duration.ofSeconds(1);
+
+  /** The deadline of all others, which nothing here should have to wait for. */
+  static final Duration PATIENCE = Duration.ofSeconds(45);
+
+  /** Whoever has not ended by then hangs. */
+  static final Duration HANG = Duration.ofSeconds(60);
+
+  private FaultSettings() {}
+
+  /**
+   * What hosts a rank of a process.
+   *
+   * @param host the address that peers are told; empty for its own
+   * @param port the port to listen on; 0 for any
+   */
+  static HostedRank context(String folder, String host, int port) {
+    List<String> settings = new ArrayList<>();
+    set(settings, CollectivesConfiguration.SHM_FOLDER, folder);
+    set(settings, CollectivesConfiguration.HEARTBEAT_TIMEOUT, HEARTBEAT.toMillis() + "ms");
+    set(settings, CollectivesConfiguration.HEARTBEAT_INTERVAL, HEARTBEAT.toMillis() / 10 + "ms");
+    if (!host.isEmpty()) {
+      set(settings, CollectivesConfiguration.HOST, host);
+      set(settings, CollectivesConfiguration.PORT, String.valueOf(port));
+      set(settings, CollectivesConfiguration.PORT_MAX_RETRIES, "0");
+    }
+    return new HostedRank(settings, TransportSecurity.plain());
+  }
+
+  private static void set(List<String> settings, ConfigEntry<?> entry, String value) {
+    settings.add(entry.key() + "=" + value);
+  }
+}

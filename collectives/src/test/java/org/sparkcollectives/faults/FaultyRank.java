@@ -1,0 +1,62 @@
+package org.sparkcollectives.faults;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.util.Iterator;
+
+/**
+ * A process that is a rank of one group after the other, to one of whose ranks something happens in
+ * each case. Does what its input says, and prints how it went, a line for each step:
+ *
+ * <pre>
+ *   case SEED NUMBER RANK STORE-PORT HOST PORT   it takes part in a case, and prints
+ *                  ready                         that it is about to begin with the phase
+ *   go             fault                         when it does itself what goes wrong
+ *                  ended OUTCOME                 what became of its operation, see {@link Outcome}
+ *                  shrunk                        that it has reduced in what is left of the group
+ *                  closed                        that it has closed all, or why it could not
+ *                  left                          what is still there of the library: nothing
+ *   next RANK SIZE STORE-PORT NAME               it joins another group, and prints
+ *                  reduced                       that it has reduced in it
+ * </pre>
+ */
+final class FaultyRank {
+
+  private FaultyRank() {}
+
+  /** With the folder in which shared memory is made. Ends with its input. */
+  public static void main(String[] arguments) throws IOException {
+    String folder = arguments[0];
+    Remains remains = new Remains(folder);
+    Iterator<String> commands =
+        new BufferedReader(new InputStreamReader(System.in, UTF_8)).lines().iterator();
+    System.out.println("started");
+    while (commands.hasNext()) {
+      String[] words = commands.next().split(" ", -1);
+      int[] numbers = new int[words.length];
+      for (int i = 0; i < words.length; i++) {
+        numbers[i] = words[i].matches("\\d{1,9}") ? Integer.parseInt(words[i]) : -1;
+      }
+      if (words[0].equals("case")) {
+        FaultCase fault = FaultCase.of(Long.parseLong(words[1]), numbers[2]);
+        new RankOfCase(
+                fault,
+                numbers[3],
+                numbers[4],
+                FaultSettings.context(folder, words[5], numbers[6]),
+                () -> {
+                  System.out.println("ready");
+                  commands.next();
+                })
+            .run();
+      } else {
+        RankOfCase.meetAgain(
+            numbers[1], numbers[2], numbers[3], words[4], FaultSettings.context(folder, "", 0));
+      }
+      System.out.println("left\t" + String.join("; ", remains.await()));
+    }
+  }
+}

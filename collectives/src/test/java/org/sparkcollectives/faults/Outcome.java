@@ -1,0 +1,97 @@
+package org.sparkcollectives.faults;
+
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Arrays;
+import java.util.stream.Collectors;
+import org.sparkcollectives.CollectiveTimeoutException;
+import org.sparkcollectives.Failure;
+import org.sparkcollectives.PeerFailedException;
+
+/**
+ * How a rank's part in a case ended, as its process prints it.
+ *
+ * @param micros when, in microseconds since the epoch, so that all processes of a host agree
+ * @param exception the simple name of what was thrown; {@link #NOTHING} where all went well
+ * @param kind the {@link Failure.Kind} of the record, or a dash
+ * @param ranks the rank of the record, or those missing at a deadline, with commas; or a dash
+ * @param message what a user reads, with what is known of the cause
+ */
+record Outcome(long micros, String exception, String kind, String ranks, String message) {
+
+  /** In place of an exception. */
+  static final String NOTHING = "nothing";
+
+  private static final String NONE = "-";
+
+  /** Now, in microseconds since the epoch. */
+  static long now() {
+    return ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
+  }
+
+  /** Of a rank that needed nobody any more. */
+  static Outcome well(String message) {
+    return new Outcome(now(), NOTHING, NONE, NONE, message);
+  }
+
+  /** Of a rank whose operation has thrown. */
+  static Outcome of(Throwable thrown) {
+    long at = now();
+    String exception = thrown.getClass().getSimpleName();
+    if (thrown instanceof PeerFailedException peer) {
+      Failure failure = peer.failure();
+      return new Outcome(
+          at,
+          exception,
+          failure.kind().name(),
+          String.valueOf(failure.rank()),
+          peer.getMessage() + " | " + failure.cause());
+    }
+    if (thrown instanceof CollectiveTimeoutException timeout) {
+      String missing =
+          Arrays.stream(timeout.missingRanks())
+              .mapToObj(String::valueOf)
+              .collect(Collectors.joining(","));
+      return new Outcome(
+          at,
+          exception,
+          Failure.Kind.TIMEOUT.name(),
+          missing.isEmpty() ? NONE : missing,
+          text(timeout));
+    }
+    return new Outcome(at, exception, NONE, NONE, text(thrown));
+  }
+
+  private static String text(Throwable thrown) {
+    StringBuilder text = new StringBuilder(String.valueOf(thrown.getMessage()));
+    for (Throwable cause = thrown.getCause(); cause != null; cause = cause.getCause()) {
+      text.append(" | ").append(cause);
+    }
+    return text.toString();
+  }
+
+  /** What {@link #decode} reads. */
+  String encode() {
+    String line = message.replace('\n', ' ').replace('\t', ' ');
+    return String.join("\t", String.valueOf(micros), exception, kind, ranks, line);
+  }
+
+  static Outcome decode(String text) {
+    String[] fields = text.split("\t", 5);
+    return new Outcome(Long.parseLong(fields[0]), fields[1], fields[2], fields[3], fields[4]);
+  }
+
+  boolean isWell() {
+    return exception.equals(NOTHING);
+  }
+
+  /** Whether it names this rank, and no other. */
+  boolean names(int rank) {
+    return ranks.equals(String.valueOf(rank));
+  }
+
+  /** Whether it does not know which rank it was. */
+  boolean namesNobody() {
+    return ranks.equals(NONE);
+  }
+}

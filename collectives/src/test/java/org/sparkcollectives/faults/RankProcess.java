@@ -1,0 +1,160 @@
+package org.sparkcollectives.faults;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+
+/** A process with {@link FaultyRank}, which is told what to do and says what it does. */
+final class RankProcess implements AutoCloseable {
+
+  /** Several JVMs that start and end on a few cores. Any of them may leak a buffer. */
+  private static final List<String> OPTIONS =
+      List.of(
+          "-Xmx256m",
+          "-XX:+UseSerialGC",
+          "-XX:TieredStopAtLevel=1",
+          "-Dio.netty.leakDetection.level=paranoid");
+
+  /** For the stacks of all threads to be printed. */
+  private static final Duration STACKS = Duration.ofSeconds(3);
+
+  private final Process process;
+  private final Path log;
+  private final PrintStream commands;
+  private final BlockingQueue<String> lines = new LinkedBlockingQueue<>();
+  private final List<String> recent = new ArrayList<>();
+  private boolean killed;
+
+  /**
+   * Starts one; {@link #await} {@code "started"} tells when it is there.
+   *
+   * @param folder where it is to make shared memory
+   */
+  RankProcess(Path folder) throws IOException {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(OPTIONS);
+    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+    command.addAll(List.of(FaultyRank.class.getName(), folder.toString()));
+    log = Files.createTempFile("faulty-rank-", ".log");
+    process = new ProcessBuilder(command).redirectError(log.toFile()).start();
+    commands = new PrintStream(process.getOutputStream(), true, UTF_8);
+    BufferedReader reader =
+        new BufferedReader(new InputStreamReader(process.getInputStream(), UTF_8));
+    Thread thread = new Thread(() -> reader.lines().forEach(lines::add), "lines-of-rank");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  /** Tells it to do something. */
+  void send(String command) {
+    commands.println(command);
+  }
+
+  /**
+   * Waits until it says a word, and passes over what it says before.
+   *
+   * @return what comes with the word
+   * @throws AssertionError with its threads' stacks if it does not say so before it hangs
+   */
+  String await(String word) throws IOException, InterruptedException {
+    long end = System.nanoTime() + FaultSettings.HANG.toNanos();
+    while (true) {
+      String line = lines.poll(end - System.nanoTime(), TimeUnit.NANOSECONDS);
+      if (line == null) {
+        throw new AssertionError("hangs instead of \"" + word + "\": " + stacks());
+      }
+      recent.add(line);
+      if (line.equals(word)) {
+        return "";
+      }
+      if (line.startsWith(word + "\t")) {
+        return line.substring(word.length() + 1);
+      }
+      if (line.startsWith("left\t")) {
+        throw new AssertionError("a rank was through before \"" + word + "\"");
+      }
+    }
+  }
+
+  /** What it has said so far with a word, of that which was waited for; null for nothing. */
+  String said(String word) {
+    String last = null;
+    for (String line : recent) {
+      if (line.startsWith(word + "\t")) {
+        last = line.substring(word.length() + 1);
+      }
+    }
+    return last;
+  }
+
+  /** All that it has said, whether or not it was waited for. */
+  String all() {
+    lines.drainTo(recent);
+    return String.join(" / ", recent);
+  }
+
+  /** Forgets what it has said. */
+  void forget() {
+    recent.clear();
+  }
+
+  private String stacks() throws IOException, InterruptedException {
+    signal("-QUIT");
+    StringBuilder text = new StringBuilder(String.join("\n", recent));
+    for (String line = "";
+        line != null;
+        line = lines.poll(STACKS.toMillis(), TimeUnit.MILLISECONDS)) {
+      text.append('\n').append(line);
+    }
+    return text.append('\n').append(Files.readString(log)).toString();
+  }
+
+  /** Whether it was not killed, and has not ended. */
+  boolean isAlive() {
+    return !killed && process.isAlive();
+  }
+
+  /** Kills it, and returns at once. */
+  void kill() {
+    killed = true;
+    process.destroyForcibly();
+  }
+
+  /** Stops it as it stands. */
+  void stop() throws IOException, InterruptedException {
+    signal("-STOP");
+  }
+
+  /** Lets it go on. */
+  void resume() throws IOException, InterruptedException {
+    signal("-CONT");
+  }
+
+  private void signal(String name) throws IOException, InterruptedException {
+    new ProcessBuilder("kill", name, String.valueOf(process.pid())).start().waitFor();
+  }
+
+  /** What it has logged about buffers that were not released; normally empty. */
+  List<String> leaks() throws IOException {
+    return Files.readAllLines(log).stream().filter(line -> line.contains("LEAK:")).toList();
+  }
+
+  /** Ends it, whatever it does. */
+  @Override
+  public void close() throws IOException {
+    process.destroyForcibly();
+    Files.deleteIfExists(log);
+  }
+}

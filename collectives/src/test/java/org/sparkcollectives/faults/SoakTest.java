@@ -1,0 +1,115 @@
+package org.sparkcollectives.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.sparkcollectives.store.TcpStore;
+import org.sparkcollectives.store.TcpStoreServer;
+import org.sparkcollectives.testing.ForkedJvm;
+
+/**
+ * Many collectives in groups that come and go leave a process as large as it was: heap, direct
+ * memory, mapped files, descriptors and threads. Prints what it measures; {@code -Dsoak.seed} draws
+ * the same again.
+ */
+@EnabledOnOs(OS.LINUX)
+class SoakTest {
+
+  private static final int SHARE = 4_000;
+  private static final int ALL = 1_000_000;
+  private static final int MEASURES = 10;
+
+  /** What is loaded, compiled or pooled late is no leak; what grows with the operations is. */
+  private static final int WARM = 3;
+
+  private static final long HEAP_TOLERANCE = 4L << 20;
+  private static final long DIRECT_TOLERANCE = 1L << 20;
+
+  /** Threads that run what nobody waits for end when they have had nothing to do for a while. */
+  private static final int THREAD_TOLERANCE = 10;
+
+  /** One that is just being closed. */
+  private static final int DESCRIPTOR_TOLERANCE = 4;
+
+  private static final Duration LIMIT = Duration.ofHours(2);
+
+  @Test
+  void aProcessStaysAsLargeAsItWasInAShareOfTheCollectives() throws Exception {
+    assertFlat(SHARE);
+  }
+
+  @Tag("soak")
+  @Test
+  void aProcessStaysAsLargeAsItWasInAMillionCollectives() throws Exception {
+    assertFlat(ALL);
+  }
+
+  private static void assertFlat(int count) throws Exception {
+    long seed = Long.getLong("soak.seed", System.nanoTime());
+    long start = System.nanoTime();
+    List<ForkedJvm> ranks = new ArrayList<>();
+    try (TcpStoreServer store = TcpStore.server("127.0.0.1", 0)) {
+      for (int rank = 0; rank < SoakRank.SIZE; rank++) {
+        ranks.add(
+            ForkedJvm.start(
+                List.of("-Xmx256m", "-XX:+UseSerialGC"),
+                SoakRank.class,
+                String.valueOf(rank),
+                String.valueOf(store.port()),
+                String.valueOf(count),
+                String.valueOf(seed),
+                String.valueOf(MEASURES)));
+      }
+      ranks.get(0).awaitOutput("done", LIMIT);
+      for (int rank = 0; rank < SoakRank.SIZE; rank++) {
+        ForkedJvm process = ranks.get(rank);
+        assertThat(process.exitStatus()).as(process.output()).isZero();
+        assertFlat(rank, footprints(process), "of rank " + rank + " with seed " + seed);
+      }
+      assertThat(store.listKeys()).as("keys left in the store").isEmpty();
+    } finally {
+      ranks.forEach(ForkedJvm::close);
+    }
+    System.out.printf(
+        "%,d collectives among %d processes with seed %d took %d s%n",
+        count, SoakRank.SIZE, seed, Duration.ofNanos(System.nanoTime() - start).toSeconds());
+  }
+
+  private static List<Footprint> footprints(ForkedJvm process) {
+    String word = "footprint ";
+    return process
+        .output()
+        .lines()
+        .filter(line -> line.startsWith(word))
+        .map(line -> Footprint.decode(line.substring(word.length())))
+        .toList();
+  }
+
+  private static void assertFlat(int rank, List<Footprint> all, String whose) {
+    all.forEach(each -> System.out.println("rank " + rank + ": " + each));
+    assertThat(all).hasSize(MEASURES);
+    Footprint first = all.get(WARM - 1);
+    for (Footprint each : all.subList(WARM, all.size())) {
+      assertThat(each.heap()).as("heap " + whose).isLessThan(first.heap() + HEAP_TOLERANCE);
+      assertThat(each.netty())
+          .as("Netty's direct memory " + whose)
+          .isLessThanOrEqualTo(first.netty() + DIRECT_TOLERANCE);
+      assertThat(each.direct())
+          .as("direct memory " + whose)
+          .isLessThanOrEqualTo(first.direct() + DIRECT_TOLERANCE);
+      assertThat(each.mapped()).as("mapped memory " + whose).isLessThanOrEqualTo(first.mapped());
+      assertThat(each.descriptors())
+          .as("descriptors " + whose)
+          .isLessThanOrEqualTo(first.descriptors() + DESCRIPTOR_TOLERANCE);
+      assertThat(each.threads())
+          .as("threads " + whose)
+          .isLessThanOrEqualTo(first.threads() + THREAD_TOLERANCE);
+    }
+  }
+}
