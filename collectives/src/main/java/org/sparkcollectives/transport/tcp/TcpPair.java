@@ -193,9 +193,11 @@ final class TcpPair implements Pair, Progress.Send {
             expected.operation(),
             expected.dtype(),
             expected.count());
-    // Before the connection ends, so that its end is not taken for the cause.
-    if (source instanceof NettySource netty) {
-      netty.close();
+    // Before the connection ends, so that its end is not taken for the cause: also where messages
+    // come through memory, and the connection only tells of the end.
+    NettySource watching = sourceChannel.pipeline().get(NettySource.class);
+    if (watching != null) {
+      watching.close();
     }
     ReturnPath.refuse(sourceChannel, mismatch.getMessage());
     return mismatch;
