@@ -19,6 +19,7 @@ import org.sparkcollectives.OpType;
 import org.sparkcollectives.TransportException;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.Cancellation;
+import org.sparkcollectives.transport.Endpoint;
 import org.sparkcollectives.transport.EventCount;
 import org.sparkcollectives.transport.OperationHeader;
 import org.sparkcollectives.transport.PathListener;
@@ -66,7 +67,7 @@ class RefusedMessageTest {
         0,
         2,
         new byte[32],
-        rank -> null,
+        rank -> new Endpoint(rank, "node-" + rank, "", "10.0.0.1", 7000, "1", -1),
         new Progress(new EventCount(Duration.ZERO), never),
         new SocketWait(),
         null,
