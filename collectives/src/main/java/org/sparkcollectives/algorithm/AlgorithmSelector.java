@@ -222,6 +222,10 @@ public final class AlgorithmSelector {
       slotCollectives.broadcast(slots, tensor, root);
       return;
     }
+    if (peers.region() != null) {
+      sharedBroadcast.runWhereAllIsSeen(peers.region(), tensor, root);
+      return;
+    }
     SharedRegion region = peers.regionFor(peers.rank() == root ? List.of(tensor) : List.of());
     if (region != null) {
       sharedBroadcast.run(region, tensor, root);
