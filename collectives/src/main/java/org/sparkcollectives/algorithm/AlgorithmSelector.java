@@ -28,6 +28,7 @@ public final class AlgorithmSelector {
   private final SharedGather sharedGather = new SharedGather();
   private final SharedScatter sharedScatter = new SharedScatter();
   private final SharedAllToAll sharedAllToAll = new SharedAllToAll();
+  private final CopiedAllReduce copiedAllReduce = new CopiedAllReduce();
   private final SharedAllReduce sharedAllReduce = new SharedAllReduce();
   private final StagedAllReduce stagedAllReduce = new StagedAllReduce();
   private final SharedReduce sharedReduce = new SharedReduce();
@@ -49,6 +50,10 @@ public final class AlgorithmSelector {
     SharedSlots slots = slotsFor(peers, op);
     if (slots != null) {
       slotCollectives.allReduce(slots, tensor, kernel);
+      return;
+    }
+    if (peers.region() != null && CopiedAllReduce.isFor(peers.size(), tensor.byteSize())) {
+      copiedAllReduce.run(peers.region(), tensor, kernel);
       return;
     }
     SharedRegion region = regionFor(peers, op, List.of(tensor));
