@@ -66,6 +66,7 @@ class RefusedMessageTest {
         "group",
         0,
         2,
+        0,
         new byte[32],
         rank -> new Endpoint(rank, "node-" + rank, "", "10.0.0.1", 7000, "1", -1),
         new Progress(new EventCount(Duration.ZERO), never),
