@@ -1,6 +1,6 @@
 package org.sparkcollectives;
 
-/** The contract of Collectives over three connections to each peer. */
+/** Collectives over three connections to each peer. */
 class StripedCollectivesTest extends CollectivesContractTest {
 
   @Override

@@ -1,6 +1,6 @@
 package org.sparkcollectives;
 
-/** The contract of Groups over three connections to each peer. */
+/** Groups made from groups over three connections to each peer. */
 class StripedGroupsTest extends GroupsContractTest {
 
   @Override

@@ -1,6 +1,6 @@
 package org.sparkcollectives;
 
-/** The contract of Objects over three connections to each peer. */
+/** Objects over three connections to each peer. */
 class StripedObjectsTest extends ObjectsContractTest {
 
   @Override

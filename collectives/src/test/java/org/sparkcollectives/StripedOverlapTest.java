@@ -1,6 +1,6 @@
 package org.sparkcollectives;
 
-/** The contract of Overlap over three connections to each peer. */
+/** Overlapping operations over three connections to each peer. */
 class StripedOverlapTest extends OverlapContractTest {
 
   @Override

@@ -1,6 +1,6 @@
 package org.sparkcollectives;
 
-/** The contract of Redistribution over three connections to each peer. */
+/** Redistribution over three connections to each peer. */
 class StripedRedistributionTest extends RedistributionContractTest {
 
   @Override

@@ -1,6 +1,6 @@
 package org.sparkcollectives;
 
-/** The contract of Work over three connections to each peer. */
+/** Works over three connections to each peer. */
 class StripedWorkTest extends WorkContractTest {
 
   @Override
