@@ -105,14 +105,19 @@ class StripesTest {
         OVER_TCP,
         new HostedRank(List.of(connections(4), MIN_BYTES + 1000), TransportSecurity.plain()),
         group -> {
-          for (DType dtype :
-              List.of(DType.UINT8, DType.INT16, DType.FLOAT32, DType.INT64, DType.COMPLEX128)) {
-            for (int bytes : new int[] {1999, 2000, 2016, 2999, 3000, 3001, 3999, 4000, 4111}) {
+          for (int bytes : new int[] {1999, 2000, 2016, 2999, 3000, 3001, 3999, 4000, 4111}) {
+            for (DType dtype : List.of(DType.FLOAT32, DType.FLOAT64)) {
               int count = bytes / dtype.bytes();
               Tensor tensor = Samples.contribution(dtype, group.rank(), count);
               group.allReduce(tensor, ReduceOp.SUM).await();
               Samples.assertClose(tensor, Samples.model(ReduceOp.SUM, 3, count));
             }
+            byte[] copied = new byte[bytes];
+            if (group.rank() == 1) {
+              Arrays.fill(copied, (byte) 5);
+            }
+            group.broadcast(Tensor.wrap(DType.UINT8, copied), 1).await();
+            assertThat(copied).containsOnly(5);
           }
           return null;
         });
