@@ -68,7 +68,7 @@ class RefusedMessageTest {
         2,
         0,
         new byte[32],
-        rank -> new Endpoint(rank, "node-" + rank, "", "10.0.0.1", 7000, "1", -1),
+        rank -> new Endpoint(rank, "node-" + rank, "", "10.0.0.1", 7000, "1", 2, -1),
         new Progress(new EventCount(Duration.ZERO), never),
         new SocketWait(),
         null,
