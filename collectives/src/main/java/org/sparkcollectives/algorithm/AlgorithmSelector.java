@@ -17,11 +17,12 @@ import org.sparkcollectives.transport.SharedStaging;
  * <p>Where all ranks see one memory, that is used for everything, or its slots for what is small.
  * Else what {@link CostModel} predicts to take the least time is chosen among the algorithms that
  * can do it: a hierarchical one where some ranks see one memory, see {@link
- * HierarchicalAlgorithms}, or one that sends messages, see {@link MessageAlgorithms}.
+ * HierarchicalAlgorithms}, or one that sends messages, see {@link MessageAlgorithms}; that goes
+ * over several connections at once where the operation is large, see {@link StripedAlgorithms}.
  */
 public final class AlgorithmSelector {
 
-  private final MessageAlgorithms messages;
+  private final StripedAlgorithms messages;
   private final HierarchicalAlgorithms hierarchical;
   private final CoalescedAllReduce coalescedAllReduce = new CoalescedAllReduce();
   private final SparseAllReduce sparseAllReduce = new SparseAllReduce();
@@ -40,8 +41,8 @@ public final class AlgorithmSelector {
 
   /** A choice by these costs, which must be the same on all ranks. */
   public AlgorithmSelector(PathCosts costs) {
-    this.messages = new MessageAlgorithms(costs);
-    this.hierarchical = new HierarchicalAlgorithms(this, messages, costs);
+    this.messages = new StripedAlgorithms(costs);
+    this.hierarchical = new HierarchicalAlgorithms(this, messages.unstriped(), costs);
   }
 
   /** Reduces {@code tensor} over all ranks, in place. */
@@ -179,7 +180,7 @@ public final class AlgorithmSelector {
     if (peers.region() != null) {
       sharedGather.run(peers.region(), outputs, input, root);
     } else {
-      messages.gather(peers, outputs, input, root);
+      messages.unstriped().gather(peers, outputs, input, root);
     }
   }
 
@@ -188,7 +189,7 @@ public final class AlgorithmSelector {
     if (peers.region() != null) {
       sharedScatter.run(peers.region(), output, inputs, root);
     } else {
-      messages.scatter(peers, output, inputs, root);
+      messages.unstriped().scatter(peers, output, inputs, root);
     }
   }
 
@@ -216,7 +217,7 @@ public final class AlgorithmSelector {
       sharedAllToAll.run(region, Chunks.ofParts(outputs), Chunks.ofParts(inputs));
     } else {
       // Which way is faster would depend on sizes of which a rank knows only its own.
-      messages.allToAll(peers, Chunks.ofParts(outputs), Chunks.ofParts(inputs));
+      messages.unstriped().allToAll(peers, Chunks.ofParts(outputs), Chunks.ofParts(inputs));
     }
   }
 
@@ -247,7 +248,7 @@ public final class AlgorithmSelector {
     } else if (peers.region() != null) {
       sharedBarrier.run(peers.region());
     } else if (!hierarchical.barrier(peers)) {
-      messages.barrier(peers);
+      messages.unstriped().barrier(peers);
     }
   }
 }

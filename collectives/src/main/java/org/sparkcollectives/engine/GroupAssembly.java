@@ -17,9 +17,6 @@ import org.sparkcollectives.algorithm.CostModel;
 import org.sparkcollectives.algorithm.PathCosts;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.store.Store;
-import org.sparkcollectives.transport.EventCount;
-import org.sparkcollectives.transport.Progress;
-import org.sparkcollectives.transport.tcp.SocketWait;
 import org.sparkcollectives.watchdog.Watchdog;
 
 /**
@@ -120,10 +117,6 @@ record GroupAssembly(Store store, RankContext context, String path) {
                     local.heartbeatTurn(),
                     node.executor()))
             : new GroupLife(members, groupStore, context, node.executor(), parent);
-    SocketWait wait = new SocketWait();
-    Progress progress =
-        new Progress(new EventCount(spin(members, context.configuration()), wait), life.failure());
-    life.failure().onFailure(progress::signal);
     Channel channel = new Channel(node.executor());
     life.reportsProgressOf(channel::progress);
     GroupPaths paths =
@@ -132,11 +125,11 @@ record GroupAssembly(Store store, RankContext context, String path) {
             node,
             local,
             life,
-            progress,
-            wait,
+            WaitingPlace.of(life, spin(members, context.configuration())),
             options.transports().contains("heap"),
             members.hosts(options.transports().contains("shm") ? MOST_SHARING : 0),
             sharedMemory(members, options, context.configuration()));
+    paths.stripe(TcpConnections.of(members, context.configuration()), channel::partFailed);
     paths.open();
     RankMessages messages =
         new RankMessages(life, local.matchers().of(members.rank()), paths::messagesTo);

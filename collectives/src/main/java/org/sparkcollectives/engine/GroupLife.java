@@ -48,7 +48,7 @@ final class GroupLife implements AutoCloseable {
   private final CompletionHooks completionHooks;
   private final EphemeralTimeout ephemeralTimeout = new EphemeralTimeout();
   private final Set<PendingWork> pending = ConcurrentHashMap.newKeySet();
-  private final Set<StoreSteps> storeSteps = ConcurrentHashMap.newKeySet();
+  private final StoreSteps storeSteps = new StoreSteps();
   private final AtomicBoolean reported = new AtomicBoolean();
   private volatile Thread caller = Thread.currentThread();
   private volatile CollectiveProgress progress = CollectiveProgress.NONE;
@@ -162,21 +162,12 @@ final class GroupLife implements AutoCloseable {
     return !pending.isEmpty();
   }
 
-  /** An operation that asks the store itself, and is no pending work meanwhile. */
-  private record StoreSteps(Thread thread, long beganNanos) {}
-
   /**
    * Runs an operation that asks the store itself: if nothing is heard of the store meanwhile, it
    * waits as pending work does.
    */
   <T> T askingStore(Supplier<T> operation) {
-    StoreSteps steps = new StoreSteps(Thread.currentThread(), System.nanoTime());
-    storeSteps.add(steps);
-    try {
-      return operation.get();
-    } finally {
-      storeSteps.remove(steps);
-    }
+    return storeSteps.run(operation);
   }
 
   /** Looks at what has become overdue or vain. Called by the watchdog; does not block. */
@@ -280,7 +271,7 @@ final class GroupLife implements AutoCloseable {
     long now = System.nanoTime();
     long longest = patience.toNanos();
     if (pending.stream().anyMatch(work -> work.ageNanos(now) > longest)
-        || storeSteps.stream().anyMatch(steps -> now - steps.beganNanos() > longest)) {
+        || storeSteps.anyIsOlder(longest, now)) {
       failure.fail(
           operation ->
               new GroupAbortedException(
@@ -320,16 +311,24 @@ final class GroupLife implements AutoCloseable {
    */
   Throwable operationFailed(PendingWork work, Throwable thrown) {
     if (!failure.failed()) {
-      if (thrown instanceof TransportException transport && transport.peer() >= 0) {
-        pathBroken(transport.peer(), transport);
-      } else if (!(thrown instanceof PeerFailedException)) {
-        report(
-            self.failure(Failure.Kind.EXCEPTION, work.describe(), work.sequenceNumber(), thrown),
-            operation -> ownFailure(operation, thrown));
-      }
+      partFailed(work, thrown);
       awaitFailure();
     }
     return failure.failed() ? failure.exceptionFor(work.describe()) : thrown;
+  }
+
+  /** Turns what a part of an operation threw into the group's failure; does not wait for that. */
+  void partFailed(PendingWork work, Throwable thrown) {
+    if (failure.failed()) {
+      return;
+    }
+    if (thrown instanceof TransportException transport && transport.peer() >= 0) {
+      pathBroken(transport.peer(), transport);
+    } else if (!(thrown instanceof PeerFailedException)) {
+      report(
+          self.failure(Failure.Kind.EXCEPTION, work.describe(), work.sequenceNumber(), thrown),
+          operation -> ownFailure(operation, thrown));
+    }
   }
 
   /** What a failed message ends with: that it did not fit concerns its two ranks only. */

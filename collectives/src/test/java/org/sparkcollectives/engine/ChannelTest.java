@@ -40,7 +40,7 @@ class ChannelTest {
   @BeforeEach
   void begin() {
     RankContext context = RankContext.process();
-    Endpoint self = new Endpoint(0, "node", "host", "127.0.0.1", 1, "executor", -1);
+    Endpoint self = new Endpoint(0, "node", "host", "127.0.0.1", 1, "executor", 2, -1);
     Membership alone = Membership.withoutPeers("group", "a test", self, 1);
     RankHeartbeat none =
         RankHeartbeat.of(
