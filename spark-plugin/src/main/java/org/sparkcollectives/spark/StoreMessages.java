@@ -2,6 +2,7 @@ package org.sparkcollectives.spark;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.UUID;
 import org.sparkcollectives.store.StoreException;
 
@@ -18,6 +19,9 @@ import org.sparkcollectives.store.StoreException;
  *   CALL  session, a store's request   the reply is the store's
  *   WILL  session, group, record       what to publish if this client is lost; empty: nothing
  *   DUMP  session, stage, attempt, occasion, dump of a flight recorder
+ *   TEAR_DOWN session, patience, reason
+ *                                      the tasks of the stage are to fail, unless they end by
+ *                                      themselves within so many milliseconds
  *   CLOSE session                      the client is done
  *   reply: OK, bytes   or   REFUSED, text
  * </pre>
@@ -30,6 +34,7 @@ final class StoreMessages {
   static final byte WILL = 4;
   static final byte DUMP = 5;
   static final byte CHECKPOINTS = 6;
+  static final byte TEAR_DOWN = 7;
 
   private static final byte OK = 0;
   private static final byte REFUSED = 1;
@@ -78,7 +83,16 @@ final class StoreMessages {
         .array();
   }
 
-  /** The next text of {@code message}: its call, group or occasion. */
+  static byte[] tearDown(UUID session, Duration patience, String reason) {
+    byte[] why = reason.getBytes(StandardCharsets.UTF_8);
+    return head(TEAR_DOWN, session, Long.BYTES + Integer.BYTES + why.length)
+        .putLong(patience.toMillis())
+        .putInt(why.length)
+        .put(why)
+        .array();
+  }
+
+  /** The next text of {@code message}: its call, group, occasion or reason. */
   static String text(ByteBuffer message) {
     byte[] name = new byte[Math.min(message.getInt(), message.remaining())];
     message.get(name);

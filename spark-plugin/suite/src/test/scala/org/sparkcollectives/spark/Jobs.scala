@@ -5,6 +5,7 @@ import java.nio.file.{Files, Path, Paths}
 import org.apache.spark.{SparkContext, SparkEnv, TaskContext}
 import org.sparkcollectives.{
   CollectiveException,
+  GroupOptions,
   PeerFailedException,
   ProcessGroup,
   ReduceOp,
@@ -15,12 +16,14 @@ import org.sparkcollectives.{
 object Jobs {
 
   /** Runs `body` as the ranks of a barrier stage, the way of Scala. */
-  def ranks[R: scala.reflect.ClassTag](sc: SparkContext, size: Int)(
-      body: ProcessGroup => R
-  ): Seq[R] =
+  def ranks[R: scala.reflect.ClassTag](
+      sc: SparkContext,
+      size: Int,
+      options: GroupOptions = GroupOptions.defaults()
+  )(body: ProcessGroup => R): Seq[R] =
     sc.parallelize(0 until size, size)
       .barrier()
-      .mapPartitions(_ => Iterator(body(SparkCollectives.world())))
+      .mapPartitions(_ => Iterator(body(SparkCollectives.world(options))))
       .collect()
       .toSeq
 
