@@ -138,11 +138,11 @@ final class DriverStore {
 
   private void handle(RpcAddress sender, ByteBuffer message, Consumer<byte[]> reply) {
     try {
-      byte kind = message.get();
+      byte kind = StoreMessages.kind(message);
       UUID id = StoreMessages.session(message);
       switch (kind) {
         case StoreMessages.OPEN -> {
-          StageAttempt stage = new StageAttempt(message.getInt(), message.getInt());
+          StageAttempt stage = StoreMessages.stage(message);
           open(id, stage, CheckpointScopes.scope(StoreMessages.text(message), stage), sender);
           reply.accept(StoreMessages.ok(new byte[0]));
         }
@@ -158,13 +158,13 @@ final class DriverStore {
         case StoreMessages.DUMP -> {
           // Its stage may be over for the store: it is the failed ones that dump.
           dumps.receive(
-              new StageAttempt(message.getInt(), message.getInt()),
+              StoreMessages.stage(message),
               StoreMessages.text(message),
               StoreMessages.rest(message));
           reply.accept(StoreMessages.ok(new byte[0]));
         }
         case StoreMessages.TEAR_DOWN -> {
-          tearDown(id, message.getLong(), StoreMessages.text(message));
+          tearDown(id, StoreMessages.millis(message), StoreMessages.text(message));
           reply.accept(StoreMessages.ok(new byte[0]));
         }
         case StoreMessages.CLOSE -> {

@@ -94,9 +94,42 @@ final class StoreMessages {
 
   /** The next text of {@code message}: its call, group, occasion or reason. */
   static String text(ByteBuffer message) {
-    byte[] name = new byte[Math.min(message.getInt(), message.remaining())];
+    require(message, Integer.BYTES);
+    int length = message.getInt();
+    require(message, length);
+    byte[] name = new byte[length];
     message.get(name);
     return new String(name, StandardCharsets.UTF_8);
+  }
+
+  /** What the message is. */
+  static byte kind(ByteBuffer message) {
+    require(message, 1);
+    return message.get();
+  }
+
+  /** The next stage of {@code message}. */
+  static StageAttempt stage(ByteBuffer message) {
+    require(message, 2 * Integer.BYTES);
+    return new StageAttempt(message.getInt(), message.getInt());
+  }
+
+  /** The next milliseconds of {@code message}. */
+  static long millis(ByteBuffer message) {
+    require(message, Long.BYTES);
+    return message.getLong();
+  }
+
+  private static void require(ByteBuffer message, int bytes) {
+    if (bytes < 0 || bytes > message.remaining()) {
+      throw new IllegalArgumentException(
+          "a message of "
+              + message.limit()
+              + " bytes, which announces "
+              + bytes
+              + " more after "
+              + message.position());
+    }
   }
 
   static byte[] close(UUID session) {
@@ -117,7 +150,9 @@ final class StoreMessages {
         .putLong(session.getLeastSignificantBits());
   }
 
+  /** The next session of {@code message}. */
   static UUID session(ByteBuffer message) {
+    require(message, 2 * Long.BYTES);
     return new UUID(message.getLong(), message.getLong());
   }
 
@@ -130,8 +165,15 @@ final class StoreMessages {
     return ByteBuffer.allocate(1 + text.length).put(REFUSED).put(text).array();
   }
 
-  /** The store's reply. */
+  /**
+   * The store's reply.
+   *
+   * @throws StoreException with the store's words if it has refused
+   */
   static byte[] unwrap(byte[] reply) {
+    if (reply.length == 0) {
+      throw new StoreException("The driver's store gave an empty reply");
+    }
     byte[] content = new byte[reply.length - 1];
     System.arraycopy(reply, 1, content, 0, content.length);
     if (reply[0] != OK) {
