@@ -1,13 +1,11 @@
 package org.sparkcollectives.pointtopoint;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.sparkcollectives.pointtopoint.FuzzedConnection.alloc;
+import static org.sparkcollectives.pointtopoint.FuzzedConnection.frame;
 
 import com.code_intelligence.jazzer.junit.FuzzTest;
-import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufAllocator;
-import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
-import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -77,19 +75,9 @@ class TcpMessageReceiverFuzzTest {
         FuzzedStream.seed(0, frame(Unpooled.buffer().writeByte(9))));
   }
 
-  private static ByteBufAllocator alloc() {
-    return UnpooledByteBufAllocator.DEFAULT;
-  }
-
   private static byte[] data(long id, int count) {
     return frame(
         Unpooled.buffer().writeByte(MessageFrames.DATA).writeLong(id).writeZero(4 * count));
-  }
-
-  private static byte[] frame(ByteBuf content) {
-    ByteBuf frame = Unpooled.buffer().writeInt(content.readableBytes()).writeBytes(content);
-    content.release();
-    return ByteBufUtil.getBytes(frame);
   }
 
   @MethodSource("seeds")
@@ -107,14 +95,7 @@ class TcpMessageReceiverFuzzTest {
         new PostedReceive(PostedReceive.ANY_SOURCE, TAG, all.slice(3 * COUNT, COUNT), second));
     EmbeddedChannel channel = new EmbeddedChannel();
     TcpMessageReceiver.addTo(channel.pipeline(), 1, matcher, path);
-    for (byte[] piece : new FuzzedStream(input).pieces()) {
-      if (channel.isOpen()) {
-        channel.writeInbound(Unpooled.wrappedBuffer(piece));
-        channel.runPendingTasks();
-      }
-    }
-    channel.close();
-    channel.checkException();
+    FuzzedConnection.receive(channel, input);
     matcher.close();
     channel.finishAndReleaseAll();
     for (Events receive : List.of(first, second)) {

@@ -144,7 +144,10 @@ class ClusterFaultRun(sc: SparkContext, fault: ClusterFaultCase) extends Patienc
     case Failed(error) =>
       val first = error.getMessage.linesIterator.take(2).mkString(" ")
       text.append(s"\n  the job: ${first.take(300)}")
-      val named = (fault.victim +: lost).exists(rank => error.getMessage.contains(s"rank $rank"))
+      // In a rendezvous those that are missing are listed.
+      val named = (fault.victim +: lost).exists(rank =>
+        s"rank $rank\\b|not arrived: \\[[^]]*\\b$rank\\b".r.findFirstIn(error.getMessage).isDefined
+      )
       if (!named && !error.getMessage.contains(fault.fault.words))
         problems += s"the job's error does not say what happened: ${error.getMessage}"
   }

@@ -3,6 +3,7 @@ package org.sparkcollectives.spark
 import java.nio.file.{Files, Path, Paths}
 import java.time.Duration
 
+import scala.collection.mutable
 import scala.collection.mutable.ListBuffer
 
 import org.apache.spark.{SparkConf, SparkEnv}
@@ -20,7 +21,10 @@ class ClusterFaultSuite extends AnyFunSuite with LocalCluster {
 
   import ClusterFaultSuite._
 
-  private val shared = Files.createTempDirectory(Path.of("/dev/shm"), "faults-")
+  // Lazy, as an instance that runs nothing would leave it.
+  private lazy val shared = Files.createTempDirectory(Path.of("/dev/shm"), "faults-")
+
+  private val socketsBefore = mutable.Map.empty[String, Int]
 
   override def settings: Map[String, String] =
     Map(
@@ -41,7 +45,8 @@ class ClusterFaultSuite extends AnyFunSuite with LocalCluster {
   test("nothing hangs, everything is explained, and nothing is left behind") {
     val seed = java.lang.Long.getLong("faults.seed", System.nanoTime() >>> 20).toLong
     val first = Integer.getInteger("faults.first", 0).toInt
-    val count = Integer.getInteger("faults.count", Sample).toInt
+    val asBuilt = Integer.getInteger("collectives.faults.count", Sample)
+    val count = Integer.getInteger("faults.count", asBuilt).toInt
     val wrong = ListBuffer.empty[String]
     val start = System.nanoTime()
     def spent = System.nanoTime() - start
@@ -54,6 +59,8 @@ class ClusterFaultSuite extends AnyFunSuite with LocalCluster {
       number += 1
     }
     assertNothingIsLeft()
+    // Those that the driver has go when they have had nothing to do for five seconds.
+    eventually(s"no threads in the driver, but ${Remains.threads}")(Remains.threads.isEmpty)
     println(s"${number - first} cases of seed $seed in ${spent / 1000000000L} s")
     assert(wrong.isEmpty, wrong.mkString("\n"))
   }
@@ -66,6 +73,7 @@ class ClusterFaultSuite extends AnyFunSuite with LocalCluster {
       problems ++= run.problem
       assertTheNextJobRuns()
       problems ++= remains()
+      problems ++= furtherSockets()
     } catch {
       case e: Exception      => problems += e.toString
       case e: AssertionError => problems += e.toString
@@ -79,17 +87,27 @@ class ClusterFaultSuite extends AnyFunSuite with LocalCluster {
   private def remains(): Option[String] = {
     val path = shared.toString
     def files = shared.toFile.list().toSeq
-    def left = sc
-      .parallelize(0 until executors * cores * 2, executors * cores * 2)
-      .map(_ => Remains.now(path))
-      .collect()
-      .flatten
-      .distinct
-      .toSeq ++ files
+    def left =
+      onAllExecutors(() => Remains.now(path).mkString("\n")).filter(_.nonEmpty) ++ files
     val end = System.nanoTime() + Duration.ofSeconds(20).toNanos
     var found = left
     while (found.nonEmpty && System.nanoTime() < end) found = left
     if (found.isEmpty) None else Some(s"left behind: ${found.mkString(", ")}")
+  }
+
+  /** More than an executor had after its first case, and than Spark itself may open. */
+  private def furtherSockets(): Seq[String] =
+    onAllExecutors(() => s"${SparkEnv.get.executorId} ${Remains.sockets}")
+      .map(_.split(" "))
+      .flatMap { case Array(executor, count) =>
+        val before = socketsBefore.getOrElseUpdate(executor, count.toInt)
+        if (count.toInt <= before + SparksOwn) None
+        else Some(s"executor $executor has $count sockets, and had $before")
+      }
+
+  private def onAllExecutors(ask: () => String): Seq[String] = {
+    val tasks = executors * cores * 2
+    sc.parallelize(0 until tasks, tasks).map(_ => ask()).collect().distinct.toSeq
   }
 
   override def afterAll(): Unit =
@@ -105,6 +123,9 @@ object ClusterFaultSuite {
   /** On a busy machine the sample is smaller. */
   private val Budget = Duration.ofSeconds(75).toNanos
 
+  /** Connections between its own services, which come and go. */
+  private val SparksOwn = 16
+
   /** So many that go wrong tell enough. */
   private val MostProblems = 5
 }
@@ -112,20 +133,29 @@ object ClusterFaultSuite {
 /** What of the library is in a process in which there is no group. Apart from the suite. */
 object Remains {
 
-  /** Threads, memory and open files under `folder`, and sockets that listen beside Spark's own. */
+  /** Threads, and memory and open files under `folder`. */
   def now(folder: String): Seq[String] = {
     val executor = s"executor ${SparkEnv.get.executorId}"
-    val threads = Thread.getAllStackTraces.keySet
-      .toArray(Array.empty[Thread])
-      .map(_.getName)
-      .filter(_.startsWith("collectives-"))
     System.gc()
-    val maps = Files.readAllLines(Path.of("/proc/self/maps")).toArray.map(_.toString)
-    val descriptors = Path.of("/proc/self/fd").toFile.listFiles().map { each =>
-      try Files.readSymbolicLink(each.toPath).toString
-      catch { case _: java.io.IOException => "" }
-    }
-    threads.map(each => s"$executor: thread $each").toSeq ++
+    val maps = Files.readAllLines(Path.of("/proc/self/maps")).toArray.map(_.toString).toSeq
+    threads.map(each => s"$executor: thread $each") ++
       (maps ++ descriptors).filter(_.contains(folder)).map(each => s"$executor: $each")
   }
+
+  def threads: Seq[String] = Jobs.ownThreads.toSeq
+
+  /** How many sockets this process has. */
+  def sockets: Int = descriptors.count(_.startsWith("socket:"))
+
+  private def descriptors: Seq[String] =
+    Path
+      .of("/proc/self/fd")
+      .toFile
+      .listFiles()
+      .map { each =>
+        // One that is closed meanwhile leads nowhere.
+        try Files.readSymbolicLink(each.toPath).toString
+        catch { case _: java.io.IOException => "" }
+      }
+      .toSeq
 }

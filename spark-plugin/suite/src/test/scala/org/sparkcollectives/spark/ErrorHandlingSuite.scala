@@ -45,7 +45,7 @@ class ErrorHandlingSuite extends AnyFunSuite with LocalCluster {
     assertTheNextJobRuns()
   }
 
-  test("with tear down what a rank throws itself is the job's error, with its stack trace") {
+  test("with tear down what a rank throws itself is in the job's error, with its stack trace") {
     val error = intercept[SparkException] {
       Jobs.ranks(sc, 4, options(ErrorHandling.TEAR_DOWN)) { world =>
         world.barrier().await()

@@ -56,16 +56,20 @@ object Jobs {
     val slots = sc.defaultParallelism * 4
     sc.parallelize(0 until slots, slots)
       .map { _ =>
-        val ours = Thread.getAllStackTraces.keySet
-          .toArray(Array.empty[Thread])
-          .map(_.getName)
-          .filter(_.startsWith("collectives-"))
-        SparkEnv.get.executorId -> ours.toSet
+        SparkEnv.get.executorId -> ownThreads
       }
       .collect()
       .groupBy(_._1)
       .map { case (executor, found) => executor -> found.flatMap(_._2).toSet }
   }
+
+  /** Our threads in this JVM. */
+  def ownThreads: Set[String] =
+    Thread.getAllStackTraces.keySet
+      .toArray(Array.empty[Thread])
+      .map(_.getName)
+      .filter(_.startsWith("collectives-"))
+      .toSet
 
   def read(folder: Path, rank: Int): String = Files.readString(folder.resolve(rank.toString))
 
