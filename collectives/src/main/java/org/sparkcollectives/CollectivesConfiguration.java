@@ -357,12 +357,26 @@ public final class CollectivesConfiguration {
           .check(value -> !value.isNegative(), "0 or more")
           .defaultsTo(Duration.ofMinutes(1));
 
+  /** See {@link ErrorHandling}. */
+  public static final ConfigEntry<ErrorHandling> ERROR_HANDLING =
+      ConfigEntry.choice("spark.collectives.errorHandling", ErrorHandling.class)
+          .doc(
+              "What follows when an operation fails or is overdue. `CLEAN_UP_ONLY`: the group fails"
+                  + " on all ranks, and its operations throw. `TEAR_DOWN`: then the driver fails the"
+                  + " tasks, too, also those whose code swallows the exception or is stuck."
+                  + " `SKIP_CLEAN_UP`: the driver fails the tasks at once. `NONE`: the operation"
+                  + " throws on its own rank, and no other is told; see"
+                  + " [reliability](reliability.md).")
+          .since("0.1.0")
+          .defaultsTo(ErrorHandling.CLEAN_UP_ONLY);
+
   private CollectivesConfiguration() {}
 
   /** All of them, in the order of the documentation. */
   public static List<ConfigEntry<?>> entries() {
     return List.of(
         TIMEOUT,
+        ERROR_HANDLING,
         HEARTBEAT_TIMEOUT,
         HEARTBEAT_INTERVAL,
         WATCHDOG_TIMEOUT,

@@ -59,7 +59,8 @@ record GroupAssembly(Store store, RankContext context, String path) {
                 configuration.get(CollectivesConfiguration.TRANSPORTS).toArray(String[]::new))
             .withBackend(configuration.get(CollectivesConfiguration.BACKEND))
             .withDebugLevel(configuration.get(CollectivesConfiguration.DEBUG))
-            .withNanCheck(configuration.get(CollectivesConfiguration.NAN_CHECK)));
+            .withNanCheck(configuration.get(CollectivesConfiguration.NAN_CHECK))
+            .withErrorHandling(configuration.get(CollectivesConfiguration.ERROR_HANDLING)));
   }
 
   /** What the options leave open, as in the group that the new one is made from. */
@@ -79,6 +80,9 @@ record GroupAssembly(Store store, RankContext context, String path) {
     }
     if (resolved.nanCheck() == null) {
       resolved = resolved.withNanCheck(parent.nanCheck());
+    }
+    if (resolved.errorHandling() == null) {
+      resolved = resolved.withErrorHandling(parent.errorHandling());
     }
     return resolved;
   }
@@ -109,6 +113,7 @@ record GroupAssembly(Store store, RankContext context, String path) {
                 groupStore,
                 context,
                 node.executor(),
+                options.errorHandling(),
                 RankHeartbeat.of(
                     members,
                     groupStore,
@@ -116,7 +121,8 @@ record GroupAssembly(Store store, RankContext context, String path) {
                     context.configuration(),
                     local.heartbeatTurn(),
                     node.executor()))
-            : new GroupLife(members, groupStore, context, node.executor(), parent);
+            : new GroupLife(
+                members, groupStore, context, node.executor(), options.errorHandling(), parent);
     Channel channel = new Channel(node.executor());
     life.reportsProgressOf(channel::progress);
     GroupPaths paths =

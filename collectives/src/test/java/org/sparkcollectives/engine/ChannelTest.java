@@ -17,6 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.RepeatedTest;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.ErrorHandling;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.RankContext;
 import org.sparkcollectives.store.HashStore;
@@ -45,7 +46,7 @@ class ChannelTest {
     RankHeartbeat none =
         RankHeartbeat.of(
             alone, store, false, context.configuration(), new HeartbeatTurn(), executor);
-    life = new GroupLife(alone, store, context, executor, none);
+    life = new GroupLife(alone, store, context, executor, ErrorHandling.CLEAN_UP_ONLY, none);
   }
 
   @AfterEach
