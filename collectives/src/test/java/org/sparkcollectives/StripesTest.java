@@ -89,6 +89,49 @@ class StripesTest {
     }
   }
 
+  /** One rank of each node has a slice, and no shared memory with the other. */
+  @Test
+  void aColumnOfAHierarchyCutsWhatItExchanges() throws IOException {
+    try (LaneRelay relay = new LaneRelay(-1, 0)) {
+      GroupRuns.run(
+          3,
+          GroupOptions.defaults().withTransports("heap", "tcp"),
+          rank ->
+              context(
+                  relay,
+                  rank,
+                  connections(2),
+                  MIN_BYTES + "1k",
+                  "spark.collectives.cost.heap.latency=0s",
+                  "spark.collectives.cost.heap.bandwidth=1000t"),
+          group -> {
+            sumOf(group, 10_000);
+            group.barrier().await();
+            assertThat(relay.connections(FIRST_LANE)).isOne();
+            assertThat(relay.connections(SECOND_LANE)).isOne();
+            return null;
+          });
+    }
+  }
+
+  @Test
+  void whatGoesThroughSharedMemoryIsNotCut() throws IOException {
+    try (LaneRelay relay = new LaneRelay(-1, 0)) {
+      GroupRuns.run(
+          2,
+          GroupOptions.defaults().withTransports("shm", "tcp"),
+          rank -> context(relay, rank, connections(2), MIN_BYTES + "1k"),
+          group -> {
+            sumOf(group, 10_000);
+            float[] copied = new float[10_000];
+            group.broadcast(Tensor.of(copied), 0).await();
+            group.barrier().await();
+            assertThat(relay.connections(SECOND_LANE)).isZero();
+            return null;
+          });
+    }
+  }
+
   private static void sumOf(ProcessGroup group, int count) {
     float[] values = new float[count];
     Arrays.fill(values, group.rank() + 1);
