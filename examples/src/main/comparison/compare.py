@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -121,7 +122,7 @@ def table(path, operation, chosen, available):
         "operation": operation,
         "loadBefore": before,
         "loadAfter": os.getloadavg()[0],
-        "roundTripMicros": min(round_trips, default=None),
+        "roundTripMicros": statistics.median(round_trips) if round_trips else None,
         "rows": [
             {"bytes": 4 * count * parts, "count": count,
              "micros": {name: medians[count] for name, medians in best.items() if count in medians}}
