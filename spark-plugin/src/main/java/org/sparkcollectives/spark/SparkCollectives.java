@@ -137,6 +137,12 @@ public final class SparkCollectives {
     return world == null ? join(task, options, call) : world;
   }
 
+  /** The same for a task that is not the current thread's. */
+  static ProcessGroup worldOf(BarrierTaskContext task, GroupOptions options) {
+    ProcessGroup world = WORLDS.get(task.taskAttemptId());
+    return world == null ? join(task, options, "") : world;
+  }
+
   private static ProcessGroup join(BarrierTaskContext task, GroupOptions options, String call) {
     ProcessGroup world = WorldGroup.join(task, SparkEnv.get(), options, call);
     WORLDS.put(task.taskAttemptId(), world);
