@@ -79,6 +79,7 @@ from .objects import (
 )
 from .process_group import ProcessGroup
 from .reduce_op import ReduceOp
+from .runner import RankFailedError, report_progress, run
 from .session import configure, jar_path
 from .store import Store
 from .work import Work
@@ -95,6 +96,7 @@ __all__ = [
     "PeerFailedError",
     "ProcessGroup",
     "QueueEmptyError",
+    "RankFailedError",
     "ReduceOp",
     "Store",
     "StoreError",
@@ -136,7 +138,9 @@ __all__ = [
     "reduce",
     "reduce_scatter",
     "reduce_scatter_tensor",
+    "report_progress",
     "restore",
+    "run",
     "scatter",
     "scatter_object_list",
     "send",
