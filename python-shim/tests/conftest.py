@@ -9,7 +9,7 @@ import pytest
 os.environ["PYSPARK_PYTHON"] = sys.executable
 os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
 
-import spark_collectives as dist  # noqa: E402
+import spark_collectives as dist
 
 TESTS = os.path.dirname(__file__)
 

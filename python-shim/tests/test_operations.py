@@ -1,5 +1,6 @@
-import operation_cases as cases
 import pytest
+
+import operation_cases as cases
 
 #: Ranks, and whether they map the JVM's memory or send their arrays through the socket.
 WORLDS = [(1, True), (2, True), (4, True), (2, False)]
