@@ -24,6 +24,9 @@ PATHS = {
     "spark": ("Tasks of a Spark stage, local-cluster[2,2,1024]", ["--ranks={ranks}", "--compare"], []),
 }
 
+# The bare path, which small sizes are compared with.
+ROUND_TRIPS = {"jvm": "jvm", "host": "host", "mapping": "host", "tcp": "tcp"}
+
 
 def size(text):
     units = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
@@ -97,7 +100,10 @@ def table(path, operation, chosen, available):
             peer = available[name]
             runners.append(lambda name=name, peer=peer: {
                 name: peer(operation, chosen.ranks, chosen.time, counts(operation, chosen))})
+    round_trips = []
     for round_ in range(chosen.rounds):
+        if path in ROUND_TRIPS:
+            round_trips.append(float(peers.run(["sh", "examples/comparison", "--round-trip", ROUND_TRIPS[path], str(chosen.time)])))
         print(f"{PATHS[path][0]}: {operation}, round {round_ + 1} of {chosen.rounds}", file=sys.stderr)
         for runner in list(runners):
             try:
@@ -115,6 +121,7 @@ def table(path, operation, chosen, available):
         "operation": operation,
         "loadBefore": before,
         "loadAfter": os.getloadavg()[0],
+        "roundTripMicros": min(round_trips, default=None),
         "rows": [
             {"bytes": 4 * count * parts, "count": count,
              "micros": {name: medians[count] for name, medians in best.items() if count in medians}}

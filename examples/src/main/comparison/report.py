@@ -6,6 +6,9 @@ import platform
 
 OURS = "spark-collectives"
 
+# Above this a message takes longer than its way.
+SMALL_BYTES = 64 << 10
+
 
 def machine():
     model = platform.processor()
@@ -29,9 +32,11 @@ def micros(value):
 def markdown(table):
     names = list(dict.fromkeys(name for row in table["rows"] for name in row["micros"]))
     others = [name for name in names if name != OURS]
-    heads = ["size", "ours"] + [head for name in others for head in (name, f"{name} / ours")]
+    round_trip = table["roundTripMicros"]
+    heads = ["size", "ours"] + (["in round trips"] if round_trip else []) + [head for name in others for head in (name, f"{name} / ours")]
     lines = [
-        f"**{table['path']}: {table['operation']}**; load average {table['loadBefore']:.1f} before, {table['loadAfter']:.1f} after",
+        f"**{table['path']}: {table['operation']}**; load average {table['loadBefore']:.1f} before, {table['loadAfter']:.1f} after"
+        + (f"; bare round trip {round_trip:.2f} µs" if round_trip else ""),
         "",
         "| " + " | ".join(heads) + " |",
         "|" + "---|" * len(heads),
@@ -39,6 +44,8 @@ def markdown(table):
     for row in table["rows"]:
         own = row["micros"].get(OURS)
         cells = [size(row["bytes"]), micros(own)]
+        if round_trip:
+            cells.append(f"{own / round_trip:.2g}" if own and row["bytes"] <= SMALL_BYTES else "")
         for name in others:
             other = row["micros"].get(name)
             cells += [micros(other), f"{other / own:.3g}" if own and other else ""]

@@ -134,6 +134,31 @@ public final class CollectivesConfiguration {
           .check(value -> value >= 0 && value <= Integer.MAX_VALUE, "0 to 2147483647")
           .defaultsTo(4L << 20);
 
+  /** What {@link #CONNECTIONS} is where the ranks find it themselves. */
+  public static final String AUTO = "auto";
+
+  /** Over how many connections a large operation goes to each peer. */
+  public static final ConfigEntry<String> CONNECTIONS =
+      ConfigEntry.string("spark.collectives.tcp.connections")
+          .doc(
+              "Over how many connections a rank sends a large collective to each peer that it"
+                  + " reaches over TCP only, each with a thread of its own, 1 to 16. `auto`: two"
+                  + " where every rank can have two processors of its host, else one. The same for"
+                  + " all ranks.")
+          .since("0.1.0")
+          .check(value -> value.equals(AUTO) || value.matches("[1-9]|1[0-6]"), "auto, or 1 to 16")
+          .defaultsTo(AUTO);
+
+  /** What each of several connections gets at the least. */
+  public static final ConfigEntry<Long> CONNECTION_BYTES =
+      ConfigEntry.bytes("spark.collectives.tcp.connections.minBytes")
+          .doc(
+              "How many bytes of a collective each connection must get, or fewer are used. The same"
+                  + " for all ranks.")
+          .since("0.1.0")
+          .check(value -> value > 0, "more than 0")
+          .defaultsTo(1L << 20);
+
   /** How long a waiting thread spins. */
   public static final ConfigEntry<Duration> WAIT_SPIN =
       ConfigEntry.duration("spark.collectives.wait.spin")
@@ -332,12 +357,26 @@ public final class CollectivesConfiguration {
           .check(value -> !value.isNegative(), "0 or more")
           .defaultsTo(Duration.ofMinutes(1));
 
+  /** See {@link ErrorHandling}. */
+  public static final ConfigEntry<ErrorHandling> ERROR_HANDLING =
+      ConfigEntry.choice("spark.collectives.errorHandling", ErrorHandling.class)
+          .doc(
+              "What follows when an operation fails or is overdue. `CLEAN_UP_ONLY`: the group fails"
+                  + " on all ranks, and its operations throw. `TEAR_DOWN`: then the driver fails the"
+                  + " tasks, too, also those whose code swallows the exception or is stuck."
+                  + " `SKIP_CLEAN_UP`: the driver fails the tasks at once. `NONE`: the operation"
+                  + " throws on its own rank, and no other is told; see"
+                  + " [reliability](reliability.md).")
+          .since("0.1.0")
+          .defaultsTo(ErrorHandling.CLEAN_UP_ONLY);
+
   private CollectivesConfiguration() {}
 
   /** All of them, in the order of the documentation. */
   public static List<ConfigEntry<?>> entries() {
     return List.of(
         TIMEOUT,
+        ERROR_HANDLING,
         HEARTBEAT_TIMEOUT,
         HEARTBEAT_INTERVAL,
         WATCHDOG_TIMEOUT,
@@ -352,6 +391,8 @@ public final class CollectivesConfiguration {
         NATIVE,
         DIRECT,
         SEND_BUFFER,
+        CONNECTIONS,
+        CONNECTION_BYTES,
         WAIT_SPIN,
         COST_LATENCY,
         COST_OVERHEAD,

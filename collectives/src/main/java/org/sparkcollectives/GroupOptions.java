@@ -33,6 +33,7 @@ public final class GroupOptions implements Serializable {
     private String backend = "";
     private DebugLevel debugLevel;
     private Boolean nanCheck;
+    private ErrorHandling errorHandling;
     private int[] ranks = {};
     private boolean localSynchronization;
 
@@ -141,6 +142,15 @@ public final class GroupOptions implements Serializable {
   }
 
   /**
+   * With what follows when an operation fails or is overdue. It stays with this rank: others may
+   * choose otherwise, but what they then learn of each other depends on each one's choice.
+   */
+  public GroupOptions withErrorHandling(ErrorHandling value) {
+    Objects.requireNonNull(value, "error handling");
+    return with(copy -> copy.errorHandling = value);
+  }
+
+  /**
    * With the members of a group that is made from another, as global ranks; their order is that of
    * the new group's ranks. None means all, in their order.
    */
@@ -190,6 +200,13 @@ public final class GroupOptions implements Serializable {
   /** See {@link #withNanCheck}; null for that of the group it is made from, or as configured. */
   public Boolean nanCheck() {
     return choices.nanCheck;
+  }
+
+  /**
+   * See {@link #withErrorHandling}; null for that of the group it is made from, or as configured.
+   */
+  public ErrorHandling errorHandling() {
+    return choices.errorHandling;
   }
 
   /** See {@link #withRanks}; empty for all. */

@@ -3,6 +3,7 @@ package org.sparkcollectives;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Objects;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.object.KryoObjectCodec;
@@ -47,6 +48,21 @@ public interface RankContext {
 
   /** The rank has left a group. Must not block. */
   default void left(String group) {}
+
+  /**
+   * Fails what hosts the rank, because a group of it has failed whose {@link ErrorHandling} asks
+   * for that. Called once for each such group, by whichever thread notices; must not block, and
+   * must not throw.
+   *
+   * <p>A plain process has no task that could be failed alone, so by default nothing happens:
+   * operations throw as with {@link ErrorHandling#CLEAN_UP_ONLY}. Threads are not interrupted:
+   * those in the group's operations wake anyway, and the others are not the library's. A host that
+   * can end its ranks overrides this.
+   *
+   * @param cause the first cause, as far as this rank knows it
+   * @param patience how long the rank may take to end by itself
+   */
+  default void tearDown(CollectiveException cause, Duration patience) {}
 
   /**
    * Hands in a dump of the rank's flight recorder. Called on a thread of the library; may block for

@@ -35,6 +35,7 @@ class GroupOptionsTest {
     changes.put("backend", options -> options.withBackend("cpu:fake"));
     changes.put("debugLevel", options -> options.withDebugLevel(DebugLevel.DETAIL));
     changes.put("nanCheck", options -> options.withNanCheck(true));
+    changes.put("errorHandling", options -> options.withErrorHandling(ErrorHandling.SKIP_CLEAN_UP));
     changes.put("ranks", options -> options.withRanks(3, 1, 2));
     changes.put("localSynchronization", options -> options.withLocalSynchronization(true));
     return changes;
@@ -152,5 +153,8 @@ class GroupOptionsTest {
     assertThatNullPointerException()
         .isThrownBy(() -> options.withDebugLevel(null))
         .withMessage("debug level");
+    assertThatNullPointerException()
+        .isThrownBy(() -> options.withErrorHandling(null))
+        .withMessage("error handling");
   }
 }

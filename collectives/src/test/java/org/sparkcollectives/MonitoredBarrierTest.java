@@ -3,9 +3,13 @@ package org.sparkcollectives;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
 
@@ -32,6 +36,32 @@ class MonitoredBarrierTest {
           group.barrier().await();
           return null;
         });
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"1,x", "2", "-1", "0,"})
+  void aVerdictThatIsNoListOfRanksIsSaidToBeNone(String verdict) {
+    try (HashStore store = new HashStore()) {
+      GroupRuns.run(
+          store,
+          2,
+          GroupOptions.defaults().withName("watched"),
+          rank -> RankContext.process(),
+          group -> {
+            if (group.rank() == 1) {
+              store
+                  .withPrefix("watched")
+                  .withPrefix("monitored-barrier/0")
+                  .set("verdict", verdict.getBytes(StandardCharsets.UTF_8));
+              assertThatThrownBy(() -> group.monitoredBarrier(Duration.ofSeconds(30), true))
+                  .isExactlyInstanceOf(CollectiveException.class)
+                  .hasMessageContaining("monitored-barrier #0")
+                  .hasMessageContaining("what rank 0 says of the 2 ranks in the store is no list");
+            }
+            group.barrier().await();
+            return null;
+          });
+    }
   }
 
   @Test

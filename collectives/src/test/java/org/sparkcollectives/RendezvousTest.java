@@ -288,6 +288,11 @@ class RendezvousTest {
     assertThatRankIsRefused(
         GroupOptions.defaults(), "spark.collectives.cost.mesh=2", "cost.mesh of 2");
     assertThatRankIsRefused(
+        GroupOptions.defaults(),
+        "spark.collectives.tcp.connections=2",
+        "with spark.collectives.tcp.connections of 2, but another rank did with"
+            + " spark.collectives.tcp.connections of auto");
+    assertThatRankIsRefused(
         GroupOptions.defaults().withTransports("tcp"),
         "spark.collectives.transports=heap,shm,tcp",
         "over the transports [tcp], but another rank did over the transports [heap, shm, tcp]");

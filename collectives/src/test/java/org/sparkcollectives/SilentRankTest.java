@@ -128,15 +128,18 @@ class SilentRankTest {
     }
   }
 
-  @Test
-  void aRankThatHearsNothingOfItsStoreWaitsNoLongerThanForASilentRank() throws Exception {
-    CountDownLatch over = new CountDownLatch(1);
+  /**
+   * Runs two ranks in nodes of their own, which reach their store over a wire that can be cut.
+   *
+   * @param storeTimeout how long they would wait for the store if nobody noticed
+   */
+  private static void overWire(Duration storeTimeout, OverWire body) throws Exception {
     try (TcpStoreServer server = TcpStore.server("127.0.0.1", 0);
         Wiretap wire = Wiretap.on(server.port())) {
       RankThreads.run(
           2,
           rank -> {
-            try (Store store = TcpStore.connect("127.0.0.1", wire.port(), Duration.ofSeconds(20));
+            try (Store store = TcpStore.connect("127.0.0.1", wire.port(), storeTimeout);
                 ProcessGroup world =
                     ProcessGroups.create(
                         store,
@@ -144,57 +147,58 @@ class SilentRankTest {
                         2,
                         GroupOptions.defaults(),
                         HostedRank.inNode(rank, TIMEOUT + "=1s"))) {
-              world.barrier().await();
-              if (rank == 0) {
-                wire.cut();
-                assertThatThrownBy(() -> world.barrier().await())
-                    .isInstanceOf(GroupAbortedException.class)
-                    .hasMessageContaining("nothing has been heard of the group's store for");
-                // Else each word to the store on leaving would wait for an answer.
-                wire.breakConnections();
-                over.countDown();
-              } else {
-                over.await();
-              }
+              body.run(world, wire);
             }
             return null;
           });
     }
   }
 
+  private interface OverWire {
+    void run(ProcessGroup world, Wiretap wire) throws Exception;
+  }
+
+  @Test
+  void aRankThatHearsNothingOfItsStoreWaitsNoLongerThanForASilentRank() throws Exception {
+    CountDownLatch over = new CountDownLatch(1);
+    overWire(
+        Duration.ofSeconds(20),
+        (world, wire) -> {
+          world.barrier().await();
+          if (world.rank() == 0) {
+            wire.cut();
+            assertThatThrownBy(() -> world.barrier().await())
+                .isInstanceOf(GroupAbortedException.class)
+                .hasMessageContaining("nothing has been heard of the group's store for");
+            // Else each word to the store on leaving would wait for an answer.
+            wire.breakConnections();
+            over.countDown();
+          } else {
+            over.await();
+          }
+        });
+  }
+
   @Test
   void aCheckpointWaitsNoLongerForASilentStore() throws Exception {
     CountDownLatch over = new CountDownLatch(2);
-    try (TcpStoreServer server = TcpStore.server("127.0.0.1", 0);
-        Wiretap wire = Wiretap.on(server.port())) {
-      RankThreads.run(
-          2,
-          rank -> {
-            try (Store store = TcpStore.connect("127.0.0.1", wire.port(), Duration.ofSeconds(50));
-                ProcessGroup world =
-                    ProcessGroups.create(
-                        store,
-                        rank,
-                        2,
-                        GroupOptions.defaults(),
-                        HostedRank.inNode(rank, TIMEOUT + "=1s"))) {
-              world.checkpoint("state", List.of(Tensor.of(1)));
-              world.barrier().await();
-              wire.cut();
-              long start = System.nanoTime();
-              assertThatThrownBy(() -> world.checkpoint("state", List.of(Tensor.of(2))))
-                  .isInstanceOf(CollectiveException.class)
-                  .hasMessageContaining("nothing has been heard of the group's store for");
-              assertThat(Duration.ofNanos(System.nanoTime() - start))
-                  .as("less than the store's own timeout")
-                  .isLessThan(Duration.ofSeconds(45));
-              over.countDown();
-              over.await();
-              // Else each word to the store on leaving would wait for an answer.
-              wire.breakConnections();
-            }
-            return null;
-          });
-    }
+    overWire(
+        Duration.ofSeconds(50),
+        (world, wire) -> {
+          world.checkpoint("state", List.of(Tensor.of(1)));
+          world.barrier().await();
+          wire.cut();
+          long start = System.nanoTime();
+          assertThatThrownBy(() -> world.checkpoint("state", List.of(Tensor.of(2))))
+              .isInstanceOf(CollectiveException.class)
+              .hasMessageContaining("nothing has been heard of the group's store for");
+          assertThat(Duration.ofNanos(System.nanoTime() - start))
+              .as("less than the store's own timeout")
+              .isLessThan(Duration.ofSeconds(45));
+          over.countDown();
+          over.await();
+          // Else each word to the store on leaving would wait for an answer.
+          wire.breakConnections();
+        });
   }
 }

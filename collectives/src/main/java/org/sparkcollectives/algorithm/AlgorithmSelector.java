@@ -17,17 +17,19 @@ import org.sparkcollectives.transport.SharedStaging;
  * <p>Where all ranks see one memory, that is used for everything, or its slots for what is small.
  * Else what {@link CostModel} predicts to take the least time is chosen among the algorithms that
  * can do it: a hierarchical one where some ranks see one memory, see {@link
- * HierarchicalAlgorithms}, or one that sends messages, see {@link MessageAlgorithms}.
+ * HierarchicalAlgorithms}, or one that sends messages, see {@link MessageAlgorithms}; that goes
+ * over several connections at once where the operation is large, see {@link StripedAlgorithms}.
  */
 public final class AlgorithmSelector {
 
-  private final MessageAlgorithms messages;
+  private final StripedAlgorithms messages;
   private final HierarchicalAlgorithms hierarchical;
   private final CoalescedAllReduce coalescedAllReduce = new CoalescedAllReduce();
   private final SparseAllReduce sparseAllReduce = new SparseAllReduce();
   private final SharedGather sharedGather = new SharedGather();
   private final SharedScatter sharedScatter = new SharedScatter();
   private final SharedAllToAll sharedAllToAll = new SharedAllToAll();
+  private final CopiedAllReduce copiedAllReduce = new CopiedAllReduce();
   private final SharedAllReduce sharedAllReduce = new SharedAllReduce();
   private final StagedAllReduce stagedAllReduce = new StagedAllReduce();
   private final SharedReduce sharedReduce = new SharedReduce();
@@ -39,8 +41,8 @@ public final class AlgorithmSelector {
 
   /** A choice by these costs, which must be the same on all ranks. */
   public AlgorithmSelector(PathCosts costs) {
-    this.messages = new MessageAlgorithms(costs);
-    this.hierarchical = new HierarchicalAlgorithms(this, messages, costs);
+    this.messages = new StripedAlgorithms(costs);
+    this.hierarchical = new HierarchicalAlgorithms(this, messages.unstriped(), costs);
   }
 
   /** Reduces {@code tensor} over all ranks, in place. */
@@ -49,6 +51,10 @@ public final class AlgorithmSelector {
     SharedSlots slots = slotsFor(peers, op);
     if (slots != null) {
       slotCollectives.allReduce(slots, tensor, kernel);
+      return;
+    }
+    if (peers.region() != null && CopiedAllReduce.isFor(peers.size(), tensor.byteSize())) {
+      copiedAllReduce.run(peers.region(), tensor, kernel);
       return;
     }
     SharedRegion region = regionFor(peers, op, List.of(tensor));
@@ -174,7 +180,7 @@ public final class AlgorithmSelector {
     if (peers.region() != null) {
       sharedGather.run(peers.region(), outputs, input, root);
     } else {
-      messages.gather(peers, outputs, input, root);
+      messages.unstriped().gather(peers, outputs, input, root);
     }
   }
 
@@ -183,7 +189,7 @@ public final class AlgorithmSelector {
     if (peers.region() != null) {
       sharedScatter.run(peers.region(), output, inputs, root);
     } else {
-      messages.scatter(peers, output, inputs, root);
+      messages.unstriped().scatter(peers, output, inputs, root);
     }
   }
 
@@ -211,7 +217,7 @@ public final class AlgorithmSelector {
       sharedAllToAll.run(region, Chunks.ofParts(outputs), Chunks.ofParts(inputs));
     } else {
       // Which way is faster would depend on sizes of which a rank knows only its own.
-      messages.allToAll(peers, Chunks.ofParts(outputs), Chunks.ofParts(inputs));
+      messages.unstriped().allToAll(peers, Chunks.ofParts(outputs), Chunks.ofParts(inputs));
     }
   }
 
@@ -220,6 +226,10 @@ public final class AlgorithmSelector {
     SharedSlots slots = peers.slots();
     if (slots != null) {
       slotCollectives.broadcast(slots, tensor, root);
+      return;
+    }
+    if (peers.region() != null) {
+      sharedBroadcast.runWhereAllIsSeen(peers.region(), tensor, root);
       return;
     }
     SharedRegion region = peers.regionFor(peers.rank() == root ? List.of(tensor) : List.of());
@@ -238,7 +248,7 @@ public final class AlgorithmSelector {
     } else if (peers.region() != null) {
       sharedBarrier.run(peers.region());
     } else if (!hierarchical.barrier(peers)) {
-      messages.barrier(peers);
+      messages.unstriped().barrier(peers);
     }
   }
 }

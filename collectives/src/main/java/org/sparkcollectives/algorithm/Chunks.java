@@ -63,6 +63,15 @@ final class Chunks {
     return new Chunks(parts);
   }
 
+  /** The {@code i}-th of {@code n} pieces of each part. */
+  Chunks pieces(int i, int n) {
+    HostTensor[] pieces = new HostTensor[chunks.length];
+    for (int rank = 0; rank < pieces.length; rank++) {
+      pieces[rank] = part(chunks[rank], i, n);
+    }
+    return new Chunks(pieces);
+  }
+
   /** The part of a rank, counted around the ring: {@code -1} is the last. */
   HostTensor at(int rank) {
     return chunks[Math.floorMod(rank, chunks.length)];

@@ -13,7 +13,7 @@ import org.sparkcollectives.transport.Reach;
  */
 final class MessageAlgorithms {
 
-  /** What Bruck's all-gather may copy once more. */
+  /** What Bruck's algorithms may copy once more. */
   private static final long LARGEST_COPIED_BYTES = 1 << 20;
 
   private final PathCosts costs;
@@ -26,6 +26,7 @@ final class MessageAlgorithms {
           new HalvingDoublingAllReduce(),
           new RingAllReduce());
   private final RingReduceScatter ringReduceScatter = new RingReduceScatter();
+  private final BruckReduceScatter bruckReduceScatter = new BruckReduceScatter(scratch);
   private final DirectReduceScatter directReduceScatter = new DirectReduceScatter();
   private final BinomialReduce binomialReduce = new BinomialReduce();
   private final ChainReduce chainReduce = new ChainReduce(scratch);
@@ -116,27 +117,38 @@ final class MessageAlgorithms {
   /** Reduces parts. */
   void reduceScatter(
       Peers peers, HostTensor output, Chunks input, ReduceKernel kernel, boolean multiplies) {
-    if (reducesAroundRing(peers.reach(), peers.size(), input.bytes(), kernel)) {
-      ringReduceScatter.run(peers, output, input, kernel);
-    } else {
+    Reach reach = peers.reach();
+    int n = peers.size();
+    long bytes = input.bytes();
+    if (!kernel.reducesInPlace() || isShort(reach, n, bytes)) {
       Chunks multiplied = multiplies ? input.premultiplied(kernel) : input;
       directReduceScatter.run(peers, output, multiplied, kernel);
+    } else if (isForBruck(
+        reach, n, bytes, bruckReduceScatter.cost(n, bytes), ringReduceScatter.cost(n, bytes))) {
+      bruckReduceScatter.run(peers, output, input, kernel);
+    } else {
+      ringReduceScatter.run(peers, output, input, kernel);
     }
-  }
-
-  private boolean reducesAroundRing(Reach reach, int ranks, long bytes, ReduceKernel kernel) {
-    return kernel.reducesInPlace() && !isShort(reach, ranks, bytes);
   }
 
   /** How long a reduce-scatter of so many bytes in all parts takes. */
   double reduceScatterSeconds(Reach reach, int ranks, long bytes, ReduceKernel kernel) {
     int n = Math.max(2, ranks);
-    return costs
-        .of(reach)
-        .seconds(
-            reducesAroundRing(reach, ranks, bytes, kernel)
-                ? ringReduceScatter.cost(n, bytes)
-                : directReduceScatter.cost(n, bytes));
+    Cost bruck = bruckReduceScatter.cost(n, bytes);
+    Cost ring = ringReduceScatter.cost(n, bytes);
+    Cost cost =
+        !kernel.reducesInPlace() || isShort(reach, n, bytes)
+            ? directReduceScatter.cost(n, bytes)
+            : isForBruck(reach, n, bytes, bruck, ring) ? bruck : ring;
+    return costs.of(reach).seconds(cost);
+  }
+
+  /** Whether a logarithmic number of steps is worth another copy. */
+  private boolean isForBruck(Reach reach, int ranks, long bytes, Cost bruck, Cost ring) {
+    CostModel model = costs.of(reach);
+    return !model.allowsMesh(ranks)
+        && bytes <= LARGEST_COPIED_BYTES
+        && model.seconds(bruck) < model.seconds(ring);
   }
 
   /** Whether the direct way is cheaper than around the ring, of so many bytes in all parts. */
@@ -162,11 +174,7 @@ final class MessageAlgorithms {
   }
 
   private boolean gathersByBruck(Reach reach, int n, long bytes) {
-    CostModel model = costs.of(reach);
-    return !model.allowsMesh(n)
-        && bytes <= LARGEST_COPIED_BYTES
-        && model.seconds(bruckAllGather.cost(n, bytes))
-            < model.seconds(ringAllGather.cost(n, bytes));
+    return isForBruck(reach, n, bytes, bruckAllGather.cost(n, bytes), ringAllGather.cost(n, bytes));
   }
 
   /** How long an all-gather of so many bytes in all parts takes. */

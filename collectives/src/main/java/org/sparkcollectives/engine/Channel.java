@@ -28,7 +28,10 @@ final class Channel {
   private long nextSequenceNumber;
   private long lastCompleted = -1;
   private CollectiveTask lastSubmitted;
-  private boolean running;
+
+  /** What a thread runs, or null. */
+  private CollectiveTask running;
+
   private int runByAwaiters;
   private long looks;
   private long lookAtSubmission;
@@ -48,7 +51,7 @@ final class Channel {
       lastSubmitted = task;
       queue.add(task);
       lookAtSubmission = looks;
-      wake = !running && (runByAwaiters < PATIENCE || queue.size() > 1);
+      wake = running == null && (runByAwaiters < PATIENCE || queue.size() > 1);
     }
     if (wake) {
       executor.execute(this::runAll);
@@ -63,7 +66,16 @@ final class Channel {
 
   /** Whether a thread runs a task. */
   synchronized boolean isRunning() {
-    return running;
+    return running != null;
+  }
+
+  /** A part of the task that runs has failed, while others may be under way. Does not block. */
+  void partFailed(Throwable cause) {
+    CollectiveTask task;
+    synchronized (this) {
+      task = running;
+    }
+    task.partFailed(cause);
   }
 
   /** How far this rank has come. */
@@ -94,7 +106,7 @@ final class Channel {
     boolean wake;
     synchronized (this) {
       looks++;
-      wake = !running && !queue.isEmpty() && looks - lookAtSubmission > 1;
+      wake = running == null && !queue.isEmpty() && looks - lookAtSubmission > 1;
     }
     if (wake) {
       executor.execute(this::runAll);
@@ -119,18 +131,18 @@ final class Channel {
   }
 
   private synchronized boolean release(CollectiveTask task) {
-    running = false;
+    running = null;
     lastCompleted = task.sequenceNumber();
     return !queue.isEmpty();
   }
 
   private synchronized CollectiveTask take(boolean byAwaiter) {
-    if (running) {
+    if (running != null) {
       return null;
     }
     CollectiveTask task = queue.poll();
     if (task != null) {
-      running = true;
+      running = task;
       runByAwaiters = byAwaiter ? Math.min(PATIENCE, runByAwaiters + 1) : 0;
     }
     return task;

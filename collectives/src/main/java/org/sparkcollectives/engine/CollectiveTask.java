@@ -50,6 +50,11 @@ class CollectiveTask extends PendingWork {
     return "which ranks have not arrived is not known";
   }
 
+  /** A part of the operation has failed, on whichever thread; others may be under way. */
+  final void partFailed(Throwable cause) {
+    life().partFailed(this, cause);
+  }
+
   /** Runs the operation on this thread; every outcome ends in {@link #complete}. */
   final void run() {
     if (life().failure().failed()) {

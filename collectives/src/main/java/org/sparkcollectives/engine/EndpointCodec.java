@@ -11,7 +11,7 @@ import org.sparkcollectives.transport.Endpoint;
 /** {@link Endpoint} as bytes in the store. */
 final class EndpointCodec {
 
-  private static final int VERSION = 1;
+  private static final int VERSION = 2;
 
   private EndpointCodec() {}
 
@@ -25,6 +25,7 @@ final class EndpointCodec {
       out.writeUTF(endpoint.host());
       out.writeInt(endpoint.port());
       out.writeUTF(endpoint.executorId());
+      out.writeInt(endpoint.processors());
       out.writeLong(endpoint.taskAttemptId());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
@@ -46,6 +47,7 @@ final class EndpointCodec {
           in.readUTF(),
           in.readInt(),
           in.readUTF(),
+          in.readInt(),
           in.readLong());
     } catch (IOException e) {
       throw new UncheckedIOException(e);

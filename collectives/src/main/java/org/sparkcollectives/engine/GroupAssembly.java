@@ -17,9 +17,6 @@ import org.sparkcollectives.algorithm.CostModel;
 import org.sparkcollectives.algorithm.PathCosts;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.store.Store;
-import org.sparkcollectives.transport.EventCount;
-import org.sparkcollectives.transport.Progress;
-import org.sparkcollectives.transport.tcp.SocketWait;
 import org.sparkcollectives.watchdog.Watchdog;
 
 /**
@@ -62,7 +59,8 @@ record GroupAssembly(Store store, RankContext context, String path) {
                 configuration.get(CollectivesConfiguration.TRANSPORTS).toArray(String[]::new))
             .withBackend(configuration.get(CollectivesConfiguration.BACKEND))
             .withDebugLevel(configuration.get(CollectivesConfiguration.DEBUG))
-            .withNanCheck(configuration.get(CollectivesConfiguration.NAN_CHECK)));
+            .withNanCheck(configuration.get(CollectivesConfiguration.NAN_CHECK))
+            .withErrorHandling(configuration.get(CollectivesConfiguration.ERROR_HANDLING)));
   }
 
   /** What the options leave open, as in the group that the new one is made from. */
@@ -82,6 +80,9 @@ record GroupAssembly(Store store, RankContext context, String path) {
     }
     if (resolved.nanCheck() == null) {
       resolved = resolved.withNanCheck(parent.nanCheck());
+    }
+    if (resolved.errorHandling() == null) {
+      resolved = resolved.withErrorHandling(parent.errorHandling());
     }
     return resolved;
   }
@@ -112,6 +113,7 @@ record GroupAssembly(Store store, RankContext context, String path) {
                 groupStore,
                 context,
                 node.executor(),
+                options.errorHandling(),
                 RankHeartbeat.of(
                     members,
                     groupStore,
@@ -119,11 +121,8 @@ record GroupAssembly(Store store, RankContext context, String path) {
                     context.configuration(),
                     local.heartbeatTurn(),
                     node.executor()))
-            : new GroupLife(members, groupStore, context, node.executor(), parent);
-    SocketWait wait = new SocketWait();
-    Progress progress =
-        new Progress(new EventCount(spin(members, context.configuration()), wait), life.failure());
-    life.failure().onFailure(progress::signal);
+            : new GroupLife(
+                members, groupStore, context, node.executor(), options.errorHandling(), parent);
     Channel channel = new Channel(node.executor());
     life.reportsProgressOf(channel::progress);
     GroupPaths paths =
@@ -132,11 +131,11 @@ record GroupAssembly(Store store, RankContext context, String path) {
             node,
             local,
             life,
-            progress,
-            wait,
+            WaitingPlace.of(life, spin(members, context.configuration())),
             options.transports().contains("heap"),
             members.hosts(options.transports().contains("shm") ? MOST_SHARING : 0),
             sharedMemory(members, options, context.configuration()));
+    paths.stripe(TcpConnections.of(members, context.configuration()), channel::partFailed);
     paths.open();
     RankMessages messages =
         new RankMessages(life, local.matchers().of(members.rank()), paths::messagesTo);

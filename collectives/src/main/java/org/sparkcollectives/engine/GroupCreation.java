@@ -56,6 +56,7 @@ public final class GroupCreation {
               node.tcp().address().getHostString(),
               node.tcp().address().getPort(),
               context.executorId(),
+              Runtime.getRuntime().availableProcessors(),
               context.taskAttemptId());
       Membership members =
           Backends.needPeers(BackendConfig.parse(resolved.backend()))

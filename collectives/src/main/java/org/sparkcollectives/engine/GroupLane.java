@@ -2,6 +2,8 @@ package org.sparkcollectives.engine;
 
 import java.util.List;
 import java.util.function.IntFunction;
+import java.util.function.Predicate;
+import java.util.stream.IntStream;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.Hierarchy;
 import org.sparkcollectives.transport.Lane;
@@ -13,6 +15,7 @@ import org.sparkcollectives.transport.Reach;
 import org.sparkcollectives.transport.SharedRegion;
 import org.sparkcollectives.transport.SharedSlots;
 import org.sparkcollectives.transport.SharedStaging;
+import org.sparkcollectives.transport.Stripes;
 import org.sparkcollectives.transport.heap.HeapRegion;
 import org.sparkcollectives.transport.shm.ShmRegion;
 
@@ -28,6 +31,9 @@ final class GroupLane implements Lane {
   private HeapRegion regionOfNode;
   private Hierarchy hierarchy;
   private ShmRegion board;
+  private Stripes stripes;
+  private Stripes stripesOfAll;
+  private Predicate<int[]> overTcpOnly;
   private OperationHeader current;
 
   /**
@@ -67,6 +73,17 @@ final class GroupLane implements Lane {
   /** From now on ranks whose tensors lie in memory of this kind see each other's. */
   void share(ShmRegion shared) {
     board = shared;
+  }
+
+  /**
+   * From now on large operations may go over several stripes.
+   *
+   * @param onlyWay whether these ranks have no other path to each other
+   */
+  void stripe(Stripes all, Predicate<int[]> onlyWay) {
+    stripes = all;
+    overTcpOnly = onlyWay;
+    stripesOfAll = stripesAmong(IntStream.range(0, size()).toArray());
   }
 
   /** The operation that this rank is in. */
@@ -125,6 +142,16 @@ final class GroupLane implements Lane {
   @Override
   public Hierarchy hierarchy() {
     return hierarchy;
+  }
+
+  @Override
+  public Stripes stripes() {
+    return stripesOfAll;
+  }
+
+  @Override
+  public Stripes stripesAmong(int... ranks) {
+    return stripes != null && overTcpOnly.test(ranks) ? stripes : null;
   }
 
   @Override

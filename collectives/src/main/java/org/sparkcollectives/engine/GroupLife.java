@@ -4,11 +4,10 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.CollectiveMismatchException;
+import org.sparkcollectives.ErrorHandling;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.GroupAbortedException;
 import org.sparkcollectives.PeerFailedException;
@@ -42,14 +41,14 @@ final class GroupLife implements AutoCloseable {
   private final GroupRecords records;
   private final GroupFailure failure;
   private final AbortPropagation propagation;
+  private final FailureHandling handling;
   private final Departures departures;
   private final OverdueWork overdue;
   private final RankHeartbeat heartbeat;
   private final CompletionHooks completionHooks;
   private final EphemeralTimeout ephemeralTimeout = new EphemeralTimeout();
   private final Set<PendingWork> pending = ConcurrentHashMap.newKeySet();
-  private final Set<StoreSteps> storeSteps = ConcurrentHashMap.newKeySet();
-  private final AtomicBoolean reported = new AtomicBoolean();
+  private final StoreSteps storeSteps = new StoreSteps();
   private volatile Thread caller = Thread.currentThread();
   private volatile CollectiveProgress progress = CollectiveProgress.NONE;
 
@@ -59,14 +58,20 @@ final class GroupLife implements AutoCloseable {
       Store store,
       RankContext context,
       Executor background,
+      ErrorHandling mode,
       RankHeartbeat heartbeat) {
-    this(members, store, context, background, null, heartbeat);
+    this(members, store, context, background, mode, null, heartbeat);
   }
 
   /** Of a group made from another. */
   GroupLife(
-      Membership members, Store store, RankContext context, Executor background, GroupLife parent) {
-    this(members, store, context, background, parent, parent.heartbeat);
+      Membership members,
+      Store store,
+      RankContext context,
+      Executor background,
+      ErrorHandling mode,
+      GroupLife parent) {
+    this(members, store, context, background, mode, parent, parent.heartbeat);
   }
 
   private GroupLife(
@@ -74,6 +79,7 @@ final class GroupLife implements AutoCloseable {
       Store store,
       RankContext context,
       Executor background,
+      ErrorHandling mode,
       GroupLife parent,
       RankHeartbeat heartbeat) {
     this.members = members;
@@ -86,7 +92,8 @@ final class GroupLife implements AutoCloseable {
     this.control =
         parent == null ? new RankControl(members, store, dumps, background) : parent.control;
     this.records = dumps.join(members, failure);
-    this.propagation = new AbortPropagation(store, failure, self, background);
+    this.propagation = new AbortPropagation(store, failure, self, mode, background);
+    this.handling = new FailureHandling(mode, failure, propagation, context);
     this.departures =
         new Departures(
             store,
@@ -101,7 +108,7 @@ final class GroupLife implements AutoCloseable {
             store,
             () -> progress.snapshot(),
             () -> ThreadStack.of(caller),
-            this::report,
+            handling::operationFailed,
             background);
     this.completionHooks = new CompletionHooks(background, self);
     this.heartbeat = heartbeat;
@@ -162,21 +169,12 @@ final class GroupLife implements AutoCloseable {
     return !pending.isEmpty();
   }
 
-  /** An operation that asks the store itself, and is no pending work meanwhile. */
-  private record StoreSteps(Thread thread, long beganNanos) {}
-
   /**
    * Runs an operation that asks the store itself: if nothing is heard of the store meanwhile, it
    * waits as pending work does.
    */
   <T> T askingStore(Supplier<T> operation) {
-    StoreSteps steps = new StoreSteps(Thread.currentThread(), System.nanoTime());
-    storeSteps.add(steps);
-    try {
-      return operation.get();
-    } finally {
-      storeSteps.remove(steps);
-    }
+    return storeSteps.run(operation);
   }
 
   /** Looks at what has become overdue or vain. Called by the watchdog; does not block. */
@@ -219,10 +217,10 @@ final class GroupLife implements AutoCloseable {
 
   /** The user ends the group. In one that has failed that is a consequence, and tells nothing. */
   void abort(Throwable cause) {
-    if (failure.failed() || !reported.compareAndSet(false, true)) {
+    if (failure.failed()) {
       return;
     }
-    propagation.report(
+    handling.rankFailed(
         self.failure(Failure.Kind.EXCEPTION, "", -1, cause),
         operation ->
             new GroupAbortedException(
@@ -237,7 +235,7 @@ final class GroupLife implements AutoCloseable {
   private void killed(String reason) {
     Failure.Kind kind =
         context.isStoppedWithOthers() ? Failure.Kind.STAGE_STOPPED : Failure.Kind.KILLED;
-    report(
+    handling.rankFailed(
         self.failure(kind, "", -1, "the task was killed: " + reason),
         operation ->
             new GroupAbortedException(
@@ -255,7 +253,7 @@ final class GroupLife implements AutoCloseable {
 
   /** The path to a peer broke. */
   void pathBroken(int peer, Throwable cause) {
-    report(
+    handling.operationFailed(
         members.identityOf(peer).failure(Failure.Kind.CONNECTION_RESET, "", -1, cause.toString()),
         null);
   }
@@ -268,7 +266,8 @@ final class GroupLife implements AutoCloseable {
   /** The process of a member, or this one as others have seen it, has given no sign of life. */
   void silent(int groupRank, String cause) {
     if (!failure.failed()) {
-      report(members.identityOf(groupRank).failure(Failure.Kind.SILENT, "", -1, cause), null);
+      handling.rankFailed(
+          members.identityOf(groupRank).failure(Failure.Kind.SILENT, "", -1, cause), null);
     }
   }
 
@@ -280,7 +279,7 @@ final class GroupLife implements AutoCloseable {
     long now = System.nanoTime();
     long longest = patience.toNanos();
     if (pending.stream().anyMatch(work -> work.ageNanos(now) > longest)
-        || storeSteps.stream().anyMatch(steps -> now - steps.beganNanos() > longest)) {
+        || storeSteps.anyIsOlder(longest, now)) {
       failure.fail(
           operation ->
               new GroupAbortedException(
@@ -296,13 +295,13 @@ final class GroupLife implements AutoCloseable {
 
   /** A peer refused a message of a collective, because it is in another. */
   void refused(CollectiveMismatchException mismatch) {
-    report(
+    handling.operationFailed(
         self.failure(Failure.Kind.EXCEPTION, "", -1, mismatch.toString()),
         operation -> ownFailure(operation, mismatch));
   }
 
   private void peerFinished(PendingWork work, int peer) {
-    report(
+    handling.operationFailed(
         members
             .identityOf(peer)
             .failure(
@@ -320,16 +319,25 @@ final class GroupLife implements AutoCloseable {
    */
   Throwable operationFailed(PendingWork work, Throwable thrown) {
     if (!failure.failed()) {
-      if (thrown instanceof TransportException transport && transport.peer() >= 0) {
-        pathBroken(transport.peer(), transport);
-      } else if (!(thrown instanceof PeerFailedException)) {
-        report(
-            self.failure(Failure.Kind.EXCEPTION, work.describe(), work.sequenceNumber(), thrown),
-            operation -> ownFailure(operation, thrown));
-      }
-      awaitFailure();
+      partFailed(work, thrown);
+      // A tenth of a second, and a call of the store.
+      propagation.awaitPublished(Duration.ofSeconds(10));
     }
     return failure.failed() ? failure.exceptionFor(work.describe()) : thrown;
+  }
+
+  /** Turns what a part of an operation threw into the group's failure; does not wait for that. */
+  void partFailed(PendingWork work, Throwable thrown) {
+    if (failure.failed()) {
+      return;
+    }
+    if (thrown instanceof TransportException transport && transport.peer() >= 0) {
+      pathBroken(transport.peer(), transport);
+    } else if (!(thrown instanceof PeerFailedException)) {
+      handling.operationFailed(
+          self.failure(Failure.Kind.EXCEPTION, work.describe(), work.sequenceNumber(), thrown),
+          operation -> ownFailure(operation, thrown));
+    }
   }
 
   /** What a failed message ends with: that it did not fit concerns its two ranks only. */
@@ -350,17 +358,6 @@ final class GroupLife implements AutoCloseable {
     }
     return new CollectiveException(
         operation + " of " + self.where() + " failed: " + thrown, thrown);
-  }
-
-  /** Waits for the propagation's verdict, which takes it a tenth of a second and a store call. */
-  private void awaitFailure() {
-    propagation.awaitPublished(Duration.ofSeconds(10));
-  }
-
-  private void report(Failure record, Function<String, CollectiveException> local) {
-    if (reported.compareAndSet(false, true)) {
-      propagation.report(record, local);
-    }
   }
 
   /** Says that this rank leaves, so that who waits for it in vain is told. */

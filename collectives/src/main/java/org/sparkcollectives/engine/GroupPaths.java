@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.CollectiveMismatchException;
@@ -18,7 +19,6 @@ import org.sparkcollectives.pointtopoint.LocalMessagePath;
 import org.sparkcollectives.pointtopoint.MessageMatcher;
 import org.sparkcollectives.pointtopoint.MessagePath;
 import org.sparkcollectives.pointtopoint.TcpMessagePath;
-import org.sparkcollectives.pointtopoint.TcpMessageReceiver;
 import org.sparkcollectives.store.net.ConnectionId;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.Lane;
@@ -52,19 +52,24 @@ final class GroupPaths implements TcpTransport.Receiver, NettyBackend.Memory {
   private final CollectiveNode.LocalGroup local;
   private final GroupLife life;
   private final boolean heapAllowed;
+  private final Locality hosts;
+  private final PathListener listener;
   private final GroupLane lane;
   private final HeapPairs heapPairs;
-  private final TcpPairs tcpPairs;
-  private final SocketWait wait;
   private final Path sharedMemory;
+  private final MessagePaths messages;
+
+  /** Those of each stripe. */
+  private final List<TcpPairs> tcpPairs = new ArrayList<>();
+
+  private final List<SocketWait> waits = new ArrayList<>();
   private SharedTensors tensors;
   private ShmRegion board;
-  private final List<TcpMessagePath> outgoingMessages = new ArrayList<>();
-  private final List<TcpMessageReceiver> incomingMessages = new ArrayList<>();
 
   /**
    * Makes no connection yet.
    *
+   * @param waiting where the thread of an operation waits
    * @param hosts with which others each rank shares a host's memory
    * @param sharedMemory where that lies; null if this rank has none
    */
@@ -73,8 +78,7 @@ final class GroupPaths implements TcpTransport.Receiver, NettyBackend.Memory {
       CollectiveNode node,
       CollectiveNode.LocalGroup local,
       GroupLife life,
-      Progress progress,
-      SocketWait wait,
+      WaitingPlace waiting,
       boolean heapAllowed,
       Locality hosts,
       Path sharedMemory) {
@@ -83,12 +87,14 @@ final class GroupPaths implements TcpTransport.Receiver, NettyBackend.Memory {
     this.node = node;
     this.local = local;
     this.life = life;
-    this.wait = wait;
     this.sharedMemory = sharedMemory;
     this.heapAllowed = heapAllowed;
     int rank = members.rank();
     this.matcher = local.matchers().of(rank);
-    PathListener listener = listener();
+    this.messages = new MessagePaths(members, node.tcp(), matcher, life);
+    this.listener = listener();
+    this.hosts = hosts;
+    Progress progress = waiting.progress();
     local.heap().join(rank, progress);
     local.heap().listen(rank, listener);
     this.lane =
@@ -106,23 +112,56 @@ final class GroupPaths implements TcpTransport.Receiver, NettyBackend.Memory {
       board =
           new ShmRegion(
               sharedMemory, tensors, rank, members.size(), region == null, progress, lane::current);
-      wait.register(board);
+      waiting.sockets().register(board);
       lane.share(board);
     }
     this.heapPairs = new HeapPairs(local.heap(), rank, progress, lane::current, region);
-    this.tcpPairs =
+    connect(waiting, sharedMemory);
+  }
+
+  /** Makes the paths over TCP of one more stripe. */
+  private TcpPairs connect(WaitingPlace waiting, Path sharedMemory) {
+    TcpPairs pairs =
         new TcpPairs(
             node.tcp(),
             id,
-            rank,
+            members.rank(),
             members.size(),
+            tcpPairs.size(),
             members.secret(),
             members.endpoints()::get,
-            progress,
-            wait,
+            waiting.progress(),
+            waiting.sockets(),
             sharedMemory,
             lane::current,
             listener);
+    tcpPairs.add(pairs);
+    waits.add(waiting.sockets());
+    return pairs;
+  }
+
+  /**
+   * Has large operations go over several connections to each peer, where ranks reach each other
+   * over TCP only. Before {@link #open}.
+   *
+   * @param partFailed ends the group when a part of an operation fails; does not block
+   */
+  void stripe(TcpConnections connections, Consumer<Throwable> partFailed) {
+    boolean somePathIsTcp = lane.region() == null && hosts.places() > 1;
+    if (connections.perPeer() == 1 || !somePathIsTcp) {
+      return;
+    }
+    StripeLane[] further = new StripeLane[connections.perPeer() - 1];
+    for (int i = 0; i < further.length; i++) {
+      WaitingPlace waiting = WaitingPlace.of(life, connections.spin());
+      further[i] = new StripeLane(members.rank(), members.size(), connect(waiting, null), waiting);
+    }
+    StripeThreads threads =
+        new StripeThreads(
+            node.executor(), partFailed, life.failure()::interrupted, connections.spin());
+    lane.stripe(
+        new GroupStripes(lane, further, connections.smallestBytes(), threads),
+        ranks -> hosts.areApart(ranks) && (!heapAllowed || members.nodes().areApart(ranks)));
   }
 
   /**
@@ -205,39 +244,14 @@ final class GroupPaths implements TcpTransport.Receiver, NettyBackend.Memory {
   }
 
   private Pair pairTo(int peer) {
-    return overHeap(peer) ? heapPairs.pair(peer) : tcpPairs.pair(peer);
-  }
-
-  private TcpMessagePath.PathEnd endOfMessages(int peer) {
-    return new TcpMessagePath.PathEnd() {
-      @Override
-      public void finished(long lastCollective) {
-        life.peerLeft(peer, lastCollective);
-      }
-
-      @Override
-      public void broken(Throwable cause) {
-        life.pathBroken(peer, cause);
-      }
-    };
+    return overHeap(peer) ? heapPairs.pair(peer) : tcpPairs.get(0).pair(peer);
   }
 
   /** The way for messages to a peer. */
   MessagePath messagesTo(int peer) {
-    if (overHeap(peer)) {
-      return new LocalMessagePath(members.rank(), local.matchers().of(peer), node.executor());
-    }
-    ConnectionId connection = new ConnectionId(id, members.rank(), peer, TcpMessagePath.LANE);
-    TcpMessagePath path =
-        new TcpMessagePath(
-            setup ->
-                node.tcp()
-                    .connect(members.endpoints().get(peer), connection, members.secret(), setup),
-            endOfMessages(peer));
-    synchronized (outgoingMessages) {
-      outgoingMessages.add(path);
-    }
-    return path;
+    return overHeap(peer)
+        ? new LocalMessagePath(members.rank(), local.matchers().of(peer), node.executor())
+        : messages.to(peer);
   }
 
   @Override
@@ -246,15 +260,11 @@ final class GroupPaths implements TcpTransport.Receiver, NettyBackend.Memory {
         connection.from() >= 0
             && connection.from() < members.size()
             && connection.from() != members.rank();
-    if (isPeer && TcpPairs.isLane(connection.lane())) {
-      tcpPairs.accepted(connection, pipeline.channel());
+    int stripe = TcpPairs.stripe(connection.lane());
+    if (isPeer && stripe >= 0 && stripe < tcpPairs.size()) {
+      tcpPairs.get(stripe).accepted(connection, pipeline.channel());
     } else if (isPeer && connection.lane() == TcpMessagePath.LANE) {
-      TcpMessageReceiver receiver =
-          TcpMessageReceiver.addTo(
-              pipeline, connection.from(), matcher, endOfMessages(connection.from()));
-      synchronized (incomingMessages) {
-        incomingMessages.add(receiver);
-      }
+      messages.accepted(connection.from(), pipeline);
     } else {
       pipeline.channel().close();
     }
@@ -273,22 +283,20 @@ final class GroupPaths implements TcpTransport.Receiver, NettyBackend.Memory {
     matcher.close();
     if (!life.failure().failed()) {
       local.heap().leave(members.rank(), lastCollective);
-      tcpPairs.close(lastCollective);
-      outgoing().forEach(path -> path.close(lastCollective));
-      incoming().forEach(receiver -> receiver.close(lastCollective));
+      tcpPairs.forEach(pairs -> pairs.close(lastCollective));
+      messages.close(lastCollective);
       awaitClosed(atMost);
     }
-    tcpPairs.breakOff();
-    outgoing().forEach(TcpMessagePath::breakOff);
-    incoming().forEach(TcpMessageReceiver::breakOff);
+    tcpPairs.forEach(TcpPairs::breakOff);
+    messages.breakOff();
     if (idle) {
-      tcpPairs.free();
+      tcpPairs.forEach(TcpPairs::free);
       if (board != null) {
         board.free();
         tensors.close();
       }
     }
-    wait.close();
+    waits.forEach(SocketWait::close);
   }
 
   private void awaitClosed(Duration atMost) {
@@ -309,20 +317,6 @@ final class GroupPaths implements TcpTransport.Receiver, NettyBackend.Memory {
   }
 
   private boolean isClosed() {
-    return tcpPairs.isClosed()
-        && outgoing().stream().allMatch(TcpMessagePath::isClosed)
-        && incoming().stream().allMatch(TcpMessageReceiver::isClosed);
-  }
-
-  private List<TcpMessagePath> outgoing() {
-    synchronized (outgoingMessages) {
-      return List.copyOf(outgoingMessages);
-    }
-  }
-
-  private List<TcpMessageReceiver> incoming() {
-    synchronized (incomingMessages) {
-      return List.copyOf(incomingMessages);
-    }
+    return tcpPairs.stream().allMatch(TcpPairs::isClosed) && messages.isClosed();
   }
 }

@@ -39,6 +39,7 @@ record GroupRoster(byte[] secret, List<Endpoint> endpoints) {
         endpoint.host(),
         endpoint.port(),
         endpoint.executorId(),
+        endpoint.processors(),
         0);
   }
 
@@ -99,6 +100,7 @@ record GroupRoster(byte[] secret, List<Endpoint> endpoints) {
                 place.host(),
                 place.port(),
                 place.executorId(),
+                place.processors(),
                 in.readLong()));
       }
       return new GroupRoster(secret, List.copyOf(endpoints));

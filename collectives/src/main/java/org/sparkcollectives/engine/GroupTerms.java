@@ -18,7 +18,9 @@ import org.sparkcollectives.config.Configuration;
  */
 record GroupTerms(List<Term> terms) {
 
-  /** By which each rank chooses algorithms for itself, and expects signs of life. */
+  /**
+   * By which each rank chooses algorithms for itself, cuts operations, and expects signs of life.
+   */
   private static final List<ConfigEntry<?>> ALIKE =
       List.of(
           CollectivesConfiguration.COST_LATENCY,
@@ -30,6 +32,8 @@ record GroupTerms(List<Term> terms) {
           CollectivesConfiguration.COST_SHM_OVERHEAD,
           CollectivesConfiguration.COST_SHM_BANDWIDTH,
           CollectivesConfiguration.COST_MESH,
+          CollectivesConfiguration.CONNECTIONS,
+          CollectivesConfiguration.CONNECTION_BYTES,
           CollectivesConfiguration.HEARTBEAT_TIMEOUT,
           CollectivesConfiguration.HEARTBEAT_INTERVAL);
 

@@ -32,7 +32,9 @@ record Membership(
     List<Endpoint> endpoints = new ArrayList<>();
     for (int rank = 0; rank < size; rank++) {
       endpoints.add(
-          rank == self.rank() ? self : new Endpoint(rank, "none", "none", "none", 0, "none", -1));
+          rank == self.rank()
+              ? self
+              : new Endpoint(rank, "none", "none", "none", 0, "none", 0, -1));
     }
     return new Membership(name, description, self.rank(), endpoints, new byte[32]);
   }
@@ -127,6 +129,21 @@ record Membership(
     return (int) endpoints.stream().filter(self()::sharesHostWith).count();
   }
 
+  /** How many processors there are for each rank on the host that has the fewest, rounded down. */
+  int processorsPerRank() {
+    Map<String, Long> ranks =
+        endpoints.stream()
+            .collect(Collectors.groupingBy(Membership::hostOf, Collectors.counting()));
+    return endpoints.stream()
+        .mapToInt(each -> each.processors() / Math.toIntExact(ranks.get(hostOf(each))))
+        .min()
+        .orElseThrow();
+  }
+
+  private static String hostOf(Endpoint endpoint) {
+    return endpoint.hostId().isEmpty() ? endpoint.nodeId() : endpoint.hostId();
+  }
+
   /** In which JVM each rank is. */
   Locality nodes() {
     return Locality.of(endpoints.stream().map(Endpoint::nodeId).toList());
@@ -137,8 +154,7 @@ record Membership(
    * would. Alike on all ranks.
    */
   Locality hosts(int most) {
-    List<String> hosts =
-        endpoints.stream().map(e -> e.hostId().isEmpty() ? e.nodeId() : e.hostId()).toList();
+    List<String> hosts = endpoints.stream().map(Membership::hostOf).toList();
     Map<String, Long> sizes =
         hosts.stream().collect(Collectors.groupingBy(host -> host, Collectors.counting()));
     return Locality.of(

@@ -5,7 +5,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.IntStream;
+import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.CollectiveTimeoutException;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreTimeoutException;
@@ -77,10 +79,30 @@ final class MonitoredBarrier {
     } catch (StoreTimeoutException e) {
       return List.of(0);
     }
-    String text = new String(verdict, StandardCharsets.UTF_8);
-    return text.isEmpty()
-        ? List.of()
-        : Arrays.stream(text.split(",", -1)).map(Integer::valueOf).toList();
+    return ranks(new String(verdict, StandardCharsets.UTF_8));
+  }
+
+  /** The ranks that rank 0 names. */
+  private List<Integer> ranks(String verdict) {
+    try {
+      List<Integer> ranks =
+          verdict.isEmpty()
+              ? List.of()
+              : Arrays.stream(verdict.split(",", -1)).map(Integer::valueOf).toList();
+      ranks.forEach(rank -> Objects.checkIndex(rank, members.size()));
+      return ranks;
+    } catch (NumberFormatException | IndexOutOfBoundsException e) {
+      throw new CollectiveException(
+          "monitored-barrier #"
+              + number
+              + " of "
+              + members.identity().where()
+              + " failed: what rank 0 says of the "
+              + members.size()
+              + " ranks in the store is no list of them: "
+              + e.getMessage(),
+          e);
+    }
   }
 
   private CollectiveTimeoutException timedOut(Duration timeout, List<Integer> missing) {

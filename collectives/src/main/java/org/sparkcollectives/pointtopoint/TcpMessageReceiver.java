@@ -21,6 +21,7 @@ public final class TcpMessageReceiver extends SimpleChannelInboundHandler<ByteBu
   private final MessageMatcher matcher;
   private final TcpMessagePath.PathEnd pathEnd;
   private final Map<Long, PostedReceive> underWay = new HashMap<>();
+  private long lastOffered = -1;
   private ChannelHandlerContext context;
   private volatile boolean ended;
 
@@ -66,6 +67,12 @@ public final class TcpMessageReceiver extends SimpleChannelInboundHandler<ByteBu
 
   private void offer(ByteBuf frame) {
     long id = frame.readLong();
+    if (id <= lastOffered) {
+      // Its data could belong to either: one of the receives would never end.
+      throw new IllegalStateException(
+          "rank " + source + " offers message " + id + " after message " + lastOffered);
+    }
+    lastOffered = id;
     int tag = frame.readInt();
     DType dtype = MessageFrames.dtype(frame.readByte());
     MessageFrames.requireByteOrder(frame.readByte());

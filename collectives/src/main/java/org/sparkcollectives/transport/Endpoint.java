@@ -10,6 +10,7 @@ package org.sparkcollectives.transport;
  * @param host the address that peers connect to
  * @param port the port that peers connect to
  * @param executorId the Spark executor, or a name for the process
+ * @param processors how many processors the JVM may use
  * @param taskAttemptId the Spark task attempt, or -1
  */
 public record Endpoint(
@@ -19,6 +20,7 @@ public record Endpoint(
     String host,
     int port,
     String executorId,
+    int processors,
     long taskAttemptId) {
 
   /** Whether both are on one machine, as far as its operating system tells. */

@@ -59,6 +59,18 @@ public final class Locality {
     return of(names);
   }
 
+  /** Whether no two of these ranks are in one place. */
+  public boolean areApart(int... some) {
+    boolean[] seen = new boolean[ranks.length];
+    for (int rank : some) {
+      if (seen[places[rank]]) {
+        return false;
+      }
+      seen[places[rank]] = true;
+    }
+    return true;
+  }
+
   /** Whether there are several places, and one has several ranks. */
   public boolean isDivided() {
     return ranks.length > 1 && largest > 1;

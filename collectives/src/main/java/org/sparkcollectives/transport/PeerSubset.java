@@ -10,7 +10,13 @@ final class PeerSubset implements Peers {
   private final int rank;
   private final Reach reach;
   private final SharedRegion region;
+  private final Stripes stripes;
   private final Hierarchy hierarchy;
+
+  /** Of ranks that nothing divides, among which is this one. */
+  PeerSubset(Peers all, int[] ranks, Reach reach) {
+    this(all, ranks, reach, null, 0, List.of());
+  }
 
   /**
    * Of ranks among which is this one.
@@ -26,6 +32,7 @@ final class PeerSubset implements Peers {
     this.rank = indexOf(all.rank(), ranks);
     this.reach = reach;
     this.region = region;
+    this.stripes = stripesOf(all.stripesAmong(ranks));
     this.hierarchy =
         Hierarchy.messages(
             this,
@@ -34,6 +41,10 @@ final class PeerSubset implements Peers {
                 .filter(Locality::isDivided)
                 .map(locality -> locality.among(ranks))
                 .toList());
+  }
+
+  private Stripes stripesOf(Stripes wider) {
+    return wider == null ? null : new StripeSubset(wider, this, ranks);
   }
 
   private static int indexOf(int rank, int[] ranks) {
@@ -73,6 +84,20 @@ final class PeerSubset implements Peers {
   @Override
   public Hierarchy hierarchy() {
     return hierarchy;
+  }
+
+  @Override
+  public Stripes stripes() {
+    return stripes;
+  }
+
+  @Override
+  public Stripes stripesAmong(int... some) {
+    int[] those = new int[some.length];
+    for (int i = 0; i < some.length; i++) {
+      those[i] = ranks[some[i]];
+    }
+    return stripesOf(all.stripesAmong(those));
   }
 
   @Override

@@ -70,6 +70,19 @@ public interface Peers {
     return null;
   }
 
+  /** The ways over which a large operation can go at once; null where there is only one. */
+  default Stripes stripes() {
+    return null;
+  }
+
+  /**
+   * The same, for operations of some of the ranks, over which all have stripes; null where some of
+   * these have a better path to each other.
+   */
+  default Stripes stripesAmong(int... ranks) {
+    return null;
+  }
+
   /** Waits until every send that was begun is done. */
   void flush();
 }

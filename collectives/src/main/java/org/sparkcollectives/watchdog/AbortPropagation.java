@@ -9,6 +9,7 @@ import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.CollectiveException;
+import org.sparkcollectives.ErrorHandling;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.GroupAbortedException;
 import org.sparkcollectives.PeerFailedException;
@@ -39,6 +40,7 @@ public final class AbortPropagation implements AutoCloseable {
   private final PublishedFailure published;
   private final GroupFailure groupFailure;
   private final RankIdentity self;
+  private final ErrorHandling mode;
   private final BackgroundCalls background;
   private final CompletableFuture<byte[]> watch;
 
@@ -49,10 +51,15 @@ public final class AbortPropagation implements AutoCloseable {
 
   /** Begins to listen for the failures of other ranks, where the store can be watched. */
   public AbortPropagation(
-      Store store, GroupFailure groupFailure, RankIdentity self, Executor executor) {
+      Store store,
+      GroupFailure groupFailure,
+      RankIdentity self,
+      ErrorHandling mode,
+      Executor executor) {
     this.published = new PublishedFailure(store.withTimeout(STORE_TIMEOUT));
     this.groupFailure = groupFailure;
     this.self = self;
+    this.mode = mode;
     this.background = new BackgroundCalls(executor, LOG, self.where());
     if (store instanceof WatchableStore watchable) {
       watch = watchable.watch(PublishedFailure.KEY);
@@ -99,7 +106,7 @@ public final class AbortPropagation implements AutoCloseable {
    */
   public void report(Failure failure, Function<String, CollectiveException> local) {
     noticed = new Noticed(failure, local);
-    if (failure.kind() == Failure.Kind.EXCEPTION) {
+    if (failure.kind() == Failure.Kind.EXCEPTION || mode == ErrorHandling.SKIP_CLEAN_UP) {
       end(failure);
     }
     background.run(
@@ -112,6 +119,24 @@ public final class AbortPropagation implements AutoCloseable {
           }
           settle(best);
         });
+  }
+
+  /**
+   * Ends the group on this rank alone with a failure that it noticed, or with a better record of
+   * another's.
+   *
+   * @param local as in {@link #report}
+   */
+  public void keep(Failure failure, Function<String, CollectiveException> local) {
+    noticed = new Noticed(failure, local);
+    LOG.error(
+        "The group of {} is over on this rank, and no other is told (error handling {}): {} {}: {}",
+        self.where(),
+        mode,
+        failure.where(),
+        failure.kind().verb(),
+        failure.cause());
+    background.run(() -> settle(failure));
   }
 
   /** Waits until what was reported is published, or {@code atMost} is over. */

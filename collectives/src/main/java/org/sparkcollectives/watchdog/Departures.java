@@ -207,7 +207,18 @@ public final class Departures implements AutoCloseable {
     ByteBuffer in = ByteBuffer.wrap(bytes);
     while (in.remaining() >= RECORD_BYTES) {
       int peer = in.getInt();
-      known[peer] = in.getLong();
+      long lastSequenceNumber = in.getLong();
+      if (peer >= 0 && peer < known.length && lastSequenceNumber >= AFTER_FAILURE) {
+        known[peer] = lastSequenceNumber;
+      } else {
+        LOG.warn(
+            "rank {} ignores that rank {} of {} has left after #{}: there is no such rank or"
+                + " collective",
+            rank,
+            peer,
+            known.length,
+            lastSequenceNumber);
+      }
     }
     return known;
   }

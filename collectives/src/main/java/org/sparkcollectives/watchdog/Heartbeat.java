@@ -48,6 +48,7 @@ public final class Heartbeat implements AutoCloseable {
 
   private static final String BEAT = "heartbeat/beat/";
   private static final String SILENT = "heartbeat/silent/";
+  private static final int SILENT_BYTES = Integer.BYTES + Long.BYTES;
   private static final byte[] ABSENT = {};
   private static final long FAREWELL = -1;
   private static final long NONE = 0;
@@ -179,7 +180,9 @@ public final class Heartbeat implements AutoCloseable {
     if (!observedHasBeaten) {
       observedHasBeaten = store.check(List.of(key));
     }
-    return observedHasBeaten ? ByteBuffer.wrap(store.get(key)).getLong() : NONE;
+    byte[] beat = observedHasBeaten ? store.get(key) : ABSENT;
+    // What is no number is no sign of life.
+    return beat.length == Long.BYTES ? ByteBuffer.wrap(beat).getLong() : NONE;
   }
 
   private void observe(int node) {
@@ -200,10 +203,7 @@ public final class Heartbeat implements AutoCloseable {
   /** Writes that a JVM is silent under the next free number, unless another has. */
   private void say(int node, Duration silence) {
     byte[] mine =
-        ByteBuffer.allocate(Integer.BYTES + Long.BYTES)
-            .putInt(node)
-            .putLong(silence.toMillis())
-            .array();
+        ByteBuffer.allocate(SILENT_BYTES).putInt(node).putLong(silence.toMillis()).array();
     known.set(node);
     long at = nextSilent;
     while (nodeOf(store.compareSet(SILENT + at, ABSENT, mine)) != node) {
@@ -211,8 +211,10 @@ public final class Heartbeat implements AutoCloseable {
     }
   }
 
-  private static int nodeOf(byte[] silent) {
-    return ByteBuffer.wrap(silent).getInt();
+  /** Which JVM was said to be silent; -1 if that is no JVM of the ring. */
+  private int nodeOf(byte[] silent) {
+    int node = silent.length == SILENT_BYTES ? ByteBuffer.wrap(silent).getInt() : -1;
+    return node < nodes ? node : -1;
   }
 
   private static byte[] number(long value) {
@@ -254,15 +256,24 @@ public final class Heartbeat implements AutoCloseable {
   private void heard(byte[] silent) {
     long number = nextSilent;
     nextSilent = number + 1;
-    ByteBuffer in = ByteBuffer.wrap(silent);
-    int node = in.getInt();
+    int node = nodeOf(silent);
+    if (node < 0) {
+      LOG.warn(
+          "JVM {} of {} ignores {} bytes under {}{}, which name no silent JVM",
+          self,
+          nodes,
+          silent.length,
+          SILENT,
+          number);
+      return;
+    }
     synchronized (round) {
       known.set(node);
       if (node == observed) {
         observe(before(observed));
       }
     }
-    listener.silent(node, Duration.ofMillis(in.getLong()));
+    listener.silent(node, Duration.ofMillis(ByteBuffer.wrap(silent).getLong(Integer.BYTES)));
   }
 
   private void inBackground(Runnable action, Runnable afterwards) {

@@ -1,7 +1,6 @@
 package org.sparkcollectives.watchdog;
 
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,7 +20,7 @@ public final class HeartbeatMonitor implements AutoCloseable {
   private final Watchdog watchdog;
   private final Duration timeout;
   private final Duration period;
-  private final Thread thread;
+  private final DaemonThread thread;
   private volatile boolean closed;
 
   /** Starts the thread. */
@@ -29,9 +28,7 @@ public final class HeartbeatMonitor implements AutoCloseable {
     this.watchdog = watchdog;
     this.timeout = timeout;
     this.period = timeout.dividedBy(LOOKS_IN_TIMEOUT);
-    thread = new Thread(this::run, "collectives-heartbeat-monitor");
-    thread.setDaemon(true);
-    thread.start();
+    thread = DaemonThread.start("collectives-heartbeat-monitor", this::run);
   }
 
   private void run() {
@@ -64,11 +61,6 @@ public final class HeartbeatMonitor implements AutoCloseable {
   @Override
   public void close() {
     closed = true;
-    LockSupport.unpark(thread);
-    try {
-      thread.join(TimeUnit.SECONDS.toMillis(1));
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    thread.awaitEnd();
   }
 }

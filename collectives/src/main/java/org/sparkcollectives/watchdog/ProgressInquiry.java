@@ -83,7 +83,14 @@ public final class ProgressInquiry implements AutoCloseable {
         question ->
             executor.execute(
                 () -> {
-                  answer(number, ByteBuffer.wrap(question).getLong());
+                  if (question.length == Long.BYTES) {
+                    answer(number, ByteBuffer.wrap(question).getLong());
+                  } else {
+                    LOG.warn(
+                        "Rank {} ignores a question for its progress of {} bytes, which is none",
+                        rank,
+                        question.length);
+                  }
                   if (!closed) {
                     listen(watchable, number + 1);
                   }
@@ -138,10 +145,11 @@ public final class ProgressInquiry implements AutoCloseable {
       List<byte[]> values =
           store.multiGet(answered.stream().map(peer -> answerKey(number, peer)).toList());
       for (int i = 0; i < values.size(); i++) {
-        progress[answered.get(i)] = RankProgress.decode(values.get(i));
+        progress[answered.get(i)] = progressOf(answered.get(i), values.get(i));
       }
       for (int peer : answered) {
-        if (progress[peer].lastCalled() < sequenceNumber
+        if (progress[peer] != null
+            && progress[peer].lastCalled() < sequenceNumber
             && stacks.size() < MOST_STACKS
             && store.check(List.of(stackKey(number, peer)))) {
           byte[] text = store.get(stackKey(number, peer));
@@ -152,6 +160,16 @@ public final class ProgressInquiry implements AutoCloseable {
       LOG.debug("rank {} could not ask how far the others have come: {}", rank, e.toString());
     }
     return new ProgressAnswers(Arrays.asList(progress), stacks);
+  }
+
+  /** What a rank has answered; null for what is no answer. */
+  private static RankProgress progressOf(int peer, byte[] answer) {
+    try {
+      return RankProgress.decode(answer);
+    } catch (IllegalArgumentException e) {
+      LOG.warn("Rank {} has not said how far it has come: {}", peer, e.getMessage());
+      return null;
+    }
   }
 
   /** The ranks that answer in time. */

@@ -12,19 +12,34 @@ import java.nio.charset.StandardCharsets;
  */
 public record RankProgress(long lastCalled, long lastCompleted, String lastOperation) {
 
+  private static final int NUMBERS_BYTES = 2 * Long.BYTES;
+
   byte[] encode() {
     byte[] text = lastOperation.getBytes(StandardCharsets.UTF_8);
-    return ByteBuffer.allocate(16 + text.length)
+    return ByteBuffer.allocate(NUMBERS_BYTES + text.length)
         .putLong(lastCalled)
         .putLong(lastCompleted)
         .put(text)
         .array();
   }
 
+  /**
+   * What {@link #encode} made.
+   *
+   * @throws IllegalArgumentException if these bytes are nothing of the kind
+   */
   static RankProgress decode(byte[] bytes) {
+    if (bytes.length < NUMBERS_BYTES) {
+      throw new IllegalArgumentException(
+          "the progress of a rank has " + NUMBERS_BYTES + " bytes or more, not " + bytes.length);
+    }
     ByteBuffer in = ByteBuffer.wrap(bytes);
     long called = in.getLong();
     long completed = in.getLong();
+    if (called < -1 || completed < -1 || completed > called) {
+      throw new IllegalArgumentException(
+          "no rank has called #" + called + " last and completed #" + completed);
+    }
     byte[] text = new byte[in.remaining()];
     in.get(text);
     return new RankProgress(called, completed, new String(text, StandardCharsets.UTF_8));

@@ -37,15 +37,13 @@ public final class Watchdog implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Watchdog.class);
 
   private final List<Watched> watched = new CopyOnWriteArrayList<>();
-  private final Thread thread;
+  private final DaemonThread thread;
   private volatile long rounds;
   private volatile boolean closed;
 
   /** Starts the thread. */
   public Watchdog() {
-    thread = new Thread(this::run, "collectives-watchdog");
-    thread.setDaemon(true);
-    thread.start();
+    thread = DaemonThread.start("collectives-watchdog", this::run);
   }
 
   /** From now on looks at {@code one}. */
@@ -65,7 +63,7 @@ public final class Watchdog implements AutoCloseable {
 
   /** Where the thread is. */
   ThreadStack stack() {
-    return ThreadStack.of(thread);
+    return thread.stack();
   }
 
   /** Tells all that is watched that nobody looks at it any more. */
@@ -98,11 +96,6 @@ public final class Watchdog implements AutoCloseable {
   @Override
   public void close() {
     closed = true;
-    LockSupport.unpark(thread);
-    try {
-      thread.join(TimeUnit.SECONDS.toMillis(1));
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    thread.awaitEnd();
   }
 }

@@ -161,6 +161,34 @@ class AlgorithmCostTest {
     }
   }
 
+  @ParameterizedTest
+  @ValueSource(ints = {2, 3, 4, 5, 7, 8, 13})
+  void aBruckReduceScatterOfPartsOfAnySizeSendsAllButOneInLogarithmicSteps(int n) {
+    Cost cost = new BruckReduceScatter(new Scratch()).cost(n, BYTES);
+    for (CountingPeers rank :
+        run(
+            n,
+            (peers, all) -> {
+              HostTensor[] parts = new HostTensor[n];
+              long from = 0;
+              for (int i = 0; i < n; i++) {
+                // The first is empty, and the last has what is left.
+                long count = i == n - 1 ? COUNT - from : 100L * i;
+                parts[i] = all.slice(from, count);
+                parts[i].copyFrom(filled((int) count, i + 1));
+                from += count;
+              }
+              HostTensor output = HostTensor.allocate(DType.FLOAT32, parts[peers.rank()].count());
+              new BruckReduceScatter(new Scratch())
+                  .run(peers, output, Chunks.ofParts(parts), FLOATS);
+              assertThat((float[]) output.array())
+                  .isEqualTo(filled((int) output.count(), n * (peers.rank() + 1)));
+            })) {
+      assertThat(rank.messages()).isEqualTo(cost.messages());
+      assertThat(rank.bytes()).isLessThanOrEqualTo(BYTES);
+    }
+  }
+
   private static float[] filled(int count, float value) {
     float[] data = new float[count];
     Arrays.fill(data, value);

@@ -10,6 +10,7 @@ import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.kernel.ReduceKernel;
+import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.Reach;
 
 /** Which algorithm is chosen, and how costs grow to ten thousand ranks. */
@@ -87,5 +88,26 @@ class AlgorithmSelectorTest {
     assertThat(slow.bytes()).isLessThan(fast.bytes());
     assertThat(fast.steps()).isLessThan(slow.steps());
     assertThat(CostModel.of(Duration.ZERO, Duration.ZERO, 1, 0).allowsMesh(2)).isFalse();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "8, 1024, DirectReduceScatter",
+    "64, 1024, BruckReduceScatter",
+    "1000, 65536, BruckReduceScatter",
+    "12, 67108864, RingReduceScatter",
+  })
+  void aSmallReduceScatterOfManyRanksTakesLogarithmicSteps(
+      int ranks, long bytes, String algorithm) {
+    CostModel costs = model(CollectivesConfiguration.COST_BANDWIDTH.defaultValue());
+    HostTensor input = HostTensor.allocate(DType.FLOAT32, bytes / 4 / ranks * ranks);
+    HostTensor output = HostTensor.allocate(DType.FLOAT32, bytes / 4 / ranks);
+    assertThat(
+            ChosenAlgorithm.of(
+                ranks,
+                peers ->
+                    selector(costs)
+                        .reduceScatter(peers, output, Chunks.equal(input, ranks), FLOATS, false)))
+        .isEqualTo(algorithm);
   }
 }

@@ -104,6 +104,13 @@ record SimulatedAlgorithm(String name, int largest, Prediction prediction, Run r
                 new DirectReduceScatter()
                     .run(peers, part(peers, tensor), parts(peers, tensor), SUM)),
         new SimulatedAlgorithm(
+            "BruckReduceScatter",
+            ALL,
+            new BruckReduceScatter(scratch)::cost,
+            (peers, tensor) ->
+                new BruckReduceScatter(scratch)
+                    .run(peers, part(peers, tensor), parts(peers, tensor), SUM)),
+        new SimulatedAlgorithm(
             "RingReduceScatter",
             RINGS,
             new RingReduceScatter()::cost,

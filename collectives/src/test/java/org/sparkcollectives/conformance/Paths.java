@@ -14,6 +14,8 @@ enum Paths {
   HEAP,
   /** Sockets only. */
   TCP,
+  /** Sockets only, nearly all of what is sent cut in three. */
+  STRIPED,
   /** Two by two over the heap, because settings that differ keep them apart, else over sockets. */
   MIXED,
   /** Nodes of one, two and four ranks, which work inside first; over sockets between them. */
@@ -29,7 +31,7 @@ enum Paths {
 
   GroupOptions options() {
     return switch (this) {
-      case TCP, TLS, AES_GCM -> GroupOptions.defaults().withTransports("tcp");
+      case TCP, STRIPED, TLS, AES_GCM -> GroupOptions.defaults().withTransports("tcp");
       case UNEVEN -> GroupOptions.defaults().withTransports("heap", "tcp");
       case SHM -> GroupOptions.defaults().withTransports("shm", "tcp");
       case HEAP, MIXED, INTERLEAVED -> GroupOptions.defaults();
@@ -40,6 +42,12 @@ enum Paths {
   RankContext context(int rank) {
     return switch (this) {
       case HEAP, TCP -> RankContext.process();
+      case STRIPED ->
+          new HostedRank(
+              List.of(
+                  "spark.collectives.tcp.connections=3",
+                  "spark.collectives.tcp.connections.minBytes=64"),
+              TransportSecurity.plain());
       case MIXED -> HostedRank.inNode(rank / 2);
       case UNEVEN -> SeveralNodes.of(1, 2, 4).apply(rank);
       case INTERLEAVED -> SeveralNodes.inTurn(2).apply(rank);

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.RepeatedTest;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.ErrorHandling;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.RankContext;
 import org.sparkcollectives.store.HashStore;
@@ -40,12 +41,12 @@ class ChannelTest {
   @BeforeEach
   void begin() {
     RankContext context = RankContext.process();
-    Endpoint self = new Endpoint(0, "node", "host", "127.0.0.1", 1, "executor", -1);
+    Endpoint self = new Endpoint(0, "node", "host", "127.0.0.1", 1, "executor", 2, -1);
     Membership alone = Membership.withoutPeers("group", "a test", self, 1);
     RankHeartbeat none =
         RankHeartbeat.of(
             alone, store, false, context.configuration(), new HeartbeatTurn(), executor);
-    life = new GroupLife(alone, store, context, executor, none);
+    life = new GroupLife(alone, store, context, executor, ErrorHandling.CLEAN_UP_ONLY, none);
   }
 
   @AfterEach

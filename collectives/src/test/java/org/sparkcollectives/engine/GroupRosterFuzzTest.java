@@ -16,9 +16,9 @@ import org.sparkcollectives.transport.Endpoint;
 class GroupRosterFuzzTest {
 
   static Stream<byte[]> seeds() {
-    Endpoint first = new Endpoint(0, "node-a", "host-a", "10.0.0.1", 7000, "1", 11);
-    Endpoint second = new Endpoint(1, "node-a", "host-a", "10.0.0.1", 7000, "1", 12);
-    Endpoint third = new Endpoint(2, "node-b", "host-b", "10.0.0.2", 7000, "2", 13);
+    Endpoint first = new Endpoint(0, "node-a", "host-a", "10.0.0.1", 7000, "1", 4, 11);
+    Endpoint second = new Endpoint(1, "node-a", "host-a", "10.0.0.1", 7000, "1", 4, 12);
+    Endpoint third = new Endpoint(2, "node-b", "host-b", "10.0.0.2", 7000, "2", 4, 13);
     return Stream.of(
         new GroupRoster("secret".getBytes(UTF_8), List.of(first, second, third)).encode(),
         new GroupRoster(new byte[0], List.of(first)).encode(),

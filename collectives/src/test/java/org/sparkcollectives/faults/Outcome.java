@@ -17,25 +17,25 @@ import org.sparkcollectives.PeerFailedException;
  * @param ranks the rank of the record, or those missing at a deadline, with commas; or a dash
  * @param message what a user reads, with what is known of the cause
  */
-record Outcome(long micros, String exception, String kind, String ranks, String message) {
+public record Outcome(long micros, String exception, String kind, String ranks, String message) {
 
   /** In place of an exception. */
-  static final String NOTHING = "nothing";
+  public static final String NOTHING = "nothing";
 
   private static final String NONE = "-";
 
   /** Now, in microseconds since the epoch. */
-  static long now() {
+  public static long now() {
     return ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
   }
 
   /** Of a rank that needed nobody any more. */
-  static Outcome well(String message) {
+  public static Outcome well(String message) {
     return new Outcome(now(), NOTHING, NONE, NONE, message);
   }
 
   /** Of a rank whose operation has thrown. */
-  static Outcome of(Throwable thrown) {
+  public static Outcome of(Throwable thrown) {
     long at = now();
     String exception = thrown.getClass().getSimpleName();
     if (thrown instanceof PeerFailedException peer) {
@@ -71,27 +71,27 @@ record Outcome(long micros, String exception, String kind, String ranks, String 
   }
 
   /** What {@link #decode} reads. */
-  String encode() {
+  public String encode() {
     String line = message.replace('\n', ' ').replace('\t', ' ');
     return String.join("\t", String.valueOf(micros), exception, kind, ranks, line);
   }
 
-  static Outcome decode(String text) {
+  public static Outcome decode(String text) {
     String[] fields = text.split("\t", 5);
     return new Outcome(Long.parseLong(fields[0]), fields[1], fields[2], fields[3], fields[4]);
   }
 
-  boolean isWell() {
+  public boolean isWell() {
     return exception.equals(NOTHING);
   }
 
   /** Whether it names this rank, and no other. */
-  boolean names(int rank) {
+  public boolean names(int rank) {
     return ranks.equals(String.valueOf(rank));
   }
 
   /** Whether it does not know which rank it was. */
-  boolean namesNobody() {
+  public boolean namesNobody() {
     return ranks.equals(NONE);
   }
 }

@@ -146,9 +146,16 @@ final class RankProcess implements AutoCloseable {
     new ProcessBuilder("kill", name, String.valueOf(process.pid())).start().waitFor();
   }
 
-  /** What it has logged about buffers that were not released; normally empty. */
+  /** What it has logged about buffers that were not released, with who had them; normally empty. */
   List<String> leaks() throws IOException {
-    return Files.readAllLines(log).stream().filter(line -> line.contains("LEAK:")).toList();
+    List<String> lines = Files.readAllLines(log);
+    int first = 0;
+    while (first < lines.size() && !lines.get(first).contains("LEAK:")) {
+      first++;
+    }
+    return first == lines.size()
+        ? List.of()
+        : List.of(String.join("\n", lines.subList(first, lines.size())));
   }
 
   /** Ends it, whatever it does. */

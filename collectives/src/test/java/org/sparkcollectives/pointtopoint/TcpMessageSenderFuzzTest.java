@@ -2,13 +2,10 @@ package org.sparkcollectives.pointtopoint;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.sparkcollectives.pointtopoint.FuzzedConnection.alloc;
+import static org.sparkcollectives.pointtopoint.FuzzedConnection.frame;
 
 import com.code_intelligence.jazzer.junit.FuzzTest;
-import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufAllocator;
-import io.netty.buffer.ByteBufUtil;
-import io.netty.buffer.Unpooled;
-import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.ArrayList;
 import java.util.List;
@@ -59,16 +56,6 @@ class TcpMessageSenderFuzzTest {
         FuzzedStream.seed(0, "\0\0\0\1x".getBytes(UTF_8)));
   }
 
-  private static ByteBufAllocator alloc() {
-    return UnpooledByteBufAllocator.DEFAULT;
-  }
-
-  private static byte[] frame(ByteBuf content) {
-    ByteBuf frame = Unpooled.buffer().writeInt(content.readableBytes()).writeBytes(content);
-    content.release();
-    return ByteBufUtil.getBytes(frame);
-  }
-
   @MethodSource("seeds")
   @FuzzTest
   void sendsEndOnceAndOneThatWasRefusedNeverMoves(byte[] input) {
@@ -92,14 +79,7 @@ class TcpMessageSenderFuzzTest {
       HostTensor tensor = HostTensor.allocate(DType.FLOAT64, 3);
       sender.offer(new PostedSend(7, tensor, events));
     }
-    for (byte[] piece : new FuzzedStream(input).pieces()) {
-      if (channel.isOpen()) {
-        channel.writeInbound(Unpooled.wrappedBuffer(piece));
-        channel.runPendingTasks();
-      }
-    }
-    channel.close();
-    channel.checkException();
+    FuzzedConnection.receive(channel, input);
     channel.finishAndReleaseAll();
     assertThat(ends.size()).isLessThanOrEqualTo(1);
     for (Events events : sends) {

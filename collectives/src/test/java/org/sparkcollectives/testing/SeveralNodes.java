@@ -1,5 +1,7 @@
 package org.sparkcollectives.testing;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.IntFunction;
 import org.sparkcollectives.HostedRank;
 import org.sparkcollectives.RankContext;
@@ -20,6 +22,15 @@ public final class SeveralNodes {
 
   /** Each node with so many ranks, the last with all further ones. */
   public static IntFunction<RankContext> of(int... sizes) {
+    return of(List.of(), sizes);
+  }
+
+  /**
+   * The same with further settings.
+   *
+   * @param settings each {@code key=value}
+   */
+  public static IntFunction<RankContext> of(List<String> settings, int... sizes) {
     return rank -> {
       int node = 0;
       int end = sizes[0];
@@ -27,16 +38,18 @@ public final class SeveralNodes {
         node++;
         end += sizes[node];
       }
-      return node(node);
+      return node(node, settings);
     };
   }
 
   /** One rank to each of so many nodes in turn. */
   public static IntFunction<RankContext> inTurn(int nodes) {
-    return rank -> node(rank % nodes);
+    return rank -> node(rank % nodes, List.of());
   }
 
-  private static RankContext node(int number) {
-    return HostedRank.inNode(number, NOTHING_INSIDE);
+  private static RankContext node(int number, List<String> settings) {
+    List<String> all = new ArrayList<>(List.of(NOTHING_INSIDE));
+    all.addAll(settings);
+    return HostedRank.inNode(number, all.toArray(String[]::new));
   }
 }

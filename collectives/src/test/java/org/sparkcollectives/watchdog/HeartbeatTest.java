@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -71,6 +72,18 @@ class HeartbeatTest {
         each.heartbeat.look();
       }
     }
+  }
+
+  @Test
+  void whatNobodyOfTheRingHasWrittenIsIgnored() {
+    store.set("heartbeat/silent/0", new byte[] {1});
+    store.set("heartbeat/silent/1", ByteBuffer.allocate(12).putInt(3).array());
+    store.set("heartbeat/silent/2", ByteBuffer.allocate(12).putInt(-2).array());
+    List<Jvm> ring = ring(3, store);
+    store.set("heartbeat/beat/1", new byte[] {1, 2, 3});
+    pass(11, ring.get(0), ring.get(2));
+    assertThat(ring.get(0).silent).containsExactly(1);
+    assertThat(ring.get(2).silent).containsExactly(1);
   }
 
   @Test

@@ -3,6 +3,7 @@ package org.sparkcollectives.spark;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -69,13 +70,15 @@ final class DriverStore {
   private final StoreTable table;
   private final CheckpointScopes checkpoints;
   private final DumpCollection dumps;
+  private final StageTearDown tearDown;
   private final Map<UUID, Client> clients = new HashMap<>();
   private final AttemptFence attempts = new AttemptFence();
 
-  private DriverStore(SparkEnv env) {
+  private DriverStore(SparkContext context, SparkEnv env) {
     table = new StoreTable(new BlockValues(env.blockManager(), background));
     checkpoints = new CheckpointScopes(table);
     dumps = new DumpCollection(env.conf()::getAppId, TaskRank.settings(env.conf()));
+    tearDown = new StageTearDown(context::killTaskAttempt, background);
   }
 
   private static ScheduledThreadPoolExecutor newBackground() {
@@ -102,7 +105,7 @@ final class DriverStore {
       if (INSTALLED.containsKey(application)) {
         return;
       }
-      DriverStore store = new DriverStore(env);
+      DriverStore store = new DriverStore(context, env);
       RpcEndpointRef endpoint =
           env.rpcEnv().setupEndpoint(ENDPOINT, new StoreEndpoint(env.rpcEnv(), store));
       INSTALLED.put(application, store);
@@ -135,11 +138,11 @@ final class DriverStore {
 
   private void handle(RpcAddress sender, ByteBuffer message, Consumer<byte[]> reply) {
     try {
-      byte kind = message.get();
+      byte kind = StoreMessages.kind(message);
       UUID id = StoreMessages.session(message);
       switch (kind) {
         case StoreMessages.OPEN -> {
-          StageAttempt stage = new StageAttempt(message.getInt(), message.getInt());
+          StageAttempt stage = StoreMessages.stage(message);
           open(id, stage, CheckpointScopes.scope(StoreMessages.text(message), stage), sender);
           reply.accept(StoreMessages.ok(new byte[0]));
         }
@@ -155,9 +158,13 @@ final class DriverStore {
         case StoreMessages.DUMP -> {
           // Its stage may be over for the store: it is the failed ones that dump.
           dumps.receive(
-              new StageAttempt(message.getInt(), message.getInt()),
+              StoreMessages.stage(message),
               StoreMessages.text(message),
               StoreMessages.rest(message));
+          reply.accept(StoreMessages.ok(new byte[0]));
+        }
+        case StoreMessages.TEAR_DOWN -> {
+          tearDown(id, StoreMessages.millis(message), StoreMessages.text(message));
           reply.accept(StoreMessages.ok(new byte[0]));
         }
         case StoreMessages.CLOSE -> {
@@ -226,6 +233,21 @@ final class DriverStore {
     } else {
       client.wills().remove(group);
     }
+  }
+
+  /** All tasks of the client's stage that are in a group are to fail. */
+  private synchronized void tearDown(UUID id, long patienceMillis, String reason) {
+    Client asking = clients.get(id);
+    if (asking == null) {
+      return;
+    }
+    Set<Long> tasks = new HashSet<>();
+    for (Client client : clients.values()) {
+      if (client.stage().equals(asking.stage())) {
+        client.wills().values().forEach(will -> tasks.add(will.taskAttemptId()));
+      }
+    }
+    tearDown.begin(asking.stage(), tasks, patienceMillis, reason);
   }
 
   private void close(UUID id) {
@@ -319,6 +341,7 @@ final class DriverStore {
   private synchronized void stageOver(StageAttempt stage) {
     remove(stage, stage + " has ended");
     attempts.end(stage);
+    tearDown.ended(stage);
   }
 
   private void remove(StageAttempt stage, String reason) {

@@ -164,6 +164,13 @@ final class DriverStoreClient extends RemoteStore {
     driver.ask(StoreMessages.dump(session, stage, occasion, packed), NO_TIMEOUT, ANY);
   }
 
+  /** Has the driver fail all tasks of the stage that do not end by themselves in time. */
+  void tearDown(String reason, Duration patience) {
+    if (!closed) {
+      driver.ask(StoreMessages.tearDown(session, patience, reason), NO_TIMEOUT, ANY);
+    }
+  }
+
   /** Takes it back. */
   void revokeWill(String group) {
     if (!closed) {

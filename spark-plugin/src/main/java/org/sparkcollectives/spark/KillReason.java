@@ -5,17 +5,24 @@ final class KillReason {
 
   private static final String CANCELLED = "Stage cancelled";
 
+  private static final String TEAR_DOWN = "Process group failed: ";
+
   private KillReason() {}
+
+  /** That of a task that fails with its group, for the cause in {@code words}. */
+  static String tearDown(String words) {
+    return TEAR_DOWN + words;
+  }
 
   /**
    * Whether the task was killed because its whole stage ends, for a reason that lies elsewhere:
-   * another of its tasks has failed, or its job. Only Spark's DAGScheduler and TaskSchedulerImpl
-   * know, and they say so in words: those for the other tasks of a barrier stage, and those for the
-   * tasks of a job that ends, which may come first. Spark 3.5 gives no reason for the latter, and
-   * Spark 4 has "Stage cancelled: " before each.
+   * another of its tasks has failed, or its job, or a group of its tasks. Only Spark's DAGScheduler
+   * and TaskSchedulerImpl know, and they say so in words: those for the other tasks of a barrier
+   * stage, and those for the tasks of a job that ends, which may come first. Spark 3.5 gives no
+   * reason for the latter, and Spark 4 has "Stage cancelled: " before each.
    */
   static boolean isEndOfStage(String reason) {
-    if (reason.equals(CANCELLED)) {
+    if (reason.equals(CANCELLED) || reason.startsWith(TEAR_DOWN)) {
       return true;
     }
     String cause =

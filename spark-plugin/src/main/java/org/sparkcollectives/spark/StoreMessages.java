@@ -2,6 +2,7 @@ package org.sparkcollectives.spark;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.UUID;
 import org.sparkcollectives.store.StoreException;
 
@@ -18,6 +19,9 @@ import org.sparkcollectives.store.StoreException;
  *   CALL  session, a store's request   the reply is the store's
  *   WILL  session, group, record       what to publish if this client is lost; empty: nothing
  *   DUMP  session, stage, attempt, occasion, dump of a flight recorder
+ *   TEAR_DOWN session, patience, reason
+ *                                      the tasks of the stage are to fail, unless they end by
+ *                                      themselves within so many milliseconds
  *   CLOSE session                      the client is done
  *   reply: OK, bytes   or   REFUSED, text
  * </pre>
@@ -30,6 +34,7 @@ final class StoreMessages {
   static final byte WILL = 4;
   static final byte DUMP = 5;
   static final byte CHECKPOINTS = 6;
+  static final byte TEAR_DOWN = 7;
 
   private static final byte OK = 0;
   private static final byte REFUSED = 1;
@@ -78,11 +83,53 @@ final class StoreMessages {
         .array();
   }
 
-  /** The next text of {@code message}: its call, group or occasion. */
+  static byte[] tearDown(UUID session, Duration patience, String reason) {
+    byte[] why = reason.getBytes(StandardCharsets.UTF_8);
+    return head(TEAR_DOWN, session, Long.BYTES + Integer.BYTES + why.length)
+        .putLong(patience.toMillis())
+        .putInt(why.length)
+        .put(why)
+        .array();
+  }
+
+  /** The next text of {@code message}: its call, group, occasion or reason. */
   static String text(ByteBuffer message) {
-    byte[] name = new byte[Math.min(message.getInt(), message.remaining())];
+    require(message, Integer.BYTES);
+    int length = message.getInt();
+    require(message, length);
+    byte[] name = new byte[length];
     message.get(name);
     return new String(name, StandardCharsets.UTF_8);
+  }
+
+  /** What the message is. */
+  static byte kind(ByteBuffer message) {
+    require(message, 1);
+    return message.get();
+  }
+
+  /** The next stage of {@code message}. */
+  static StageAttempt stage(ByteBuffer message) {
+    require(message, 2 * Integer.BYTES);
+    return new StageAttempt(message.getInt(), message.getInt());
+  }
+
+  /** The next milliseconds of {@code message}. */
+  static long millis(ByteBuffer message) {
+    require(message, Long.BYTES);
+    return message.getLong();
+  }
+
+  private static void require(ByteBuffer message, int bytes) {
+    if (bytes < 0 || bytes > message.remaining()) {
+      throw new IllegalArgumentException(
+          "a message of "
+              + message.limit()
+              + " bytes, which announces "
+              + bytes
+              + " more after "
+              + message.position());
+    }
   }
 
   static byte[] close(UUID session) {
@@ -103,7 +150,9 @@ final class StoreMessages {
         .putLong(session.getLeastSignificantBits());
   }
 
+  /** The next session of {@code message}. */
   static UUID session(ByteBuffer message) {
+    require(message, 2 * Long.BYTES);
     return new UUID(message.getLong(), message.getLong());
   }
 
@@ -116,8 +165,15 @@ final class StoreMessages {
     return ByteBuffer.allocate(1 + text.length).put(REFUSED).put(text).array();
   }
 
-  /** The store's reply. */
+  /**
+   * The store's reply.
+   *
+   * @throws StoreException with the store's words if it has refused
+   */
   static byte[] unwrap(byte[] reply) {
+    if (reply.length == 0) {
+      throw new StoreException("The driver's store gave an empty reply");
+    }
     byte[] content = new byte[reply.length - 1];
     System.arraycopy(reply, 1, content, 0, content.length);
     if (reply[0] != OK) {

@@ -1,10 +1,14 @@
 package org.sparkcollectives.spark;
 
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.RankContext;
 import org.sparkcollectives.config.Configuration;
@@ -18,12 +22,14 @@ import scala.Tuple2;
 final class TaskRank implements RankContext {
 
   private static final String SETTINGS = "spark.collectives.";
+  private static final Logger LOG = LoggerFactory.getLogger(TaskRank.class);
 
   private final TaskContext task;
   private final SparkEnv env;
   private final Configuration configuration;
   private final DriverStoreClient store;
   private final ObjectCodec objectCodec;
+  private volatile CollectiveException tornDown;
 
   /** With the driver's store, or null if the driver has none. */
   TaskRank(TaskContext task, SparkEnv env, DriverStoreClient store) {
@@ -78,6 +84,36 @@ final class TaskRank implements RankContext {
   public void left(String group) {
     if (store != null) {
       store.revokeWill(group);
+    }
+  }
+
+  /** See {@link RankContext#tearDown}: by the driver, or by the task's own end if that is first. */
+  @Override
+  public void tearDown(CollectiveException cause, Duration patience) {
+    tornDown = cause;
+    if (task.isFailed()) {
+      // What it has thrown is what the job shall end with, and on its way to the driver already.
+      return;
+    }
+    if (store == null) {
+      LOG.warn(
+          "Task {} goes on until its code ends, though its group has failed: without the driver's"
+              + " store (SparkCollectives.install) nobody can be asked to kill it",
+          task.taskAttemptId());
+    } else {
+      store.tearDown(cause.getMessage(), patience);
+    }
+  }
+
+  /**
+   * The task is over, and its groups are closed.
+   *
+   * @throws CollectiveException if it ends well, but a group of it has failed that tears down
+   */
+  void taskCompleted() {
+    CollectiveException cause = tornDown;
+    if (cause != null && !task.isFailed() && !isKilled()) {
+      throw cause;
     }
   }
 

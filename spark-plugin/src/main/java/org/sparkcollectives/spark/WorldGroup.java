@@ -3,6 +3,7 @@ package org.sparkcollectives.spark;
 import java.time.Duration;
 import org.apache.spark.BarrierTaskContext;
 import org.apache.spark.SparkEnv;
+import org.apache.spark.util.TaskCompletionListener;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.engine.GroupCreation;
@@ -30,6 +31,9 @@ final class WorldGroup {
             : options;
     DriverStoreClient store = DriverStoreClient.connect(env, stage, call, timeout);
     TaskRank rank = new TaskRank(task, env, store);
+    // Spark calls the last one that was added first: when this is called the group is closed.
+    TaskCompletionListener onEnd = ended -> rank.taskCompleted();
+    task.addTaskCompletionListener(onEnd);
     if (store != null) {
       return create(store, task, size, named, rank, store::close);
     }

@@ -2,6 +2,7 @@ package org.sparkcollectives.spark;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -22,6 +23,13 @@ class KillReasonTest {
             + " ResultTask(0, 1) finished unsuccessfully."
       })
   void aTaskThatIsKilledWithItsStageIsNotTheCause(String reason) {
+    assertThat(KillReason.isEndOfStage(reason)).isTrue();
+  }
+
+  @Test
+  void aTaskThatIsKilledWithItsGroupIsNotTheCause() {
+    String reason = KillReason.tearDown("the task of rank 0 failed, because rank 1 was lost");
+    assertThat(reason).contains("the task of rank 0 failed, because rank 1 was lost");
     assertThat(KillReason.isEndOfStage(reason)).isTrue();
   }
 

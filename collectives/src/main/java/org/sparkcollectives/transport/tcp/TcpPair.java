@@ -32,6 +32,7 @@ final class TcpPair implements Pair, Progress.Send {
   private volatile ByteSource source;
   private volatile Channel sourceChannel;
   private volatile boolean closed;
+  private volatile boolean freed;
 
   TcpPair(TcpPairs pairs, int peer, Progress progress) {
     this.pairs = pairs;
@@ -97,9 +98,7 @@ final class TcpPair implements Pair, Progress.Send {
       ring.close();
       return;
     }
-    sourceChannel = channel;
-    source = new RingSource(ring);
-    progress.signal();
+    takeFrom(channel, new RingSource(ring));
   }
 
   /** The peer has connected. Called on the connection's event loop. */
@@ -108,16 +107,27 @@ final class TcpPair implements Pair, Progress.Send {
       channel.close();
       return;
     }
-    sourceChannel = channel;
     if (channel instanceof DirectSocketChannel direct) {
       SocketSource accepted = new SocketSource(direct, pairs.arrivalsOf(peer));
       channel.pipeline().addLast(accepted);
       accepted.takeOver();
-      source = accepted;
+      takeFrom(channel, accepted);
     } else {
       NettySource accepted = new NettySource(channel, pairs.arrivalsOf(peer));
       channel.pipeline().addLast(accepted);
-      source = accepted;
+      takeFrom(channel, accepted);
+    }
+  }
+
+  private void takeFrom(Channel channel, ByteSource accepted) {
+    sourceChannel = channel;
+    source = accepted;
+    // Whoever closes the pair meanwhile may have looked before these were there.
+    if (closed) {
+      channel.close();
+    }
+    if (freed) {
+      closeSource();
     }
     progress.signal();
   }
@@ -247,12 +257,17 @@ final class TcpPair implements Pair, Progress.Send {
 
   /** Frees the memory of both directions; when no thread can touch it any more. */
   void free() {
+    freed = true;
+    closeSource();
+    if (connecting != null && connecting.isDone() && !connecting.isCompletedExceptionally()) {
+      connecting.join().sink().close();
+    }
+  }
+
+  private synchronized void closeSource() {
     if (source != null) {
       source.close();
       source = null;
-    }
-    if (connecting != null && connecting.isDone() && !connecting.isCompletedExceptionally()) {
-      connecting.join().sink().close();
     }
   }
 

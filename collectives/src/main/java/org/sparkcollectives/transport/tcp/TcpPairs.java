@@ -24,11 +24,15 @@ import org.sparkcollectives.transport.shm.SharedRing;
 public final class TcpPairs {
 
   /** The lane of the collectives. */
-  public static final int LANE = 0;
+  private static final int LANE = 0;
+
+  /** The lane of the second stripe, after which the others follow. */
+  private static final int FIRST_FURTHER_LANE = 3;
 
   private final TcpTransport transport;
   private final String group;
   private final int rank;
+  private final int lane;
   private final byte[] secret;
   private final IntFunction<Endpoint> endpoints;
   private final Supplier<OperationHeader> current;
@@ -44,9 +48,10 @@ public final class TcpPairs {
   private volatile boolean closed;
 
   /**
-   * Of a rank that can be connected to from now on, as far as the caller routes connections of
-   * {@link #LANE} to {@link #accepted}.
+   * Of a rank that can be connected to from now on, as far as the caller routes the connections of
+   * this {@link #stripe} to {@link #accepted}.
    *
+   * @param stripe tells apart those that carry parts of one operation; 0 for the only one
    * @param endpoints where each rank is
    * @param progress where this rank waits, shared with its other paths
    * @param wait where this rank's thread sleeps
@@ -60,6 +65,7 @@ public final class TcpPairs {
       String group,
       int rank,
       int size,
+      int stripe,
       byte[] secret,
       IntFunction<Endpoint> endpoints,
       Progress progress,
@@ -70,6 +76,7 @@ public final class TcpPairs {
     this.transport = transport;
     this.group = group;
     this.rank = rank;
+    this.lane = stripe == 0 ? LANE : FIRST_FURTHER_LANE + stripe - 1;
     this.secret = secret.clone();
     this.endpoints = endpoints;
     this.wait = wait;
@@ -110,7 +117,7 @@ public final class TcpPairs {
       channel.close();
       return;
     }
-    if (id.lane() == LANE) {
+    if (id.lane() == lane) {
       pair.accepted(channel);
     } else {
       channel
@@ -120,9 +127,12 @@ public final class TcpPairs {
     }
   }
 
-  /** Whether connections of this lane are for {@link #accepted}. */
-  public static boolean isLane(int lane) {
-    return lane == LANE || lane == RingOffer.LANE;
+  /** For {@link #accepted} of which stripe connections of this lane are; -1 for none. */
+  public static int stripe(int lane) {
+    if (lane == LANE || lane == RingOffer.LANE) {
+      return 0;
+    }
+    return lane >= FIRST_FURTHER_LANE ? lane - FIRST_FURTHER_LANE + 1 : -1;
   }
 
   /** Frees the memory of all paths; when no thread can touch it any more. */
@@ -178,7 +188,7 @@ public final class TcpPairs {
     CompletableFuture<Channel> connecting =
         transport.connect(
             endpoints.apply(peer),
-            new ConnectionId(group, rank, peer, LANE),
+            new ConnectionId(group, rank, peer, lane),
             secret,
             pipeline -> pipeline.addLast(returnPath));
     return endingWith(

@@ -2,7 +2,7 @@ package org.sparkcollectives.spark
 
 import java.nio.file.{Files, Path}
 
-import org.apache.spark.{SparkEnv, SparkException, TaskContext}
+import org.apache.spark.{SparkException, TaskContext}
 import org.apache.spark.api.java.JavaSparkContext
 import org.scalatest.funsuite.AnyFunSuite
 import org.sparkcollectives.{CollectiveException, ProcessGroup, Tensor}
@@ -83,16 +83,6 @@ class CheckpointSuite extends AnyFunSuite with LocalCluster {
       .collect()
     assert(attempts.toSeq == Seq(true, true, true))
     assertNothingIsLeft()
-  }
-
-  private def assertNothingIsLeft(): Unit = {
-    val env = SparkEnv.get
-    def blocks = env.blockManager.getMatchingBlockIds(_.name.contains("_collectives"))
-    eventually(s"no keys, but there are ${DriverStore.keys(env)}")(DriverStore.keys(env) == 0)
-    eventually(s"no clients, but there are ${DriverStore.clientCount(env)}")(
-      DriverStore.clientCount(env) == 0
-    )
-    eventually(s"no blocks, but there are $blocks")(blocks.isEmpty)
   }
 }
 

@@ -5,6 +5,7 @@ import java.nio.file.{Files, Path, Paths}
 import org.apache.spark.{SparkContext, SparkEnv, TaskContext}
 import org.sparkcollectives.{
   CollectiveException,
+  GroupOptions,
   PeerFailedException,
   ProcessGroup,
   ReduceOp,
@@ -15,12 +16,14 @@ import org.sparkcollectives.{
 object Jobs {
 
   /** Runs `body` as the ranks of a barrier stage, the way of Scala. */
-  def ranks[R: scala.reflect.ClassTag](sc: SparkContext, size: Int)(
-      body: ProcessGroup => R
-  ): Seq[R] =
+  def ranks[R: scala.reflect.ClassTag](
+      sc: SparkContext,
+      size: Int,
+      options: GroupOptions = GroupOptions.defaults()
+  )(body: ProcessGroup => R): Seq[R] =
     sc.parallelize(0 until size, size)
       .barrier()
-      .mapPartitions(_ => Iterator(body(SparkCollectives.world())))
+      .mapPartitions(_ => Iterator(body(SparkCollectives.world(options))))
       .collect()
       .toSeq
 
@@ -53,16 +56,20 @@ object Jobs {
     val slots = sc.defaultParallelism * 4
     sc.parallelize(0 until slots, slots)
       .map { _ =>
-        val ours = Thread.getAllStackTraces.keySet
-          .toArray(Array.empty[Thread])
-          .map(_.getName)
-          .filter(_.startsWith("collectives-"))
-        SparkEnv.get.executorId -> ours.toSet
+        SparkEnv.get.executorId -> ownThreads
       }
       .collect()
       .groupBy(_._1)
       .map { case (executor, found) => executor -> found.flatMap(_._2).toSet }
   }
+
+  /** Our threads in this JVM. */
+  def ownThreads: Set[String] =
+    Thread.getAllStackTraces.keySet
+      .toArray(Array.empty[Thread])
+      .map(_.getName)
+      .filter(_.startsWith("collectives-"))
+      .toSet
 
   def read(folder: Path, rank: Int): String = Files.readString(folder.resolve(rank.toString))
 

@@ -1,11 +1,18 @@
 package org.sparkcollectives.spark
 
 import com.holdenkarau.spark.testing.SparkContextProvider
-import org.apache.spark.{SparkConf, SparkContext}
-import org.scalatest.{BeforeAndAfterAll, Suite}
+import java.util.concurrent.ConcurrentHashMap
+
+import org.apache.spark.{SparkConf, SparkContext, SparkEnv}
+import org.apache.spark.scheduler.{SparkListener, SparkListenerExecutorRemoved}
+import org.scalatest.{Assertions, BeforeAndAfterAll, Suite}
 
 /** A Spark application on executors in JVMs of their own, one for all tests of a suite. */
-trait LocalCluster extends BeforeAndAfterAll with SparkContextProvider with Patience {
+trait LocalCluster
+    extends BeforeAndAfterAll
+    with SparkContextProvider
+    with Patience
+    with Assertions {
   self: Suite =>
 
   @transient private var context: SparkContext = _
@@ -30,8 +37,40 @@ trait LocalCluster extends BeforeAndAfterAll with SparkContextProvider with Pati
   override def beforeAll(): Unit = {
     super.beforeAll()
     context = new SparkContext(conf)
+    context.addSparkListener(new SparkListener {
+      override def onExecutorRemoved(event: SparkListenerExecutorRemoved): Unit =
+        LocalCluster.removed.add(event.executorId)
+    })
+    LocalCluster.removed.clear()
     // A barrier stage that is submitted before all executors are there waits for 15 seconds.
+    awaitExecutors()
+  }
+
+  private def awaitExecutors(): Unit =
     eventually("all executors are there")(context.getExecutorMemoryStatus.size == executors + 1)
+
+  /** Waits until another executor has taken the place of one that is gone. */
+  def awaitReplaced(executor: String): Unit = {
+    eventually(s"executor $executor is removed")(LocalCluster.removed.contains(executor))
+    awaitExecutors()
+  }
+
+  /** All slots are free again, and ranks in them work. */
+  def assertTheNextJobRuns(): Unit = {
+    val slots = executors * cores
+    val sum = slots * (slots + 1) / 2
+    assert(Jobs.ranks(sc, slots)(Jobs.sum) == Seq.fill(slots)(sum), "the next job has all slots")
+  }
+
+  /** The driver's store is empty. */
+  def assertNothingIsLeft(): Unit = {
+    val env = SparkEnv.get
+    def blocks = env.blockManager.getMatchingBlockIds(_.name.contains("_collectives"))
+    eventually(s"no keys, but there are ${DriverStore.keys(env)}")(DriverStore.keys(env) == 0)
+    eventually(s"no clients, but there are ${DriverStore.clientCount(env)}")(
+      DriverStore.clientCount(env) == 0
+    )
+    eventually(s"no blocks, but there are $blocks")(blocks.isEmpty)
   }
 
   override def afterAll(): Unit =
@@ -40,6 +79,9 @@ trait LocalCluster extends BeforeAndAfterAll with SparkContextProvider with Pati
 }
 
 object LocalCluster {
+
+  /** The executors that the suite which runs has lost. */
+  private val removed = ConcurrentHashMap.newKeySet[String]()
 
   /** The jar that ships, and the tasks of this suite. */
   val jars: Seq[String] =

@@ -4,40 +4,19 @@ import java.nio.file.{Files, Path, Paths}
 
 import org.apache.spark.{BarrierTaskContext, SparkEnv, TaskContext}
 import org.scalatest.funsuite.AnyFunSuite
-import org.sparkcollectives.{ProcessGroup, ReduceOp, Tensor}
+import org.sparkcollectives.{Failure, ProcessGroup, ReduceOp, Tensor}
 
 /** Executors that die in the middle, and stages that Spark retries as a whole. */
-class StageRetrySuite extends AnyFunSuite with LocalCluster {
+class StageRetrySuite extends AnyFunSuite with LocalCluster with HitExecutor {
 
   override def settings: Map[String, String] =
     Map("spark.plugins" -> classOf[CollectivesPlugin].getName)
 
   test("when an executor is killed, the ranks on others are told which one was lost") {
-    val folder = Files.createTempDirectory("lost")
-    val path = folder.toString
-    val error = intercept[org.apache.spark.SparkException] {
-      Jobs.ranks(sc, 4) { world =>
-        Files.writeString(Paths.get(path, s"executor-${world.rank}"), SparkEnv.get.executorId)
-        Jobs.keepingFailure(path, world) {
-          // Those that are still in it when the executor dies are told there.
-          world.barrier().await()
-          if (world.rank == 3) LostExecutors.killThisOne()
-          Jobs.sum(world)
-        }
-      }
-    }
-    assert(error.getMessage.contains("ExecutorLostFailure"), error.getMessage)
-    def executor(rank: Int) = Files.readString(folder.resolve(s"executor-$rank"))
-    val survivors = (0 to 2).filter(rank => executor(rank) != executor(3))
-    assert(survivors.nonEmpty, "the ranks are on two executors")
-    for (rank <- survivors) {
-      eventually(s"rank $rank says why it failed")(Files.exists(folder.resolve(rank.toString)))
-      val failure = Jobs.read(folder, rank)
-      assert(failure.startsWith("EXECUTOR_LOST"), failure)
-      assert(failure.contains(s"executor ${executor(3)}"), failure)
-    }
-    eventually("the executor is replaced")(sc.getExecutorMemoryStatus.size == executors + 1)
-    assert(Jobs.ranks(sc, 4)(Jobs.sum) == Seq(10, 10, 10, 10), "the next job runs")
+    val error =
+      whenTheExecutorOfRank3IsHit(Failure.Kind.EXECUTOR_LOST)(_ => LostExecutors.killThisOne())()
+    assert(error.contains("ExecutorLostFailure"), error)
+    assertTheNextJobRuns()
     assertNothingIsLeft()
   }
 
@@ -75,14 +54,6 @@ class StageRetrySuite extends AnyFunSuite with LocalCluster {
     assert(Files.readString(folder.resolve("late")).contains("is over"))
     assertNothingIsLeft()
   }
-
-  private def assertNothingIsLeft(): Unit = {
-    val env = SparkEnv.get
-    eventually(s"no keys, but there are ${DriverStore.keys(env)}")(DriverStore.keys(env) == 0)
-    eventually(s"no clients, but there are ${DriverStore.clientCount(env)}")(
-      DriverStore.clientCount(env) == 0
-    )
-  }
 }
 
 /** Apart from the suite, so that no task carries it along. */
@@ -90,7 +61,7 @@ object LostExecutors extends Patience {
 
   /** As the operating system does when memory is short: no hook runs, nothing is said. */
   def killThisOne(): Unit = {
-    new ProcessBuilder("kill", "-9", ProcessHandle.current().pid().toString).start().waitFor()
+    Signal.send("-9", ProcessHandle.current().pid().toString)
     Thread.currentThread().join()
   }
 

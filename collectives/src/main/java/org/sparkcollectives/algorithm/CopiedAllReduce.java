@@ -1,0 +1,43 @@
+package org.sparkcollectives.algorithm;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.sparkcollectives.kernel.ReduceKernel;
+import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.SharedRegion;
+
+/**
+ * All-reduce of little in memory that all ranks see: each rank shows a copy, and reduces the copies
+ * of all in the order of the ranks, so that nobody waits until the others are done.
+ *
+ * <p>Steps: 1 (all show). Bytes moved in memory by each rank: n tensors read, 2 written. Scratch: 2
+ * tensors.
+ */
+final class CopiedAllReduce {
+
+  /** What a rank may read of all copies together, before another step is cheaper. */
+  private static final long MOST_BYTES_OF_ALL = 16 << 10;
+
+  private final Scratch scratch = new Scratch();
+
+  // When all show one operation, nobody reads what was shown in the one before: two are enough.
+  private int copyOfThisOperation;
+
+  /** Whether this is for so many bytes of each of so many ranks. */
+  static boolean isFor(int ranks, long bytes) {
+    return bytes * ranks <= MOST_BYTES_OF_ALL;
+  }
+
+  void run(SharedRegion region, HostTensor tensor, ReduceKernel kernel) {
+    kernel.premultiply(tensor, 0, tensor.count());
+    copyOfThisOperation ^= 1;
+    region.show(List.of(scratch.copy(copyOfThisOperation, tensor)));
+    List<HostTensor> copies = new ArrayList<>(region.size());
+    for (int rank = 0; rank < region.size(); rank++) {
+      copies.add(region.shownBy(rank, 0, tensor.dtype(), tensor.count()));
+    }
+    new TileReduction(kernel)
+        .run(tensor, copies.get(0), copies.subList(1, copies.size()), (offset, count) -> {});
+    region.leave();
+  }
+}

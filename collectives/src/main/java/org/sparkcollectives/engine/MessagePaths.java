@@ -1,0 +1,97 @@
+package org.sparkcollectives.engine;
+
+import io.netty.channel.ChannelPipeline;
+import java.util.ArrayList;
+import java.util.List;
+import org.sparkcollectives.pointtopoint.MessageMatcher;
+import org.sparkcollectives.pointtopoint.MessagePath;
+import org.sparkcollectives.pointtopoint.TcpMessagePath;
+import org.sparkcollectives.pointtopoint.TcpMessageReceiver;
+import org.sparkcollectives.store.net.ConnectionId;
+import org.sparkcollectives.transport.tcp.TcpTransport;
+
+/** The ways of one rank's messages to and from ranks of its group in other JVMs. Thread-safe. */
+final class MessagePaths {
+
+  private final Membership members;
+  private final TcpTransport tcp;
+  private final MessageMatcher matcher;
+  private final GroupLife life;
+  private final List<TcpMessagePath> outgoing = new ArrayList<>();
+  private final List<TcpMessageReceiver> incoming = new ArrayList<>();
+
+  /** With where messages arrive. */
+  MessagePaths(Membership members, TcpTransport tcp, MessageMatcher matcher, GroupLife life) {
+    this.members = members;
+    this.tcp = tcp;
+    this.matcher = matcher;
+    this.life = life;
+  }
+
+  /** The way to a peer, which connects at the first message. */
+  MessagePath to(int peer) {
+    ConnectionId connection =
+        new ConnectionId(members.id(), members.rank(), peer, TcpMessagePath.LANE);
+    TcpMessagePath path =
+        new TcpMessagePath(
+            setup ->
+                tcp.connect(members.endpoints().get(peer), connection, members.secret(), setup),
+            endOf(peer));
+    synchronized (outgoing) {
+      outgoing.add(path);
+    }
+    return path;
+  }
+
+  /** A peer has connected. Called on the connection's event loop. */
+  void accepted(int peer, ChannelPipeline pipeline) {
+    TcpMessageReceiver receiver = TcpMessageReceiver.addTo(pipeline, peer, matcher, endOf(peer));
+    synchronized (incoming) {
+      incoming.add(receiver);
+    }
+  }
+
+  private TcpMessagePath.PathEnd endOf(int peer) {
+    return new TcpMessagePath.PathEnd() {
+      @Override
+      public void finished(long lastCollective) {
+        life.peerLeft(peer, lastCollective);
+      }
+
+      @Override
+      public void broken(Throwable cause) {
+        life.pathBroken(peer, cause);
+      }
+    };
+  }
+
+  /** Closes all ways once what was sent has gone out; does not wait for that. */
+  void close(long lastCollective) {
+    outgoing().forEach(path -> path.close(lastCollective));
+    incoming().forEach(receiver -> receiver.close(lastCollective));
+  }
+
+  /** Breaks all ways at once. */
+  void breakOff() {
+    outgoing().forEach(TcpMessagePath::breakOff);
+    incoming().forEach(TcpMessageReceiver::breakOff);
+  }
+
+  /** Whether no connection is left. */
+  boolean isClosed() {
+    return outgoing().stream().allMatch(TcpMessagePath::isClosed)
+        && incoming().stream().allMatch(TcpMessageReceiver::isClosed);
+  }
+
+  private List<TcpMessagePath> outgoing() {
+    synchronized (outgoing) {
+      return List.copyOf(outgoing);
+    }
+  }
+
+  private List<TcpMessageReceiver> incoming() {
+    synchronized (incoming) {
+      return List.copyOf(incoming);
+    }
+  }
+}

@@ -1,0 +1,46 @@
+package org.sparkcollectives.engine;
+
+import org.sparkcollectives.transport.Pair;
+import org.sparkcollectives.transport.Peers;
+import org.sparkcollectives.transport.tcp.TcpPairs;
+
+/** The peers of one rank over a stripe beside the first: all of them over TCP. */
+final class StripeLane implements Peers {
+
+  private final int rank;
+  private final int size;
+  private final TcpPairs pairs;
+  private final WaitingPlace waiting;
+
+  StripeLane(int rank, int size, TcpPairs pairs, WaitingPlace waiting) {
+    this.rank = rank;
+    this.size = size;
+    this.pairs = pairs;
+    this.waiting = waiting;
+  }
+
+  @Override
+  public int rank() {
+    return rank;
+  }
+
+  @Override
+  public int size() {
+    return size;
+  }
+
+  @Override
+  public Pair pair(int peer) {
+    return pairs.pair(peer);
+  }
+
+  @Override
+  public void flush() {
+    waiting.progress().flush();
+  }
+
+  /** Ends what the current operation has begun, after it failed. */
+  void abandon() {
+    waiting.progress().abandon();
+  }
+}

@@ -1,0 +1,118 @@
+package org.sparkcollectives.engine;
+
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import java.util.function.IntConsumer;
+import org.sparkcollectives.transport.Cancellation;
+import org.sparkcollectives.transport.EventCount;
+
+/**
+ * The threads of an operation that is cut in parts: its own, and some of the executor.
+ *
+ * <p>The first part to fail tells the group before anything else, and the group's failure ends all
+ * other parts, wherever they wait. The operation's thread leaves last, in any case: as long as
+ * another is in the operation's memory, that is not the caller's.
+ *
+ * <p>One operation at a time.
+ */
+final class StripeThreads {
+
+  private final Executor executor;
+  private final Consumer<Throwable> onFailure;
+  private final Cancellation whileOthersRun;
+  private final EventCount ends;
+  private final AtomicInteger running = new AtomicInteger();
+  private final AtomicReference<Throwable> first = new AtomicReference<>();
+
+  /**
+   * Of one rank.
+   *
+   * @param onFailure ends the group; does not block
+   * @param onInterrupt is told when the waiting thread is interrupted; does not block
+   * @param spin how long that looks before it sleeps
+   */
+  StripeThreads(
+      Executor executor, Consumer<Throwable> onFailure, Runnable onInterrupt, Duration spin) {
+    this.executor = executor;
+    this.onFailure = onFailure;
+    this.ends = new EventCount(spin);
+    this.whileOthersRun =
+        new Cancellation() {
+          @Override
+          public void check() {
+            // The end of the group ends the others, and only then this wait.
+          }
+
+          @Override
+          public void interrupted() {
+            onInterrupt.run();
+          }
+        };
+  }
+
+  /**
+   * Runs {@code part} for 0 to {@code count - 1}, 0 on this thread; returns when all have ended.
+   *
+   * @throws RuntimeException what the first to fail has thrown
+   */
+  void run(int count, IntConsumer part) {
+    running.set(count - 1);
+    for (int index = 1; index < count; index++) {
+      begin(part, index);
+    }
+    try {
+      runHere(part, 0);
+    } finally {
+      ends.await(() -> running.get() == 0, whileOthersRun);
+    }
+    Throwable thrown = first.getAndSet(null);
+    if (thrown instanceof Error error) {
+      throw error;
+    }
+    if (thrown != null) {
+      throw (RuntimeException) thrown;
+    }
+  }
+
+  private void begin(IntConsumer part, int index) {
+    try {
+      executor.execute(
+          () -> {
+            try {
+              runHere(part, index);
+            } finally {
+              leave();
+            }
+          });
+    } catch (RuntimeException | Error e) {
+      // No thread could be had.
+      try {
+        failed(e);
+      } finally {
+        leave();
+      }
+    }
+  }
+
+  private void runHere(IntConsumer part, int index) {
+    try {
+      part.accept(index);
+    } catch (RuntimeException | Error e) {
+      failed(e);
+    }
+  }
+
+  private void failed(Throwable thrown) {
+    if (first.compareAndSet(null, thrown)) {
+      onFailure.accept(thrown);
+    }
+  }
+
+  private void leave() {
+    running.decrementAndGet();
+    ends.signal();
+  }
+}

@@ -1,0 +1,15 @@
+package org.sparkcollectives;
+
+/** Collectives over three connections to each peer. */
+class StripedCollectivesTest extends CollectivesContractTest {
+
+  @Override
+  GroupOptions options() {
+    return GroupOptions.defaults().withTransports("tcp");
+  }
+
+  @Override
+  RankContext context(int rank) {
+    return StripedRanks.plain();
+  }
+}

@@ -1,0 +1,15 @@
+package org.sparkcollectives;
+
+/** Groups made from groups over three connections to each peer. */
+class StripedGroupsTest extends GroupsContractTest {
+
+  @Override
+  GroupOptions options() {
+    return GroupOptions.defaults().withTransports("tcp");
+  }
+
+  @Override
+  RankContext context(int rank) {
+    return StripedRanks.plain();
+  }
+}

@@ -1,0 +1,17 @@
+package org.sparkcollectives;
+
+import org.sparkcollectives.testing.SeveralNodes;
+
+/** Nodes of one and of more ranks, which work inside first, and in stripes between nodes. */
+class StripedNodesRedistributionTest extends RedistributionContractTest {
+
+  @Override
+  GroupOptions options() {
+    return GroupOptions.defaults().withTransports("heap", "tcp");
+  }
+
+  @Override
+  RankContext context(int rank) {
+    return SeveralNodes.of(StripedRanks.SETTINGS, 1, 3).apply(rank);
+  }
+}

@@ -1,0 +1,15 @@
+package org.sparkcollectives;
+
+/** Objects over three connections to each peer. */
+class StripedObjectsTest extends ObjectsContractTest {
+
+  @Override
+  GroupOptions options() {
+    return GroupOptions.defaults().withTransports("tcp");
+  }
+
+  @Override
+  RankContext context(int rank) {
+    return StripedRanks.plain();
+  }
+}

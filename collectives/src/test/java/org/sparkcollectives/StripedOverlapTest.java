@@ -1,0 +1,15 @@
+package org.sparkcollectives;
+
+/** Overlapping operations over three connections to each peer. */
+class StripedOverlapTest extends OverlapContractTest {
+
+  @Override
+  GroupOptions options() {
+    return GroupOptions.defaults().withTransports("tcp");
+  }
+
+  @Override
+  RankContext context(int rank) {
+    return StripedRanks.plain();
+  }
+}

@@ -1,0 +1,15 @@
+package org.sparkcollectives;
+
+/** Redistribution over three connections to each peer. */
+class StripedRedistributionTest extends RedistributionContractTest {
+
+  @Override
+  GroupOptions options() {
+    return GroupOptions.defaults().withTransports("tcp");
+  }
+
+  @Override
+  RankContext context(int rank) {
+    return StripedRanks.plain();
+  }
+}

@@ -1,0 +1,15 @@
+package org.sparkcollectives;
+
+/** Works over three connections to each peer. */
+class StripedWorkTest extends WorkContractTest {
+
+  @Override
+  GroupOptions options() {
+    return GroupOptions.defaults().withTransports("tcp");
+  }
+
+  @Override
+  RankContext context(int rank) {
+    return StripedRanks.plain();
+  }
+}

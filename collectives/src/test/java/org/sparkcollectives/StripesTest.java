@@ -1,0 +1,258 @@
+package org.sparkcollectives;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.sparkcollectives.store.net.TransportSecurity;
+import org.sparkcollectives.testing.GroupRuns;
+import org.sparkcollectives.testing.LeakCheck;
+
+/** Collectives in several stripes: which are, and what becomes of all when one fails. */
+@ExtendWith(LeakCheck.class)
+class StripesTest {
+
+  private static final int FIRST_LANE = 0;
+  private static final int SECOND_LANE = 3;
+  private static final int THIRD_LANE = 4;
+  private static final GroupOptions OVER_TCP = GroupOptions.defaults().withTransports("tcp");
+
+  /** Of float32: three stripes of 2 MiB, of which a rank sends a half at a time. */
+  private static final int COUNT = (6 << 20) / Float.BYTES;
+
+  private static final String MIN_BYTES = "spark.collectives.tcp.connections.minBytes=";
+
+  private static RankContext context(LaneRelay relay, int rank, String... settings) {
+    List<String> all = new ArrayList<>(List.of(settings));
+    if (rank == 0) {
+      all.addAll(relay.settings());
+    }
+    return new HostedRank(all, TransportSecurity.plain());
+  }
+
+  private static String connections(int count) {
+    return "spark.collectives.tcp.connections=" + count;
+  }
+
+  @Test
+  void onlyWhatIsLargeEnoughGoesOverFurtherConnections() throws IOException {
+    try (LaneRelay relay = new LaneRelay(-1, 0)) {
+      GroupRuns.run(
+          2,
+          OVER_TCP,
+          rank -> context(relay, rank, connections(3), MIN_BYTES + "4k"),
+          group -> {
+            sumOf(group, 2047);
+            assertThat(relay.connections(SECOND_LANE)).isZero();
+            group.barrier().await();
+            sumOf(group, 2048);
+            group.barrier().await();
+            assertThat(relay.connections(SECOND_LANE)).isOne();
+            assertThat(relay.connections(THIRD_LANE)).isZero();
+            group.barrier().await();
+            sumOf(group, 100_003);
+            sumOf(group, 100_003);
+            group.barrier().await();
+            assertThat(relay.connections(FIRST_LANE)).isOne();
+            assertThat(relay.connections(SECOND_LANE)).isOne();
+            assertThat(relay.connections(THIRD_LANE)).isOne();
+            return null;
+          });
+    }
+  }
+
+  @Test
+  void aGroupMadeFromAGroupHasStripesOfItsOwn() throws IOException {
+    try (LaneRelay relay = new LaneRelay(-1, 0)) {
+      GroupRuns.run(
+          3,
+          OVER_TCP,
+          rank -> context(relay, rank, connections(2), MIN_BYTES + "1k"),
+          group -> {
+            ProcessGroup pair = group.newGroup(0, 1);
+            if (pair != null) {
+              sumOf(pair, 10_000);
+              pair.barrier().await();
+              assertThat(relay.connections(SECOND_LANE)).isOne();
+            }
+            return null;
+          });
+    }
+  }
+
+  private static void sumOf(ProcessGroup group, int count) {
+    float[] values = new float[count];
+    Arrays.fill(values, group.rank() + 1);
+    group.allReduce(Tensor.of(values), ReduceOp.SUM).await();
+    int n = group.size();
+    assertThat(values).containsOnly(n * (n + 1) / 2f);
+  }
+
+  /** The counts lie on both sides of where ranks begin to cut in two, and cut in more. */
+  @Test
+  void anyCountAndTypeIsCutAtTheThreshold() {
+    GroupRuns.run(
+        3,
+        OVER_TCP,
+        new HostedRank(List.of(connections(4), MIN_BYTES + 1000), TransportSecurity.plain()),
+        group -> {
+          for (int bytes : new int[] {1999, 2000, 2016, 2999, 3000, 3001, 3999, 4000, 4111}) {
+            for (DType dtype : List.of(DType.FLOAT32, DType.FLOAT64)) {
+              int count = bytes / dtype.bytes();
+              Tensor tensor = Samples.contribution(dtype, group.rank(), count);
+              group.allReduce(tensor, ReduceOp.SUM).await();
+              Samples.assertClose(tensor, Samples.model(ReduceOp.SUM, 3, count));
+            }
+            byte[] copied = new byte[bytes];
+            if (group.rank() == 1) {
+              Arrays.fill(copied, (byte) 5);
+            }
+            group.broadcast(Tensor.wrap(DType.UINT8, copied), 1).await();
+            assertThat(copied).containsOnly(5);
+          }
+          return null;
+        });
+  }
+
+  @RepeatedTest(50)
+  void differentCountsAreTheCauseOnAllRanksWhereverTheyAreFound() {
+    GroupRuns.run(
+        3,
+        OVER_TCP,
+        StripedRanks.plain(),
+        group -> {
+          int count = group.rank() == 1 ? 70_001 : 70_002;
+          Work work = group.allReduce(Tensor.of(new float[count]), ReduceOp.SUM);
+          assertThatThrownBy(work::await)
+              .isInstanceOf(CollectiveException.class)
+              .hasMessageContaining("70001")
+              .hasMessageContaining("70002");
+          return null;
+        });
+  }
+
+  @RepeatedTest(20)
+  void aSmallOperationMeetsALargeOne() {
+    GroupRuns.run(
+        2,
+        OVER_TCP,
+        StripedRanks.plain(),
+        group -> {
+          int count = group.rank() == 1 ? 3 : 70_002;
+          Work work = group.allReduce(Tensor.of(new float[count]), ReduceOp.SUM);
+          assertThatThrownBy(work::await)
+              .isInstanceOf(CollectiveException.class)
+              .hasMessageContaining("70002");
+          return null;
+        });
+  }
+
+  /** What befalls rank 0 while the second stripe is in the midst of its part. */
+  private interface Event {
+    void happen(ProcessGroup group, LaneRelay relay, Thread caller) throws Exception;
+  }
+
+  /**
+   * Holds the second stripe up in the midst of a sum, has something happen, and looks at what both
+   * ranks get; then writes to the tensors, lets the stripe go on, and looks whether anybody else
+   * has written, too.
+   */
+  private static void inTheMidst(
+      Duration timeout, Event event, Consumer<Throwable> ofZero, Consumer<Throwable> ofOne)
+      throws IOException {
+    try (LaneRelay relay = new LaneRelay(SECOND_LANE, 256 << 10)) {
+      GroupRuns.run(
+          2,
+          OVER_TCP,
+          rank -> context(relay, rank, connections(3), MIN_BYTES + "1m"),
+          group -> {
+            sumOf(group, 1000);
+            float[] values = new float[COUNT];
+            Thread caller = Thread.currentThread();
+            Thread other = null;
+            if (group.rank() == 0) {
+              other =
+                  new Thread(
+                      () -> {
+                        try {
+                          relay.awaitHeld();
+                          event.happen(group, relay, caller);
+                        } catch (Exception e) {
+                          throw new IllegalStateException(e);
+                        }
+                      },
+                      "event");
+              other.start();
+            }
+            Throwable thrown =
+                catchThrowable(
+                    () ->
+                        group
+                            .withTimeout(timeout)
+                            .allReduce(Tensor.of(values), ReduceOp.SUM)
+                            .await());
+            if (other != null) {
+              Thread.interrupted();
+              other.join();
+            }
+            Arrays.fill(values, 7);
+            (group.rank() == 0 ? ofZero : ofOne).accept(thrown);
+            group.close();
+            relay.release();
+            assertThat(values).containsOnly(7);
+            return null;
+          });
+    }
+  }
+
+  private static final Duration LONG = Duration.ofMinutes(5);
+
+  private static Consumer<Throwable> tells(Class<? extends Throwable> type, String... words) {
+    return thrown -> assertThat(thrown).isInstanceOf(type).hasMessageContainingAll(words);
+  }
+
+  @RepeatedTest(5)
+  void theEndOfOneConnectionEndsAllStripes() throws IOException {
+    inTheMidst(
+        LONG,
+        (group, relay, caller) -> relay.resetHeld(),
+        tells(CollectiveException.class, "all-reduce #1", "lost its path"),
+        tells(CollectiveException.class, "all-reduce #1", "lost its path"));
+  }
+
+  @RepeatedTest(5)
+  void anAbortEndsAllStripes() throws IOException {
+    inTheMidst(
+        LONG,
+        (group, relay, caller) -> group.abort(new IllegalStateException("enough")),
+        tells(GroupAbortedException.class, "enough"),
+        tells(PeerFailedException.class, "rank 0", "enough"));
+  }
+
+  @RepeatedTest(5)
+  void anInterruptEndsAllStripes() throws IOException {
+    inTheMidst(
+        LONG,
+        (group, relay, caller) -> caller.interrupt(),
+        tells(GroupAbortedException.class, "interrupted"),
+        tells(PeerFailedException.class, "rank 0", "interrupted"));
+  }
+
+  @Test
+  void theDeadlineEndsAllStripes() throws IOException {
+    inTheMidst(
+        Duration.ofSeconds(1),
+        (group, relay, caller) -> {},
+        tells(CollectiveException.class, "timed out after 1.0 s"),
+        tells(CollectiveException.class, "timed out after 1.0 s"));
+  }
+}

@@ -1,0 +1,69 @@
+package org.sparkcollectives.transport.tcp;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.sparkcollectives.CollectiveMismatchException;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.OpType;
+import org.sparkcollectives.TransportException;
+import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.Cancellation;
+import org.sparkcollectives.transport.Endpoint;
+import org.sparkcollectives.transport.EventCount;
+import org.sparkcollectives.transport.OperationHeader;
+import org.sparkcollectives.transport.PathListener;
+import org.sparkcollectives.transport.Progress;
+
+/** The pairs of rank 0 of two, which is in all-reduce 7 and has no network, and what they tell. */
+final class RankOfTwo {
+
+  static final HostTensor TENSOR = HostTensor.allocate(DType.FLOAT32, 3);
+
+  final List<String> events = new ArrayList<>();
+
+  TcpPairs pairs() {
+    Cancellation never =
+        new Cancellation() {
+          @Override
+          public void check() {}
+
+          @Override
+          public void interrupted() {}
+        };
+    PathListener listener =
+        new PathListener() {
+          @Override
+          public void broken(int peer, TransportException cause) {
+            events.add("broken: " + cause.getMessage());
+          }
+
+          @Override
+          public void finished(int peer, long lastCollective) {
+            events.add("finished");
+          }
+
+          @Override
+          public void refused(int peer, CollectiveMismatchException cause) {
+            events.add("refused");
+          }
+        };
+    return new TcpPairs(
+        null,
+        "group",
+        0,
+        2,
+        0,
+        new byte[32],
+        rank -> new Endpoint(rank, "node-" + rank, "", "10.0.0.1", 7000, "1", 2, -1),
+        new Progress(new EventCount(Duration.ZERO), never),
+        new SocketWait(),
+        null,
+        () -> allReduce(7),
+        listener);
+  }
+
+  static OperationHeader allReduce(long number) {
+    return new OperationHeader(OpType.ALL_REDUCE, number, DType.FLOAT32, TENSOR.count());
+  }
+}

@@ -1,0 +1,134 @@
+package org.sparkcollectives.transport.tcp;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.code_intelligence.jazzer.junit.FuzzTest;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.sparkcollectives.testing.FuzzedStream;
+import org.sparkcollectives.transport.shm.SharedFile;
+import org.sparkcollectives.transport.shm.SharedRing;
+
+/**
+ * What a peer can do with whatever it sends as an offer of shared memory: a rank takes the memory
+ * that was made for it and no other, answers once, and hears of the end of what it took.
+ */
+@EnabledOnOs(OS.LINUX)
+class RingOfferFuzzTest {
+
+  private static final int OFFER_BYTES = SharedFile.NONCE_BYTES + 2 * Integer.BYTES;
+
+  /** An input is what an offer is changed by, bit for bit, and what follows it. */
+  static Stream<byte[]> seeds() {
+    byte[] unchanged = new byte[OFFER_BYTES];
+    byte[] otherNonce = new byte[OFFER_BYTES];
+    otherNonce[3] = 1;
+    byte[] otherProcess = new byte[OFFER_BYTES];
+    otherProcess[SharedFile.NONCE_BYTES] = (byte) 0x80;
+    byte[] otherDescriptor = new byte[OFFER_BYTES];
+    otherDescriptor[OFFER_BYTES - 1] = 1;
+    byte[] end = MessageHeader.end(3);
+    return Stream.of(
+        FuzzedStream.seed(0, unchanged),
+        FuzzedStream.seed(5, unchanged, end),
+        FuzzedStream.seed(0, unchanged, new byte[5]),
+        FuzzedStream.seed(0, otherNonce, end),
+        FuzzedStream.seed(1, otherProcess),
+        FuzzedStream.seed(0, otherDescriptor),
+        FuzzedStream.seed(0, new byte[OFFER_BYTES - 1]),
+        FuzzedStream.seed(0));
+  }
+
+  @MethodSource("seeds")
+  @FuzzTest
+  void memoryIsTakenOnceIfItIsWhatWasMadeForThis(byte[] input) throws IOException {
+    Path folder = Files.createTempDirectory("rings");
+    SharedFile file = SharedFile.create(folder, SharedRing.bytes(ByteSink.SEGMENT_BYTES));
+    try {
+      check(new FuzzedStream(input), file);
+    } finally {
+      file.close();
+      Files.delete(folder);
+    }
+  }
+
+  private static void check(FuzzedStream stream, SharedFile file) {
+    byte[] offer = offer(file);
+    List<SharedRing> taken = new ArrayList<>();
+    List<String> ends = new ArrayList<>();
+    EmbeddedChannel channel = new EmbeddedChannel(new RingOffer.Taker(taken::add, listener(ends)));
+    int at = 0;
+    boolean changed = false;
+    for (byte[] piece : stream.pieces()) {
+      for (int i = 0; i < piece.length && at < OFFER_BYTES; i++, at++) {
+        changed |= piece[i] != 0;
+        piece[i] ^= offer[at];
+      }
+      if (channel.isOpen()) {
+        channel.writeInbound(Unpooled.wrappedBuffer(piece));
+        channel.runPendingTasks();
+      }
+    }
+    boolean whole = at == OFFER_BYTES;
+    List<Byte> answers = answers(channel);
+    channel.close();
+    channel.finishAndReleaseAll();
+    if (whole && !changed) {
+      assertThat(answers).containsExactly((byte) 1);
+      assertThat(taken).hasSize(1);
+      assertThat(ends).hasSize(1);
+    } else {
+      assertThat(answers).isEqualTo(whole ? List.of((byte) 2) : List.of());
+      assertThat(taken).isEmpty();
+      assertThat(ends).isEmpty();
+    }
+  }
+
+  private static byte[] offer(SharedFile file) {
+    ByteBuf offer =
+        Unpooled.buffer(OFFER_BYTES)
+            .writeBytes(file.nonce())
+            .writeInt(file.key().process())
+            .writeInt(file.key().descriptor());
+    return ByteBufUtil.getBytes(offer);
+  }
+
+  private static List<Byte> answers(EmbeddedChannel channel) {
+    List<Byte> answers = new ArrayList<>();
+    for (ByteBuf each = channel.readOutbound(); each != null; each = channel.readOutbound()) {
+      while (each.isReadable()) {
+        answers.add(each.readByte());
+      }
+      each.release();
+    }
+    return answers;
+  }
+
+  private static ArrivalListener listener(List<String> ends) {
+    return new ArrivalListener() {
+      @Override
+      public void received() {}
+
+      @Override
+      public void finished(long lastCollective) {
+        ends.add("finished after " + lastCollective);
+      }
+
+      @Override
+      public void broken(String how) {
+        ends.add(how);
+      }
+    };
+  }
+}

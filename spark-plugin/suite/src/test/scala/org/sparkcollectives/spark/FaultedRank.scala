@@ -1,0 +1,143 @@
+package org.sparkcollectives.spark
+
+import java.nio.file.{Files, Path, StandardCopyOption}
+import java.time.Duration
+import java.util.{Arrays, Collections}
+import java.util.concurrent.locks.LockSupport
+
+import org.apache.spark.{BarrierTaskContext, SparkEnv, TaskKilledException}
+import org.sparkcollectives.{CollectiveException, GroupOptions, ProcessGroup, ReduceOp, Tensor}
+import org.sparkcollectives.faults.Outcome
+import org.sparkcollectives.store.StoreException
+
+/** One task's part in a case: comes to the phase, and is hit by the fault or by what follows. */
+class FaultedRank(fault: ClusterFaultCase, folder: Path) {
+
+  import FaultedRank._
+
+  private val task = BarrierTaskContext.get()
+  private val rank = task.partitionId()
+  private val strikes = rank == fault.victim && fault.fault.isOwn
+
+  private def write(name: String, text: String): Unit = {
+    // In one step, as the driver reads it as soon as it is there.
+    val unfinished = Files.writeString(folder.resolve(s"$name.$rank.part"), text)
+    Files.move(unfinished, folder.resolve(s"$name-$rank"), StandardCopyOption.ATOMIC_MOVE)
+  }
+
+  private def endIfKilled(): Unit =
+    if (task.isInterrupted()) throw new TaskKilledException("killed outside of the group")
+
+  /** Tells the driver where this is, and waits until all ranks are here. */
+  private def awaitGo(): Unit = {
+    write(
+      "ready",
+      Seq(
+        SparkEnv.get.executorId,
+        ProcessHandle.current().pid(),
+        task.taskAttemptId(),
+        task.stageId()
+      ).mkString(" ")
+    )
+    while (!Files.exists(folder.resolve("go"))) {
+      endIfKilled()
+      LockSupport.parkNanos(1000000)
+    }
+  }
+
+  def run(): String = {
+    val outcome =
+      try {
+        if (fault.phase == ClusterPhase.RENDEZVOUS) {
+          awaitGo()
+          if (strikes && !strike()) return "returns"
+        }
+        inGroup(SparkCollectives.world(GroupOptions.defaults().withTimeout(Patience)))
+      } catch {
+        case e @ (_: CollectiveException | _: StoreException) =>
+          write("outcome", Outcome.of(e).encode())
+          throw e
+      }
+    write("outcome", Outcome.well(outcome).encode())
+    outcome
+  }
+
+  private def inGroup(world: ProcessGroup): String = {
+    if (fault.phase.isWarm) warmUp(world)
+    if (fault.phase != ClusterPhase.RENDEZVOUS) {
+      awaitGo()
+      if (strikes && !strike()) return "returns"
+    }
+    val timed = if (fault.fault == ClusterFault.SLOW) world.withTimeout(Deadline) else world
+    if (fault.phase == ClusterPhase.CLOSE) {
+      val last = beginAllReduce(timed)
+      world.close()
+      if (last.isSuccess) "closed" else throw last.exception
+    } else {
+      while (true) step(timed)
+      "never"
+    }
+  }
+
+  /** Whether the victim goes on, too late. */
+  private def strike(): Boolean = {
+    if (fault.phase.isWarm && fault.phase != ClusterPhase.CLOSE) {
+      val world = SparkCollectives.world()
+      val end = System.nanoTime() + fault.moment.toNanos
+      while (System.nanoTime() < end) step(world)
+    } else park(fault.moment)
+    write("struck", Outcome.now().toString)
+    fault.fault match {
+      case ClusterFault.EXCEPTION => throw new IllegalStateException(ClusterFault.EXCEPTION.words)
+      case ClusterFault.EARLY_RETURN => false
+      case _ =>
+        park(if (fault.phase == ClusterPhase.RENDEZVOUS) TooLateToMeet else TooLate)
+        true
+    }
+  }
+
+  private def park(time: Duration): Unit = {
+    val end = System.nanoTime() + time.toNanos
+    while (System.nanoTime() < end) {
+      endIfKilled()
+      LockSupport.parkNanos(1000000)
+    }
+  }
+
+  private def warmUp(world: ProcessGroup): Unit = {
+    beginAllReduce(world).await()
+    checkpoint(world)
+    world.barrier().await()
+  }
+
+  private def step(world: ProcessGroup): Unit = fault.phase match {
+    case ClusterPhase.BARRIER    => world.barrier().await()
+    case ClusterPhase.CHECKPOINT => checkpoint(world)
+    case _                       => beginAllReduce(world).await()
+  }
+
+  private def checkpoint(world: ProcessGroup): Unit =
+    world.checkpoint("own", Collections.singletonList(Tensor.of(new Array[Long](1000): _*)))
+
+  private def beginAllReduce(world: ProcessGroup) = {
+    val values = new Array[Float](Large)
+    Arrays.fill(values, 1f)
+    world.allReduce(Tensor.of(values: _*), ReduceOp.SUM)
+  }
+}
+
+object FaultedRank {
+
+  private val Large = 1 << 20
+
+  /** The deadline of operations where a rank is slow. */
+  private val Deadline = Duration.ofSeconds(1)
+  private val TooLate = Duration.ofMillis(2500)
+
+  /** How long ranks wait for each other. */
+  val Rendezvous: Duration = Duration.ofSeconds(4)
+  private val TooLateToMeet = Duration.ofSeconds(6)
+
+  /** The deadline of all others, which nothing here should have to wait for. */
+  private val Patience = Duration.ofSeconds(45)
+}
