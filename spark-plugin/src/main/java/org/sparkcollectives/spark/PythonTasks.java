@@ -52,12 +52,20 @@ final class PythonTasks implements ExecutorPlugin {
   }
 
   private void begin(BarrierTaskContext task, Duration storeTimeout) throws IOException {
-    PythonBridge.Address address = bridge.begin(new BarrierRank(task));
     Properties properties = task.getLocalProperties();
-    properties.setProperty(HOST, address.host());
-    properties.setProperty(PORT, Integer.toString(address.port()));
-    properties.setProperty(SECRET, address.secret());
-    properties.setProperty(STORE_TIMEOUT, Long.toString(storeTimeout.toMillis()));
+    // With a local master, the tasks of a stage share one object. They share a secret then, and the
+    // later ones add no keys, which Spark counts and then sends to the workers of the earlier ones.
+    synchronized (properties) {
+      String secret = properties.getProperty(SECRET);
+      PythonBridge.Address address =
+          secret == null
+              ? bridge.begin(new BarrierRank(task))
+              : bridge.begin(new BarrierRank(task), secret);
+      properties.setProperty(HOST, address.host());
+      properties.setProperty(PORT, Integer.toString(address.port()));
+      properties.setProperty(STORE_TIMEOUT, Long.toString(storeTimeout.toMillis()));
+      properties.setProperty(SECRET, address.secret());
+    }
     long attempt = task.taskAttemptId();
     TaskCompletionListener onEnd = ended -> bridge.end(attempt);
     TaskFailureListener onFailure = (failed, cause) -> bridge.failed(attempt);

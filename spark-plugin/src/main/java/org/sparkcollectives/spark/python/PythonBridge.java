@@ -5,6 +5,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -28,6 +29,7 @@ public final class PythonBridge {
   private static final int MOST_STRANGERS = 64;
 
   private static final int HANDSHAKE_MILLIS = 10_000;
+  private static final int SECRET_BYTES = 32;
 
   private final Supplier<Path> folder;
   private final Map<Long, TaskBridge> tasks = new ConcurrentHashMap<>();
@@ -48,22 +50,30 @@ public final class PythonBridge {
   }
 
   /**
-   * A task begins whose workers may connect. Does not block.
+   * A task begins whose workers may connect, with a secret of its own. Does not block.
    *
    * @throws IOException if no port could be opened
    */
-  public synchronized Address begin(PythonTask task) throws IOException {
+  public Address begin(PythonTask task) throws IOException {
+    byte[] secret = new byte[SECRET_BYTES];
+    new SecureRandom().nextBytes(secret);
+    return begin(task, HexFormat.of().formatHex(secret));
+  }
+
+  /**
+   * A task begins whose workers may connect, with a secret that another task's have, too. Does not
+   * block.
+   *
+   * @throws IOException if no port could be opened
+   */
+  public synchronized Address begin(PythonTask task, String secret) throws IOException {
     if (server == null) {
       ServerSocket opened = new ServerSocket(0, BACKLOG, InetAddress.getLoopbackAddress());
       server = opened;
       start("collectives-python-bridge", () -> accept(opened));
     }
-    TaskBridge bridge = new TaskBridge(task, folder);
-    tasks.put(task.attempt(), bridge);
-    return new Address(
-        server.getInetAddress().getHostAddress(),
-        server.getLocalPort(),
-        HexFormat.of().formatHex(bridge.secret()));
+    tasks.put(task.attempt(), new TaskBridge(task, HexFormat.of().parseHex(secret), folder));
+    return new Address(server.getInetAddress().getHostAddress(), server.getLocalPort(), secret);
   }
 
   /** A task has failed; its groups were aborted with the cause. */

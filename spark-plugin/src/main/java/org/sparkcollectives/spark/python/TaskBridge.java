@@ -1,7 +1,6 @@
 package org.sparkcollectives.spark.python;
 
 import java.nio.file.Path;
-import java.security.SecureRandom;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -27,10 +26,9 @@ final class TaskBridge {
   private static final long PATIENCE_MILLIS = 100;
 
   private static final long END_OF_THREADS_MILLIS = 2_000;
-  private static final int SECRET_BYTES = 32;
 
   private final PythonTask task;
-  private final byte[] secret = new byte[SECRET_BYTES];
+  private final byte[] secret;
   private final Segments segments;
   private final Works works = new Works();
   private final Map<Integer, ProcessGroup> groups = new ConcurrentHashMap<>();
@@ -49,12 +47,13 @@ final class TaskBridge {
   /**
    * Of a task that runs.
    *
+   * @param secret what the task's workers prove to have
    * @param folder for tensors that find no room in memory
    */
-  TaskBridge(PythonTask task, Supplier<Path> folder) {
+  TaskBridge(PythonTask task, byte[] secret, Supplier<Path> folder) {
     this.task = task;
+    this.secret = secret.clone();
     this.segments = new Segments(folder);
-    new SecureRandom().nextBytes(secret);
   }
 
   PythonTask task() {
