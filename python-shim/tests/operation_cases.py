@@ -231,8 +231,30 @@ def strided(rank, size, dtype, count):
     _same(whole[1::2], given(rank, dtype, count))
 
 
+def all_reduce_in_parts(rank, size, dtype, count):
+    """Each rank with its array in other memory, or in another way."""
+    if count < 5000 or dtype not in ("int8", "float16", "float32", "uint64", "complex128"):
+        return
+    large = 5 * 2**20 // np.dtype(dtype).itemsize + 17
+    expected = _reduced("SUM", [given(each, dtype, large) for each in range(size)])
+    for turn in range(4):
+        way = (rank + turn) % 4
+        if way == 3:
+            array = dist.world().empty(large, dtype)
+        elif way == 2:
+            array = np.empty(2 * large, dtype)[::2]
+        else:
+            array = np.empty(large, dtype)
+        array[:] = given(rank, dtype, large)
+        work = dist.all_reduce(array, async_op=way == 1)
+        if way == 1:
+            work.wait()
+        _same(array, expected)
+
+
 OPERATIONS = (
     all_reduce,
+    all_reduce_in_parts,
     all_reduce_coalesced,
     reduce,
     broadcast,

@@ -102,6 +102,23 @@ def test_an_exception_reaches_the_other_ranks(outcome):
         assert noticed[rank]["seconds"] < SOON
 
 
+def test_an_exception_reaches_ranks_that_reduce_in_parts(outcome):
+    def fail(rank):
+        large = np.ones(20_000_000, np.float32)
+        if rank == 1:
+            raise OSError("the disk is full")
+        if rank == 0:
+            dist.all_reduce(large)
+        work = dist.all_reduce(large, async_op=True)
+        assert not work.is_success()
+        work.wait()
+
+    noticed, _ = outcome(fail)
+    for rank in (0, 2, 3):
+        assert noticed[rank]["type"] == "PeerFailedError", noticed
+        assert "the disk is full" in noticed[rank]["text"]
+
+
 @pytest.mark.parametrize("way", ["os._exit", "kill -9"])
 def test_a_worker_that_ends_fails_its_rank(outcome, way):
     def fail(rank):

@@ -116,7 +116,8 @@ def test_memory_of_works_that_nobody_awaits_is_used_again(ranks):
             dist.barrier()
         # Each work was done before the next: one segment for them, one more at the most for two
         # that overlap.
-        return sum(map(len, group._memory._free.values())) + len(group._orphans)
+        operations = group._operations
+        return sum(map(len, operations.memory._free.values())) + len(operations.orphans)
 
     assert all(count <= 4 for count in ranks(forget, 2))
 

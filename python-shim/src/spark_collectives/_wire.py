@@ -263,6 +263,37 @@ class Connection:
 
         ``patience``: how many seconds a JVM that stands still is waited for.
         """
+        self.post(
+            code,
+            flags=flags,
+            reduction=reduction,
+            group=group,
+            peer=peer,
+            tag=tag,
+            timeout_ms=timeout_ms,
+            factor=factor,
+            outputs=outputs,
+            inputs=inputs,
+            body=body,
+        )
+        return self.take(patience)
+
+    def post(
+        self,
+        code: int,
+        *,
+        flags: int = 0,
+        reduction: int = 0,
+        group: int = 0,
+        peer: int = 0,
+        tag: int = 0,
+        timeout_ms: int = 0,
+        factor: float = 1.0,
+        outputs: Sequence[Place] = (),
+        inputs: Sequence[Place] = (),
+        body: bytes = b"",
+    ) -> None:
+        """Have the JVM do something, after what it was asked for before."""
         if self._broken is not None:
             raise errors.BridgeError(self._broken)
         places = b""
@@ -289,7 +320,25 @@ class Connection:
         )
         try:
             self._socket.sendall(frame)
-            reply = self._receive(patience)
+        except OSError as e:
+            raise self._break(f"The connection to the executor's JVM broke: {e}") from e
+        except BaseException:
+            self._break("A call of this thread was interrupted")
+            raise
+
+    def take(self, patience: float) -> Reply:
+        """Wait for the next reply; replies come in the order of the posts."""
+        reply = self.skip(patience)
+        if reply.status == FAILED:
+            raise reply.error()
+        return reply
+
+    def skip(self, patience: float) -> Reply:
+        """Wait for the next reply, and take it as it is, though it be an error."""
+        if self._broken is not None:
+            raise errors.BridgeError(self._broken)
+        try:
+            return self._receive(patience)
         except errors.BridgeError:
             raise
         except OSError as e:
@@ -298,9 +347,6 @@ class Connection:
             # What was asked for may yet be answered: nobody must take that for another answer.
             self._break("A call of this thread was interrupted")
             raise
-        if reply.status == FAILED:
-            raise reply.error()
-        return reply
 
     def _receive(self, patience: float) -> Reply:
         buffer = self._buffer

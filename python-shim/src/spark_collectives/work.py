@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import struct
 import threading
+import time
 from datetime import timedelta
-from typing import TYPE_CHECKING, Optional, Union
+from typing import TYPE_CHECKING, List, Optional, Union
 
 from . import _wire
 
 if TYPE_CHECKING:
-    from .process_group import ProcessGroup, Staged
+    from ._operations import Operations
+    from ._staging import Staged
 
 #: A duration: a timedelta, or a number of seconds.
 Seconds = Union[timedelta, float, int]
@@ -36,9 +38,12 @@ class Work:
     else may use them. May be used by any thread.
     """
 
-    def __init__(self, group: ProcessGroup, id_: int, staged: Staged, wait_ms: int) -> None:
-        self._group = group
-        self._id = id_
+    def __init__(
+        self, operations: Operations, ids: List[int], staged: Staged, wait_ms: int
+    ) -> None:
+        self._operations = operations
+        #: The numbers that the JVM knows it by, one for each part that is not done.
+        self._ids = ids
         self._staged: Optional[Staged] = staged
         self._wait_ms = wait_ms
         self._lock = threading.Lock()
@@ -85,16 +90,20 @@ class Work:
     def _ask(self, code: int, wait_ms: int) -> None:
         staged = self._staged
         assert staged is not None
+        end = time.monotonic() + wait_ms / 1000.0
         try:
-            reply = self._group._task.connection().call(
-                code,
-                timeout_ms=wait_ms,
-                body=struct.pack("<Q", self._id),
-                patience=(wait_ms or self._wait_ms) / 1000.0 + _wire.MARGIN_SECONDS,
-            )
-            if reply.status == _wire.PENDING:
-                return
-            self._source = reply.next_int()
+            while self._ids:
+                left_ms = max(1, round((end - time.monotonic()) * 1000)) if wait_ms else 0
+                reply = self._operations.task.connection().call(
+                    code,
+                    timeout_ms=left_ms,
+                    body=struct.pack("<Q", self._ids[0]),
+                    patience=(wait_ms or self._wait_ms) / 1000.0 + _wire.MARGIN_SECONDS,
+                )
+                if reply.status == _wire.PENDING:
+                    return
+                self._source = reply.next_int()
+                self._ids.pop(0)
             staged.finish()
         except Exception as e:
             self._error = e
@@ -105,4 +114,4 @@ class Work:
         staged = self._staged
         if staged is not None and staged.segment is not None:
             # Nobody has seen its end, and until then its memory is in use.
-            self._group._orphans.append((self._id, staged.segment))
+            self._operations.orphans.append((self._ids, staged.segment))
