@@ -41,7 +41,26 @@ def left_behind():
             continue
     with open(f"/proc/{pid}/maps") as maps:
         mappings = sum("spark-collectives-" in line for line in maps)
-    return {"threads": threads, "files": files, "mappings": mappings}
+    return {
+        "threads": threads,
+        "files": files,
+        "mappings": mappings,
+        "kept by workers": kept_by_workers(),
+    }
+
+
+def kept_by_workers():
+    """The mappings of shared memory that the executor's Python processes have, idle or not."""
+    daemon = _parent(os.getpid())
+    mappings = 0
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if _parent(pid) == daemon:
+                with open(f"/proc/{pid}/maps") as maps:
+                    mappings += sum("spark-collectives-" in line for line in maps)
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+    return mappings
 
 
 def kill_jvm():

@@ -33,7 +33,7 @@ def nothing_is_left(spark):
     while True:
         found = left_behind(spark)
         # Memory of a rank that failed goes when the JVM collects garbage, and is not counted.
-        if all(each["threads"] == 0 and each["files"] == 0 for each in found):
+        if all(each["threads"] + each["files"] + each["kept by workers"] == 0 for each in found):
             return
         assert time.monotonic() < deadline, found
         time.sleep(0.2)

@@ -93,6 +93,8 @@ class SegmentPool:
         self._lock = threading.Lock()
         self._free: Dict[int, List[Segment]] = {}
         self._lent: Dict[int, Segment] = {}
+        self._closed = False
+        task.pools.add(self)
 
     def take(self, size: int) -> Segment:
         """Give a segment of at least ``size`` bytes."""
@@ -132,7 +134,15 @@ class SegmentPool:
     def give_back(self, segment: Segment) -> None:
         """Take a segment back that nobody uses."""
         with self._lock:
-            self._free.setdefault(segment.size, []).append(segment)
+            if not self._closed:
+                self._free.setdefault(segment.size, []).append(segment)
+
+    def close(self) -> None:
+        """Let go of all segments; those with arrays in them go with these."""
+        with self._lock:
+            self._closed = True
+            self._free.clear()
+            self._lent.clear()
 
     def empty(self, shape: Tuple[int, ...], dtype: Any) -> Any:
         """Make an array in a segment, which comes back when nobody has a view of it any more."""
@@ -152,7 +162,7 @@ class SegmentPool:
     def _returned(self, segment: Segment) -> None:
         with self._lock:
             self._lent.pop(segment.address, None)
-            self._free.setdefault(segment.size, []).append(segment)
+        self.give_back(segment)
 
     def find(self, array: Any) -> Optional[Tuple[Segment, int]]:
         """Say in which segment, and where in it, an array lies that :meth:`empty` has made."""

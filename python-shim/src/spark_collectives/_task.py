@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Optional
 from . import _wire, errors
 
 if TYPE_CHECKING:
+    from ._memory import SegmentPool
     from .process_group import ProcessGroup
 
 _HOST = "spark.collectives.python.host"
@@ -37,7 +38,19 @@ class Task:
         self._closed = False
         self._local = threading.local()
         self._connections: weakref.WeakSet[_wire.Connection] = weakref.WeakSet()
+        #: The memory of all groups of the task.
+        self.pools: weakref.WeakSet[SegmentPool] = weakref.WeakSet()
         self._life = self._connect(_wire.LIFE)
+        threading.Thread(target=self._await_end, name="collectives-life", daemon=True).start()
+
+    def _await_end(self) -> None:
+        """Let go of everything when the task ends: Spark may keep the process for another task."""
+        global _current
+        self._life.await_end()
+        with _lock:
+            if _current is self:
+                _current = None
+        self.forget()
 
     def _connect(self, purpose: int) -> _wire.Connection:
         connection = _wire.Connection(self._host, self._port, self._secret, self.attempt, purpose)
@@ -68,9 +81,11 @@ class Task:
     def _drop(self) -> None:
         for connection in list(self._connections):
             connection.close()
+        for pool in list(self.pools):
+            pool.close()
 
     def forget(self) -> None:
-        """Close the connections in a process that was forked: they belong to its parent."""
+        """Close the connections without a goodbye: the task has ended, or they are a parent's."""
         self._closed = True
         self._drop()
 

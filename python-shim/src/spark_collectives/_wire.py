@@ -384,6 +384,17 @@ class Connection:
         self._socket.close()
         return errors.BridgeError(why)
 
+    def await_end(self) -> None:
+        """Wait on a connection of life until the JVM ends it, or this process closes it."""
+        while self._broken is None:
+            try:
+                if not self._socket.recv(1):
+                    return
+            except BlockingIOError:
+                continue
+            except OSError:
+                return
+
     def goodbye(self) -> None:
         """Say on a connection of life that this process is done with its groups."""
         # Without a JVM there is no need for good manners.

@@ -406,6 +406,7 @@ class ProcessGroup:
         if not self._closed:
             self._closed = True
             self._operations.call(_wire.CLOSE_GROUP)
+            self._operations.memory.close()
 
     # State
 

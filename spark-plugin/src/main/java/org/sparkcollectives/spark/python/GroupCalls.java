@@ -28,7 +28,7 @@ final class GroupCalls {
       case CallCode.NEW_GROUP -> newGroup(group, request, reply);
       case CallCode.SPLIT -> describe(group.split(request.peer(), request.tag()), reply);
       case CallCode.SHRINK -> describe(group.shrink(request.nextInts()), reply);
-      case CallCode.CLOSE_GROUP -> done(group::close, reply);
+      case CallCode.CLOSE_GROUP -> done(() -> bridge.closeGroup(request.group()), reply);
       case CallCode.ABORT_GROUP -> {
         String reason = request.nextText();
         done(() -> group.abort(new CollectiveException(reason)), reply);

@@ -32,10 +32,12 @@ final class Segments {
   /**
    * One piece of memory.
    *
+   * @param group the group whose tensors lie in it
    * @param shared null if it is this JVM's alone
    * @param own null if it is shared
    */
-  record Segment(int id, long bytes, SharedMemory shared, ByteBuffer own) {
+  record Segment(
+      int id, ProcessGroup group, long bytes, SharedMemory shared, ByteBuffer own) {
 
     Tensor tensor(Request.TensorPlace place) {
       if (shared != null) {
@@ -82,7 +84,7 @@ final class Segments {
   Segment allocate(ProcessGroup group, long bytes, boolean mapped) throws IOException {
     SharedMemory shared = mapped ? shared(group, bytes) : null;
     ByteBuffer own = shared == null ? direct(bytes) : null;
-    Segment segment = new Segment(next.getAndIncrement(), bytes, shared, own);
+    Segment segment = new Segment(next.getAndIncrement(), group, bytes, shared, own);
     segments.put(segment.id(), segment);
     return segment;
   }
@@ -128,16 +130,26 @@ final class Segments {
   }
 
   /**
-   * Lets go of all.
+   * Lets go of the memory of a group that is closed.
    *
    * @param idle whether nobody can touch it any more; else it goes with the last who holds it
    */
-  void close(boolean idle) {
+  void release(ProcessGroup group, boolean idle) {
     for (Segment each : segments.values()) {
-      if (idle && each.shared() != null) {
-        each.shared().close();
+      if (each.group().equals(group)) {
+        release(each, idle);
       }
     }
-    segments.clear();
+  }
+
+  /** Lets go of all, see {@link #release}. */
+  void close(boolean idle) {
+    segments.values().forEach(each -> release(each, idle));
+  }
+
+  private void release(Segment segment, boolean idle) {
+    if (segments.remove(segment.id(), segment) && idle && segment.shared() != null) {
+      segment.shared().close();
+    }
   }
 }

@@ -101,6 +101,22 @@ final class TaskBridge {
     return group;
   }
 
+  /** Leaves a group, and lets go of its memory; with the world group, of all. */
+  void closeGroup(int id) {
+    ProcessGroup group = group(id);
+    group.close();
+    if (group.equals(world)) {
+      segments.close(isIdle());
+    } else {
+      segments.release(group, isIdle());
+    }
+  }
+
+  /** Whether no operation can touch its tensors any more, once no group is open. */
+  private boolean isIdle() {
+    return !failed && works.areAllDone();
+  }
+
   /** From now on the memory of tensors goes only when nobody holds it. */
   void operationFailed() {
     failed = true;
@@ -162,7 +178,7 @@ final class TaskBridge {
           task.attempt(),
           END_OF_THREADS_MILLIS);
     }
-    segments.close(quiet && !failed && works.areAllDone());
+    segments.close(quiet && isIdle());
     groups.clear();
   }
 }

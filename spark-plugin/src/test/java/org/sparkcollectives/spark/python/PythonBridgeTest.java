@@ -12,6 +12,7 @@ import java.net.ConnectException;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HexFormat;
@@ -20,6 +21,8 @@ import javax.crypto.Mac;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.OpType;
@@ -248,6 +251,23 @@ class PythonBridgeTest {
       assertThat(text(read)).isEqualTo("\0abc\0");
       byte[] beyond = buffer(16).putInt(segment).putLong(999).putInt(2).array();
       assertThat(worker.call(CallCode.READ, 0, beyond).get()).isEqualTo(Reply.FAILED);
+    }
+  }
+
+  @Test
+  @EnabledOnOs(OS.LINUX)
+  void memoryThatAWorkerMapsGoesWithItsGroup() throws IOException {
+    try (Worker worker = new Worker().proven(BridgeHandshake.Purpose.CALLS)) {
+      worker.call(CallCode.JOIN, 0, new byte[0]);
+      ByteBuffer made = worker.call(CallCode.ALLOCATE, 0, buffer(8).putLong(1000).array());
+      assertThat(made.get()).isEqualTo(Reply.DONE);
+      made.getInt();
+      Path file = Path.of(text(made));
+      assertThat(Files.readSymbolicLink(file)).asString().contains("spark-collectives-");
+      assertThat(worker.call(CallCode.CLOSE_GROUP, 0, new byte[0]).get()).isEqualTo(Reply.DONE);
+      // The number may be another file's by now.
+      assertThat(Files.exists(file) ? Files.readSymbolicLink(file).toString() : "")
+          .doesNotContain("spark-collectives-");
     }
   }
 
