@@ -142,9 +142,8 @@ public final class CollectivesConfiguration {
       ConfigEntry.string("spark.collectives.tcp.connections")
           .doc(
               "Over how many connections a rank sends a large collective to each peer that it"
-                  + " reaches over TCP only, each with a thread of its own, 1 to 16. `auto`: two"
-                  + " where every rank can have two processors of its host, else one. The same for"
-                  + " all ranks.")
+                  + " reaches over TCP only, each with a thread of its own, 1 to 16, alike on all ranks."
+                  + " `auto`: two where every rank can have two processors of its host, else one.")
           .since("0.1.0")
           .check(value -> value.equals(AUTO) || value.matches("[1-9]|1[0-6]"), "auto, or 1 to 16")
           .defaultsTo(AUTO);

@@ -89,6 +89,49 @@ class StripesTest {
     }
   }
 
+  /** One rank of each node has a slice, and no shared memory with the other. */
+  @Test
+  void aColumnOfAHierarchyCutsWhatItExchanges() throws IOException {
+    try (LaneRelay relay = new LaneRelay(-1, 0)) {
+      GroupRuns.run(
+          3,
+          GroupOptions.defaults().withTransports("heap", "tcp"),
+          rank ->
+              context(
+                  relay,
+                  rank,
+                  connections(2),
+                  MIN_BYTES + "1k",
+                  "spark.collectives.cost.heap.latency=0s",
+                  "spark.collectives.cost.heap.bandwidth=1000t"),
+          group -> {
+            sumOf(group, 10_000);
+            group.barrier().await();
+            assertThat(relay.connections(FIRST_LANE)).isOne();
+            assertThat(relay.connections(SECOND_LANE)).isOne();
+            return null;
+          });
+    }
+  }
+
+  @Test
+  void whatGoesThroughSharedMemoryIsNotCut() throws IOException {
+    try (LaneRelay relay = new LaneRelay(-1, 0)) {
+      GroupRuns.run(
+          2,
+          GroupOptions.defaults().withTransports("shm", "tcp"),
+          rank -> context(relay, rank, connections(2), MIN_BYTES + "1k"),
+          group -> {
+            sumOf(group, 10_000);
+            float[] copied = new float[10_000];
+            group.broadcast(Tensor.of(copied), 0).await();
+            group.barrier().await();
+            assertThat(relay.connections(SECOND_LANE)).isZero();
+            return null;
+          });
+    }
+  }
+
   private static void sumOf(ProcessGroup group, int count) {
     float[] values = new float[count];
     Arrays.fill(values, group.rank() + 1);
@@ -131,8 +174,9 @@ class StripesTest {
         StripedRanks.plain(),
         group -> {
           int count = group.rank() == 1 ? 70_001 : 70_002;
-          Work work = group.allReduce(Tensor.of(new float[count]), ReduceOp.SUM);
-          assertThatThrownBy(work::await)
+          Tensor tensor = Tensor.of(new float[count]);
+          // The others may have failed before this rank even calls.
+          assertThatThrownBy(() -> group.allReduce(tensor, ReduceOp.SUM).await())
               .isInstanceOf(CollectiveException.class)
               .hasMessageContaining("70001")
               .hasMessageContaining("70002");
@@ -148,8 +192,9 @@ class StripesTest {
         StripedRanks.plain(),
         group -> {
           int count = group.rank() == 1 ? 3 : 70_002;
-          Work work = group.allReduce(Tensor.of(new float[count]), ReduceOp.SUM);
-          assertThatThrownBy(work::await)
+          Tensor tensor = Tensor.of(new float[count]);
+          // The others may have failed before this rank even calls.
+          assertThatThrownBy(() -> group.allReduce(tensor, ReduceOp.SUM).await())
               .isInstanceOf(CollectiveException.class)
               .hasMessageContaining("70002");
           return null;
