@@ -44,13 +44,10 @@ class Task:
         threading.Thread(target=self._await_end, name="collectives-life", daemon=True).start()
 
     def _await_end(self) -> None:
-        """Let go of everything when the task ends: Spark may keep the process for another task."""
-        global _current
+        """Let go of all memory when the task ends: Spark may keep the process for another task."""
         self._life.await_end()
-        with _lock:
-            if _current is self:
-                _current = None
-        self.forget()
+        self.forget("The executor's JVM has ended, or the task has")
+        self._free()
 
     def _connect(self, purpose: int) -> _wire.Connection:
         connection = _wire.Connection(self._host, self._port, self._secret, self.attempt, purpose)
@@ -74,20 +71,22 @@ class Task:
 
     def close(self) -> None:
         """Say goodbye and close all connections."""
-        self._closed = True
         self._life.goodbye()
-        self._drop()
+        self.forget("The groups of this task were destroyed")
+        self._free()
 
-    def _drop(self) -> None:
-        for connection in list(self._connections):
-            connection.close()
+    def _free(self) -> None:
         for pool in list(self.pools):
             pool.close()
 
-    def forget(self) -> None:
-        """Close the connections without a goodbye: the task has ended, or they are a parent's."""
+    def forget(self, why: str) -> None:
+        """Close the connections without a goodbye: the task has ended, or they are a parent's.
+
+        Takes no lock: in a process that was forked, a thread that is not there may hold it.
+        """
         self._closed = True
-        self._drop()
+        for connection in list(self._connections):
+            connection.close(why)
 
 
 def _context() -> Any:
@@ -172,7 +171,7 @@ def _after_fork() -> None:
     if task is not None:
         _forked = True
         _current = None
-        task.forget()
+        task.forget("This process was forked from a rank")
 
 
 if hasattr(os, "register_at_fork"):

@@ -400,14 +400,13 @@ class Connection:
         # Without a JVM there is no need for good manners.
         with contextlib.suppress(OSError):
             self._socket.sendall(bytes((GOODBYE,)))
-        self.close()
 
     def __del__(self) -> None:
         # Of a thread that has ended.
         if hasattr(self, "_socket"):
             self._socket.close()
 
-    def close(self) -> None:
-        """Close it; further calls raise."""
-        self._broken = self._broken or "The groups of this process were destroyed"
+    def close(self, why: str) -> None:
+        """Close it; further calls raise, and say why."""
+        self._broken = self._broken or why
         self._socket.close()
