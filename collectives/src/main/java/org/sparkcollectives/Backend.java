@@ -1,5 +1,6 @@
 package org.sparkcollectives;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 
@@ -83,6 +84,11 @@ public interface Backend extends AutoCloseable {
 
   /** See {@link ProcessGroup#allocate}. */
   Tensor allocate(DType dtype, long count);
+
+  /** See {@link ProcessGroup#allocateShared}. */
+  default SharedMemory allocateShared(long bytes) throws IOException {
+    throw new IOException("Backend " + name() + " has no memory that other processes can map");
+  }
 
   /** See {@link ProcessGroup#close}. */
   @Override

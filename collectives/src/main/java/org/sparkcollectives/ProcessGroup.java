@@ -1,5 +1,6 @@
 package org.sparkcollectives;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
@@ -323,6 +324,15 @@ public interface ProcessGroup extends AutoCloseable {
    * are used again and again. It must not be used after the group was closed.
    */
   Tensor allocate(DType dtype, long count);
+
+  /**
+   * Zeros in memory that another process of this host can map too, for a rank that computes
+   * elsewhere than in this JVM. Tensors in it suit the group's paths best, as those of {@link
+   * #allocate}. It must not be used after the group was closed.
+   *
+   * @throws IOException if there is no such memory, or no room in it
+   */
+  SharedMemory allocateShared(long bytes) throws IOException;
 
   /**
    * Keeps {@code tensors} of each rank for longer than the group lives, so that ranks which do the

@@ -5,8 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.MappedByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
@@ -21,6 +26,7 @@ import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.RankProcesses;
 import org.sparkcollectives.transport.shm.SharedFile;
+import org.sparkcollectives.transport.shm.SharedFileMemory;
 
 /** Memory that processes of one host share: who gets it, and what is left of it. */
 @ExtendWith(LeakCheck.class)
@@ -168,6 +174,92 @@ class SharedMemoryTest {
           long[] exchanged = new long[3 * 9_000];
           other.copyTo(exchanged);
           assertThat(exchanged).containsOnly(rank);
+          return null;
+        });
+  }
+
+  /** Another process' view of the memory. */
+  private static MappedByteBuffer mapped(SharedMemory memory) {
+    try (FileChannel file =
+        FileChannel.open(
+            Path.of(memory.path()), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+      ByteBuffer nonce = ByteBuffer.allocate(memory.nonce().length);
+      file.read(nonce, 0);
+      assertThat(nonce.array()).isEqualTo(memory.nonce());
+      MappedByteBuffer view =
+          file.map(FileChannel.MapMode.READ_WRITE, memory.begin(), memory.bytes());
+      view.order(ByteOrder.nativeOrder());
+      return view;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static SharedMemory allocateShared(ProcessGroup group, long bytes) {
+    try {
+      return group.allocateShared(bytes);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Test
+  void whatAnotherProcessHasMappedIsReducedWhereItLies() {
+    int count = 50_000;
+    GroupRuns.run(
+        2,
+        GroupOptions.defaults().withTransports("shm", "tcp"),
+        rank -> ownNode(rank, folder.toString()),
+        world -> {
+          // Each is made where the one before was, with its number: neighbours must not mix them up.
+          for (int round = 1; round <= 3; round++) {
+            SharedMemory memory = allocateShared(world, 128 + count * 4L);
+            MappedByteBuffer view = mapped(memory);
+            for (int i = 0; i < count; i++) {
+              view.putFloat(128 + 4 * i, round * (world.rank() + 1));
+            }
+            world.allReduce(memory.tensor(DType.FLOAT32, 128, count), ReduceOp.SUM).await();
+            assertThat(view.getFloat(128)).isEqualTo(3 * round);
+            assertThat(view.getFloat(124 + 4 * count)).isEqualTo(3 * round);
+            assertThat(view.getFloat(124)).isZero();
+            memory.close();
+          }
+          return null;
+        });
+  }
+
+  @Test
+  void sharedMemoryGivesNoTensorThatIsNotWithinIt() throws IOException {
+    try (SharedMemory memory = SharedFileMemory.create(folder, 1000)) {
+      assertThat(memory.bytes()).isEqualTo(1000);
+      assertThat(memory.tensor(DType.INT64, 0, 125).count()).isEqualTo(125);
+      assertThat(memory.tensor(DType.INT8, 1000, 0).count()).isZero();
+      for (long[] outside :
+          new long[][] {{0, 126}, {8, 125}, {-8, 1}, {1001, 0}, {0, -1}, {0, Long.MAX_VALUE}}) {
+        assertThatThrownBy(() -> memory.tensor(DType.INT64, outside[0], outside[1]))
+            .isInstanceOf(IllegalArgumentException.class)
+            .hasMessageContaining("not within the 1,000 bytes");
+      }
+      memory.close();
+      assertThatThrownBy(() -> memory.tensor(DType.INT8, 0, 1))
+          .isInstanceOf(IllegalStateException.class);
+    }
+    assertThatThrownBy(() -> SharedFileMemory.create(folder, 1L << 31))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("2,147,483,648 bytes are more than");
+    assertThat(left()).isEmpty();
+  }
+
+  @Test
+  void aGroupThatMayNotShareMemorySaysSo() {
+    GroupRuns.run(
+        2,
+        GroupOptions.defaults().withTransports("tcp"),
+        rank -> ownNode(rank, folder.toString()),
+        world -> {
+          assertThatThrownBy(() -> world.allocateShared(10))
+              .isInstanceOf(IOException.class)
+              .hasMessageContaining("shm is not among its transports");
           return null;
         });
   }

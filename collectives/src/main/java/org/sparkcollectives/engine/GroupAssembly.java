@@ -147,7 +147,7 @@ record GroupAssembly(Store store, RankContext context, String path) {
             messages,
             options.debugLevel(),
             costs(context.configuration()),
-            paths::allocate,
+            paths,
             () ->
                 ClosingSteps.run(
                     () ->

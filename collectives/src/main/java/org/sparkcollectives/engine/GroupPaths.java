@@ -13,6 +13,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.SharedMemory;
 import org.sparkcollectives.TransportException;
 import org.sparkcollectives.pointtopoint.LocalMessagePath;
 import org.sparkcollectives.pointtopoint.MessageMatcher;
@@ -28,6 +29,7 @@ import org.sparkcollectives.transport.Progress;
 import org.sparkcollectives.transport.Reach;
 import org.sparkcollectives.transport.heap.HeapPairs;
 import org.sparkcollectives.transport.heap.HeapRegion;
+import org.sparkcollectives.transport.shm.SharedFileMemory;
 import org.sparkcollectives.transport.shm.SharedTensors;
 import org.sparkcollectives.transport.shm.ShmRegion;
 import org.sparkcollectives.transport.tcp.SocketWait;
@@ -35,7 +37,7 @@ import org.sparkcollectives.transport.tcp.TcpPairs;
 import org.sparkcollectives.transport.tcp.TcpTransport;
 
 /** The paths of one rank to its peers: over the heap within the JVM, over TCP to all others. */
-final class GroupPaths implements TcpTransport.Receiver {
+final class GroupPaths implements TcpTransport.Receiver, NettyBackend.Memory {
 
   /** How long to sleep between two looks: longer each time, up to the longest. */
   private static final long SHORTEST_LOOK_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
@@ -54,6 +56,7 @@ final class GroupPaths implements TcpTransport.Receiver {
   private final PathListener listener;
   private final GroupLane lane;
   private final HeapPairs heapPairs;
+  private final Path sharedMemory;
   private final MessagePaths messages;
 
   /** Those of each stripe. */
@@ -84,6 +87,7 @@ final class GroupPaths implements TcpTransport.Receiver {
     this.node = node;
     this.local = local;
     this.life = life;
+    this.sharedMemory = sharedMemory;
     this.heapAllowed = heapAllowed;
     int rank = members.rank();
     this.matcher = local.matchers().of(rank);
@@ -210,7 +214,8 @@ final class GroupPaths implements TcpTransport.Receiver {
   }
 
   /** A tensor of zeros where all ranks of the group can see it, if there is such memory. */
-  HostTensor allocate(DType dtype, long count) {
+  @Override
+  public HostTensor allocate(DType dtype, long count) {
     if (tensors != null) {
       try {
         return tensors.allocate(dtype, count);
@@ -220,6 +225,17 @@ final class GroupPaths implements TcpTransport.Receiver {
       }
     }
     return HostTensor.allocate(dtype, count);
+  }
+
+  @Override
+  public SharedMemory allocateShared(long bytes) throws IOException {
+    if (tensors != null) {
+      return tensors.allocateShared(bytes);
+    }
+    if (sharedMemory == null) {
+      throw new IOException(id + " may not share memory: shm is not among its transports");
+    }
+    return SharedFileMemory.create(sharedMemory, bytes);
   }
 
   /** The peers of the group's collectives. */

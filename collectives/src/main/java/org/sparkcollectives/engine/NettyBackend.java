@@ -1,5 +1,6 @@
 package org.sparkcollectives.engine;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -11,6 +12,7 @@ import org.sparkcollectives.DType;
 import org.sparkcollectives.DebugLevel;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.SharedMemory;
 import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
@@ -78,6 +80,8 @@ final class NettyBackend implements Backend {
   /** Where tensors are allocated. */
   interface Memory {
     Tensor allocate(DType dtype, long count);
+
+    SharedMemory allocateShared(long bytes) throws IOException;
   }
 
   @Override
@@ -375,6 +379,11 @@ final class NettyBackend implements Backend {
   @Override
   public Tensor allocate(DType dtype, long count) {
     return memory.allocate(dtype, count);
+  }
+
+  @Override
+  public SharedMemory allocateShared(long bytes) throws IOException {
+    return memory.allocateShared(bytes);
   }
 
   @Override

@@ -1,5 +1,6 @@
 package org.sparkcollectives.engine;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -13,6 +14,7 @@ import org.sparkcollectives.ObjectCollectives;
 import org.sparkcollectives.P2POp;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.SharedMemory;
 import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
@@ -306,6 +308,12 @@ final class RankProcessGroup implements ProcessGroup {
   public Tensor allocate(DType dtype, long count) {
     group.requireOpen();
     return backend.allocate(Objects.requireNonNull(dtype, "dtype"), count);
+  }
+
+  @Override
+  public SharedMemory allocateShared(long bytes) throws IOException {
+    group.requireOpen();
+    return backend.allocateShared(bytes);
   }
 
   @Override

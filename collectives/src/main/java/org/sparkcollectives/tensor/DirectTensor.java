@@ -60,6 +60,17 @@ public final class DirectTensor extends HostTensor {
     return new DirectTensor(dtype, buffer, buffer.position(), bytes, count, new long[] {count});
   }
 
+  /**
+   * A tensor over a part of a direct buffer in native byte order, whatever its position and limit.
+   *
+   * @param start where it begins in the buffer, in bytes
+   */
+  public static DirectTensor within(DType dtype, ByteBuffer owner, int start, int count) {
+    ByteBuffer bytes =
+        owner.slice(start, Math.multiplyExact(count, dtype.bytes())).order(ByteOrder.nativeOrder());
+    return new DirectTensor(dtype, owner, start, bytes, count, new long[] {count});
+  }
+
   /** The very buffer that was wrapped. */
   public ByteBuffer wrapped() {
     return owner;

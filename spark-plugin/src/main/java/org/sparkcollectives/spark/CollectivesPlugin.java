@@ -11,7 +11,8 @@ import org.apache.spark.api.plugin.SparkPlugin;
  * Installs the driver's store when the application starts: {@code
  * spark.plugins=org.sparkcollectives.spark.CollectivesPlugin}.
  *
- * <p>Executors need nothing before a barrier task asks for its group.
+ * <p>On executors it lets the Python workers of barrier tasks have groups; those of Java and Scala
+ * need nothing before they ask for theirs.
  */
 public final class CollectivesPlugin implements SparkPlugin {
 
@@ -31,6 +32,6 @@ public final class CollectivesPlugin implements SparkPlugin {
 
   @Override
   public ExecutorPlugin executorPlugin() {
-    return null;
+    return new PythonTasks();
   }
 }

@@ -11,6 +11,7 @@ import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.rdd.RDD;
 import org.apache.spark.util.TaskCompletionListener;
 import org.apache.spark.util.TaskFailureListener;
 import org.sparkcollectives.GroupOptions;
@@ -37,6 +38,17 @@ public final class SparkCollectives {
   /** See {@link #install(SparkContext)}. */
   public static void install(JavaSparkContext context) {
     install(context.sc());
+  }
+
+  /**
+   * Makes sure that all partitions of {@code rdd} can be ranks at the same time, as {@link
+   * BarrierStage} does. On the driver; blocks while executors are still starting, for up to {@link
+   * SparkPluginConfiguration#PREFLIGHT_TIMEOUT}.
+   *
+   * @throws IllegalStateException if there are not enough slots, with the arithmetic
+   */
+  public static void requireSlots(RDD<?> rdd) {
+    SlotPreflight.check(rdd);
   }
 
   /**
@@ -135,6 +147,12 @@ public final class SparkCollectives {
     }
     ProcessGroup world = WORLDS.get(task.taskAttemptId());
     return world == null ? join(task, options, call) : world;
+  }
+
+  /** The same for a task that is not the current thread's. */
+  static ProcessGroup worldOf(BarrierTaskContext task, GroupOptions options) {
+    ProcessGroup world = WORLDS.get(task.taskAttemptId());
+    return world == null ? join(task, options, "") : world;
   }
 
   private static ProcessGroup join(BarrierTaskContext task, GroupOptions options, String call) {

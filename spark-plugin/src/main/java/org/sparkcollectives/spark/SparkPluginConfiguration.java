@@ -15,10 +15,19 @@ public final class SparkPluginConfiguration {
           .check(value -> !value.isNegative(), "0 or more")
           .defaultsTo(Duration.ofSeconds(30));
 
+  /** See {@link PythonTasks}. */
+  public static final ConfigEntry<Boolean> PYTHON_ENABLED =
+      ConfigEntry.bool("spark.collectives.python.enabled")
+          .doc(
+              "Whether Python workers of barrier tasks can have groups: the executor listens for"
+                  + " them on the loopback address while such tasks run.")
+          .since("0.1.0")
+          .defaultsTo(true);
+
   private SparkPluginConfiguration() {}
 
   /** All of them, in the order of the documentation. */
   public static List<ConfigEntry<?>> entries() {
-    return List.of(PREFLIGHT_TIMEOUT);
+    return List.of(PREFLIGHT_TIMEOUT, PYTHON_ENABLED);
   }
 }

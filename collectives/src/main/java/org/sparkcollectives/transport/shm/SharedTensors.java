@@ -9,6 +9,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.SharedMemory;
 import org.sparkcollectives.TransportException;
 import org.sparkcollectives.tensor.DirectTensor;
 import org.sparkcollectives.tensor.HostTensor;
@@ -21,7 +22,9 @@ public final class SharedTensors implements AutoCloseable {
 
   private final Path folder;
   private final IdentityHashMap<ByteBuffer, SharedFile> own = new IdentityHashMap<>();
-  private final Map<SharedFile.Key, SharedFile> neighbours = new HashMap<>();
+
+  /** By their proofs, because a neighbour may use the number of a file that it has closed again. */
+  private final Map<ByteBuffer, SharedFile> neighbours = new HashMap<>();
 
   /** With a folder in a file system that lies in memory. */
   public SharedTensors(Path folder) {
@@ -42,6 +45,17 @@ public final class SharedTensors implements AutoCloseable {
     ByteBuffer memory = file.memory();
     own.put(memory, file);
     return HostTensor.wrap(dtype, memory);
+  }
+
+  /**
+   * Zeros that other processes can map, for tensors that the neighbours can see.
+   *
+   * @throws IOException if there is no room, or it would be larger than a buffer can be
+   */
+  public synchronized SharedMemory allocateShared(long bytes) throws IOException {
+    SharedFileMemory shared = SharedFileMemory.create(folder, bytes);
+    own.put(shared.memory(), shared.file());
+    return shared;
   }
 
   /** What a neighbour needs to see {@code tensors}; null if one of them cannot be seen. */
@@ -65,7 +79,8 @@ public final class SharedTensors implements AutoCloseable {
 
   /** The tensor that a neighbour has described. */
   synchronized HostTensor see(SharedBoard.Shown shown) {
-    ByteBuffer memory = neighbours.computeIfAbsent(shown.key(), key -> open(shown)).memory();
+    ByteBuffer memory =
+        neighbours.computeIfAbsent(ByteBuffer.wrap(shown.nonce()), key -> open(shown)).memory();
     int bytes = (int) (shown.count() * shown.dtype().bytes());
     return HostTensor.wrap(
         shown.dtype(), memory.position(shown.offset()).limit(shown.offset() + bytes));

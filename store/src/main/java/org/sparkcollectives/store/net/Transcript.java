@@ -18,15 +18,15 @@ import javax.crypto.Mac;
  *     middle with a certificate of its own gets proofs that count nowhere else
  */
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
-record Transcript(byte[] clientNonce, byte[] serverNonce, byte[] hello, byte[] binding) {
+public record Transcript(byte[] clientNonce, byte[] serverNonce, byte[] hello, byte[] binding) {
 
   /** What shows the server that the client has the secret. */
-  byte[] clientProof(byte[] secret) {
+  public byte[] clientProof(byte[] secret) {
     return proof(secret, "client");
   }
 
   /** What shows the client that the server has the secret. */
-  byte[] serverProof(byte[] secret) {
+  public byte[] serverProof(byte[] secret) {
     return proof(secret, "server");
   }
 

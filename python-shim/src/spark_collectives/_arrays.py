@@ -1,0 +1,122 @@
+"""What the JVM calls the types of elements, and how arrays and CPU tensors are seen as bytes."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Dict, NamedTuple, Tuple
+
+import numpy as np
+
+BOOL, UINT8, INT8, INT16, INT32, INT64 = range(6)
+FLOAT16, BFLOAT16, FLOAT32, FLOAT64, COMPLEX64, COMPLEX128, FLOAT8_E4M3, FLOAT8_E5M2 = range(6, 14)
+
+_CODES: Dict[Any, int] = {
+    np.dtype(np.bool_): BOOL,
+    np.dtype(np.uint8): UINT8,
+    np.dtype(np.int8): INT8,
+    np.dtype(np.int16): INT16,
+    np.dtype(np.int32): INT32,
+    np.dtype(np.int64): INT64,
+    np.dtype(np.float16): FLOAT16,
+    np.dtype(np.float32): FLOAT32,
+    np.dtype(np.float64): FLOAT64,
+    np.dtype(np.complex64): COMPLEX64,
+    np.dtype(np.complex128): COMPLEX128,
+}
+
+#: Unsigned types travel as the signed ones of their size: sums, products and bits are the same.
+_UNSIGNED: Dict[Any, int] = {
+    np.dtype(np.uint16): INT16,
+    np.dtype(np.uint32): INT32,
+    np.dtype(np.uint64): INT64,
+}
+
+#: Types that numpy has only with another package, by name.
+_NAMED = {"bfloat16": BFLOAT16, "float8_e4m3fn": FLOAT8_E4M3, "float8_e5m2": FLOAT8_E5M2}
+
+_NAMES = [
+    "bool",
+    "uint8",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "float16",
+    "bfloat16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+    "float8_e4m3fn",
+    "float8_e5m2",
+]
+
+
+class View(NamedTuple):
+    """An array or tensor as numpy sees it."""
+
+    array: Any
+    code: int
+    unsigned: bool
+
+
+def code_of(dtype: Any) -> int:
+    """The code of an element type: a numpy type, or its name.
+
+    >>> code_of("float32")
+    8
+    """
+    if isinstance(dtype, str) and dtype in _NAMED:
+        return _NAMED[dtype]
+    return _known(np.dtype(dtype))[0]
+
+
+def _known(dtype: Any) -> Tuple[int, bool]:
+    code = _CODES.get(dtype)
+    if code is not None:
+        return code, False
+    code = _UNSIGNED.get(dtype)
+    if code is not None:
+        return code, True
+    code = _NAMED.get(dtype.name)
+    if code is not None:
+        return code, False
+    raise TypeError(f"Elements of type {dtype} cannot be sent; there are {', '.join(_NAMES)}")
+
+
+def view_of(value: Any) -> View:
+    """See a numpy array or a CPU tensor of torch as an array on the same memory.
+
+    torch is never imported here: who has a tensor has imported it.
+    """
+    if isinstance(value, np.ndarray):
+        code, unsigned = _known(value.dtype)
+        return View(value, code, unsigned)
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.Tensor):
+        return _view_of_tensor(torch, value)
+    raise TypeError(
+        f"A numpy array or a CPU tensor of torch is needed, not {type(value).__name__}: the "
+        "operation reads or writes its memory"
+    )
+
+
+def _view_of_tensor(torch: Any, tensor: Any) -> View:
+    if tensor.device.type != "cpu":
+        raise TypeError(
+            f"The tensor is on device {tensor.device}, and only CPU tensors can be used here: "
+            "call .cpu() first"
+        )
+    if tensor.layout is not torch.strided:
+        raise TypeError(f"The tensor has layout {tensor.layout}; only dense tensors can be used")
+    dense = tensor.detach()
+    if dense.is_conj() or dense.is_neg():
+        raise TypeError("The tensor is a lazy conjugate or negative: call .clone() on it first")
+    if dense.dtype is torch.bfloat16:
+        return View(dense.view(torch.int16).numpy(), BFLOAT16, False)
+    name = str(dense.dtype).rpartition(".")[2]
+    if name in _NAMED:
+        return View(dense.view(torch.uint8).numpy(), _NAMED[name], False)
+    array = dense.numpy()
+    code, unsigned = _known(array.dtype)
+    return View(array, code, unsigned)

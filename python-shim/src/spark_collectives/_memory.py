@@ -1,0 +1,191 @@
+"""Memory that this process shares with its executor's JVM."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import struct
+import threading
+import weakref
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
+
+import numpy as np
+
+from . import _wire
+
+if TYPE_CHECKING:
+    from ._task import Task
+
+#: The most that one operation can have, which is what a buffer of the JVM can.
+MOST_BYTES = (1 << 31) - 65
+
+_SMALLEST = 64 * 1024
+_ALIGNMENT = 64
+_SENT_BYTES = 1 << 20
+_NONCE_BYTES = 16
+
+
+def aligned(size: int) -> int:
+    """The size that a tensor takes in a segment."""
+    return (size + _ALIGNMENT - 1) & -_ALIGNMENT
+
+
+class Segment:
+    """A piece of memory that the JVM has made.
+
+    Where this process can map it, ``bytes`` is that memory; else it is this process' own, and
+    :meth:`send` and :meth:`receive` move it through the socket.
+    """
+
+    __slots__ = ("__weakref__", "address", "bytes", "id", "mapped", "size", "task")
+
+    def __init__(self, task: Task, id_: int, size: int, memory: Optional[mmap.mmap], begin: int):
+        self.task = task
+        self.id = id_
+        self.size = size
+        self.mapped = memory is not None
+        if memory is not None:
+            self.bytes = np.frombuffer(memory, dtype=np.uint8, count=size, offset=begin)
+        else:
+            self.bytes = np.zeros(size, dtype=np.uint8)
+        self.address = int(self.bytes.__array_interface__["data"][0])
+
+    def send(self, offset: int, count: int) -> None:
+        """Bring bytes to the JVM, if they are not there."""
+        if self.mapped:
+            return
+        connection = self.task.connection()
+        for at in range(offset, offset + count, _SENT_BYTES):
+            part = self.bytes[at : min(at + _SENT_BYTES, offset + count)]
+            connection.call(_wire.WRITE, body=struct.pack("<IQ", self.id, at) + part.tobytes())
+
+    def receive(self, offset: int, count: int) -> None:
+        """Get bytes from the JVM, if they are not here."""
+        if self.mapped:
+            return
+        connection = self.task.connection()
+        for at in range(offset, offset + count, _SENT_BYTES):
+            size = min(_SENT_BYTES, offset + count - at)
+            reply = connection.call(_wire.READ, body=struct.pack("<IQI", self.id, at, size))
+            self.bytes[at : at + size] = np.frombuffer(reply.next_bytes(), dtype=np.uint8)
+
+
+def _map(path: str, nonce: bytes, begin: int, size: int) -> mmap.mmap:
+    descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        if os.pread(descriptor, _NONCE_BYTES, 0) != nonce:
+            raise OSError(f"{path} is another file here")
+        return mmap.mmap(descriptor, begin + size)
+    finally:
+        os.close(descriptor)
+
+
+class SegmentPool:
+    """The segments of one group, used again and again. Thread-safe.
+
+    Sizes are powers of two, so that a group has at most twice of what its operations need at the
+    same time. All goes with the group.
+    """
+
+    def __init__(self, task: Task, group: int) -> None:
+        self._task = task
+        self._group = group
+        self._lock = threading.Lock()
+        self._free: Dict[int, List[Segment]] = {}
+        self._lent: Dict[int, Segment] = {}
+        self._closed = False
+        task.pools.add(self)
+
+    def take(self, size: int) -> Segment:
+        """Give a segment of at least ``size`` bytes."""
+        if size > MOST_BYTES:
+            raise ValueError(
+                f"The tensors of one operation have {size:,} bytes together, and {MOST_BYTES:,} "
+                "are possible: split them up"
+            )
+        room = min(max(_SMALLEST, 1 << (size - 1).bit_length()), MOST_BYTES)
+        with self._lock:
+            free = self._free.get(room)
+            if free:
+                return free.pop()
+        return self._allocate(room)
+
+    def _allocate(self, size: int) -> Segment:
+        if self._task.can_map:
+            reply = self._ask(size, 0)
+            id_, path, nonce, begin = (
+                reply.next_int(),
+                reply.next_text(),
+                reply.next_bytes(),
+                reply.next_long(),
+            )
+            try:
+                return Segment(self._task, id_, size, _map(path, nonce, begin, size), begin)
+            except OSError:
+                # Another container than the JVM's, or no /proc: the socket does it, too.
+                self._task.can_map = False
+        return Segment(self._task, self._ask(size, _wire.CHOICE).next_int(), size, None, 0)
+
+    def _ask(self, size: int, flags: int) -> _wire.Reply:
+        return self._task.connection().call(
+            _wire.ALLOCATE, flags=flags, group=self._group, body=struct.pack("<Q", size)
+        )
+
+    def give_back(self, segment: Segment) -> None:
+        """Take a segment back that nobody uses."""
+        with self._lock:
+            if not self._closed:
+                self._free.setdefault(segment.size, []).append(segment)
+
+    def close(self) -> None:
+        """Let go of all segments; those with arrays in them go with these."""
+        with self._lock:
+            self._closed = True
+            self._free.clear()
+            self._lent.clear()
+
+    def empty(self, shape: Tuple[int, ...], dtype: Any) -> Any:
+        """Make an array in a segment, which comes back when nobody has a view of it any more."""
+        size = dtype.itemsize
+        for extent in shape:
+            size *= extent
+        segment = self.take(max(1, size))
+        if not segment.mapped:
+            self.give_back(segment)
+            return np.empty(shape, dtype)
+        owner = _Owner(segment, size)
+        with self._lock:
+            self._lent[segment.address] = segment
+        weakref.finalize(owner, self._returned, segment)
+        return np.asarray(owner).view(dtype).reshape(shape)
+
+    def _returned(self, segment: Segment) -> None:
+        with self._lock:
+            self._lent.pop(segment.address, None)
+        self.give_back(segment)
+
+    def find(self, array: Any) -> Optional[Tuple[Segment, int]]:
+        """Say in which segment, and where in it, an array lies that :meth:`empty` has made."""
+        if not self._lent or not array.flags.c_contiguous:
+            return None
+        address = int(array.__array_interface__["data"][0])
+        for begin, segment in list(self._lent.items()):
+            if begin <= address and address + array.nbytes <= begin + segment.size:
+                offset = address - begin
+                return (segment, offset) if offset % array.itemsize == 0 else None
+        return None
+
+
+class _Owner:
+    """What an array in a segment belongs to: lives as long as any view of it."""
+
+    __slots__ = ("__array_interface__", "__weakref__", "_segment")
+
+    def __init__(self, segment: Segment, size: int) -> None:
+        self._segment = segment
+        self.__array_interface__ = {
+            "shape": (size,),
+            "typestr": "|u1",
+            "data": (segment.address, False),
+            "version": 3,
+        }

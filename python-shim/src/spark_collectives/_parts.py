@@ -1,0 +1,154 @@
+"""All-reduce of large arrays in parts, so that copying and reducing overlap, in the cache.
+
+While the JVM reduces one part, this process copies the next one there and the last one back: what
+moves through memory between the two processes is still in the processor's cache. All ranks cut
+alike, whatever memory their arrays are in, and whether or not they wait.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, List, Optional, Tuple
+
+import numpy as np
+
+from . import _wire
+from ._memory import Segment, aligned
+from .work import Work
+
+if TYPE_CHECKING:
+    from ._operations import Operations
+    from ._staging import Part
+    from .reduce_op import ReduceOp
+
+#: About what a part has: three of each rank of a host fit into its cache.
+PART_BYTES = 2 << 20
+
+_UNDER_WAY = 3
+
+
+def is_for(size: int) -> bool:
+    """Say whether an array of so many bytes is reduced in parts."""
+    return size > 2 * PART_BYTES
+
+
+def cut(count: int, itemsize: int) -> List[Tuple[int, int]]:
+    """Give beginning and end of each part.
+
+    The length of a part tells the length of the whole: ranks whose arrays differ, which is an
+    error, do not take parts of one another for their own.
+    """
+    parts = -(-count * itemsize // PART_BYTES)
+    length = aligned(-(-count // parts)) + 64 * parts
+    return [(begin, min(begin + length, count)) for begin in range(0, count, length)]
+
+
+class Reduction:
+    """One all-reduce in parts."""
+
+    def __init__(self, operations: Operations, part: Part, op: ReduceOp, wait_ms: int) -> None:
+        self._operations = operations
+        self._part = part
+        self._op = op
+        self._wait_ms = wait_ms
+        self._connection = operations.task.connection()
+        array = part.view.array
+        self._cuts = cut(array.size, array.itemsize)
+
+    def _post(self, segment: int, offset: int, count: int, flags: int) -> None:
+        self._connection.post(
+            _wire.ALL_REDUCE,
+            flags=flags,
+            reduction=self._op.code,
+            factor=self._op.factor,
+            group=self._operations.group,
+            timeout_ms=self._wait_ms,
+            outputs=[(segment, self._part.view.code, offset, count)],
+        )
+
+    def _take(self) -> _wire.Reply:
+        return self._connection.take(self._operations.patience(self._wait_ms))
+
+    def begin(self) -> Work:
+        """Begin it, and let it go on by itself."""
+        staged = self._operations.stage([self._part], [])
+        segment, _, offset, _ = staged.outputs[0]
+        itemsize = self._part.view.array.itemsize
+        for begin, end in self._cuts:
+            self._post(segment, offset + begin * itemsize, end - begin, _wire.ASYNCHRONOUS)
+        ids: List[int] = []
+        error: Optional[Exception] = None
+        for _ in self._cuts:
+            try:
+                ids.append(self._take().next_long())
+            except ValueError as e:
+                error = e
+        if error is not None:
+            staged.release()
+            raise error
+        return Work(self._operations, ids, staged, self._wait_ms + self._operations.extra_ms)
+
+    def run(self) -> None:
+        """Do it, and wait for its end."""
+        array = self._part.view.array
+        own = self._operations.memory.find(array)
+        if own is not None:
+            self._run_in(own[0].id, own[1])
+        elif array.flags.c_contiguous:
+            self._run_through(array.reshape(-1))
+        else:
+            whole = np.ascontiguousarray(array)
+            self._run_through(whole.reshape(-1))
+            np.copyto(array, whole)
+
+    def _run_in(self, segment: int, offset: int) -> None:
+        itemsize = self._part.view.array.itemsize
+        posted = 0
+        for taken in range(len(self._cuts)):
+            while posted < min(taken + _UNDER_WAY, len(self._cuts)):
+                begin, end = self._cuts[posted]
+                self._post(segment, offset + begin * itemsize, end - begin, 0)
+                posted += 1
+            self._take_or_drain(posted - taken - 1)
+
+    def _run_through(self, flat: Any) -> None:
+        longest = aligned((self._cuts[0][1] - self._cuts[0][0]) * flat.itemsize)
+        segment = self._operations.memory.take(_UNDER_WAY * longest)
+        # Memory that is not mapped takes the connection for itself.
+        under_way = _UNDER_WAY if segment.mapped else 1
+        posted = 0
+        try:
+            for taken in range(len(self._cuts)):
+                while posted < min(taken + under_way, len(self._cuts)):
+                    self._copy_there(flat, segment, posted, posted % under_way * longest)
+                    posted += 1
+                self._take_or_drain(posted - taken - 1)
+                self._copy_back(flat, segment, taken, taken % under_way * longest)
+        except ValueError:
+            self._operations.memory.give_back(segment)
+            raise
+        self._operations.memory.give_back(segment)
+
+    def _room(self, flat: Any, segment: Segment, i: int, offset: int) -> Tuple[Any, Any]:
+        begin, end = self._cuts[i]
+        size = (end - begin) * flat.itemsize
+        return flat[begin:end], segment.bytes[offset : offset + size].view(flat.dtype)
+
+    def _copy_there(self, flat: Any, segment: Segment, i: int, offset: int) -> None:
+        part, room = self._room(flat, segment, i, offset)
+        np.copyto(room, part)
+        segment.send(offset, room.nbytes)
+        self._post(segment.id, offset, room.size, 0)
+
+    def _copy_back(self, flat: Any, segment: Segment, i: int, offset: int) -> None:
+        part, room = self._room(flat, segment, i, offset)
+        segment.receive(offset, room.nbytes)
+        np.copyto(part, room)
+
+    def _take_or_drain(self, further: int) -> None:
+        """Take one reply; if it is an error, take those of the parts behind it, which fail too."""
+        try:
+            self._take()
+        except Exception:
+            for _ in range(further):
+                self._connection.skip(self._operations.patience(self._wait_ms))
+            raise

@@ -1,0 +1,178 @@
+"""The Spark task that this process works for, and its connections to the executor's JVM."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from typing import TYPE_CHECKING, Any, Optional
+
+from . import _wire, errors
+
+if TYPE_CHECKING:
+    from ._memory import SegmentPool
+    from .process_group import ProcessGroup
+
+_HOST = "spark.collectives.python.host"
+_PORT = "spark.collectives.python.port"
+_SECRET = "spark.collectives.python.secret"
+_STORE_TIMEOUT = "spark.collectives.python.storeTimeout"
+
+_lock = threading.Lock()
+_current: Optional[Task] = None
+_forked = False
+
+
+class Task:
+    """The connections of one task attempt. Spark reuses Python processes: each task has its own."""
+
+    def __init__(self, attempt: int, host: str, port: int, secret: bytes, wait: float) -> None:
+        self.attempt = attempt
+        self.can_map = True
+        self.world: Optional[ProcessGroup] = None
+        #: How long the JVM waits in its store, in seconds.
+        self.store_wait = wait
+        self._host = host
+        self._port = port
+        self._secret = secret
+        self._closed = False
+        self._local = threading.local()
+        self._connections: weakref.WeakSet[_wire.Connection] = weakref.WeakSet()
+        #: The memory of all groups of the task.
+        self.pools: weakref.WeakSet[SegmentPool] = weakref.WeakSet()
+        self._life = self._connect(_wire.LIFE)
+        threading.Thread(target=self._await_end, name="collectives-life", daemon=True).start()
+
+    def _await_end(self) -> None:
+        """Let go of all memory when the task ends: Spark may keep the process for another task."""
+        self._life.await_end()
+        self.forget("The executor's JVM has ended, or the task has")
+        self._free()
+
+    def _connect(self, purpose: int) -> _wire.Connection:
+        connection = _wire.Connection(self._host, self._port, self._secret, self.attempt, purpose)
+        self._connections.add(connection)
+        return connection
+
+    def connection(self) -> _wire.Connection:
+        """Give the calling thread's own connection."""
+        found: Optional[_wire.Connection] = getattr(self._local, "connection", None)
+        if found is None:
+            self._require_open()
+            found = self._connect(_wire.CALLS)
+            self._local.connection = found
+        return found
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise errors.GroupClosedError(
+                "The groups of this task were destroyed, or the task has ended"
+            )
+
+    def close(self) -> None:
+        """Say goodbye and close all connections."""
+        self._life.goodbye()
+        self.forget("The groups of this task were destroyed")
+        self._free()
+
+    def _free(self) -> None:
+        for pool in list(self.pools):
+            pool.close()
+
+    def forget(self, why: str) -> None:
+        """Close the connections without a goodbye: the task has ended, or they are a parent's.
+
+        Takes no lock: in a process that was forked, a thread that is not there may hold it.
+        """
+        self._closed = True
+        for connection in list(self._connections):
+            connection.close(why)
+
+
+def _context() -> Any:
+    try:
+        from pyspark import TaskContext
+    except ImportError:
+        return None
+    return TaskContext.get()
+
+
+def current() -> Optional[Task]:
+    """Give the connections of the current task, if it has any."""
+    task = _current
+    if task is None:
+        return None
+    context = _context()
+    if context is not None and context.taskAttemptId() != task.attempt:
+        return None
+    return task
+
+
+def connect() -> Task:
+    """Connect for the current task, if that was not done."""
+    global _current
+    context = _context()
+    if context is None:
+        raise RuntimeError(
+            "init_process_group() must be called inside a Spark task, and this is the driver or a "
+            "process that the task started: call it in the function of "
+            "rdd.barrier().mapPartitions(...), df.mapInArrow(..., barrier=True) or "
+            "spark_collectives.run(...)"
+        )
+    if _forked:
+        raise RuntimeError(
+            "This process was forked from a rank; only the rank itself can use its groups"
+        )
+    attempt = context.taskAttemptId()
+    with _lock:
+        if _current is not None and _current.attempt == attempt:
+            return _current
+        if _current is not None:
+            # A task that ran here before; the JVM has closed its connections.
+            _current.close()
+            _current = None
+        _current = Task(attempt, *_address(context))
+        return _current
+
+
+def _address(context: Any) -> tuple[str, int, bytes, float]:
+    port = context.getLocalProperty(_PORT)
+    if port is None:
+        raise RuntimeError(_why_not(context))
+    return (
+        context.getLocalProperty(_HOST),
+        int(port),
+        bytes.fromhex(context.getLocalProperty(_SECRET)),
+        int(context.getLocalProperty(_STORE_TIMEOUT)) / 1000.0,
+    )
+
+
+def _why_not(context: Any) -> str:
+    try:
+        from pyspark import BarrierTaskContext
+
+        BarrierTaskContext.get()
+    except Exception:
+        return (
+            "This task is not in a barrier stage, so its ranks need not run at the same time: "
+            "write rdd.barrier().mapPartitions(...), or mapInArrow(..., barrier=True)"
+        )
+    return (
+        "The executor does not offer groups to Python tasks: start the SparkSession with the jar, "
+        "as spark_collectives.configure(SparkSession.builder) does, which sets spark.jars and "
+        "spark.plugins=org.sparkcollectives.spark.CollectivesPlugin; and leave "
+        "spark.collectives.python.enabled at true"
+    )
+
+
+def _after_fork() -> None:
+    global _current, _forked
+    task = _current
+    if task is not None:
+        _forked = True
+        _current = None
+        task.forget("This process was forked from a rank")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,173 @@
+"""Collectives of Python objects, by cloudpickle.
+
+As with any pickle, whoever can send an object can run code where it is received: the ranks of a
+group trust each other.
+"""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any, List, Optional
+
+import numpy as np
+
+from .distributed import Group, _member, _peer, _root, get_global_rank
+from .process_group import ProcessGroup
+
+
+def _dumps(value: Any) -> Any:
+    try:
+        from pyspark import cloudpickle
+    except ImportError:
+        content = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+    else:
+        content = cloudpickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+    return np.frombuffer(bytearray(content), dtype=np.uint8)
+
+
+def _loads(content: Any) -> Any:
+    return pickle.loads(memoryview(content))
+
+
+def _sizes(group: ProcessGroup, content: Any) -> Any:
+    sizes = np.empty(group.size, np.int64)
+    group.all_gather_into(sizes, np.array([content.size], np.int64))
+    return sizes
+
+
+def _rooms(sizes: Any) -> List[Any]:
+    return [np.empty(int(size), np.uint8) for size in sizes]
+
+
+def all_gather_object(object_list: List[Any], obj: Any, group: Group = None) -> None:
+    """Gather the object of all ranks, in rank order, in ``object_list``."""
+    member = _member(group)
+    if member is None:
+        return
+    _require_length(object_list, member.size, "object_list")
+    content = _dumps(obj)
+    rooms = _rooms(_sizes(member, content))
+    member.all_gather(rooms, content)
+    object_list[:] = [_loads(each) for each in rooms]
+
+
+def gather_object(
+    obj: Any,
+    object_gather_list: Optional[List[Any]] = None,
+    dst: Optional[int] = None,
+    group: Group = None,
+    group_dst: Optional[int] = None,
+) -> None:
+    """Gather the object of all ranks at one, which alone gives ``object_gather_list``."""
+    member = _member(group)
+    if member is None:
+        return
+    root = _root(member, "dst", dst, group_dst)
+    here = member.rank == root
+    if here:
+        _require_length(object_gather_list, member.size, "object_gather_list")
+    content = _dumps(obj)
+    sizes = _sizes(member, content)
+    rooms = _rooms(sizes) if here else []
+    member.gather(rooms, content, root)
+    if here and object_gather_list is not None:
+        object_gather_list[:] = [_loads(each) for each in rooms]
+
+
+def broadcast_object_list(
+    object_list: List[Any],
+    src: Optional[int] = None,
+    group: Group = None,
+    group_src: Optional[int] = None,
+) -> None:
+    """Send the objects of one rank to all, whose lists have the same length."""
+    member = _member(group)
+    if member is None:
+        return
+    root = _root(member, "src", src, group_src)
+    here = member.rank == root
+    contents = [_dumps(each) for each in object_list] if here else []
+    sizes = np.array([each.size for each in contents], np.int64)
+    if not here:
+        sizes = np.empty(len(object_list), np.int64)
+    member.broadcast(sizes, root)
+    whole = np.concatenate(contents) if contents else np.empty(int(sizes.sum()), np.uint8)
+    member.broadcast(whole, root)
+    if not here:
+        object_list[:] = _split(whole, sizes)
+
+
+def scatter_object_list(
+    scatter_object_output_list: List[Any],
+    scatter_object_input_list: Optional[List[Any]] = None,
+    src: Optional[int] = None,
+    group: Group = None,
+    group_src: Optional[int] = None,
+) -> None:
+    """Give each rank one of the objects of one rank, in the first place of its output list."""
+    member = _member(group)
+    if member is None:
+        return
+    root = _root(member, "src", src, group_src)
+    if not scatter_object_output_list:
+        raise ValueError("scatter_object_output_list needs a place for the object")
+    contents: List[Any] = []
+    if member.rank == root:
+        _require_length(scatter_object_input_list, member.size, "scatter_object_input_list")
+        contents = [_dumps(each) for each in scatter_object_input_list or ()]
+    size = np.empty(1, np.int64)
+    member.scatter(size, [np.array([each.size], np.int64) for each in contents], root)
+    room = np.empty(int(size[0]), np.uint8)
+    member.scatter(room, contents, root)
+    scatter_object_output_list[0] = _loads(room)
+
+
+def send_object_list(
+    object_list: List[Any],
+    dst: Optional[int] = None,
+    group: Group = None,
+    group_dst: Optional[int] = None,
+) -> None:
+    """Send the objects to one rank, whose list has the same length."""
+    member = _member(group)
+    if member is None:
+        return
+    peer = _peer(member, "dst", dst, group_dst)
+    contents = [_dumps(each) for each in object_list]
+    member.send(np.array([each.size for each in contents], np.int64), peer)
+    if contents:
+        member.send(np.concatenate(contents), peer)
+
+
+def recv_object_list(
+    object_list: List[Any],
+    src: Optional[int] = None,
+    group: Group = None,
+    group_src: Optional[int] = None,
+) -> int:
+    """Receive objects from one rank, or without ``src`` from whichever sends first."""
+    member = _member(group)
+    if member is None:
+        return -1
+    anyone = src is None and group_src is None
+    source = None if anyone else _peer(member, "src", src, group_src)
+    sizes = np.empty(len(object_list), np.int64)
+    source = member.recv(sizes, source)
+    if object_list:
+        whole = np.empty(int(sizes.sum()), np.uint8)
+        member.recv(whole, source)
+        object_list[:] = _split(whole, sizes)
+    return get_global_rank(member, source)
+
+
+def _split(whole: Any, sizes: Any) -> List[Any]:
+    ends = np.cumsum(sizes)
+    return [_loads(whole[end - size : end]) for end, size in zip(ends, sizes)]
+
+
+def _require_length(objects: Optional[List[Any]], length: int, name: str) -> None:
+    if objects is None or len(objects) != length:
+        raise ValueError(
+            f"{name} needs a place for each of the {length} ranks, and has "
+            f"{0 if objects is None else len(objects)}"
+        )

@@ -1,0 +1,49 @@
+"""How the elements of several ranks become one."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class ReduceOp:
+    """A reduction: one of the constants, or :meth:`premul_sum`.
+
+    Integers wrap around on overflow; ``AVG`` is for floating-point and complex types, the bitwise
+    ones for integers and booleans. The half types are accumulated in float32 and rounded once.
+    """
+
+    SUM: ClassVar[ReduceOp]
+    AVG: ClassVar[ReduceOp]
+    PRODUCT: ClassVar[ReduceOp]
+    MIN: ClassVar[ReduceOp]
+    MAX: ClassVar[ReduceOp]
+    BAND: ClassVar[ReduceOp]
+    BOR: ClassVar[ReduceOp]
+    BXOR: ClassVar[ReduceOp]
+
+    __slots__ = ("code", "factor", "name")
+
+    def __init__(self, name: str, code: int, factor: float = 1.0) -> None:
+        self.name = name
+        self.code = code
+        self.factor = factor
+
+    @staticmethod
+    def premul_sum(factor: float) -> ReduceOp:
+        """Sum up after each rank's elements were multiplied by that rank's ``factor``."""
+        return ReduceOp("PREMUL_SUM", 8, float(factor))
+
+    def __repr__(self) -> str:
+        return f"ReduceOp.{self.name}" + (f"({self.factor})" if self.code == 8 else "")
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, ReduceOp) and self.code == other.code and self.factor == other.factor
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.code, self.factor))
+
+
+for _code, _name in enumerate(("SUM", "AVG", "PRODUCT", "MIN", "MAX", "BAND", "BOR", "BXOR")):
+    setattr(ReduceOp, _name, ReduceOp(_name, _code))

@@ -1,0 +1,348 @@
+"""Running a function as ranks, from a notebook or a program."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import pickle
+import sys
+import threading
+import traceback
+import uuid
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+
+from . import _reports
+from ._reports import Destination, LineWriter, Report, Reporter, ReportServer
+from .errors import CollectiveError
+
+_LOOK_SECONDS = 0.1
+
+#: Settings with which Spark encrypts; reports are not encrypted, so they stay at home then.
+_ENCRYPTING = ("spark.network.crypto.enabled", "spark.ssl.enabled", "spark.ssl.rpc.enabled")
+
+_reporter: Optional[Reporter] = None
+
+
+class RankFailedError(RuntimeError):
+    """A rank failed with something that could not be brought here as it is; ``rank`` or -1."""
+
+    def __init__(self, rank: int, message: str) -> None:
+        super().__init__(message)
+        self.rank = rank
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return RankFailedError, (self.rank, str(self))
+
+
+class RemoteTraceback(Exception):
+    """The stack of a rank that failed, as the cause of what was raised for it."""
+
+    def __str__(self) -> str:
+        return f"\n{self.args[0]}"
+
+
+def run(
+    fn: Callable[..., Any],
+    num_ranks: int,
+    *args: Any,
+    spark: Any = None,
+    stream: Optional[bool] = None,
+    progress: Optional[bool] = None,
+    **kwargs: Any,
+) -> List[Any]:
+    """Run ``fn(*args, **kwargs)`` as ``num_ranks`` ranks, and return what they return, by rank.
+
+    Each rank has joined the world group already. While they run, what ranks print appears here,
+    each line with ``[rank N]`` before it. When a rank fails, all stop, and the first exception is
+    raised here as it is, with the rank's stack as its cause.
+
+    :param fn: called once on each rank; must be picklable by cloudpickle, as its results
+    :param spark: the session; by default the active one
+    :param stream: whether ranks connect to this process to show what they print. By default they
+        do, unless the session is a remote one, or Spark encrypts, which these lines are not
+    :param progress: whether a bar shows how many ranks are done, or what :func:`report_progress`
+        says; by default in terminals and notebooks. Needs tqdm
+    """
+    if num_ranks < 1:
+        raise ValueError(f"There must be at least one rank, not {num_ranks}")
+    session = _session(spark)
+    remote = _is_remote(session)
+    server = _server(session, remote, stream)
+    destination = None if server is None else server.destination
+    task = _RankTask(fn, args, kwargs, destination)
+    job = _Job(session, remote, task, num_ranks)
+    view = _View(num_ranks, progress)
+    try:
+        job.start()
+        try:
+            while not job.ended.wait(_LOOK_SECONDS):
+                view.show_all(server)
+        except BaseException:
+            # An interrupt of the notebook's cell, say.
+            job.cancel()
+            raise
+        finally:
+            if server is not None:
+                server.close()
+            view.show_all(server)
+    finally:
+        view.close()
+    if job.error is not None:
+        raise _first_cause(view.exceptions, job.error)
+    return [job.results[rank] for rank in range(num_ranks)]
+
+
+def report_progress(done: float, total: float, **values: Any) -> None:
+    """Show in the caller's progress bar how far the ranks are: for rank 0 of :func:`run`.
+
+    Further values, such as ``loss=0.3``, are shown behind it. Elsewhere it does nothing.
+    """
+    if _reporter is not None:
+        shown = {name: str(value) for name, value in values.items()}
+        content = json.dumps({"done": done, "total": total, "values": shown})
+        _reporter.send(_reports.PROGRESS, content.encode("utf-8"))
+
+
+def _session(spark: Any) -> Any:
+    if spark is not None:
+        return spark
+    from pyspark.sql import SparkSession
+
+    active = SparkSession.getActiveSession()
+    if active is None:
+        raise RuntimeError("There is no active SparkSession: make one, or pass spark=...")
+    return active
+
+
+def _is_remote(session: Any) -> bool:
+    """Whether it is of Spark Connect, where there are no RDDs."""
+    return type(session).__module__.startswith("pyspark.sql.connect")
+
+
+def _server(session: Any, remote: bool, stream: Optional[bool]) -> Optional[ReportServer]:
+    if stream is False or (remote and stream is None):
+        return None
+    conf = session.conf if remote else session.sparkContext.getConf()
+    if stream is None and any(conf.get(key, "false") == "true" for key in _ENCRYPTING):
+        return None
+    bind, host = _reports.split_address(conf)
+    try:
+        return ReportServer(bind, host)
+    except OSError:
+        if stream:
+            raise
+        return None
+
+
+class _RankTask:
+    """What runs on each rank; pickled with the function."""
+
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        args: Tuple[Any, ...],
+        kwargs: Dict[str, Any],
+        destination: Optional[Destination],
+    ) -> None:
+        self._fn = fn
+        self._args = args
+        self._kwargs = kwargs
+        self._destination = destination
+
+    def __call__(self) -> Tuple[int, bytes]:
+        global _reporter
+        from pyspark import TaskContext, cloudpickle
+
+        from . import init_process_group
+
+        context = TaskContext.get()
+        assert context is not None
+        rank = context.partitionId()
+        reporter = _reporter = Reporter(self._destination, rank)
+        out = LineWriter(reporter, _reports.LINE, sys.stdout)
+        err = LineWriter(reporter, _reports.ERROR_LINE, sys.stderr)
+        try:
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+                init_process_group()
+                result = self._fn(*self._args, **self._kwargs)
+            return rank, cloudpickle.dumps(result, pickle.HIGHEST_PROTOCOL)
+        except BaseException as e:
+            out.end()
+            err.end()
+            reporter.send(_reports.EXCEPTION, _pickled(e))
+            raise
+        finally:
+            _reporter = None
+            out.end()
+            err.end()
+            reporter.close()
+
+    def of_rows(self, _rows: Iterator[Any]) -> Iterator[Tuple[int, bytes]]:
+        """Run as a partition of an RDD."""
+        yield self()
+
+    def of_batches(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Run as a partition of a DataFrame."""
+        import pyarrow as pa
+
+        for _ in batches:
+            pass
+        rank, result = self()
+        yield pa.RecordBatch.from_arrays(
+            [pa.array([rank], pa.int32()), pa.array([result], pa.binary())], ["rank", "result"]
+        )
+
+
+def _pickled(error: BaseException) -> bytes:
+    from pyspark import cloudpickle
+
+    stack = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+    text = f"{type(error).__name__}: {error}"
+    secondary = isinstance(error, CollectiveError)
+    try:
+        content = cloudpickle.dumps(error)
+        pickle.loads(content)
+    except Exception:
+        content = b""
+    return bytes(cloudpickle.dumps((secondary, text, stack, content)))
+
+
+class _Job:
+    """The Spark job, which runs on a thread of its own so that this one can show what it does."""
+
+    def __init__(self, session: Any, remote: bool, task: _RankTask, ranks: int) -> None:
+        from pyspark import InheritableThread
+
+        self._session = session
+        self._remote = remote
+        self._task = task
+        self._ranks = ranks
+        self._tag = f"spark-collectives-{uuid.uuid4()}"
+        self.ended = threading.Event()
+        self.results: Dict[int, Any] = {}
+        self.error: Optional[BaseException] = None
+        thread = InheritableThread
+        self._thread = (
+            thread(target=self._run, session=session) if remote else thread(target=self._run)
+        )
+        self._thread.daemon = True
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            rows = self._with_dataframe() if self._remote else self._with_rdd()
+            self.results = {rank: pickle.loads(result) for rank, result in rows}
+        except BaseException as e:
+            self.error = e
+        finally:
+            self.ended.set()
+
+    def _with_rdd(self) -> List[Tuple[int, bytes]]:
+        context = self._session.sparkContext
+        rdd = context.parallelize(range(self._ranks), self._ranks)
+        _require_slots(context, rdd)
+        context.setJobGroup(self._tag, f"{self._ranks} ranks", interruptOnCancel=True)
+        rows: List[Tuple[int, bytes]] = rdd.barrier().mapPartitions(self._task.of_rows).collect()
+        return rows
+
+    def _with_dataframe(self) -> List[Tuple[int, bytes]]:
+        self._session.addTag(self._tag)
+        rows = self._session.range(0, self._ranks, 1, self._ranks)
+        schema = "rank int, result binary"
+        found = rows.mapInArrow(self._task.of_batches, schema, barrier=True).collect()
+        return [(row.rank, bytes(row.result)) for row in found]
+
+    def cancel(self) -> None:
+        if self._remote:
+            self._session.interruptTag(self._tag)
+        else:
+            self._session.sparkContext.cancelJobGroup(self._tag)
+        self.ended.wait(10)
+
+
+def _require_slots(context: Any, rdd: Any) -> None:
+    from py4j.protocol import Py4JJavaError
+
+    collectives = context._jvm.org.sparkcollectives.spark.SparkCollectives
+    if not hasattr(collectives, "requireSlots"):
+        raise RuntimeError(
+            "The driver does not have the library's jar: make the session with "
+            "spark_collectives.configure(SparkSession.builder).getOrCreate()"
+        )
+    try:
+        collectives.requireSlots(rdd._jrdd.rdd())
+    except Py4JJavaError as e:
+        raise RuntimeError(e.java_exception.getMessage()) from None
+
+
+class _View:
+    """What the caller sees of the ranks."""
+
+    def __init__(self, ranks: int, progress: Optional[bool]) -> None:
+        self.exceptions: List[Report] = []
+        self._ranks = ranks
+        self._bar = _progress_bar(ranks, progress)
+        self._told = False
+
+    def show_all(self, server: Optional[ReportServer]) -> None:
+        if server is None:
+            return
+        while not server.reports.empty():
+            self._show(server.reports.get())
+
+    def _show(self, report: Report) -> None:
+        if report.kind in (_reports.LINE, _reports.ERROR_LINE):
+            out = sys.stdout if report.kind == _reports.LINE else sys.stderr
+            line = f"[rank {report.rank}] {report.content.decode('utf-8', 'replace')}"
+            if self._bar is None:
+                print(line, file=out, flush=True)
+            else:
+                self._bar.write(line, file=out)
+        elif report.kind == _reports.EXCEPTION:
+            self.exceptions.append(report)
+        elif report.kind == _reports.PROGRESS:
+            self._progress(json.loads(report.content))
+        elif report.kind == _reports.ENDED and self._bar is not None and not self._told:
+            self._bar.update(1)
+
+    def _progress(self, told: Dict[str, Any]) -> None:
+        if self._bar is not None:
+            self._told = True
+            self._bar.total = told["total"]
+            self._bar.n = told["done"]
+            self._bar.unit = "step"
+            self._bar.set_postfix(told["values"], refresh=False)
+            self._bar.refresh()
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+
+def _progress_bar(ranks: int, progress: Optional[bool]) -> Any:
+    if progress is None:
+        progress = sys.stderr.isatty() or "ipykernel" in sys.modules
+    if not progress:
+        return None
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return None
+    return tqdm(total=ranks, desc=f"{ranks} ranks", unit="rank")
+
+
+def _first_cause(reports: List[Report], job: BaseException) -> BaseException:
+    """Find what the first rank threw; ranks that only noticed that another failed do not count."""
+    told = [(report.rank, *pickle.loads(report.content)) for report in reports]
+    first = [each for each in told if not each[1]] or told
+    if not first:
+        return RankFailedError(-1, f"The ranks failed: {job}").with_traceback(None)
+    rank, _, text, stack, content = first[0]
+    try:
+        error: BaseException = pickle.loads(content)
+    except Exception:
+        error = RankFailedError(rank, f"Rank {rank} failed: {text}")
+    error.__cause__ = RemoteTraceback(f"Rank {rank}:\n{stack}")
+    return error

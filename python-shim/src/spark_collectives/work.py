@@ -1,0 +1,117 @@
+"""Operations under way."""
+
+from __future__ import annotations
+
+import struct
+import threading
+import time
+from datetime import timedelta
+from typing import TYPE_CHECKING, List, Optional, Union
+
+from . import _wire
+
+if TYPE_CHECKING:
+    from ._operations import Operations
+    from ._staging import Staged
+
+#: A duration: a timedelta, or a number of seconds.
+Seconds = Union[timedelta, float, int]
+
+
+def millis(timeout: Optional[Seconds]) -> int:
+    """The duration in whole milliseconds, at least one; 0 for none."""
+    if timeout is None:
+        return 0
+    seconds = timeout.total_seconds() if isinstance(timeout, timedelta) else float(timeout)
+    if not 0 < seconds <= 10_000 * 86_400:
+        raise ValueError(
+            f"A timeout must be more than zero and 10,000 days at the most, not {timeout}"
+        )
+    return max(1, round(seconds * 1000))
+
+
+class Work:
+    """One operation under way, begun with ``async_op=True``.
+
+    It proceeds, and ends, whether or not somebody waits. The arrays that it writes have their
+    result once :meth:`wait` has returned, or :meth:`is_completed` has been true; until then nobody
+    else may use them. May be used by any thread.
+    """
+
+    def __init__(
+        self, operations: Operations, ids: List[int], staged: Staged, wait_ms: int
+    ) -> None:
+        self._operations = operations
+        #: The numbers that the JVM knows it by, one for each part that is not done.
+        self._ids = ids
+        self._staged: Optional[Staged] = staged
+        self._wait_ms = wait_ms
+        self._lock = threading.Lock()
+        self._done = False
+        self._error: Optional[Exception] = None
+        self._source = -1
+
+    def wait(self, timeout: Optional[Seconds] = None) -> bool:
+        """Wait until the operation is done, for its own deadline at the most.
+
+        With ``timeout``: for that long at the most, and false if it is not done then; it goes on.
+        Raises what the operation failed with.
+        """
+        with self._lock:
+            if not self._done:
+                self._ask(_wire.AWAIT_WORK, millis(timeout))
+            done = self._done
+        if self._error is not None:
+            raise self._error
+        return done
+
+    def is_completed(self) -> bool:
+        """Say whether the operation is done, well or not."""
+        if self._done:
+            return True
+        with self._lock:
+            if not self._done:
+                self._ask(_wire.TEST_WORK, 0)
+            return self._done
+
+    def is_success(self) -> bool:
+        """Say whether the operation is done well."""
+        return self.is_completed() and self._error is None
+
+    def exception(self) -> Optional[Exception]:
+        """Give what the operation failed with; None if it did not, or is not done."""
+        self.is_completed()
+        return self._error
+
+    def source_rank(self) -> int:
+        """Give the rank in the group that a received message came from; -1 of anything else."""
+        return self._source
+
+    def _ask(self, code: int, wait_ms: int) -> None:
+        staged = self._staged
+        assert staged is not None
+        end = time.monotonic() + wait_ms / 1000.0
+        try:
+            while self._ids:
+                left_ms = max(1, round((end - time.monotonic()) * 1000)) if wait_ms else 0
+                reply = self._operations.task.connection().call(
+                    code,
+                    timeout_ms=left_ms,
+                    body=struct.pack("<Q", self._ids[0]),
+                    patience=(wait_ms or self._wait_ms) / 1000.0 + _wire.MARGIN_SECONDS,
+                )
+                if reply.status == _wire.PENDING:
+                    return
+                self._source = reply.next_int()
+                self._ids.pop(0)
+            staged.finish()
+        except Exception as e:
+            self._error = e
+        self._done = True
+        self._staged = None
+
+    def __del__(self) -> None:
+        staged = self._staged
+        if staged is not None and staged.segment is not None:
+            # Nobody has seen its end, and until then its memory is in use.
+            self._operations.orphans.append((self._ids, staged.segment))

@@ -1,0 +1,60 @@
+import os
+import sys
+import time
+
+import pytest
+
+# Of the driver and, in a local cluster, of the executors: the same Python, and an address that a
+# machine without a network has.
+os.environ["PYSPARK_PYTHON"] = sys.executable
+os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+
+import spark_collectives as dist
+
+TESTS = os.path.dirname(__file__)
+
+
+@pytest.fixture(scope="session")
+def spark():
+    """Two executors with two slots each, every rank in a process of its own."""
+    from pyspark.sql import SparkSession
+
+    builder = (
+        SparkSession.builder.master("local-cluster[2,2,1024]")
+        .appName("spark_collectives tests")
+        .config("spark.ui.enabled", "false")
+        .config("spark.executorEnv.PYTHONPATH", TESTS)
+        .config("spark.sql.execution.arrow.pyspark.enabled", "true")
+        .config("spark.task.reaper.enabled", "true")
+        .config("spark.collectives.store.timeout", "60s")
+    )
+    session = dist.configure(builder).getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    await_executors(session, 2)
+    yield session
+    session.stop()
+
+
+def await_executors(session, count, seconds=60):
+    """Wait until the executors have registered: a barrier stage does not."""
+    deadline = time.monotonic() + seconds
+    status = session.sparkContext._jsc.sc()
+    while status.getExecutorMemoryStatus().size() < count + 1:
+        assert time.monotonic() < deadline, f"{count} executors did not register"
+        time.sleep(0.1)
+
+
+@pytest.fixture
+def ranks(spark):
+    """Run a function of (rank, size, *args) as ranks, and give what they return."""
+
+    def run(fn, size, *args):
+        def task(_rows):
+            dist.init_process_group(timeout=60)
+            yield dist.get_rank(), fn(dist.get_rank(), dist.get_world_size(), *args)
+
+        context = spark.sparkContext
+        rows = context.parallelize(range(size), size).barrier().mapPartitions(task).collect()
+        return [value for _, value in sorted(rows, key=lambda row: row[0])]
+
+    return run

@@ -1,0 +1,235 @@
+"""How ranks fail, what the others learn of it, and that nothing is left behind."""
+
+import json
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import probe
+import spark_collectives as dist
+from conftest import await_executors
+
+#: What an operation that fails on one rank may take on the others, on a machine that is busy.
+SOON = 10.0
+
+
+def left_behind(spark):
+    def look(_rows):
+        yield probe.left_behind()
+
+    # More tasks than slots, so that each executor has one.
+    return spark.sparkContext.parallelize(range(8), 8).mapPartitions(look).collect()
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left(spark):
+    yield
+    await_executors(spark, 2)
+    deadline = time.monotonic() + 20
+    while True:
+        found = left_behind(spark)
+        # Memory of a rank that failed goes when the JVM collects garbage, and is not counted.
+        if all(each["threads"] + each["files"] + each["kept by workers"] == 0 for each in found):
+            return
+        assert time.monotonic() < deadline, found
+        time.sleep(0.2)
+
+
+@pytest.fixture
+def outcome(spark, tmp_path):
+    """Run ranks that fail; give what each noticed, and what the driver was told."""
+
+    def run(fn, size=4):
+        folder = str(tmp_path)
+
+        def task(_rows):
+            dist.init_process_group(timeout=60)
+            rank = dist.get_rank()
+            # A first one, so that all ranks are there and have their connections.
+            dist.all_reduce(np.ones(100_000, np.float32))
+            start = time.monotonic()
+            try:
+                fn(rank)
+            except BaseException as e:
+                noticed = {
+                    "type": type(e).__name__,
+                    "text": str(e),
+                    "rank": getattr(e, "rank", None),
+                    "seconds": time.monotonic() - start,
+                }
+                with open(f"{folder}/{rank}.part", "w") as file:
+                    json.dump(noticed, file)
+                os.rename(f"{folder}/{rank}.part", f"{folder}/{rank}.json")
+                raise
+            yield rank
+
+        job = spark.sparkContext.parallelize(range(size), size).barrier().mapPartitions(task)
+        error = None
+        try:
+            job.collect()
+        except Exception as e:
+            error = str(e)
+        noticed = {}
+        deadline = time.monotonic() + SOON
+        while time.monotonic() < deadline and len(noticed) < size - 1:
+            for rank in range(size):
+                if os.path.exists(f"{folder}/{rank}.json"):
+                    with open(f"{folder}/{rank}.json") as file:
+                        noticed[rank] = json.load(file)
+            time.sleep(0.05)
+        return noticed, error
+
+    return run
+
+
+def test_an_exception_reaches_the_other_ranks(outcome):
+    def fail(rank):
+        if rank == 2:
+            raise KeyError("no such column")
+        dist.all_reduce(np.ones(10, np.float32))
+
+    noticed, error = outcome(fail)
+    assert "no such column" in error
+    for rank in (0, 1, 3):
+        assert noticed[rank]["type"] == "PeerFailedError", noticed
+        assert noticed[rank]["rank"] == 2
+        assert "rank 2" in noticed[rank]["text"]
+        assert "no such column" in noticed[rank]["text"]
+        assert noticed[rank]["seconds"] < SOON
+
+
+def test_an_exception_reaches_ranks_that_reduce_in_parts(outcome):
+    def fail(rank):
+        large = np.ones(20_000_000, np.float32)
+        if rank == 1:
+            raise OSError("the disk is full")
+        if rank == 0:
+            dist.all_reduce(large)
+        work = dist.all_reduce(large, async_op=True)
+        assert not work.is_success()
+        work.wait()
+
+    noticed, _ = outcome(fail)
+    for rank in (0, 2, 3):
+        assert noticed[rank]["type"] == "PeerFailedError", noticed
+        assert "the disk is full" in noticed[rank]["text"]
+
+
+@pytest.mark.parametrize("way", ["os._exit", "kill -9"])
+def test_a_worker_that_ends_fails_its_rank(outcome, way):
+    def fail(rank):
+        if rank == 1:
+            if way == "kill -9":
+                os.kill(os.getpid(), signal.SIGKILL)
+            os._exit(3)
+        dist.barrier()
+
+    noticed, error = outcome(fail)
+    assert error is not None
+    assert set(noticed) == {0, 2, 3}
+    for each in noticed.values():
+        assert each["type"] == "PeerFailedError", noticed
+        assert each["rank"] == 1
+        assert each["seconds"] < SOON
+
+
+def test_an_executor_that_is_killed_fails_its_ranks(outcome, spark):
+    def fail(rank):
+        if rank == 0:
+            probe.kill_jvm()
+        while True:
+            dist.all_reduce(np.ones(100, np.float32))
+
+    noticed, error = outcome(fail)
+    assert error is not None
+    # Those in the same JVM lose their bridge, the others their peers; nobody hangs.
+    assert noticed
+    kinds = {each["type"] for each in noticed.values()}
+    assert kinds <= {"PeerFailedError", "BridgeError", "TransportError", "CollectiveError"}, noticed
+    assert "PeerFailedError" in kinds, noticed
+    assert all(each["seconds"] < SOON for each in noticed.values()), noticed
+    await_executors(spark, 2)
+
+
+def test_a_cancelled_job_wakes_ranks_that_wait(spark, tmp_path):
+    folder = str(tmp_path)
+
+    def wait(_rows):
+        dist.init_process_group(timeout=600)
+        rank = dist.get_rank()
+        open(f"{folder}/waiting-{rank}", "w").close()
+        try:
+            if rank == 0:
+                dist.recv(np.empty(1, np.float32), 1)
+            else:
+                dist.barrier()
+        except dist.CollectiveError as e:
+            with open(f"{folder}/woken-{rank}", "w") as file:
+                file.write(type(e).__name__)
+            raise
+        yield rank
+
+    context = spark.sparkContext
+    errors = []
+
+    def job():
+        context.setJobGroup("to be cancelled", "waits", interruptOnCancel=True)
+        try:
+            context.parallelize(range(2), 2).barrier().mapPartitions(wait).collect()
+        except Exception as e:
+            errors.append(str(e))
+
+    thread = threading.Thread(target=job)
+    thread.start()
+    deadline = time.monotonic() + 60
+    while len(os.listdir(folder)) < 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    start = time.monotonic()
+    context.cancelAllJobs()
+    thread.join(60)
+    assert not thread.is_alive()
+    assert errors and "cancel" in errors[0]
+    while not any(name.startswith("woken") for name in os.listdir(folder)):
+        assert time.monotonic() - start < SOON, os.listdir(folder)
+        time.sleep(0.05)
+
+
+def test_a_deadline_names_who_did_not_come(spark):
+    def late(_rows):
+        dist.init_process_group()
+        if dist.get_rank() == 1:
+            dist.recv(np.empty(1, np.float32), 0, tag=9)
+        try:
+            dist.world().all_reduce(np.ones(10, np.float32), timeout=0.5)
+        except dist.CollectiveTimeoutError as e:
+            yield isinstance(e, TimeoutError), e.missing_ranks, str(e)
+            raise
+
+    with pytest.raises(Exception, match=r"CollectiveTimeoutError.*rank 1"):
+        spark.sparkContext.parallelize(range(2), 2).barrier().mapPartitions(late).collect()
+
+
+def test_a_mismatch_says_so_on_both_ranks(outcome):
+    def mismatch(rank):
+        dist.all_reduce(np.ones(10 + rank, np.float32))
+
+    noticed, _ = outcome(mismatch, 2)
+    assert any(each["type"] == "CollectiveMismatchError" for each in noticed.values()), noticed
+    assert any("float32 x 1" in each["text"] for each in noticed.values()), noticed
+
+
+def test_ranks_that_succeed_leave_no_memory(spark, ranks):
+    # Memory of ranks that failed before goes when the JVM collects garbage.
+    before = sum(each["mappings"] for each in left_behind(spark))
+    assert ranks(lambda rank, size: _all_reduce_much(), 4) == [4.0] * 4
+    assert sum(each["mappings"] for each in left_behind(spark)) <= before
+
+
+def _all_reduce_much():
+    array = np.ones(1_000_000, np.float32)
+    dist.all_reduce(array)
+    return float(array[-1])

@@ -1,0 +1,354 @@
+"""Groups, messages, objects, the store and checkpoints."""
+
+import datetime
+import os
+import threading
+
+import numpy as np
+import pytest
+
+import spark_collectives as dist
+
+
+def test_ranks_are_partitions(ranks):
+    def who(rank, size):
+        assert dist.is_initialized()
+        assert dist.get_process_group_ranks() == list(range(size))
+        return rank, size, dist.world().name.split("/")[-1]
+
+    assert ranks(who, 4) == [(rank, 4, "world") for rank in range(4)]
+
+
+def test_a_group_of_some_ranks_has_ranks_of_its_own(ranks):
+    def odd(rank, size):
+        group = dist.new_group([3, 1], timeout=datetime.timedelta(seconds=30))
+        if rank % 2 == 0:
+            assert group is dist.NON_GROUP_MEMBER
+            assert dist.get_rank(group) == dist.get_world_size(group) == -1
+            with pytest.warns(UserWarning, match="not in the group"):
+                assert dist.all_reduce(np.ones(1), group=group) is None
+            return None
+        array = np.full(3, rank)
+        dist.broadcast(array, src=3, group=group)
+        assert (array == 3).all()
+        total = np.full(3, rank)
+        dist.all_reduce(total, group=group)
+        with pytest.raises(ValueError, match="Global rank 0 is not in"):
+            dist.broadcast(array, src=0, group=group)
+        dist.destroy_process_group(group)
+        with pytest.raises(dist.GroupClosedError):
+            dist.barrier(group)
+        return dist.get_rank(group), dist.get_global_rank(group, 0), int(total[0]), group.timeout
+
+    assert ranks(odd, 4) == [None, (1, 3, 4, 30.0), None, (0, 3, 4, 30.0)]
+
+
+def test_a_group_splits_by_colour(ranks):
+    def split(rank, size):
+        half = dist.world().split(rank % 2, key=-rank)
+        array = np.full(1, rank)
+        half.all_reduce(array)
+        return half.rank, half.size, int(array[0])
+
+    assert ranks(split, 4) == [(1, 2, 2), (1, 2, 4), (0, 2, 2), (0, 2, 4)]
+
+
+def test_a_receive_takes_from_whoever_sends(ranks):
+    def gather(rank, size):
+        array = np.full(5, rank)
+        if rank:
+            dist.send(array, 0)
+            return None
+        found = []
+        for _ in range(size - 1):
+            source = dist.recv(array)
+            assert (array == source).all()
+            found.append(source)
+        return sorted(found)
+
+    assert ranks(gather, 4)[0] == [1, 2, 3]
+
+
+def test_works_of_several_threads_proceed(ranks):
+    def threads(rank, size):
+        groups = [dist.new_group() for _ in range(3)]
+        sums = [None] * 3
+
+        def work(i):
+            array = np.full(1000, rank + i, np.float64)
+            for _ in range(20):
+                groups[i].all_reduce(array, dist.ReduceOp.MAX)
+            sums[i] = array[0]
+
+        started = [threading.Thread(target=work, args=(i,)) for i in range(3)]
+        for thread in started:
+            thread.start()
+        for thread in started:
+            thread.join()
+        return sums
+
+    assert ranks(threads, 2) == [[1.0, 2.0, 3.0]] * 2
+
+
+def test_a_wait_that_is_over_lets_the_work_go_on(ranks):
+    def wait(rank, size):
+        array = np.full(4, float(rank))
+        if rank == 0:
+            work = dist.irecv(array, 1)
+            assert work.wait(0.05) is False
+            assert not work.is_completed()
+            dist.barrier()
+            assert work.wait() is True
+            assert work.source_rank() == 1
+        else:
+            dist.barrier()
+            dist.send(array, 0)
+        return array[0]
+
+    assert ranks(wait, 2) == [1.0, 1.0]
+
+
+def test_memory_of_works_that_nobody_awaits_is_used_again(ranks):
+    def forget(rank, size):
+        group = dist.world()
+        for _ in range(50):
+            dist.all_reduce(np.ones(100_000, np.float32), async_op=True)
+            dist.barrier()
+        # Each work was done before the next: one segment for them, one more at the most for two
+        # that overlap.
+        operations = group._operations
+        return sum(map(len, operations.memory._free.values())) + len(operations.orphans)
+
+    assert all(count <= 4 for count in ranks(forget, 2))
+
+
+def test_arrays_of_the_group_share_its_memory_until_they_are_gone(ranks):
+    def memory(rank, size):
+        group = dist.world()
+        first = group.zeros((1000, 100), np.float64)
+        address = first.__array_interface__["data"][0]
+        view = first[10:20]
+        del first
+        second = group.empty(100_000, np.float64)
+        assert second.__array_interface__["data"][0] != address
+        view[:] = 1
+        dist.all_reduce(view)
+        assert (view == size).all()
+        del view
+        third = group.empty(100_000, np.float64)
+        return third.__array_interface__["data"][0] == address
+
+    assert ranks(memory, 2) == [True, True]
+
+
+def test_wrong_arguments_are_refused_and_the_group_goes_on(ranks):
+    def refuse(rank, size):
+        frozen = np.ones(3)
+        frozen.setflags(write=False)
+        for error, call in (
+            (TypeError, lambda: dist.all_reduce([1, 2, 3])),
+            (TypeError, lambda: dist.all_reduce(np.array(["a"]))),
+            (TypeError, lambda: dist.all_reduce(np.ones(3, ">f4"))),
+            (TypeError, lambda: dist.all_reduce(np.ones(3, np.uint32), dist.ReduceOp.MAX)),
+            (ValueError, lambda: dist.all_reduce(np.ones(3, np.int32), dist.ReduceOp.AVG)),
+            (ValueError, lambda: dist.all_reduce(frozen)),
+            (ValueError, lambda: dist.broadcast(np.ones(3), src=size)),
+            (ValueError, lambda: dist.broadcast(np.ones(3))),
+            (ValueError, lambda: dist.all_gather_into_tensor(np.ones(3), np.ones(5))),
+            (ValueError, lambda: dist.all_to_all_single(np.ones(4), np.ones(4), [1, 2], [2, 2])),
+            (ValueError, lambda: dist.send(np.ones(3), (rank + 1) % size, tag=-1)),
+            (ValueError, lambda: dist.world().all_reduce(np.ones(3), timeout=-1)),
+            (ValueError, lambda: dist.batch_isend_irecv([])),
+        ):
+            with pytest.raises(error):
+                call()
+        array = np.ones(3)
+        dist.all_reduce(array)
+        return array[0]
+
+    assert ranks(refuse, 2) == [2.0, 2.0]
+
+
+def test_premul_sum_multiplies_first(ranks):
+    def premul(rank, size):
+        array = np.full(3, 2.0)
+        dist.all_reduce(array, dist.ReduceOp.premul_sum(10.0**rank))
+        return array[0]
+
+    assert ranks(premul, 2) == [22.0, 22.0]
+
+
+def test_objects_travel(ranks):
+    def objects(rank, size):
+        everything = [None] * size
+        dist.all_gather_object(everything, {"rank": rank, "f": lambda: rank * 10})
+        assert [each["f"]() for each in everything] == [10 * r for r in range(size)]
+        gathered = [None] * size if rank == 1 else None
+        dist.gather_object("x" * rank, gathered, dst=1)
+        told = [None, None] if rank else [("a", 1), None]
+        dist.broadcast_object_list(told, src=0)
+        mine = [None]
+        dist.scatter_object_list(mine, [{r} for r in range(size)] if rank == 2 else None, src=2)
+        if rank == 0:
+            dist.send_object_list(["hello", 5], 3)
+        received = [None, None]
+        if rank == 3:
+            assert dist.recv_object_list(received) == 0
+        return gathered, told, mine[0], received
+
+    told = [("a", 1), None]
+    assert ranks(objects, 4) == [
+        (None, told, {0}, [None, None]),
+        (["", "x", "xx", "xxx"], told, {1}, [None, None]),
+        (None, told, {2}, [None, None]),
+        (None, told, {3}, ["hello", 5]),
+    ]
+
+
+def test_the_store_has_the_semantics_of_torchs(ranks):
+    def store(rank, size):
+        keys = dist.store()
+        dist.barrier()
+        if rank == 0:
+            keys.set("greeting", "hello")
+        assert keys.get("greeting") == b"hello"
+        assert keys.add("count", 2) > 0
+        dist.barrier()
+        assert keys.get("count") == str(2 * size).encode()
+        assert keys.compare_set("lock", "", f"rank {rank}") == keys.get("lock")
+        assert keys.check(["greeting", "lock"]) and not keys.check(["greeting", "nothing"])
+        with pytest.raises(dist.StoreTimeoutError, match="nothing"):
+            keys.wait(["nothing"], timeout=0.1)
+        with pytest.raises(TimeoutError):
+            keys.get("nothing", timeout=datetime.timedelta(milliseconds=100))
+        keys.multi_set([f"a{rank}", f"b{rank}"], ["1", b"\x00\xff"])
+        assert keys.multi_get([f"a{rank}", f"b{rank}"]) == [b"1", b"\x00\xff"]
+        keys.append(f"a{rank}", "2")
+        assert keys.get(f"a{rank}") == b"12"
+        assert f"a{rank}" in keys.list_keys()
+        assert keys.num_keys() == len(keys.list_keys()) or size > 1
+        with pytest.raises(dist.QueueEmptyError):
+            keys.queue_pop(f"q{rank}", block=False)
+        keys.queue_push(f"q{rank}", "x")
+        assert keys.queue_len(f"q{rank}") == 1
+        assert keys.queue_pop(f"q{rank}") == b"x"
+        assert keys.delete_key(f"a{rank}") and not keys.delete_key(f"a{rank}")
+        keys.set("large", bytes(3_000_000)) if rank == 0 else None
+        return len(keys.get("large"))
+
+    assert ranks(store, 2) == [3_000_000] * 2
+
+
+def test_a_monitored_barrier_names_who_is_missing_and_the_group_goes_on(ranks):
+    def barrier(rank, size):
+        dist.monitored_barrier(timeout=30)
+        text = ""
+        if rank != 1:
+            with pytest.raises(dist.CollectiveTimeoutError) as error:
+                dist.monitored_barrier(timeout=1, wait_all_ranks=True)
+            text = error.value.missing_ranks
+        dist.barrier()
+        return text
+
+    assert ranks(barrier, 2) == [(1,), ""]
+
+
+def test_a_checkpoint_outlives_the_attempt_of_a_stage(spark):
+    def steps(_rows):
+        dist.init_process_group(timeout=60)
+        state = np.zeros(3)
+        step = np.zeros(1, np.int64)
+        again = dist.restore("state", [state, step])
+        while step[0] < 4:
+            dist.all_reduce(state)
+            state += 1
+            step += 1
+            dist.checkpoint("state", [state, step])
+            if step[0] == 2 and not again and dist.get_rank() == 1:
+                raise RuntimeError("fails once")
+        yield dist.get_rank(), (again, state.tolist())
+
+    context = spark.sparkContext
+    rows = context.parallelize(range(2), 2).barrier().mapPartitions(steps).repartition(2).collect()
+    # 0, 1, 3, 7, 15: the second attempt goes on where the first one stopped.
+    assert dict(rows) == {rank: (True, [15.0] * 3) for rank in range(2)}
+
+
+def test_a_python_process_that_is_used_again_has_a_new_group(ranks):
+    def name(rank, size):
+        return os.getpid(), dist.world().name
+
+    first, second = ranks(name, 2), ranks(name, 2)
+    assert {pid for pid, _ in first} & {pid for pid, _ in second}
+    assert not {name for _, name in first} & {name for _, name in second}
+
+
+def test_a_group_can_be_destroyed_and_is_then_gone(ranks):
+    def destroy(rank, size):
+        group = dist.world()
+        dist.destroy_process_group()
+        assert not dist.is_initialized()
+        with pytest.raises(RuntimeError, match="init_process_group"):
+            dist.barrier()
+        with pytest.raises(dist.CollectiveError):
+            group.barrier()
+        dist.destroy_process_group()
+        return True
+
+    assert ranks(destroy, 2) == [True, True]
+
+
+def test_a_forked_process_leaves_the_ranks_connections_alone(ranks):
+    def fork(rank, size):
+        group = dist.world()
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                dist.init_process_group()
+            except RuntimeError as e:
+                code = 0 if "forked" in str(e) else 2
+            os._exit(code)
+        _, status = os.waitpid(child, 0)
+        array = np.ones(1000)
+        group.all_reduce(array)
+        return os.waitstatus_to_exitcode(status), array[0]
+
+    assert ranks(fork, 2) == [(0, 2.0)] * 2
+
+
+def test_a_task_that_is_not_in_a_barrier_stage_is_told_so(spark):
+    def init(_rows):
+        dist.init_process_group()
+
+    with pytest.raises(Exception, match="not in a barrier stage"):
+        spark.sparkContext.parallelize(range(1), 1).mapPartitions(init).collect()
+
+
+def test_the_driver_is_told_that_it_is_no_rank(spark):
+    with pytest.raises(RuntimeError, match="inside a Spark task"):
+        dist.init_process_group()
+    with pytest.raises(RuntimeError, match="init_process_group"):
+        dist.all_reduce(np.ones(1))
+
+
+def test_tensors_of_torch_are_reduced_where_they_lie(ranks):
+    pytest.importorskip("torch")
+
+    def tensors(rank, size):
+        import torch
+
+        for dtype in (torch.float32, torch.float64, torch.bfloat16, torch.float16, torch.int64):
+            tensor = torch.full((4, 5), rank + 1, dtype=dtype)
+            dist.all_reduce(tensor.t())
+            assert (tensor == size * (size + 1) / 2).all(), (dtype, tensor)
+        parameter = torch.nn.Parameter(torch.full((3,), float(rank)))
+        dist.broadcast(parameter, src=1)
+        shared = torch.from_numpy(dist.world().zeros(1000))
+        shared += rank
+        dist.all_reduce(shared)
+        with pytest.raises(TypeError, match="layout"):
+            dist.all_reduce(torch.eye(3).to_sparse())
+        return parameter.tolist(), shared[0].item()
+
+    assert ranks(tensors, 2) == [([1.0] * 3, 1.0)] * 2

@@ -1,0 +1,122 @@
+"""Running functions as ranks from the driver."""
+
+import sys
+
+import numpy as np
+import pytest
+
+import spark_collectives as dist
+from spark_collectives import runner
+
+
+def greet(factor, offset=0):
+    print(f"hello from {dist.get_rank()}")
+    print("a warning", file=sys.stderr)
+    array = np.ones(10)
+    dist.all_reduce(array)
+    return float(array[0]) * factor + dist.get_rank() + offset
+
+
+def test_gives_results_by_rank_and_shows_what_ranks_print(spark, capsys):
+    assert dist.run(greet, 4, 10, offset=100, spark=spark) == [140.0, 141.0, 142.0, 143.0]
+    out, err = capsys.readouterr()
+    for rank in range(4):
+        assert f"[rank {rank}] hello from {rank}\n" in out
+        assert f"[rank {rank}] a warning\n" in err
+
+
+def test_finds_the_active_session_and_shows_nothing_if_asked(spark, capsys):
+    assert dist.run(greet, 1, 1, stream=False) == [1.0]
+    assert "hello" not in capsys.readouterr().out
+
+
+def test_raises_what_the_first_rank_raised(spark, capsys):
+    def fail():
+        print("last words", end="")
+        if dist.get_rank() == 1:
+            raise LookupError("no such shard")
+        dist.barrier()
+
+    with pytest.raises(LookupError, match="no such shard") as error:
+        dist.run(fail, 3, spark=spark)
+    assert "Rank 1:" in str(error.value.__cause__)
+    assert "in fail" in str(error.value.__cause__)
+    assert "[rank 1] last words" in capsys.readouterr().out
+
+
+class Unpicklable(Exception):
+    def __init__(self, first, second):
+        super().__init__(first)
+        self.second = second
+
+
+def test_raises_what_cannot_be_brought_here_as_text(spark):
+    def fail():
+        if dist.get_rank() == 0:
+            raise Unpicklable("deep trouble", 2)
+        dist.barrier()
+
+    with pytest.raises(dist.RankFailedError, match=r"Rank 0 failed: Unpicklable: deep trouble"):
+        dist.run(fail, 2, spark=spark)
+
+
+def test_says_so_when_a_rank_vanishes(spark):
+    def vanish():
+        import os
+
+        if dist.get_rank() == 1:
+            os._exit(7)
+        dist.barrier()
+
+    with pytest.raises(Exception, match=r"rank 1|exited unexpectedly"):
+        dist.run(vanish, 2, spark=spark)
+
+
+def test_refuses_more_ranks_than_there_are_slots_at_once(spark):
+    conf = spark.sparkContext._jsc.sc().conf()
+    conf.set("spark.collectives.preflight.timeout", "0s")
+    try:
+        with pytest.raises(RuntimeError, match="100 partitions"):
+            dist.run(greet, 100, 1, spark=spark)
+    finally:
+        conf.remove("spark.collectives.preflight.timeout")
+    with pytest.raises(ValueError, match="at least one rank"):
+        dist.run(greet, 0, 1, spark=spark)
+
+
+def test_shows_progress_that_rank_0_reports(spark, monkeypatch):
+    shown = []
+
+    class Bar:
+        total = n = 0
+
+        def set_postfix(self, values, refresh):
+            shown.append(values)
+
+        def refresh(self):
+            shown.append((self.n, self.total))
+
+        def write(self, line, file):
+            shown.append(line)
+
+        def update(self, count):
+            pass
+
+        def close(self):
+            shown.append("closed")
+
+    monkeypatch.setattr(runner, "_progress_bar", lambda ranks, progress: Bar())
+
+    def steps():
+        for step in range(2):
+            if dist.get_rank() == 0:
+                dist.report_progress(step + 1, 2, loss=1 / (step + 1))
+
+    dist.run(steps, 2, spark=spark)
+    assert shown == [{"loss": "1.0"}, (1, 2), {"loss": "0.5"}, (2, 2), "closed"]
+
+
+def test_runs_on_dataframes_where_there_are_no_rdds(spark, monkeypatch):
+    pytest.importorskip("pyarrow")
+    monkeypatch.setattr(runner._Job, "_with_rdd", runner._Job._with_dataframe)
+    assert dist.run(greet, 2, 1, spark=spark) == [2.0, 3.0]

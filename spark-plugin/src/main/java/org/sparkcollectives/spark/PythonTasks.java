@@ -1,0 +1,94 @@
+package org.sparkcollectives.spark;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Properties;
+import org.apache.spark.BarrierTaskContext;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.TaskContext;
+import org.apache.spark.api.plugin.ExecutorPlugin;
+import org.apache.spark.util.TaskCompletionListener;
+import org.apache.spark.util.TaskFailureListener;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.config.Configuration;
+import org.sparkcollectives.spark.python.PythonBridge;
+import org.sparkcollectives.spark.python.PythonTask;
+import org.sparkcollectives.store.StoreConfiguration;
+
+/**
+ * Tells each barrier task's Python worker how to reach this JVM, in the task's local properties:
+ * Spark hands them to the worker, and nobody else.
+ */
+final class PythonTasks implements ExecutorPlugin {
+
+  private static final Logger LOG = LoggerFactory.getLogger(PythonTasks.class);
+
+  static final String HOST = "spark.collectives.python.host";
+  static final String PORT = "spark.collectives.python.port";
+  static final String SECRET = "spark.collectives.python.secret";
+  static final String STORE_TIMEOUT = "spark.collectives.python.storeTimeout";
+
+  private final PythonBridge bridge = new PythonBridge(PythonTasks::localFolder);
+
+  private static Path localFolder() {
+    return SparkEnv.get().blockManager().diskBlockManager().localDirs()[0].toPath();
+  }
+
+  @Override
+  public void onTaskStart() {
+    Configuration settings = TaskRank.settings(SparkEnv.get().conf());
+    if (settings.get(SparkPluginConfiguration.PYTHON_ENABLED)
+        && TaskContext.get() instanceof BarrierTaskContext task) {
+      try {
+        begin(task, settings.get(StoreConfiguration.TIMEOUT));
+      } catch (IOException e) {
+        LOG.warn("Python workers of task {} cannot have a group", task.taskAttemptId(), e);
+      }
+    }
+  }
+
+  private void begin(BarrierTaskContext task, Duration storeTimeout) throws IOException {
+    Properties properties = task.getLocalProperties();
+    // With a local master, the tasks of a stage share one object. They share a secret then, and the
+    // later ones add no keys, which Spark counts and then sends to the workers of the earlier ones.
+    synchronized (properties) {
+      String secret = properties.getProperty(SECRET);
+      PythonBridge.Address address =
+          secret == null
+              ? bridge.begin(new BarrierRank(task))
+              : bridge.begin(new BarrierRank(task), secret);
+      properties.setProperty(HOST, address.host());
+      properties.setProperty(PORT, Integer.toString(address.port()));
+      properties.setProperty(STORE_TIMEOUT, Long.toString(storeTimeout.toMillis()));
+      properties.setProperty(SECRET, address.secret());
+    }
+    long attempt = task.taskAttemptId();
+    TaskCompletionListener onEnd = ended -> bridge.end(attempt);
+    TaskFailureListener onFailure = (failed, cause) -> bridge.failed(attempt);
+    task.addTaskCompletionListener(onEnd);
+    task.addTaskFailureListener(onFailure);
+  }
+
+  /** A barrier task, whose context the bridge's threads do not have of their own. */
+  private record BarrierRank(BarrierTaskContext task) implements PythonTask {
+
+    @Override
+    public long attempt() {
+      return task.taskAttemptId();
+    }
+
+    @Override
+    public int rank() {
+      return task.partitionId();
+    }
+
+    @Override
+    public ProcessGroup join(GroupOptions options) {
+      return SparkCollectives.worldOf(task, options);
+    }
+  }
+}

@@ -1,0 +1,20 @@
+package org.sparkcollectives.spark.python;
+
+import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.ProcessGroup;
+
+/** A barrier task attempt whose Python workers may use the bridge. Thread-safe. */
+public interface PythonTask {
+
+  /** The number of the task attempt, unique in the application. */
+  long attempt();
+
+  /** The rank that the task is. */
+  int rank();
+
+  /**
+   * The world group. The first call blocks until all tasks of the stage have made it; further calls
+   * give the same group. Called on a thread of the bridge.
+   */
+  ProcessGroup join(GroupOptions options);
+}

@@ -1,0 +1,184 @@
+package org.sparkcollectives.spark.python;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.ProcessGroup;
+
+/** What the bridge holds for one task attempt, until the task ends. Thread-safe. */
+final class TaskBridge {
+
+  private static final Logger LOG = LoggerFactory.getLogger(TaskBridge.class);
+
+  /**
+   * How long a worker's end waits for the task's own word of it: Spark reads the worker's
+   * exception, or notices its end, on the task's thread, and that tells more.
+   */
+  private static final long PATIENCE_MILLIS = 100;
+
+  private static final long END_OF_THREADS_MILLIS = 2_000;
+
+  private final PythonTask task;
+  private final byte[] secret;
+  private final Segments segments;
+  private final Works works = new Works();
+  private final Map<Integer, ProcessGroup> groups = new ConcurrentHashMap<>();
+  private final AtomicInteger nextGroup = new AtomicInteger();
+  private final Set<WorkerConnection> connections = ConcurrentHashMap.newKeySet();
+  private final CountDownLatch ended = new CountDownLatch(1);
+
+  /** Held while a worker's thread waits for the other ranks to join. */
+  private final Object joining = new Object();
+
+  private volatile ProcessGroup world;
+  private int worldId;
+  private volatile boolean failed;
+  private boolean closed;
+
+  /**
+   * Of a task that runs.
+   *
+   * @param secret what the task's workers prove to have
+   * @param folder for tensors that find no room in memory
+   */
+  TaskBridge(PythonTask task, byte[] secret, Supplier<Path> folder) {
+    this.task = task;
+    this.secret = secret.clone();
+    this.segments = new Segments(folder);
+  }
+
+  PythonTask task() {
+    return task;
+  }
+
+  byte[] secret() {
+    return secret.clone();
+  }
+
+  Segments segments() {
+    return segments;
+  }
+
+  Works works() {
+    return works;
+  }
+
+  /** Joins the world group, once for all workers of the task; gives its number. */
+  int join(GroupOptions options) {
+    synchronized (joining) {
+      if (world == null) {
+        world = task.join(options);
+        worldId = add(world);
+      }
+      return worldId;
+    }
+  }
+
+  /** Gives a group a number. */
+  int add(ProcessGroup group) {
+    int id = nextGroup.getAndIncrement();
+    groups.put(id, group);
+    return id;
+  }
+
+  ProcessGroup group(int id) {
+    ProcessGroup group = groups.get(id);
+    if (group == null) {
+      throw new IllegalStateException(
+          groups.isEmpty()
+              ? "The task has not joined its world group yet: call init_process_group() first"
+              : "There is no group " + id + " here");
+    }
+    return group;
+  }
+
+  /** Leaves a group, and lets go of its memory; with the world group, of all. */
+  void closeGroup(int id) {
+    ProcessGroup group = group(id);
+    group.close();
+    if (group.equals(world)) {
+      segments.close(isIdle());
+    } else {
+      segments.release(group, isIdle());
+    }
+  }
+
+  /** Whether no operation can touch its tensors any more, once no group is open. */
+  private boolean isIdle() {
+    return !failed && works.areAllDone();
+  }
+
+  /** From now on the memory of tensors goes only when nobody holds it. */
+  void operationFailed() {
+    failed = true;
+  }
+
+  /** Counts a connection in; false once the task has ended. */
+  synchronized boolean add(WorkerConnection connection) {
+    return !closed && connections.add(connection);
+  }
+
+  void remove(WorkerConnection connection) {
+    connections.remove(connection);
+  }
+
+  /** A worker is gone, and has not said that it is done with the groups. */
+  void workerLost(int process) {
+    failed = true;
+    try {
+      if (ended.await(PATIENCE_MILLIS, TimeUnit.MILLISECONDS)) {
+        return;
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    ProcessGroup joined = world;
+    if (joined != null) {
+      joined.abort(
+          new IllegalStateException(
+              "the Python worker of rank " + task.rank() + " (process " + process + ") ended"));
+    }
+  }
+
+  /** The task has failed, and with it its groups. */
+  void taskFailed() {
+    failed = true;
+    ended.countDown();
+  }
+
+  /**
+   * The task has ended: closes all connections and lets go of all memory. Its groups are closed
+   * already. Blocks until the threads of its connections have ended, for two seconds at the most.
+   */
+  void close() {
+    ended.countDown();
+    List<WorkerConnection> open;
+    synchronized (this) {
+      closed = true;
+      open = List.copyOf(connections);
+    }
+    open.forEach(WorkerConnection::close);
+    boolean quiet = true;
+    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(END_OF_THREADS_MILLIS);
+    for (WorkerConnection each : open) {
+      quiet &= each.awaitEnd(deadline);
+    }
+    if (!quiet) {
+      LOG.warn(
+          "Task {} has ended, but a thread that serves its Python worker has not within {} ms",
+          task.attempt(),
+          END_OF_THREADS_MILLIS);
+    }
+    segments.close(quiet && isIdle());
+    groups.clear();
+  }
+}

@@ -1,0 +1,91 @@
+package org.sparkcollectives.spark.python;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import org.sparkcollectives.OpType;
+import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.Work;
+
+/** What each request of a Python worker does. Used by the thread of one connection. */
+final class WorkerCalls {
+
+  private static final int FIRST_OTHER = 64;
+
+  private final TaskBridge bridge;
+  private final Operations operations;
+  private final GroupCalls groupCalls;
+
+  /** For a worker of the task. */
+  WorkerCalls(TaskBridge bridge) {
+    this.bridge = bridge;
+    this.operations = new Operations(bridge.segments());
+    this.groupCalls = new GroupCalls(bridge);
+  }
+
+  /** Does it, on this thread, and writes what it gives. Blocks as long as the operation does. */
+  void answer(Request request, Reply reply) throws IOException {
+    int call = request.call();
+    if (call < FIRST_OTHER) {
+      operate(request, reply);
+    } else if (call >= CallCode.STORE_SET) {
+      StoreCalls.answer(bridge.group(request.group()).store(), request, reply);
+    } else {
+      switch (call) {
+        case CallCode.ALLOCATE -> allocate(request, reply);
+        case CallCode.WRITE -> write(request, reply);
+        case CallCode.READ -> read(request, reply);
+        case CallCode.AWAIT_WORK ->
+            bridge.works().await(request.nextLong(), request.timeout(), reply);
+        case CallCode.TEST_WORK -> bridge.works().test(request.nextLong(), reply);
+        default -> groupCalls.answer(request, reply);
+      }
+    }
+  }
+
+  private void operate(Request request, Reply reply) {
+    ProcessGroup group = bridge.group(request.group());
+    if (request.timeout() != null) {
+      group = group.withTimeout(request.timeout());
+    }
+    List<Work> works = operations.begin(group, request);
+    reply.begin(Reply.DONE);
+    if (request.isAsynchronous() || request.call() == OpType.COALESCED.code()) {
+      works.forEach(each -> reply.put(bridge.works().keep(each)));
+    } else {
+      Work work = works.get(0);
+      work.await();
+      reply.put(Works.source(work));
+    }
+  }
+
+  private void allocate(Request request, Reply reply) throws IOException {
+    Segments.Segment segment =
+        bridge
+            .segments()
+            .allocate(bridge.group(request.group()), request.nextLong(), !request.isChosen());
+    reply.begin(Reply.DONE).put(segment.id());
+    if (segment.shared() == null) {
+      reply.put("");
+    } else {
+      reply
+          .put(segment.shared().path())
+          .put(segment.shared().nonce())
+          .put(segment.shared().begin());
+    }
+  }
+
+  private void write(Request request, Reply reply) {
+    Segments.Segment segment = bridge.segments().get(request.nextInt());
+    long offset = request.nextLong();
+    ByteBuffer bytes = request.rest();
+    segment.range(offset, bytes.remaining()).put(bytes);
+    reply.begin(Reply.DONE);
+  }
+
+  private void read(Request request, Reply reply) {
+    Segments.Segment segment = bridge.segments().get(request.nextInt());
+    ByteBuffer range = segment.range(request.nextLong(), request.nextInt());
+    reply.begin(Reply.DONE).room(range.remaining()).put(range);
+  }
+}

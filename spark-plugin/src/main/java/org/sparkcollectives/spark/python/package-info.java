@@ -1,0 +1,24 @@
+/**
+ * The bridge over which Python tasks use the groups of their executor's JVM.
+ *
+ * <p>A Python worker learns from its task's local properties where the bridge listens, on the
+ * loopback address, and a secret of this task attempt. It makes one connection that says that it
+ * lives, and one for each of its threads that calls; a thread of the JVM serves each, and runs
+ * itself what the caller waits for. Requests and replies are small frames; tensors lie in memory
+ * that both processes have mapped.
+ *
+ * <p>All numbers are in little-endian order. A frame begins with the length of the rest:
+ *
+ * <pre>
+ *   request: length u32, call u8, flags u8, reduction u8, 0 u8, group i32, peer i32, tag i32,
+ *            timeout in ms i64 (0: the group's), factor f64, outputs u16, inputs u16,
+ *            for each output, then each input: segment u32, type u8, 3 bytes, offset u64, count u64,
+ *            then what the call needs besides
+ *   reply:   length u32, status u8, then what the call gives
+ * </pre>
+ *
+ * <p>Calls below 32 have the codes of {@link org.sparkcollectives.OpType}; {@link
+ * org.sparkcollectives.spark.python.CallCode} has the others. Texts and byte strings have their
+ * length before them in four bytes.
+ */
+package org.sparkcollectives.spark.python;
