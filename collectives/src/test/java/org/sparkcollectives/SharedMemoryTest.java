@@ -211,7 +211,8 @@ class SharedMemoryTest {
         GroupOptions.defaults().withTransports("shm", "tcp"),
         rank -> ownNode(rank, folder.toString()),
         world -> {
-          // Each is made where the one before was, with its number: neighbours must not mix them up.
+          // Each is made where the one before was, with its number: neighbours must not mix them
+          // up.
           for (int round = 1; round <= 3; round++) {
             SharedMemory memory = allocateShared(world, 128 + count * 4L);
             MappedByteBuffer view = mapped(memory);
@@ -230,6 +231,7 @@ class SharedMemoryTest {
 
   @Test
   void sharedMemoryGivesNoTensorThatIsNotWithinIt() throws IOException {
+    SharedMemory closed;
     try (SharedMemory memory = SharedFileMemory.create(folder, 1000)) {
       assertThat(memory.bytes()).isEqualTo(1000);
       assertThat(memory.tensor(DType.INT64, 0, 125).count()).isEqualTo(125);
@@ -240,10 +242,10 @@ class SharedMemoryTest {
             .isInstanceOf(IllegalArgumentException.class)
             .hasMessageContaining("not within the 1,000 bytes");
       }
-      memory.close();
-      assertThatThrownBy(() -> memory.tensor(DType.INT8, 0, 1))
-          .isInstanceOf(IllegalStateException.class);
+      closed = memory;
     }
+    assertThatThrownBy(() -> closed.tensor(DType.INT8, 0, 1))
+        .isInstanceOf(IllegalStateException.class);
     assertThatThrownBy(() -> SharedFileMemory.create(folder, 1L << 31))
         .isInstanceOf(IOException.class)
         .hasMessageContaining("2,147,483,648 bytes are more than");

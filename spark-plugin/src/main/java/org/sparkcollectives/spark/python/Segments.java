@@ -36,8 +36,7 @@ final class Segments {
    * @param shared null if it is this JVM's alone
    * @param own null if it is shared
    */
-  record Segment(
-      int id, ProcessGroup group, long bytes, SharedMemory shared, ByteBuffer own) {
+  record Segment(int id, ProcessGroup group, long bytes, SharedMemory shared, ByteBuffer own) {
 
     Tensor tensor(Request.TensorPlace place) {
       if (shared != null) {
