@@ -394,4 +394,27 @@ class EndOfGroupTest {
           return null;
         });
   }
+
+  @Test
+  void aDeadlineIsKeptThoughTheStoreIsClosedAlready() {
+    HashStore store = new HashStore();
+    CountDownLatch over = new CountDownLatch(1);
+    GroupRuns.run(
+        store,
+        2,
+        GroupOptions.defaults(),
+        rank -> RankContext.process(),
+        world -> {
+          world.barrier().await();
+          if (world.rank() == 0) {
+            store.close();
+            assertThatThrownBy(() -> world.withTimeout(Duration.ofMillis(300)).barrier().await())
+                .isInstanceOf(CollectiveTimeoutException.class);
+            over.countDown();
+          } else {
+            over.await();
+          }
+          return null;
+        });
+  }
 }

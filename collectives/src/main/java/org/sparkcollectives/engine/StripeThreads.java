@@ -107,7 +107,12 @@ final class StripeThreads {
 
   private void failed(Throwable thrown) {
     if (first.compareAndSet(null, thrown)) {
-      onFailure.accept(thrown);
+      try {
+        onFailure.accept(thrown);
+      } catch (RuntimeException | Error e) {
+        // Whoever runs the parts must still wait for those that are under way.
+        thrown.addSuppressed(e);
+      }
     }
   }
 

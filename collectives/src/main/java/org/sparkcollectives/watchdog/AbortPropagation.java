@@ -109,16 +109,20 @@ public final class AbortPropagation implements AutoCloseable {
     if (failure.kind() == Failure.Kind.EXCEPTION || mode == ErrorHandling.SKIP_CLEAN_UP) {
       end(failure);
     }
-    background.run(
-        () -> {
-          Failure best = failure;
-          try {
-            best = published.offer(failure);
-          } catch (RuntimeException e) {
-            LOG.warn("{} could not publish its failure: {}", self.where(), e.toString());
-          }
-          settle(best);
-        });
+    boolean begun =
+        background.run(
+            () -> {
+              Failure best = failure;
+              try {
+                best = published.offer(failure);
+              } catch (RuntimeException e) {
+                LOG.warn("{} could not publish its failure: {}", self.where(), e.toString());
+              }
+              settle(best);
+            });
+    if (!begun) {
+      end(failure);
+    }
   }
 
   /**
@@ -136,7 +140,9 @@ public final class AbortPropagation implements AutoCloseable {
         failure.where(),
         failure.kind().verb(),
         failure.cause());
-    background.run(() -> settle(failure));
+    if (!background.run(() -> settle(failure))) {
+      end(failure);
+    }
   }
 
   /** Waits until what was reported is published, or {@code atMost} is over. */
@@ -173,7 +179,8 @@ public final class AbortPropagation implements AutoCloseable {
   private Failure readQuietly() {
     try {
       return published.read();
-    } catch (StoreException e) {
+    } catch (StoreException | IllegalStateException e) {
+      // Gone, or closed by the user: this rank's own record is the best there is.
       return null;
     }
   }

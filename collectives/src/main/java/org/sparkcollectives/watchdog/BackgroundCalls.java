@@ -35,9 +35,13 @@ public final class BackgroundCalls {
     this.rank = rank;
   }
 
-  /** Begins a call. Does not block, and throws nothing of what the call throws. */
+  /**
+   * Begins a call. Does not block, and throws nothing of what the call throws.
+   *
+   * @return false if no thread could be had for it
+   */
   @SuppressWarnings("CollectionUndefinedEquality") // This very future is meant.
-  public void run(Runnable call) {
+  public boolean run(Runnable call) {
     CompletableFuture<Void> done = new CompletableFuture<>();
     underWay.add(done);
     done.whenComplete((nothing, cause) -> underWay.remove(done));
@@ -54,9 +58,14 @@ public final class BackgroundCalls {
               done.complete(null);
             }
           });
+      return true;
     } catch (RejectedExecutionException e) {
-      done.complete(null);
+      log.debug("{} does nothing in the background any more", rank);
+    } catch (OutOfMemoryError e) {
+      log.warn("{} found no thread for what it had to do in the background", rank, e);
     }
+    done.complete(null);
+    return false;
   }
 
   /**

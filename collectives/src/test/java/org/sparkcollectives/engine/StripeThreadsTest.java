@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
@@ -31,7 +32,7 @@ class StripeThreadsTest {
     assertThat(executor.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
   }
 
-  private StripeThreads threads(java.util.concurrent.Executor onto) {
+  private StripeThreads threads(Executor onto) {
     return new StripeThreads(onto, this::fail, interrupted::countDown, Duration.ZERO);
   }
 
@@ -108,6 +109,56 @@ class StripeThreadsTest {
             });
     assertThatThrownBy(() -> threads.run(3, index -> waitForPeers())).hasMessage("no thread");
     assertThat(failures).hasSize(1);
+  }
+
+  @Test
+  void whereTellingTheFailureFailsTooItStillWaitsForPartsThatAreUnderWay() {
+    CountDownLatch refused = new CountDownLatch(1);
+    AtomicInteger inside = new AtomicInteger();
+    Executor onlyOne =
+        new Executor() {
+          private boolean taken;
+
+          @Override
+          public void execute(Runnable command) {
+            if (taken) {
+              throw new OutOfMemoryError("unable to create native thread");
+            }
+            taken = true;
+            inside.incrementAndGet();
+            executor.execute(command);
+          }
+        };
+    StripeThreads threads =
+        new StripeThreads(
+            onlyOne,
+            cause -> {
+              refused.countDown();
+              throw new IllegalStateException("nor can this be told");
+            },
+            interrupted::countDown,
+            Duration.ZERO);
+    assertThatThrownBy(
+            () ->
+                threads.run(
+                    3,
+                    index -> {
+                      if (index == 1) {
+                        awaitQuietly(refused);
+                        inside.decrementAndGet();
+                      }
+                    }))
+        .isInstanceOf(OutOfMemoryError.class)
+        .satisfies(thrown -> assertThat(thrown.getSuppressed()).hasSize(1));
+    assertThat(inside).hasValue(0);
+  }
+
+  private static void awaitQuietly(CountDownLatch latch) {
+    try {
+      assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   @Test
