@@ -3,6 +3,7 @@ package org.sparkcollectives.engine;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
@@ -55,22 +56,27 @@ final class OverdueWork implements AutoCloseable {
     if (!inquiring.compareAndSet(false, true)) {
       return;
     }
-    background.execute(
-        () -> {
-          ProgressAnswers answers = ProgressAnswers.NONE;
-          List<Integer> missing = List.of();
-          String who = work.whoIsMissing();
-          if (!work.opType().isPointToPoint()) {
-            answers = inquiry.ask(work.sequenceNumber());
-            missing = answers.missing(work.sequenceNumber());
-            who = answers.describe(missing, members.places());
-          }
-          if (work.isCompleted()) {
-            inquiring.set(false);
-          } else {
-            timedOut(work, missing, who, answers);
-          }
-        });
+    try {
+      background.execute(
+          () -> {
+            ProgressAnswers answers = ProgressAnswers.NONE;
+            List<Integer> missing = List.of();
+            String who = work.whoIsMissing();
+            if (!work.opType().isPointToPoint()) {
+              answers = inquiry.ask(work.sequenceNumber());
+              missing = answers.missing(work.sequenceNumber());
+              who = answers.describe(missing, members.places());
+            }
+            if (work.isCompleted()) {
+              inquiring.set(false);
+            } else {
+              timedOut(work, missing, who, answers);
+            }
+          });
+    } catch (RejectedExecutionException | OutOfMemoryError e) {
+      // No thread could be had: at the next look there may be one.
+      inquiring.set(false);
+    }
   }
 
   private void timedOut(

@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -174,17 +175,22 @@ public final class Departures implements AutoCloseable {
         || !reading.compareAndSet(false, true)) {
       return;
     }
-    executor.execute(
-        () -> {
-          try {
-            merge(read());
-          } catch (StoreException | IllegalStateException e) {
-            LOG.debug("rank {} could not read who has left: {}", rank, e.toString());
-          } finally {
-            readNanos = System.nanoTime();
-            reading.set(false);
-          }
-        });
+    try {
+      executor.execute(
+          () -> {
+            try {
+              merge(read());
+            } catch (StoreException | IllegalStateException e) {
+              LOG.debug("rank {} could not read who has left: {}", rank, e.toString());
+            } finally {
+              readNanos = System.nanoTime();
+              reading.set(false);
+            }
+          });
+    } catch (RejectedExecutionException | OutOfMemoryError e) {
+      // No thread could be had: at the next look there may be one.
+      reading.set(false);
+    }
   }
 
   /**
