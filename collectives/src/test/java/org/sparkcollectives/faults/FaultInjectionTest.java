@@ -42,7 +42,7 @@ class FaultInjectionTest {
   }
 
   /** Whether partitions are those of a real network; else of a proxy. */
-  private static boolean areNamespacesUsed() throws InterruptedException {
+  private static boolean areNamespacesUsed() {
     String obstacle =
         Boolean.parseBoolean(System.getProperty("faults.namespaces", "true"))
             ? Namespaces.obstacle()

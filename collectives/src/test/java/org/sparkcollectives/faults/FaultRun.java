@@ -194,8 +194,7 @@ final class FaultRun implements AutoCloseable {
     return fault.fault().isOwn() ? begunBy(victim, outcomes.get(fault.victim())) : begun;
   }
 
-  private void cut(FaultCase fault, FaultyNetwork network)
-      throws IOException, InterruptedException {
+  private void cut(FaultCase fault, FaultyNetwork network) throws IOException {
     if (isCutByNamespaces(fault)) {
       namespaces.cut(processOf(fault, fault.victim()));
     } else {
@@ -352,7 +351,7 @@ final class FaultRun implements AutoCloseable {
   }
 
   @Override
-  public void close() throws IOException, InterruptedException {
+  public void close() throws IOException {
     for (RankProcess each : processes) {
       each.close();
     }

@@ -37,7 +37,7 @@ class NamespacePartitionTest {
   private static final Duration LIMIT = FaultSettings.PATIENCE.dividedBy(2);
 
   @BeforeAll
-  static void namespacesArePermitted() throws InterruptedException {
+  static void namespacesArePermitted() {
     String obstacle = Namespaces.obstacle();
     assumeTrue(obstacle.isEmpty(), () -> "Network namespaces cannot be made here: " + obstacle);
   }
@@ -132,6 +132,20 @@ class NamespacePartitionTest {
       name = hosts.command(1).get(3);
       assertThat(Path.of("/run/netns", name)).exists();
     }
+    assertThat(Path.of("/run/netns", name)).doesNotExist();
+  }
+
+  @Test
+  void whatAKilledProcessHasLeftIsRemoved() throws Exception {
+    Process ended = new ProcessBuilder("true").start();
+    ended.waitFor();
+    String name = Namespaces.nameOf(ended.pid(), 1) + "h0";
+    Process made = new ProcessBuilder("ip", "netns", "add", name).start();
+    assertThat(made.waitFor()).isZero();
+    assertThat(Path.of("/run/netns", name)).exists();
+
+    new Namespaces(1).close();
+
     assertThat(Path.of("/run/netns", name)).doesNotExist();
   }
 

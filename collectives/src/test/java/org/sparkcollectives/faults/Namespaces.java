@@ -3,6 +3,9 @@ package org.sparkcollectives.faults;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -34,6 +37,10 @@ final class Namespaces implements AutoCloseable {
   private static final int NETWORKS = 512;
 
   private static final int FIRST_HOST = 10;
+
+  /** For a firewall that drops what comes from the bridge to show. */
+  private static final String CONNECT_SECONDS = "10";
+
   private static final AtomicInteger INSTANCES = new AtomicInteger();
 
   private final String name;
@@ -42,13 +49,9 @@ final class Namespaces implements AutoCloseable {
   private final List<String> hosts = new ArrayList<>();
 
   /** So many hosts. */
-  Namespaces(int count) throws IOException, InterruptedException {
+  Namespaces(int count) throws IOException {
     removeThoseOfEndedProcesses();
-    name =
-        PREFIX
-            + Long.toString(ProcessHandle.current().pid(), BASE)
-            + "-"
-            + INSTANCES.incrementAndGet();
+    name = nameOf(ProcessHandle.current().pid(), INSTANCES.incrementAndGet());
     hub = name + "hub";
     network = freeNetwork();
     for (int i = 0; i < count; i++) {
@@ -56,26 +59,36 @@ final class Namespaces implements AutoCloseable {
     }
     try {
       make();
-    } catch (IOException | InterruptedException e) {
+    } catch (IOException e) {
       close();
       throw e;
     }
   }
 
-  /** Why there can be none here; empty if there can. */
-  static String obstacle() throws InterruptedException {
+  /** What the names of those begin with that a process makes at the n-th time. */
+  static String nameOf(long process, int instance) {
+    return PREFIX + Long.toString(process, BASE) + "-" + instance;
+  }
+
+  /** Why there can be none here; empty if there can, and they reach this process. */
+  static String obstacle() {
     if (!System.getProperty("os.name").equals("Linux")) {
       return "only Linux has them";
     }
-    try (Namespaces probe = new Namespaces(1)) {
-      inNamespace(probe.hosts.get(0), "true");
+    try (Namespaces probe = new Namespaces(1);
+        ServerSocket listener = new ServerSocket()) {
+      listener.bind(new InetSocketAddress(probe.outside(), 0));
+      String connect = "exec 3<>/dev/tcp/" + probe.outside() + "/" + listener.getLocalPort();
+      List<String> command = new ArrayList<>(probe.command(0));
+      command.addAll(List.of("timeout", CONNECT_SECONDS, "bash", "-c", connect));
+      run(command, "");
       return "";
     } catch (IOException e) {
       return String.valueOf(e.getMessage());
     }
   }
 
-  private void make() throws IOException, InterruptedException {
+  private void make() throws IOException {
     List<String> names = new ArrayList<>();
     List<String> ports = new ArrayList<>();
     names.add("netns add " + hub);
@@ -120,18 +133,18 @@ final class Namespaces implements AutoCloseable {
   }
 
   /** From now on drops what a host sends, and what is sent to it. */
-  void cut(int host) throws IOException, InterruptedException {
+  void cut(int host) throws IOException {
     all(List.of("ip", "-n", hub), List.of("link set " + port(host) + " down"));
   }
 
   /** From now on drops what two hosts send to each other, and nothing else. */
-  void cutBetween(int one, int other) throws IOException, InterruptedException {
+  void cutBetween(int one, int other) throws IOException {
     all(List.of("ip", "-n", hosts.get(one)), List.of("route add blackhole " + address(other)));
     all(List.of("ip", "-n", hosts.get(other)), List.of("route add blackhole " + address(one)));
   }
 
   /** Everybody reaches everybody again. */
-  void heal() throws IOException, InterruptedException {
+  void heal() throws IOException {
     List<String> ports = new ArrayList<>();
     for (int i = 0; i < hosts.size(); i++) {
       ports.add("link set " + port(i) + " up");
@@ -140,7 +153,7 @@ final class Namespaces implements AutoCloseable {
     all(List.of("ip", "-n", hub), ports);
   }
 
-  private static String freeNetwork() throws IOException, InterruptedException {
+  private static String freeNetwork() throws IOException {
     String taken = run(List.of("ip", "-4", "-o", "addr", "show"), "");
     Random random = new Random();
     while (true) {
@@ -152,7 +165,7 @@ final class Namespaces implements AutoCloseable {
     }
   }
 
-  private static void removeThoseOfEndedProcesses() throws IOException, InterruptedException {
+  private static void removeThoseOfEndedProcesses() throws IOException {
     String named =
         run(List.of("ip", "netns", "list"), "") + run(List.of("ip", "-o", "link", "show"), "");
     Matcher names = NAME.matcher(named);
@@ -164,7 +177,7 @@ final class Namespaces implements AutoCloseable {
   }
 
   /** Of a namespace, or of a cable into one, whatever is still there. */
-  private static void remove(String name) throws InterruptedException {
+  private static void remove(String name) {
     for (String command : List.of("netns delete ", "link delete ")) {
       try {
         run(List.of("ip", "-batch", "-"), command + name + "\n");
@@ -174,22 +187,17 @@ final class Namespaces implements AutoCloseable {
     }
   }
 
-  private static void inNamespace(String namespace, String command)
-      throws IOException, InterruptedException {
-    run(List.of("ip", "netns", "exec", namespace, command), "");
-  }
-
   /** Has a command do what the lines say, up to the first that fails. */
-  private static void all(List<String> command, List<String> lines)
-      throws IOException, InterruptedException {
+  private static void all(List<String> command, List<String> lines) throws IOException {
     List<String> batch = new ArrayList<>(command);
     batch.addAll(List.of("-batch", "-"));
     run(batch, String.join("\n", lines) + "\n");
   }
 
-  /** What a command prints, given its input. */
-  private static String run(List<String> command, String input)
-      throws IOException, InterruptedException {
+  /**
+   * What a command prints, given its input. It goes on where this thread is interrupted meanwhile.
+   */
+  private static String run(List<String> command, String input) throws IOException {
     Path said = Files.createTempFile("namespaces-", ".log");
     try {
       Process process =
@@ -214,6 +222,9 @@ final class Namespaces implements AutoCloseable {
                 + text.strip());
       }
       return text;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("interrupted while it waited for " + command);
     } finally {
       Files.deleteIfExists(said);
     }
@@ -221,7 +232,7 @@ final class Namespaces implements AutoCloseable {
 
   /** Removes all of it. Processes that are still on a host have no network any more. */
   @Override
-  public void close() throws InterruptedException {
+  public void close() {
     remove(name);
     remove(hub);
     for (String host : hosts) {
