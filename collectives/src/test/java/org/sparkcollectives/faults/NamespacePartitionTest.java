@@ -50,7 +50,7 @@ class NamespacePartitionTest {
       System.out.println(result.text());
 
       assertThat(result.problems()).isEmpty();
-      assertThat(result.detectionMillis().orElseThrow()).isLessThan(LIMIT.toMillis());
+      assertThat(result.detectionMillis().orElseThrow()).isLessThan((double) LIMIT.toMillis());
       for (int rank = 0; rank < fault.size(); rank++) {
         Outcome outcome = result.outcomes().get(rank);
         if (rank == fault.victim()) {
