@@ -17,7 +17,8 @@ import org.sparkcollectives.testing.LeakCheck;
  * and what happened to it, nothing is left behind, and the others go on without it.
  *
  * <p>Prints each case with its times, and a table of all. {@code -Dfaults.seed} and {@code
- * -Dfaults.first} bring cases again, {@code -Dfaults.count} says how many.
+ * -Dfaults.first} bring cases again, {@code -Dfaults.count} says how many. Where network namespaces
+ * are permitted, each process has one; {@code -Dfaults.namespaces=false} does without.
  */
 @EnabledOnOs(OS.LINUX)
 @ExtendWith(LeakCheck.class)
@@ -40,14 +41,28 @@ class FaultInjectionTest {
     assertThatCasesEndWell(Integer.getInteger("faults.count", ALL));
   }
 
+  /** Whether partitions are those of a real network; else of a proxy. */
+  private static boolean areNamespacesUsed() {
+    String obstacle =
+        Boolean.parseBoolean(System.getProperty("faults.namespaces", "true"))
+            ? Namespaces.obstacle()
+            : "-Dfaults.namespaces=false";
+    System.out.println(
+        obstacle.isEmpty()
+            ? "Each process has a network namespace."
+            : "No network namespaces, a proxy drops bytes instead: " + obstacle);
+    return obstacle.isEmpty();
+  }
+
   private static void assertThatCasesEndWell(int count) throws Exception {
     long seed = Long.getLong("faults.seed", System.nanoTime() >>> 20);
     int first = Integer.getInteger("faults.first", 0);
     DetectionTimes times = new DetectionTimes();
     List<String> wrong = new ArrayList<>();
+    boolean namespaces = areNamespacesUsed();
     long start = System.nanoTime();
     int number = first;
-    try (FaultRun run = new FaultRun()) {
+    try (FaultRun run = new FaultRun(namespaces)) {
       while (number < first + count && wrong.size() < MOST_PROBLEMS) {
         FaultCase fault = FaultCase.of(seed, number);
         FaultRun.Result result = run.run(fault);

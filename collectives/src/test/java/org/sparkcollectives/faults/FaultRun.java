@@ -1,6 +1,7 @@
 package org.sparkcollectives.faults;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -24,21 +25,79 @@ final class FaultRun implements AutoCloseable {
   /** Connections that break before anything went through them are made again: so are they. */
   private static final long RESET_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
+  private static final String LOOPBACK = "127.0.0.1";
+
+  /** Another address of this host, for what is between the ranks. */
+  private static final String BETWEEN = "127.0.1.1";
+
   private final Path folder;
+  private final Namespaces namespaces;
   private final List<RankProcess> processes = new ArrayList<>();
 
-  /** What came of one case. */
-  record Result(List<String> problems, OptionalDouble detectionMillis, String text) {}
+  /**
+   * What came of one case.
+   *
+   * @param outcomes of each rank; null for one that was killed
+   */
+  record Result(
+      List<String> problems, OptionalDouble detectionMillis, List<Outcome> outcomes, String text) {}
 
-  /** With processes that make shared memory in a folder of this run. */
-  FaultRun() throws IOException, InterruptedException {
+  /**
+   * With processes that make shared memory in a folder of this run.
+   *
+   * @param namespaces whether each process has a network of its own; else all have this host's
+   */
+  FaultRun(boolean namespaces) throws IOException, InterruptedException {
     folder = Files.createTempDirectory(Path.of("/dev/shm"), "faults-");
-    for (int i = 0; i < PROCESSES; i++) {
-      processes.add(new RankProcess(folder));
+    this.namespaces = namespaces ? new Namespaces(PROCESSES) : null;
+    try {
+      for (int i = 0; i < PROCESSES; i++) {
+        processes.add(newProcess(i));
+      }
+      for (RankProcess each : processes) {
+        each.await("started");
+      }
+    } catch (IOException | InterruptedException | AssertionError e) {
+      close();
+      throw e;
     }
-    for (RankProcess each : processes) {
-      each.await("started");
+  }
+
+  private RankProcess newProcess(int number) throws IOException {
+    return new RankProcess(folder, namespaces == null ? List.of() : namespaces.command(number));
+  }
+
+  private static int processOf(FaultCase fault, int rank) {
+    return (fault.number() + rank) % PROCESSES;
+  }
+
+  private String addressOf(FaultCase fault, int rank) {
+    return namespaces == null ? LOOPBACK : namespaces.address(processOf(fault, rank));
+  }
+
+  /** Where the store is. */
+  private String outside() {
+    return namespaces == null ? LOOPBACK : namespaces.outside();
+  }
+
+  /** What is between the ranks of a case; null for nothing. */
+  private FaultyNetwork networkOf(FaultCase fault, int storePort) throws IOException {
+    if (!fault.fault().isOfNetwork() || isCutByNamespaces(fault)) {
+      return null;
     }
+    List<String> addresses = new ArrayList<>();
+    for (int rank = 0; rank < fault.size(); rank++) {
+      addresses.add(addressOf(fault, rank));
+    }
+    return new FaultyNetwork(
+        namespaces == null ? BETWEEN : outside(),
+        addresses,
+        new InetSocketAddress(outside(), storePort),
+        fault.victim());
+  }
+
+  private boolean isCutByNamespaces(FaultCase fault) {
+    return namespaces != null && fault.fault() == Fault.PARTITION;
   }
 
   /** Carries out a case. After one with problems all processes are new. */
@@ -48,15 +107,12 @@ final class FaultRun implements AutoCloseable {
     StringBuilder text = new StringBuilder(fault.toString());
     List<RankProcess> ranks = new ArrayList<>();
     for (int rank = 0; rank < fault.size(); rank++) {
-      ranks.add(processes.get((fault.number() + rank) % PROCESSES));
+      ranks.add(processes.get(processOf(fault, rank)));
       ranks.get(rank).forget();
     }
-    try (TcpStoreServer store = TcpStore.server("127.0.0.1", 0);
-        FaultyNetwork network =
-            fault.fault().isOfNetwork()
-                ? new FaultyNetwork(fault.size(), store.port(), fault.victim())
-                : null) {
-      List<Outcome> outcomes = new ArrayList<>();
+    List<Outcome> outcomes = new ArrayList<>();
+    try (TcpStoreServer store = TcpStore.server(outside(), 0);
+        FaultyNetwork network = networkOf(fault, store.port())) {
       long begun = carryOut(fault, ranks, store.port(), network, outcomes);
       detection = judge(fault, outcomes, begun, problems, text);
       awaitClosed(fault, ranks, network, problems);
@@ -66,9 +122,12 @@ final class FaultRun implements AutoCloseable {
     } catch (AssertionError e) {
       problems.add(e.getMessage());
       ranks.forEach(each -> problems.add(each.all()));
+      if (namespaces != null) {
+        namespaces.heal();
+      }
     }
     replace(!problems.isEmpty());
-    return new Result(problems, detection, text.toString());
+    return new Result(problems, detection, outcomes, text.toString());
   }
 
   /** From the beginning of the phase until the last rank has said how it ended; when it was hit. */
@@ -80,10 +139,17 @@ final class FaultRun implements AutoCloseable {
       List<Outcome> outcomes)
       throws IOException, InterruptedException {
     for (int rank = 0; rank < ranks.size(); rank++) {
+      String address = addressOf(fault, rank);
       String where =
           network == null
-              ? storePort + "  0"
-              : network.storePort(rank) + " " + network.host(rank) + " " + network.port(rank);
+              ? String.join(" ", outside(), String.valueOf(storePort), address, "", "0")
+              : String.join(
+                  " ",
+                  network.host(),
+                  String.valueOf(network.storePort(rank)),
+                  address,
+                  network.host(),
+                  String.valueOf(network.port(rank)));
       ranks
           .get(rank)
           .send("case " + fault.seed() + " " + fault.number() + " " + rank + " " + where);
@@ -104,7 +170,7 @@ final class FaultRun implements AutoCloseable {
       switch (fault.fault()) {
         case KILL -> victim.kill();
         case STOP -> victim.stop();
-        case PARTITION -> network.cut(fault.victim());
+        case PARTITION -> cut(fault, network);
         default -> {
           resets = new Thread(() -> resetAgainAndAgain(fault, network), "resets");
           resets.start();
@@ -126,6 +192,14 @@ final class FaultRun implements AutoCloseable {
       outcomes.set(fault.victim(), Outcome.decode(victim.await("ended")));
     }
     return fault.fault().isOwn() ? begunBy(victim, outcomes.get(fault.victim())) : begun;
+  }
+
+  private void cut(FaultCase fault, FaultyNetwork network) throws IOException {
+    if (isCutByNamespaces(fault)) {
+      namespaces.cut(processOf(fault, fault.victim()));
+    } else {
+      network.cut(fault.victim());
+    }
   }
 
   private static long begunBy(RankProcess victim, Outcome outcome) {
@@ -183,8 +257,11 @@ final class FaultRun implements AutoCloseable {
     return last;
   }
 
-  /** The victim may wait for a network that it is cut off from, which then breaks for good. */
-  private static void awaitClosed(
+  /**
+   * The victim may wait for a network that it is cut off from, which then breaks for good, or is
+   * mended where it is a real one.
+   */
+  private void awaitClosed(
       FaultCase fault, List<RankProcess> ranks, FaultyNetwork network, List<String> problems)
       throws IOException, InterruptedException {
     for (int rank = 0; rank < ranks.size(); rank++) {
@@ -201,6 +278,9 @@ final class FaultRun implements AutoCloseable {
     }
     if (network != null) {
       network.end();
+    }
+    if (isCutByNamespaces(fault)) {
+      namespaces.heal();
     }
     if (fault.fault() != Fault.KILL) {
       ranks.get(fault.victim()).await("closed");
@@ -221,16 +301,21 @@ final class FaultRun implements AutoCloseable {
   }
 
   /** All but the victim make another group. */
-  private static void meetAgain(
+  private void meetAgain(
       FaultCase fault, List<RankProcess> ranks, int storePort, List<String> problems)
       throws IOException, InterruptedException {
-    List<RankProcess> others = new ArrayList<>(ranks);
-    others.remove(fault.victim());
-    for (int rank = 0; rank < others.size(); rank++) {
-      others
-          .get(rank)
-          .send(
-              "next " + rank + " " + others.size() + " " + storePort + " after-" + fault.number());
+    List<RankProcess> others = new ArrayList<>();
+    for (int rank = 0; rank < ranks.size(); rank++) {
+      if (rank != fault.victim()) {
+        String where = outside() + " " + storePort + " " + addressOf(fault, rank);
+        ranks
+            .get(rank)
+            .send(
+                String.format(
+                    "next %d %d %s after-%d",
+                    others.size(), ranks.size() - 1, where, fault.number()));
+        others.add(ranks.get(rank));
+      }
     }
     String expected = others.size() * (others.size() + 1) / 2 + "\twhole";
     for (RankProcess each : others) {
@@ -256,7 +341,7 @@ final class FaultRun implements AutoCloseable {
     for (int i = 0; i < processes.size(); i++) {
       if (all || !processes.get(i).isAlive()) {
         processes.get(i).close();
-        processes.set(i, new RankProcess(folder));
+        processes.set(i, newProcess(i));
         begun.add(processes.get(i));
       }
     }
@@ -269,6 +354,9 @@ final class FaultRun implements AutoCloseable {
   public void close() throws IOException {
     for (RankProcess each : processes) {
       each.close();
+    }
+    if (namespaces != null) {
+      namespaces.close();
     }
     try (Stream<Path> files = Files.list(folder)) {
       for (Path each : files.toList()) {

@@ -31,12 +31,14 @@ final class FaultSettings {
   /**
    * What hosts a rank of a process.
    *
+   * @param bindHost its own address
    * @param host the address that peers are told; empty for its own
    * @param port the port to listen on; 0 for any
    */
-  static HostedRank context(String folder, String host, int port) {
+  static HostedRank context(String folder, String bindHost, String host, int port) {
     List<String> settings = new ArrayList<>();
     set(settings, CollectivesConfiguration.SHM_FOLDER, folder);
+    set(settings, CollectivesConfiguration.BIND_HOST, bindHost);
     set(settings, CollectivesConfiguration.HEARTBEAT_TIMEOUT, HEARTBEAT.toMillis() + "ms");
     set(settings, CollectivesConfiguration.HEARTBEAT_INTERVAL, HEARTBEAT.toMillis() / 10 + "ms");
     if (!host.isEmpty()) {

@@ -1,7 +1,6 @@
 package org.sparkcollectives.faults;
 
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.util.ArrayList;
@@ -10,8 +9,8 @@ import java.util.Random;
 
 /**
  * The network of a case: what ranks send to each other and to the store passes through it. Each
- * rank listens at a port of 127.0.0.1 and tells others another address of the host, where the same
- * port leads through here.
+ * rank listens at a port of its own address and tells others another one, where the same port leads
+ * through here.
  */
 final class FaultyNetwork implements AutoCloseable {
 
@@ -21,20 +20,34 @@ final class FaultyNetwork implements AutoCloseable {
   private static final int PORTS = 10_000;
   private static final Random RANDOM = new Random();
 
+  private final String host;
   private final List<Relay> toStore = new ArrayList<>();
   private final List<Relay> toRanks = new ArrayList<>();
   private volatile boolean[] cut;
 
-  /** Between so many ranks and a store; the victim is the rank that groups later do without. */
-  FaultyNetwork(int ranks, int storePort, int victim) throws IOException {
-    cut = new boolean[ranks];
-    for (int rank = 0; rank < ranks; rank++) {
-      InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-      toStore.add(new Relay(any, storePort, rank, Relay.STORE, victim, () -> cut));
+  /**
+   * Between ranks and a store.
+   *
+   * @param host the address at which ranks find the store and each other; not one of theirs
+   * @param ranks the address of each
+   * @param victim the rank that groups later do without
+   */
+  FaultyNetwork(String host, List<String> ranks, InetSocketAddress store, int victim)
+      throws IOException {
+    this.host = host;
+    cut = new boolean[ranks.size()];
+    for (int rank = 0; rank < ranks.size(); rank++) {
+      InetSocketAddress any = new InetSocketAddress(host, 0);
+      toStore.add(new Relay(any, store, rank, Relay.STORE, victim, () -> cut));
       int port = freePort();
       toRanks.add(
           new Relay(
-              new InetSocketAddress(host(rank), port), port, Relay.STORE, rank, victim, () -> cut));
+              new InetSocketAddress(host, port),
+              new InetSocketAddress(ranks.get(rank), port),
+              Relay.STORE,
+              rank,
+              victim,
+              () -> cut));
     }
   }
 
@@ -56,12 +69,12 @@ final class FaultyNetwork implements AutoCloseable {
     return toStore.get(rank).port();
   }
 
-  /** The address at which others find a rank. */
-  String host(int rank) {
-    return "127.0.1." + (rank + 1);
+  /** The address at which others find the store and the ranks. */
+  String host() {
+    return host;
   }
 
-  /** The port that a rank is to listen on, at 127.0.0.1. */
+  /** The port that a rank is to listen on, at its own address. */
   int port(int rank) {
     return toRanks.get(rank).port();
   }

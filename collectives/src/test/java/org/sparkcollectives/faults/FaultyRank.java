@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.net.InetSocketAddress;
 import java.util.Iterator;
 
 /**
@@ -12,14 +13,15 @@ import java.util.Iterator;
  * each case. Does what its input says, and prints how it went, a line for each step:
  *
  * <pre>
- *   case SEED NUMBER RANK STORE-PORT HOST PORT   it takes part in a case, and prints
+ *   case SEED NUMBER RANK STORE STORE-PORT ADDRESS HOST PORT
+ *                                                it takes part in a case, and prints
  *                  ready                         that it is about to begin with the phase
  *   go             fault                         when it does itself what goes wrong
  *                  ended OUTCOME                 what became of its operation, see {@link Outcome}
  *                  shrunk                        that it has reduced in what is left of the group
  *                  closed                        that it has closed all, or why it could not
  *                  left                          what is still there of the library: nothing
- *   next RANK SIZE STORE-PORT NAME               it joins another group, and prints
+ *   next RANK SIZE STORE STORE-PORT ADDRESS NAME it joins another group, and prints
  *                  reduced                       that it has reduced in it
  * </pre>
  */
@@ -45,8 +47,8 @@ final class FaultyRank {
         new RankOfCase(
                 fault,
                 numbers[3],
-                numbers[4],
-                FaultSettings.context(folder, words[5], numbers[6]),
+                new InetSocketAddress(words[4], numbers[5]),
+                FaultSettings.context(folder, words[6], words[7], numbers[8]),
                 () -> {
                   System.out.println("ready");
                   commands.next();
@@ -54,7 +56,11 @@ final class FaultyRank {
             .run();
       } else {
         RankOfCase.meetAgain(
-            numbers[1], numbers[2], numbers[3], words[4], FaultSettings.context(folder, "", 0));
+            numbers[1],
+            numbers[2],
+            new InetSocketAddress(words[3], numbers[4]),
+            words[6],
+            FaultSettings.context(folder, words[5], "", 0));
       }
       System.out.println("left\t" + String.join("; ", remains.await()));
     }

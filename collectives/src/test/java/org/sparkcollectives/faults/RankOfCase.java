@@ -1,5 +1,6 @@
 package org.sparkcollectives.faults;
 
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
@@ -18,11 +19,9 @@ import org.sparkcollectives.store.TcpStore;
 /** One rank's part in a case: comes to the phase, and is hit by the fault, or by what follows. */
 final class RankOfCase {
 
-  private static final String LOOPBACK = "127.0.0.1";
-
   private final FaultCase fault;
   private final int rank;
-  private final int storePort;
+  private final InetSocketAddress storeAddress;
   private final RankContext context;
   private final Runnable awaitGo;
   private final boolean strikes;
@@ -32,13 +31,18 @@ final class RankOfCase {
   /**
    * Of this process.
    *
-   * @param storePort where the store is, or what passes connections on to it
+   * @param storeAddress where the store is, or what passes connections on to it
    * @param awaitGo says that this rank is ready, and waits until all are
    */
-  RankOfCase(FaultCase fault, int rank, int storePort, RankContext context, Runnable awaitGo) {
+  RankOfCase(
+      FaultCase fault,
+      int rank,
+      InetSocketAddress storeAddress,
+      RankContext context,
+      Runnable awaitGo) {
     this.fault = fault;
     this.rank = rank;
-    this.storePort = storePort;
+    this.storeAddress = storeAddress;
     this.context = context;
     this.awaitGo = awaitGo;
     this.strikes = rank == fault.victim() && fault.fault().isOwn();
@@ -113,7 +117,7 @@ final class RankOfCase {
             .withName("case-" + fault.number())
             .withTimeout(FaultSettings.PATIENCE)
             .withTransports(fault.transports());
-    try (Store store = TcpStore.connect(LOOPBACK, storePort, rendezvousTimeout);
+    try (Store store = connect(storeAddress, rendezvousTimeout);
         ProcessGroup world = ProcessGroups.create(store, rank, fault.size(), options, context)) {
       try {
         inGroup(world);
@@ -124,6 +128,10 @@ final class RankOfCase {
         }
       }
     }
+  }
+
+  private static Store connect(InetSocketAddress address, Duration timeout) {
+    return TcpStore.connect(address.getHostString(), address.getPort(), timeout);
   }
 
   /** What remains of the group still works. */
@@ -213,11 +221,12 @@ final class RankOfCase {
   }
 
   /** Joins a new group over the same store, and reduces in it. */
-  static void meetAgain(int rank, int size, int storePort, String name, RankContext context) {
+  static void meetAgain(
+      int rank, int size, InetSocketAddress storeAddress, String name, RankContext context) {
     GroupOptions options =
         GroupOptions.defaults().withName(name).withTimeout(FaultSettings.PATIENCE);
     String said;
-    try (Store store = TcpStore.connect(LOOPBACK, storePort, FaultSettings.PATIENCE);
+    try (Store store = connect(storeAddress, FaultSettings.PATIENCE);
         ProcessGroup group = ProcessGroups.create(store, rank, size, options, context)) {
       long[] sum = new long[10_000];
       java.util.Arrays.fill(sum, rank + 1);

@@ -40,9 +40,10 @@ final class RankProcess implements AutoCloseable {
    * Starts one; {@link #await} {@code "started"} tells when it is there.
    *
    * @param folder where it is to make shared memory
+   * @param on what is written before the command for it to run on a certain host; normally nothing
    */
-  RankProcess(Path folder) throws IOException {
-    List<String> command = new ArrayList<>();
+  RankProcess(Path folder, List<String> on) throws IOException {
+    List<String> command = new ArrayList<>(on);
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(OPTIONS);
     command.addAll(List.of("-cp", System.getProperty("java.class.path")));

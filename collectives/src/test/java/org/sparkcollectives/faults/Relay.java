@@ -6,7 +6,6 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -17,8 +16,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
 
 /**
- * Passes connections on to a port of this host, until they are to be dropped or reset. Each
- * connection is of two ends, which are known from its first bytes, or from the relay.
+ * Passes connections on to an address, until they are to be dropped or reset. Each connection is of
+ * two ends, which are known from its first bytes, or from the relay.
  */
 final class Relay implements AutoCloseable {
 
@@ -37,7 +36,7 @@ final class Relay implements AutoCloseable {
   private static final int BUFFER_BYTES = 1 << 16;
 
   private final ServerSocket listener = new ServerSocket();
-  private final int target;
+  private final InetSocketAddress target;
   private final int client;
   private final int server;
   private final int victim;
@@ -45,7 +44,7 @@ final class Relay implements AutoCloseable {
   private final List<Link> links = new CopyOnWriteArrayList<>();
 
   /**
-   * In front of the port {@code target} of 127.0.0.1.
+   * In front of {@code target}.
    *
    * @param client the rank whose connections come here; {@link #STORE} if they say so themselves
    * @param server the rank that they lead to, or {@link #STORE}
@@ -54,7 +53,7 @@ final class Relay implements AutoCloseable {
    */
   Relay(
       InetSocketAddress address,
-      int target,
+      InetSocketAddress target,
       int client,
       int server,
       int victim,
@@ -145,7 +144,7 @@ final class Relay implements AutoCloseable {
           // As if it had never been connected: until it is reset.
           return;
         }
-        far.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), target));
+        far.connect(target);
         far.setTcpNoDelay(true);
         far.getOutputStream().write(first);
         start(() -> pass(far, near));
