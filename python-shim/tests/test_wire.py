@@ -72,8 +72,8 @@ def test_an_error_is_raised_with_what_the_jvm_said(pair):
     assert connection.take(10).status == _wire.DONE
 
 
-def test_a_jvm_that_stands_still_or_ends_is_not_waited_for(pair):
-    connection, far = pair
+def test_a_jvm_that_stands_still_is_not_waited_for(pair):
+    connection, _ = pair
     with pytest.raises(errors.BridgeError, match="stands still"):
         connection.take(0.1)
     with pytest.raises(errors.BridgeError, match="stands still"):
