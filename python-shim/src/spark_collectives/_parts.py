@@ -7,11 +7,11 @@ alike, whatever memory their arrays are in, and whether or not they wait.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, List, Optional, Tuple
+from typing import TYPE_CHECKING, Any, List, Tuple
 
 import numpy as np
 
-from . import _wire
+from . import _wire, errors
 from ._memory import Segment, aligned
 from .work import Work
 
@@ -76,15 +76,13 @@ class Reduction:
         for begin, end in self._cuts:
             self._post(segment, offset + begin * itemsize, end - begin, _wire.ASYNCHRONOUS)
         ids: List[int] = []
-        error: Optional[Exception] = None
-        for _ in self._cuts:
-            try:
-                ids.append(self._take().next_long())
-            except ValueError as e:
-                error = e
-        if error is not None:
+        try:
+            for taken in range(len(self._cuts)):
+                ids.append(self._take_or_drain(len(self._cuts) - taken - 1).next_long())
+        except ValueError:
+            # Refused before anything began.
             staged.release()
-            raise error
+            raise
         return Work(self._operations, ids, staged, self._wait_ms + self._operations.extra_ms)
 
     def run(self) -> None:
@@ -144,10 +142,12 @@ class Reduction:
         segment.receive(offset, room.nbytes)
         np.copyto(part, room)
 
-    def _take_or_drain(self, further: int) -> None:
+    def _take_or_drain(self, further: int) -> _wire.Reply:
         """Take one reply; if it is an error, take those of the parts behind it, which fail too."""
         try:
-            self._take()
+            return self._take()
+        except errors.BridgeError:
+            raise
         except Exception:
             for _ in range(further):
                 self._connection.skip(self._operations.patience(self._wait_ms))

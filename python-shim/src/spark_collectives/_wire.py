@@ -91,6 +91,8 @@ _PROOF_BYTES = 32
 _HELLO = struct.Struct("<IHBxqi16s")
 _CHALLENGE = struct.Struct("<IHBx16s")
 
+_KEPT_BYTES = 16 * 1024
+
 #: How often a wait for the JVM looks whether it has taken too long.
 _LOOK_SECONDS = 1
 
@@ -141,6 +143,10 @@ class Reply:
         self._at += size
         return int(value)
 
+    def rest(self) -> bytes:
+        """Whatever has not been read."""
+        return self._bytes[self._at :]
+
     def next_byte(self) -> int:
         """The next byte."""
         return self._next("<B", 1)
@@ -189,15 +195,14 @@ class Connection:
     def __init__(
         self, host: str, port: int, secret: bytes, attempt: int, purpose: int = CALLS
     ) -> None:
-        self._broken: Optional[str] = None
-        self._buffer = bytearray(64 * 1024)
         try:
-            self._socket = socket.create_connection((host, port), timeout=10.0)
+            connected = socket.create_connection((host, port), timeout=10.0)
         except OSError as e:
             raise errors.BridgeError(
                 f"The executor's JVM does not answer at {host}:{port}: {e}. If the task has just "
                 "ended, this is a thread that outlived it"
             ) from e
+        self._start(connected)
         try:
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._shake_hands(secret, attempt, purpose)
@@ -209,6 +214,13 @@ class Connection:
         except BaseException:
             self._socket.close()
             raise
+
+    def _start(self, connected: socket.socket) -> None:
+        self._socket = connected
+        self._broken: Optional[str] = None
+        #: What has arrived, and how much of it.
+        self._buffer = bytearray(_KEPT_BYTES)
+        self._have = 0
 
     def _shake_hands(self, secret: bytes, attempt: int, purpose: int) -> None:
         nonce = os.urandom(_NONCE_BYTES)
@@ -349,21 +361,27 @@ class Connection:
             raise
 
     def _receive(self, patience: float) -> Reply:
-        buffer = self._buffer
-        have = self._fill(buffer, 0, 4, patience)
-        length = int.from_bytes(buffer[:4], "little") + 4
-        if length > len(buffer):
-            buffer = buffer + bytearray(length - len(buffer))
-        while have < length:
-            have = self._fill(buffer, have, length, patience)
-        return Reply(buffer[4], bytes(buffer[5:length]))
+        self._fill(4, patience)
+        length = 4 + int.from_bytes(self._buffer[:4], "little")
+        if length > len(self._buffer):
+            self._buffer.extend(bytes(length - len(self._buffer)))
+        self._fill(length, patience)
+        reply = Reply(self._buffer[4], bytes(self._buffer[5:length]))
+        # What has come already of the replies behind it.
+        rest = self._have - length
+        self._buffer[:rest] = self._buffer[length : self._have]
+        self._have = rest
+        if rest <= _KEPT_BYTES < len(self._buffer):
+            del self._buffer[_KEPT_BYTES:]
+        return reply
 
-    def _fill(self, buffer: bytearray, have: int, need: int, patience: float) -> int:
-        view = memoryview(buffer)
+    def _fill(self, need: int, patience: float) -> None:
+        """Have at least ``need`` bytes in the buffer, which has room for them."""
         start = 0.0
-        while have < need:
+        while self._have < need:
             try:
-                count = self._socket.recv_into(view[have:])
+                with memoryview(self._buffer) as view:
+                    count = self._socket.recv_into(view[self._have :])
             except BlockingIOError:
                 now = time.monotonic()
                 start = start or now
@@ -376,8 +394,7 @@ class Connection:
                 raise self._break(
                     "The executor's JVM closed the connection: it has ended, or the task has"
                 )
-            have += count
-        return have
+            self._have += count
 
     def _break(self, why: str) -> errors.BridgeError:
         self._broken = why

@@ -133,7 +133,6 @@ final class TaskBridge {
 
   /** A worker is gone, and has not said that it is done with the groups. */
   void workerLost(int process) {
-    failed = true;
     try {
       if (ended.await(PATIENCE_MILLIS, TimeUnit.MILLISECONDS)) {
         return;
@@ -141,6 +140,7 @@ final class TaskBridge {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+    failed = true;
     ProcessGroup joined = world;
     if (joined != null) {
       joined.abort(

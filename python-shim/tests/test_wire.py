@@ -1,0 +1,87 @@
+import socket
+import struct
+import threading
+
+import pytest
+
+from spark_collectives import _wire, errors
+
+
+def reply(content, status=_wire.DONE):
+    return struct.pack("<IB", 1 + len(content), status) + content
+
+
+@pytest.fixture
+def pair():
+    """A connection after its handshake, and the JVM's end of it."""
+    near, far = socket.socketpair()
+    near.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 0, 50_000))
+    connection = _wire.Connection.__new__(_wire.Connection)
+    connection._start(near)
+    yield connection, far
+    connection.close("the test is over")
+    far.close()
+
+
+def test_replies_that_arrive_together_are_taken_one_by_one(pair):
+    connection, far = pair
+    contents = [b"", b"a", bytes(100_000), b"b" * 20, b""]
+    together = b"".join(map(reply, contents))
+    threading.Thread(target=far.sendall, args=(together,)).start()
+    for content in contents:
+        assert connection.take(10).rest() == content
+
+
+def test_replies_that_arrive_in_pieces_are_taken_whole(pair):
+    connection, far = pair
+    content = reply(struct.pack("<q", 77))
+    for at in range(len(content)):
+        far.sendall(content[at : at + 1])
+    assert connection.take(10).next_long() == 77
+
+
+def test_a_request_is_laid_out_as_the_other_side_reads_it(pair):
+    connection, far = pair
+    connection.post(
+        3,
+        flags=1,
+        reduction=2,
+        group=4,
+        peer=5,
+        tag=6,
+        timeout_ms=7,
+        factor=0.5,
+        outputs=[(1, 8, 64, 10)],
+        body=b"xyz",
+    )
+    frame = far.recv(1000)
+    assert struct.unpack_from("<IBBBBiiiqdHH", frame) == (63, 3, 1, 2, 0, 4, 5, 6, 7, 0.5, 1, 0)
+    assert struct.unpack_from("<IBxxxQQ", frame, 40) == (1, 8, 64, 10)
+    assert frame[64:] == b"xyz"
+
+
+def test_an_error_is_raised_with_what_the_jvm_said(pair):
+    connection, far = pair
+    content = b"".join(map(_wire.pack_text, ("timeout", "rank 3 is late", "stack\n")))
+    content += struct.pack("<iIii", -1, 2, 3, 5)
+    far.sendall(reply(content, _wire.FAILED) + reply(b""))
+    with pytest.raises(errors.CollectiveTimeoutError, match="rank 3 is late") as raised:
+        connection.take(10)
+    assert raised.value.missing_ranks == (3, 5)
+    assert raised.value.remote_traceback == "stack\n"
+    assert connection.take(10).status == _wire.DONE
+
+
+def test_a_jvm_that_stands_still_is_not_waited_for(pair):
+    connection, _ = pair
+    with pytest.raises(errors.BridgeError, match="stands still"):
+        connection.take(0.1)
+    with pytest.raises(errors.BridgeError, match="stands still"):
+        connection.post(1)
+
+
+def test_the_end_of_the_jvm_ends_a_wait(pair):
+    connection, far = pair
+    threading.Timer(0.1, far.close).start()
+    with pytest.raises(errors.BridgeError, match="it has ended"):
+        connection.take(30)
