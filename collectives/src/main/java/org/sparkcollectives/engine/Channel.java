@@ -32,6 +32,7 @@ final class Channel {
   /** What a thread runs, or null. */
   private CollectiveTask running;
 
+  private boolean closed;
   private int runByAwaiters;
   private long looks;
   private long lookAtSubmission;
@@ -40,11 +41,18 @@ final class Channel {
     this.executor = executor;
   }
 
-  /** Gives a task the next sequence number and its place in the order. */
+  /**
+   * Gives a task the next sequence number and its place in the order.
+   *
+   * @throws IllegalStateException if the channel is closed
+   */
   CollectiveTask submit(LongFunction<CollectiveTask> make) {
     CollectiveTask task;
     boolean wake;
     synchronized (this) {
+      if (closed) {
+        throw new IllegalStateException("The group is closed; nothing can be begun in it");
+      }
       task = make.apply(nextSequenceNumber);
       task.begin();
       nextSequenceNumber++;
@@ -64,7 +72,15 @@ final class Channel {
     return nextSequenceNumber - 1;
   }
 
-  /** Whether a thread runs a task. */
+  /**
+   * From now on no task is taken or begun. Those of a failed group may still be in the queue: they
+   * are complete, and a thread that came for them would only seem to need the group's paths.
+   */
+  synchronized void close() {
+    closed = true;
+  }
+
+  /** Whether a thread runs a task. Once false after {@link #close}, it remains so. */
   synchronized boolean isRunning() {
     return running != null;
   }
@@ -137,7 +153,7 @@ final class Channel {
   }
 
   private synchronized CollectiveTask take(boolean byAwaiter) {
-    if (running != null) {
+    if (running != null || closed) {
       return null;
     }
     CollectiveTask task = queue.poll();
