@@ -14,7 +14,10 @@ import org.sparkcollectives.store.Store;
  * @param globalRanks the rank in the world group of each group rank
  * @param store a part of the group's store that is this backend's own, closed by the group
  * @param timeout how long an operation may take unless a call says otherwise
+ * @param options of the group, which leave nothing open
  * @param configuration where settings are looked up
+ * @param operations takes the backend's own operations into the group's sequence and life
+ * @param context what hosts the rank
  */
 public record BackendContext(
     String groupName,
@@ -23,4 +26,7 @@ public record BackendContext(
     List<Integer> globalRanks,
     Store store,
     Duration timeout,
-    Configuration configuration) {}
+    GroupOptions options,
+    Configuration configuration,
+    BackendOperations operations,
+    RankContext context) {}

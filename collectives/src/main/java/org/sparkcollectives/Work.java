@@ -82,6 +82,17 @@ public interface Work {
     throw new IllegalStateException("Only an all-reduce of sparse tensors has a sparse result");
   }
 
+  /**
+   * Makes what is put into a device's queue from now on wait for the operation, without blocking
+   * the calling thread: c10d's {@code Work.synchronize}. Where the operation runs on the host, or
+   * on another device, the thread has to wait itself, as with {@link #await()}.
+   *
+   * @throws CollectiveException if the operation is known to have failed
+   */
+  default void synchronize(DeviceStream stream) {
+    await();
+  }
+
   /** The time in milliseconds from start to end; empty until the operation is done. */
   OptionalDouble durationMillis();
 }

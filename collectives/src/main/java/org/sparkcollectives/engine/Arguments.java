@@ -11,6 +11,7 @@ import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.debug.NanCheck;
 import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.tensor.TensorView;
 
 /**
  * Refuses arguments that are wrong on their own rank, before an operation takes a sequence number.
@@ -65,7 +66,17 @@ final class Arguments extends CallChecks {
         "the name must have 1 to " + MAX_NAME_BYTES + " bytes, not " + length);
   }
 
-  HostTensor tensor(String operation, String name, Tensor tensor) {
+  TensorView tensor(String operation, String name, Tensor tensor) {
+    require(tensor != null, operation, () -> "the " + name + " is null");
+    try {
+      return TensorView.of(tensor);
+    } catch (IllegalArgumentException e) {
+      throw refused(operation, name + ": " + e.getMessage());
+    }
+  }
+
+  /** One that must lie in host memory. */
+  HostTensor hostTensor(String operation, String name, Tensor tensor) {
     require(tensor != null, operation, () -> "the " + name + " is null");
     try {
       return HostTensor.of(tensor);
@@ -89,7 +100,7 @@ final class Arguments extends CallChecks {
                 + " is not a number (spark.collectives.nanCheck)");
   }
 
-  List<HostTensor> onePerRank(String operation, String name, List<Tensor> tensors) {
+  List<TensorView> onePerRank(String operation, String name, List<Tensor> tensors) {
     require(tensors != null, operation, () -> "the list of " + name + " is null");
     require(
         tensors.size() == size,
@@ -104,13 +115,13 @@ final class Arguments extends CallChecks {
     return tensors.stream().map(each -> tensor(operation, name, each)).toList();
   }
 
-  List<HostTensor> tensors(String operation, String name, List<Tensor> tensors) {
+  List<TensorView> tensors(String operation, String name, List<Tensor> tensors) {
     require(tensors != null && !tensors.isEmpty(), operation, "requires a non-empty tensor list");
     return tensors.stream().map(each -> tensor(operation, name, each)).toList();
   }
 
   /** One tensor for each rank at the root, none elsewhere. */
-  List<HostTensor> atRootOnly(String operation, String name, List<Tensor> tensors, int root) {
+  List<TensorView> atRootOnly(String operation, String name, List<Tensor> tensors, int root) {
     require(tensors != null, operation, () -> "the list of " + name + " is null");
     if (rank == root) {
       return onePerRank(operation, name, tensors);
@@ -151,7 +162,7 @@ final class Arguments extends CallChecks {
   }
 
   /** The parts of a tensor along its first dimension. */
-  List<HostTensor> split(String operation, String name, HostTensor tensor, long[] splits) {
+  List<TensorView> split(String operation, String name, TensorView tensor, long[] splits) {
     long[] shape = tensor.shape();
     require(shape.length > 0, operation, () -> "the " + name + " has no dimension to split along");
     long rows = shape[0];
@@ -184,7 +195,7 @@ final class Arguments extends CallChecks {
                 + ", not to the first dimension "
                 + rows);
     long row = rows == 0 ? 0 : tensor.count() / rows;
-    List<HostTensor> parts = new ArrayList<>();
+    List<TensorView> parts = new ArrayList<>();
     long offset = 0;
     for (long each : sizes) {
       parts.add(tensor.slice(offset * row, each * row));
@@ -211,9 +222,9 @@ final class Arguments extends CallChecks {
   }
 
   /** That a rank's own part lies apart from the parts of all, or is its place among them. */
-  void apartOrInPlace(String operation, List<HostTensor> parts, HostTensor own) {
+  void apartOrInPlace(String operation, List<TensorView> parts, TensorView own) {
     for (int each = 0; each < parts.size(); each++) {
-      HostTensor part = parts.get(each);
+      TensorView part = parts.get(each);
       require(
           !part.overlaps(own) || (each == rank && part.isSameMemoryAs(own)),
           operation,
@@ -226,8 +237,8 @@ final class Arguments extends CallChecks {
   }
 
   /** The same where the parts are equal and lie in one tensor. */
-  void apartOrInPlace(String operation, HostTensor all, HostTensor own) {
-    List<HostTensor> parts = new ArrayList<>();
+  void apartOrInPlace(String operation, TensorView all, TensorView own) {
+    List<TensorView> parts = new ArrayList<>();
     for (int each = 0; each < size; each++) {
       parts.add(all.slice(each * own.count(), own.count()));
     }
@@ -235,9 +246,9 @@ final class Arguments extends CallChecks {
   }
 
   /** That what is written is not what is still to be read. */
-  void apart(String operation, List<HostTensor> outputs, List<HostTensor> inputs) {
-    for (HostTensor output : outputs) {
-      for (HostTensor input : inputs) {
+  void apart(String operation, List<TensorView> outputs, List<TensorView> inputs) {
+    for (TensorView output : outputs) {
+      for (TensorView input : inputs) {
         require(!output.overlaps(input), operation, "output and input must not share their memory");
       }
     }
@@ -254,7 +265,17 @@ final class Arguments extends CallChecks {
     }
   }
 
+  /** Of one type, and on one device. */
   void sameType(String operation, Tensor output, Tensor input) {
+    require(
+        output.device().equals(input.device()),
+        operation,
+        () ->
+            "the output is in the memory of "
+                + output.device()
+                + " and the input in that of "
+                + input.device()
+                + "; they must be in the same");
     require(
         output.dtype() == input.dtype(),
         operation,

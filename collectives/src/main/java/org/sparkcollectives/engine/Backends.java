@@ -12,9 +12,11 @@ import java.util.Set;
 import org.sparkcollectives.Backend;
 import org.sparkcollectives.BackendConfig;
 import org.sparkcollectives.BackendContext;
+import org.sparkcollectives.BackendOperations;
 import org.sparkcollectives.BackendRegistry;
 import org.sparkcollectives.Device;
-import org.sparkcollectives.config.Configuration;
+import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.RankContext;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.transport.Endpoint;
 
@@ -24,11 +26,14 @@ final class Backends implements AutoCloseable {
   private final String group;
   private final List<Backend> all;
   private final Map<Device.Type, Backend> byDevice;
+  private final Backend netty;
 
-  private Backends(String group, List<Backend> all, Map<Device.Type, Backend> byDevice) {
+  private Backends(
+      String group, List<Backend> all, Map<Device.Type, Backend> byDevice, Backend netty) {
     this.group = group;
     this.all = all;
     this.byDevice = byDevice;
+    this.netty = netty;
   }
 
   /**
@@ -41,8 +46,9 @@ final class Backends implements AutoCloseable {
       Backend netty,
       Membership members,
       Store groupStore,
-      Duration timeout,
-      Configuration configuration) {
+      GroupOptions options,
+      BackendOperations operations,
+      RankContext context) {
     Map<String, Backend> byName = new LinkedHashMap<>();
     byName.put(BackendRegistry.NETTY, netty);
     Map<Device.Type, Backend> byDevice = new EnumMap<>(Device.Type.class);
@@ -62,11 +68,14 @@ final class Backends implements AutoCloseable {
                                 members.size(),
                                 members.endpoints().stream().map(Endpoint::rank).toList(),
                                 groupStore.withPrefix("backend/" + name),
-                                timeout,
-                                configuration)));
+                                options.timeout(),
+                                options,
+                                context.configuration(),
+                                operations,
+                                context)));
         byDevice.put(each.getKey(), backend);
       }
-      backends = new Backends(members.name(), new ArrayList<>(byName.values()), byDevice);
+      backends = new Backends(members.name(), new ArrayList<>(byName.values()), byDevice, netty);
       return backends;
     } finally {
       if (backends == null) {
@@ -137,6 +146,39 @@ final class Backends implements AutoCloseable {
               + "; see GroupOptions.withBackend");
     }
     return backend;
+  }
+
+  /** That for host memory, which the group's own messages use whether or not users can. */
+  Backend forHost() {
+    Backend backend = byDevice.get(Device.Type.CPU);
+    return backend == null ? netty : backend;
+  }
+
+  /** That in whose memory users get tensors: the host's, unless the group is for GPUs alone. */
+  Backend forMemory() {
+    return byDevice.containsKey(Device.Type.CPU) || byDevice.isEmpty()
+        ? forHost()
+        : byDevice.values().iterator().next();
+  }
+
+  /** For what a group's ranks tell each other for themselves. */
+  Backends hostOnly() {
+    return new Backends(group, all, Map.of(Device.Type.CPU, forHost()), netty);
+  }
+
+  /**
+   * As in c10d, that of the GPUs where there is one: then their queues have come to the barrier.
+   */
+  Backend forBarrier() {
+    Backend backend = byDevice.get(Device.Type.CUDA);
+    return backend == null ? forHost() : backend;
+  }
+
+  /** These backends for the operations of one longer call. */
+  Backends withinCall(Duration callTimeout) {
+    Map<Device.Type, Backend> parts = new EnumMap<>(Device.Type.class);
+    byDevice.forEach((type, backend) -> parts.put(type, backend.withinCall(callTimeout)));
+    return new Backends(group, all, parts, netty.withinCall(callTimeout));
   }
 
   /** Those that came last are closed first. */

@@ -27,7 +27,7 @@ final class Channel {
   private final Queue<CollectiveTask> queue = new ArrayDeque<>();
   private long nextSequenceNumber;
   private long lastCompleted = -1;
-  private CollectiveTask lastSubmitted;
+  private PendingWork lastSubmitted;
 
   /** What a thread runs, or null. */
   private CollectiveTask running;
@@ -65,6 +65,19 @@ final class Channel {
       executor.execute(this::runAll);
     }
     return task;
+  }
+
+  /** Gives an operation that others run the next sequence number. */
+  synchronized <W extends PendingWork> W number(LongFunction<W> make) {
+    W work = make.apply(nextSequenceNumber);
+    nextSequenceNumber++;
+    lastSubmitted = work;
+    return work;
+  }
+
+  /** An operation that others run is done. */
+  synchronized void completed(long sequenceNumber) {
+    lastCompleted = Math.max(lastCompleted, sequenceNumber);
   }
 
   /** The number of the last collective that was called, -1 before the first. */
@@ -148,7 +161,7 @@ final class Channel {
 
   private synchronized boolean release(CollectiveTask task) {
     running = null;
-    lastCompleted = task.sequenceNumber();
+    lastCompleted = Math.max(lastCompleted, task.sequenceNumber());
     return !queue.isEmpty();
   }
 

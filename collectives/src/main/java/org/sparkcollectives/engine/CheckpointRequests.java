@@ -41,6 +41,6 @@ record CheckpointRequests(RankGroup group, ProcessGroup view, Arguments argument
     group.requireOpen();
     arguments.name(operation, name);
     arguments.given(operation, "list of tensors", tensors);
-    return tensors.stream().map(each -> arguments.tensor(operation, "tensor", each)).toList();
+    return tensors.stream().map(each -> arguments.hostTensor(operation, "tensor", each)).toList();
   }
 }

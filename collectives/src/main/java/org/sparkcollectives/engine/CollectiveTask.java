@@ -28,8 +28,12 @@ class CollectiveTask extends PendingWork {
   }
 
   @Override
-  final void help() {
-    channel.runUntil(this);
+  final void help(long nanos) {
+    // Who runs it cannot stop in the middle: who wants to wait for a while only leaves it to
+    // others.
+    if (nanos == Long.MAX_VALUE) {
+      channel.runUntil(this);
+    }
   }
 
   @Override

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.OptionalDouble;
 import java.util.concurrent.CompletableFuture;
+import org.sparkcollectives.DeviceStream;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
@@ -80,6 +81,11 @@ final class CombinedWork implements Work {
   @Override
   public int sourceRank() {
     throw new IllegalStateException("Only a receive has a source rank, and this is several works");
+  }
+
+  @Override
+  public void synchronize(DeviceStream stream) {
+    works.forEach(each -> each.synchronize(stream));
   }
 
   /** That of the slowest. */

@@ -164,8 +164,9 @@ record GroupAssembly(Store store, RankContext context, String path) {
               netty,
               members,
               groupStore,
-              options.timeout(),
-              context.configuration());
+              options,
+              new GroupOperations(life, channel, messages.numbers()),
+              context);
       RankGroup group =
           new RankGroup(
               members,

@@ -300,6 +300,21 @@ final class GroupLife implements AutoCloseable {
         operation -> ownFailure(operation, mismatch));
   }
 
+  /** A backend failed outside of any operation. */
+  void backendFailed(Throwable thrown) {
+    if (!failure.failed()) {
+      handling.operationFailed(
+          self.failure(kindOf(thrown), "", -1, thrown), operation -> ownFailure(operation, thrown));
+    }
+  }
+
+  /** What broke between ranks may be the consequence of what another rank can tell more of. */
+  private static Failure.Kind kindOf(Throwable thrown) {
+    return thrown instanceof TransportException
+        ? Failure.Kind.CONNECTION_RESET
+        : Failure.Kind.EXCEPTION;
+  }
+
   private void peerFinished(PendingWork work, int peer) {
     handling.operationFailed(
         members
@@ -335,7 +350,7 @@ final class GroupLife implements AutoCloseable {
       pathBroken(transport.peer(), transport);
     } else if (!(thrown instanceof PeerFailedException)) {
       handling.operationFailed(
-          self.failure(Failure.Kind.EXCEPTION, work.describe(), work.sequenceNumber(), thrown),
+          self.failure(kindOf(thrown), work.describe(), work.sequenceNumber(), thrown),
           operation -> ownFailure(operation, thrown));
     }
   }

@@ -8,51 +8,56 @@ import org.sparkcollectives.P2POp;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.tensor.TensorView;
 
 /**
  * The messages that a user asks a group for, alone or as a batch: checks what the user gives and
- * has the backend carry them out.
+ * has the backend of their device carry them out.
  *
  * @param group whose ranks exchange them
- * @param backend that carries them out
+ * @param backends that carry them out, by the device of the tensors
  * @param arguments checks what the user gives
  * @param timeout of each
  */
-record MessageRequests(RankGroup group, Backend backend, Arguments arguments, Duration timeout) {
+record MessageRequests(RankGroup group, Backends backends, Arguments arguments, Duration timeout) {
 
   Work send(Tensor tensor, int destination, int tag) {
     group.requireOpen();
-    HostTensor host = arguments.tensor("send", "tensor", tensor);
+    TensorView own = arguments.tensor("send", "tensor", tensor);
     arguments.peer("send", destination);
     arguments.tag("send", tag);
-    numbers(host);
-    return post(host, destination, tag);
+    numbers(own);
+    return post(own, destination, tag);
   }
 
-  private Work post(HostTensor tensor, int destination, int tag) {
-    return group.coalescing().begun(backend.send(tensor, destination, tag, timeout));
+  private Work post(TensorView tensor, int destination, int tag) {
+    return group.coalescing().begun(on(tensor).send(tensor, destination, tag, timeout));
   }
 
-  private void numbers(HostTensor tensor) {
-    if (group.options().nanCheck()) {
-      arguments.numbers("send", "tensor", tensor);
+  private void numbers(TensorView tensor) {
+    if (group.options().nanCheck() && tensor instanceof HostTensor host) {
+      arguments.numbers("send", "tensor", host);
     }
+  }
+
+  private Backend on(TensorView tensor) {
+    return backends.forDevice(tensor.device().type());
   }
 
   Work recv(Tensor tensor, int source, int tag) {
     group.requireOpen();
-    HostTensor host = arguments.tensor("recv", "tensor", tensor);
+    TensorView own = arguments.tensor("recv", "tensor", tensor);
     arguments.peer("recv", source);
     arguments.tag("recv", tag);
-    return group.coalescing().begun(backend.recv(host, source, tag, timeout));
+    return group.coalescing().begun(on(own).recv(own, source, tag, timeout));
   }
 
   Work recvAny(Tensor tensor, int tag) {
     group.requireOpen();
-    HostTensor host = arguments.tensor("recv-any", "tensor", tensor);
+    TensorView own = arguments.tensor("recv-any", "tensor", tensor);
     arguments.hasPeers("recv-any");
     arguments.tag("recv-any", tag);
-    return group.coalescing().begun(backend.recvAny(host, tag, timeout));
+    return group.coalescing().begun(on(own).recvAny(own, tag, timeout));
   }
 
   List<Work> batch(List<P2POp> operations) {
@@ -60,12 +65,12 @@ record MessageRequests(RankGroup group, Backend backend, Arguments arguments, Du
     arguments.batch(operations);
     operations.stream()
         .filter(each -> each.type() == OpType.SEND)
-        .forEach(each -> numbers(HostTensor.of(each.tensor())));
+        .forEach(each -> numbers(TensorView.of(each.tensor())));
     return operations.stream()
         .map(
             each ->
                 each.type() == OpType.SEND
-                    ? post(HostTensor.of(each.tensor()), each.peer(), each.tag())
+                    ? post(TensorView.of(each.tensor()), each.peer(), each.tag())
                     : recv(each.tensor(), each.peer(), each.tag()))
         .toList();
   }

@@ -41,7 +41,7 @@ abstract class MessageWork extends PendingWork {
   }
 
   @Override
-  void help() {
+  void help(long nanos) {
     // There is nothing that the waiting thread could do.
   }
 

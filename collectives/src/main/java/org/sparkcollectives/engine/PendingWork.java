@@ -72,8 +72,8 @@ abstract class PendingWork implements Work {
         : timeout.toNanos();
   }
 
-  /** Gives the waiting thread the chance to do the work itself. */
-  abstract void help();
+  /** Gives the waiting thread the chance to do the work itself, or to see that it is done. */
+  abstract void help(long nanos);
 
   /** Ends the work if the group has failed and no thread runs it that would notice. */
   abstract void groupFailed();
@@ -104,7 +104,7 @@ abstract class PendingWork implements Work {
   }
 
   /** The operation as messages have it. */
-  final String describe() {
+  public final String describe() {
     return description.numbered(sequenceNumber);
   }
 
@@ -122,7 +122,7 @@ abstract class PendingWork implements Work {
     entry.with(groupRank);
   }
 
-  final void started() {
+  public final void started() {
     entry.started();
   }
 
@@ -176,13 +176,11 @@ abstract class PendingWork implements Work {
     if (completed) {
       return true;
     }
-    if (nanos == Long.MAX_VALUE) {
-      help();
-      if (completed) {
-        return true;
-      }
-    }
     long end = System.nanoTime() + Math.min(nanos, Long.MAX_VALUE / 2);
+    help(nanos);
+    if (completed) {
+      return true;
+    }
     boolean interrupted = false;
     try {
       synchronized (monitor) {
@@ -280,7 +278,7 @@ abstract class PendingWork implements Work {
   }
 
   @Override
-  public final OptionalDouble durationMillis() {
+  public OptionalDouble durationMillis() {
     return completed ? OptionalDouble.of(entry.durationNanos() / 1e6) : OptionalDouble.empty();
   }
 }

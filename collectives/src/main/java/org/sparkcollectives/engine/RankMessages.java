@@ -54,6 +54,11 @@ final class RankMessages {
     return work;
   }
 
+  /** Where this rank's messages are counted. */
+  AtomicLong numbers() {
+    return next;
+  }
+
   private synchronized MessagePath pathTo(int peer) {
     if (paths[peer] == null) {
       paths[peer] = path.apply(peer);

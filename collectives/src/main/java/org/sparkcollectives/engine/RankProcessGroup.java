@@ -5,10 +5,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
-import org.sparkcollectives.Backend;
 import org.sparkcollectives.Coalescing;
 import org.sparkcollectives.DType;
-import org.sparkcollectives.Device;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ObjectCollectives;
 import org.sparkcollectives.P2POp;
@@ -27,24 +25,23 @@ import org.sparkcollectives.store.Store;
 final class RankProcessGroup implements ProcessGroup {
 
   private final RankGroup group;
-  private final Backend backend;
+  private final Backends backends;
   private final Arguments arguments;
   private final CollectiveRequests collectives;
   private final Duration timeout;
   private final boolean owner;
 
-  private RankProcessGroup(RankGroup group, Backend backend, Duration timeout, boolean owner) {
+  private RankProcessGroup(RankGroup group, Backends backends, Duration timeout, boolean owner) {
     this.group = group;
-    this.backend = backend;
+    this.backends = backends;
     this.arguments = new Arguments(group.name(), group.rank(), group.size());
-    this.collectives = new CollectiveRequests(group, backend, arguments, timeout);
+    this.collectives = new CollectiveRequests(group, backends, arguments, timeout);
     this.timeout = timeout;
     this.owner = owner;
   }
 
   static RankProcessGroup owning(RankGroup group) {
-    return new RankProcessGroup(
-        group, group.backends().forDevice(Device.Type.CPU), group.options().timeout(), true);
+    return new RankProcessGroup(group, group.backends(), group.options().timeout(), true);
   }
 
   @Override
@@ -96,7 +93,7 @@ final class RankProcessGroup implements ProcessGroup {
   public ProcessGroup withTimeout(Duration other) {
     // Refuses what is no timeout.
     GroupOptions.defaults().withTimeout(other);
-    return new RankProcessGroup(group, backend, other, false);
+    return new RankProcessGroup(group, backends, other, false);
   }
 
   @Override
@@ -221,7 +218,7 @@ final class RankProcessGroup implements ProcessGroup {
   }
 
   private MessageRequests messages() {
-    return new MessageRequests(group, backend, arguments, timeout);
+    return new MessageRequests(group, backends, arguments, timeout);
   }
 
   @Override
@@ -240,19 +237,20 @@ final class RankProcessGroup implements ProcessGroup {
   }
 
   private CheckpointRequests checkpoints() {
-    return new CheckpointRequests(group, within(backend.withinCall(timeout)), arguments);
+    return new CheckpointRequests(
+        group, within(backends.withinCall(timeout).hostOnly()), arguments);
   }
 
   /** This view for the operations of one call. */
-  private RankProcessGroup within(Backend parts) {
+  private RankProcessGroup within(Backends parts) {
     return new RankProcessGroup(group, parts, timeout, false);
   }
 
   @Override
   public ObjectCollectives objects() {
-    Backend parts = backend.withinCall(timeout);
+    Backends parts = backends.withinCall(timeout).hostOnly();
     ProcessGroup view = within(parts);
-    return new StreamedObjectCollectives(view, parts, group.objectCodec());
+    return new StreamedObjectCollectives(view, parts.forHost(), group.objectCodec());
   }
 
   @Override
@@ -296,7 +294,8 @@ final class RankProcessGroup implements ProcessGroup {
   }
 
   private DerivedGroups derived() {
-    return new DerivedGroups(group, this, new SubgroupArguments(group.members()));
+    return new DerivedGroups(
+        group, within(backends.hostOnly()), new SubgroupArguments(group.members()));
   }
 
   @Override
@@ -307,13 +306,13 @@ final class RankProcessGroup implements ProcessGroup {
   @Override
   public Tensor allocate(DType dtype, long count) {
     group.requireOpen();
-    return backend.allocate(Objects.requireNonNull(dtype, "dtype"), count);
+    return backends.forMemory().allocate(Objects.requireNonNull(dtype, "dtype"), count);
   }
 
   @Override
   public SharedMemory allocateShared(long bytes) throws IOException {
     group.requireOpen();
-    return backend.allocateShared(bytes);
+    return backends.forHost().allocateShared(bytes);
   }
 
   @Override

@@ -88,7 +88,7 @@ public final class DirectTensor extends HostTensor {
 
   @Override
   @SuppressWarnings("ReferenceEquality") // The same memory is meant, not the same content.
-  public boolean overlaps(HostTensor other) {
+  public boolean overlaps(TensorView other) {
     return other instanceof DirectTensor direct
         && direct.owner == owner
         && start < direct.start + direct.byteSize()
@@ -98,7 +98,7 @@ public final class DirectTensor extends HostTensor {
   }
 
   @Override
-  public boolean isSameMemoryAs(HostTensor other) {
+  public boolean isSameMemoryAs(TensorView other) {
     return overlaps(other)
         && ((DirectTensor) other).start == start
         && other.byteSize() == byteSize();

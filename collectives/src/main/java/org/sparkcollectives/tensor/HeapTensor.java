@@ -71,7 +71,7 @@ public final class HeapTensor extends HostTensor {
   }
 
   @Override
-  public boolean overlaps(HostTensor other) {
+  public boolean overlaps(TensorView other) {
     return other instanceof HeapTensor heap
         && heap.array == array
         && count() > 0
@@ -81,7 +81,7 @@ public final class HeapTensor extends HostTensor {
   }
 
   @Override
-  public boolean isSameMemoryAs(HostTensor other) {
+  public boolean isSameMemoryAs(TensorView other) {
     return overlaps(other)
         && ((HeapTensor) other).arrayIndex(0) == arrayIndex(0)
         && other.count() == count();

@@ -15,7 +15,7 @@ import org.sparkcollectives.Tensor;
  * tensor, or a buffer without enough room, is an {@link IllegalArgumentException} and nothing is
  * moved.
  */
-public abstract sealed class HostTensor implements Tensor permits HeapTensor, DirectTensor {
+public abstract sealed class HostTensor implements TensorView permits HeapTensor, DirectTensor {
 
   private final DType dtype;
   private final long count;
@@ -54,7 +54,8 @@ public abstract sealed class HostTensor implements Tensor permits HeapTensor, Di
     throw new IllegalArgumentException(
         tensor == null
             ? "The tensor is null"
-            : "Only tensors made by Tensor.of, wrap or allocate can be used here, not a "
+            : "Only tensors in host memory, made by Tensor.of, wrap or allocate, can be used here,"
+                + " not a "
                 + tensor.getClass().getName());
   }
 
@@ -107,12 +108,17 @@ public abstract sealed class HostTensor implements Tensor permits HeapTensor, Di
 
   @Override
   public final void copyFrom(Tensor other) {
-    HostTensor source = of(other);
-    if (source.dtype != dtype || source.count != count) {
+    TensorView source = TensorView.of(other);
+    if (source.dtype() != dtype || source.count() != count) {
       throw new IllegalArgumentException(
           this + " cannot be copied from " + source + ": types and counts must be equal");
     }
-    copyFrom(0, source, 0, count);
+    source.copyTo(this);
+  }
+
+  @Override
+  public final void copyTo(HostTensor destination) {
+    destination.copyFrom(0, this, 0, count);
   }
 
   /**
@@ -150,12 +156,6 @@ public abstract sealed class HostTensor implements Tensor permits HeapTensor, Di
    * ranges may overlap.
    */
   public abstract void copyFrom(long offset, HostTensor source, long sourceOffset, long count);
-
-  /** Whether the two have an element's memory in common, as far as that can be known. */
-  public abstract boolean overlaps(HostTensor other);
-
-  /** Whether both are the same elements in memory. */
-  public abstract boolean isSameMemoryAs(HostTensor other);
 
   /** A view of a range that was checked. */
   abstract HostTensor view(long offset, long count, long[] shape);

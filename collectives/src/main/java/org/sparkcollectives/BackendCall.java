@@ -1,0 +1,65 @@
+package org.sparkcollectives;
+
+import java.util.Objects;
+
+/**
+ * What a user called, as a backend tells it to {@link BackendOperations}: for errors, records, and
+ * the comparison of ranks.
+ *
+ * @param type the operation
+ * @param dtype the type of the elements; null of a barrier
+ * @param inputCount the number of elements given
+ * @param outputCount the number of elements expected
+ * @param agreedCount the number of elements on which all ranks must agree; 0 where it may differ
+ * @param reduction how elements are reduced, or null
+ * @param root the root, or -1
+ * @param peer the other rank of a message, or -1
+ * @param tag the tag of a message, or -1
+ */
+public record BackendCall(
+    OpType type,
+    DType dtype,
+    long inputCount,
+    long outputCount,
+    long agreedCount,
+    ReduceOp reduction,
+    int root,
+    int peer,
+    int tag) {
+
+  /** Refuses a call without a type. */
+  public BackendCall {
+    Objects.requireNonNull(type, "type");
+  }
+
+  /** A collective without reduction and root. */
+  public static BackendCall collective(
+      OpType type, DType dtype, long inputCount, long outputCount, long agreedCount) {
+    return new BackendCall(type, dtype, inputCount, outputCount, agreedCount, null, -1, -1, -1);
+  }
+
+  /** A message, {@link OpType#SEND} or {@link OpType#RECV}. */
+  public static BackendCall message(OpType type, DType dtype, long count, int peer, int tag) {
+    return new BackendCall(
+        type,
+        dtype,
+        type == OpType.SEND ? count : 0,
+        type == OpType.SEND ? 0 : count,
+        0,
+        null,
+        -1,
+        peer,
+        tag);
+  }
+
+  /** The same with a reduction. */
+  public BackendCall reducing(ReduceOp op) {
+    return new BackendCall(type, dtype, inputCount, outputCount, agreedCount, op, root, peer, tag);
+  }
+
+  /** The same with a root. */
+  public BackendCall rootedAt(int rank) {
+    return new BackendCall(
+        type, dtype, inputCount, outputCount, agreedCount, reduction, rank, peer, tag);
+  }
+}

@@ -1,0 +1,130 @@
+package org.sparkcollectives.engine;
+
+import java.util.List;
+import java.util.OptionalDouble;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.sparkcollectives.BackendOperation;
+import org.sparkcollectives.BackendOperations;
+import org.sparkcollectives.DeviceStream;
+import org.sparkcollectives.Tensor;
+import org.sparkcollectives.Work;
+import org.sparkcollectives.watchdog.Departures;
+
+/**
+ * An operation that a backend carries out by itself. Whoever awaits it looks for its end: first
+ * without pause, because a device's short operations take less than a thread switch, then at
+ * intervals.
+ */
+final class BackendWork extends PendingWork implements BackendOperations.Begun {
+
+  private static final long SPIN_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
+  private static final long PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
+
+  private final Channel channel;
+  private final BackendOperation operation;
+  private final boolean pointToPoint;
+
+  BackendWork(
+      Channel channel,
+      GroupLife life,
+      OperationDescription description,
+      long sequenceNumber,
+      TimeLimit limit,
+      List<Tensor> outputs,
+      int peer,
+      BackendOperation operation) {
+    super(life, description, sequenceNumber, limit, outputs);
+    this.channel = channel;
+    this.operation = operation;
+    this.pointToPoint = description.type().isPointToPoint();
+    if (peer >= 0) {
+      recordPeer(peer);
+    }
+  }
+
+  @Override
+  void help(long nanos) {
+    long begin = System.nanoTime();
+    while (!look() && !Thread.currentThread().isInterrupted()) {
+      long waited = System.nanoTime() - begin;
+      if (waited >= nanos) {
+        return;
+      }
+      if (waited < SPIN_NANOS) {
+        Thread.onSpinWait();
+      } else {
+        LockSupport.parkNanos(this, PAUSE_NANOS);
+      }
+    }
+  }
+
+  /** Whether it has ended, which is then known to all. */
+  private boolean look() {
+    if (isCompleted()) {
+      return true;
+    }
+    boolean done;
+    try {
+      done = operation.isDone();
+    } catch (RuntimeException e) {
+      failed(e);
+      return true;
+    }
+    if (done) {
+      completed();
+    }
+    return done;
+  }
+
+  @Override
+  public Work work() {
+    return this;
+  }
+
+  @Override
+  public void completed() {
+    if (!pointToPoint) {
+      channel.completed(sequenceNumber());
+    }
+    complete(null);
+  }
+
+  @Override
+  public void failed(Throwable cause) {
+    if (!isCompleted()) {
+      complete(life().operationFailed(this, cause));
+    }
+  }
+
+  @Override
+  public void synchronize(DeviceStream stream) {
+    if (isCompleted()) {
+      await();
+    } else {
+      operation.synchronize(stream);
+    }
+  }
+
+  @Override
+  public OptionalDouble durationMillis() {
+    OptionalDouble measured = isSuccess() ? operation.durationMillis() : OptionalDouble.empty();
+    return measured.isPresent() ? measured : super.durationMillis();
+  }
+
+  @Override
+  void groupFailed() {
+    complete(life().failure().exceptionFor(describe()));
+  }
+
+  /** A message may be on its way still when its sender has left: then it comes, or the deadline. */
+  @Override
+  int waitsInVainFor(Departures departures) {
+    return pointToPoint ? -1 : departures.leftBefore(sequenceNumber());
+  }
+
+  @Override
+  String whoIsMissing() {
+    return "which ranks have not arrived is not known";
+  }
+}

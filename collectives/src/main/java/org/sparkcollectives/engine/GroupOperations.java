@@ -1,0 +1,92 @@
+package org.sparkcollectives.engine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongFunction;
+import org.sparkcollectives.BackendCall;
+import org.sparkcollectives.BackendOperation;
+import org.sparkcollectives.BackendOperations;
+import org.sparkcollectives.CollectiveException;
+import org.sparkcollectives.OpType;
+import org.sparkcollectives.Tensor;
+import org.sparkcollectives.transport.OperationHeader;
+
+/** Takes the operations of other backends into a group's sequence and life. */
+final class GroupOperations implements BackendOperations {
+
+  private final GroupLife life;
+  private final Channel channel;
+  private final AtomicLong messages;
+
+  /**
+   * Of the group whose life this is.
+   *
+   * @param channel which numbers collectives
+   * @param messages which numbers messages
+   */
+  GroupOperations(GroupLife life, Channel channel, AtomicLong messages) {
+    this.life = life;
+    this.channel = channel;
+    this.messages = messages;
+  }
+
+  @Override
+  public Begun begin(
+      BackendCall call, Duration timeout, List<Tensor> outputs, BackendOperation operation) {
+    TimeLimit limit = new TimeLimit(timeout, timeout);
+    OperationDescription description = describe(call);
+    LongFunction<BackendWork> make =
+        number ->
+            new BackendWork(
+                channel, life, description, number, limit, outputs, call.peer(), operation);
+    BackendWork work =
+        call.type().isPointToPoint()
+            ? make.apply(messages.getAndIncrement())
+            : channel.number(make);
+    work.begin();
+    return work;
+  }
+
+  private static OperationDescription describe(BackendCall call) {
+    if (call.type().isPointToPoint()) {
+      String direction = call.type() == OpType.SEND ? "to rank " : "from rank ";
+      return OperationDescription.message(
+          call.type(),
+          call.dtype(),
+          call.inputCount(),
+          call.outputCount(),
+          direction + call.peer() + (call.tag() >= 0 ? ", tag " + call.tag() : ""));
+    }
+    return new OperationDescription(
+        call.type(),
+        call.dtype(),
+        call.inputCount(),
+        call.outputCount(),
+        call.agreedCount(),
+        call.reduction(),
+        call.root() < 0 ? OperationHeader.NO_ROOT : call.root(),
+        0,
+        "");
+  }
+
+  @Override
+  public boolean hasFailed() {
+    return life.failure().failed();
+  }
+
+  @Override
+  public CollectiveException exceptionFor(String operation) {
+    return life.failure().exceptionFor(operation);
+  }
+
+  @Override
+  public void onFailure(Runnable listener) {
+    life.failure().onFailure(listener);
+  }
+
+  @Override
+  public void fail(Throwable cause) {
+    life.backendFailed(cause);
+  }
+}

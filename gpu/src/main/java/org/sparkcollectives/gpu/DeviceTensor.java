@@ -1,0 +1,327 @@
+package org.sparkcollectives.gpu;
+
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.Objects;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.Device;
+import org.sparkcollectives.Tensor;
+import org.sparkcollectives.gpu.cuda.CudaDevice;
+import org.sparkcollectives.gpu.cuda.CudaStream;
+import org.sparkcollectives.gpu.cuda.PinnedBuffer;
+import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.tensor.TensorView;
+
+/**
+ * A tensor in the memory of a GPU: allocated here, or wrapped around memory of another library.
+ *
+ * <p>Copies go into the calling thread's current stream, see {@link CudaStream#use}, after what is
+ * in it already; those from and to host memory block until they are done. What other streams are
+ * about to write must be awaited first.
+ */
+public final class DeviceTensor implements TensorView {
+
+  /** Large enough for the speed of the bus, small enough to be had at any time. */
+  private static final int PIECE_BYTES = 4 << 20;
+
+  private final CudaDevice device;
+  private final DeviceMemory memory;
+  private final long address;
+  private final DType dtype;
+  private final long count;
+  private final long[] shape;
+
+  private DeviceTensor(
+      CudaDevice device, DeviceMemory memory, long address, DType dtype, long count, long[] shape) {
+    this.device = device;
+    this.memory = memory;
+    this.address = address;
+    this.dtype = dtype;
+    this.count = count;
+    this.shape = shape;
+  }
+
+  /**
+   * A tensor of one dimension and {@code count} zeros in new memory, which is freed by {@link
+   * #free}, or when no tensor over it is reachable any more.
+   */
+  public static DeviceTensor allocate(CudaDevice device, DType dtype, long count) {
+    Objects.requireNonNull(dtype, "dtype");
+    if (count < 0 || count > Long.MAX_VALUE / dtype.bytes()) {
+      throw new IllegalArgumentException("A tensor cannot have " + count + " elements");
+    }
+    DeviceMemory memory = DeviceMemory.allocate(device, count * dtype.bytes());
+    DeviceTensor tensor =
+        new DeviceTensor(device, memory, memory.address(), dtype, count, new long[] {count});
+    tensor.zero();
+    return tensor;
+  }
+
+  /** A copy of host memory in new memory of a GPU. */
+  public static DeviceTensor copyOf(CudaDevice device, Tensor host) {
+    DeviceTensor copy = allocate(device, host.dtype(), host.count());
+    copy.copyFrom(host);
+    return copy.reshape(host.shape());
+  }
+
+  /**
+   * A tensor of one dimension over memory that another library has allocated on the device, and
+   * keeps for as long as the tensor is used: such as torch's {@code data_ptr}, or a column of cudf.
+   *
+   * @throws IllegalArgumentException if the address is not aligned to the type, or is 0 while there
+   *     are elements
+   * @throws org.sparkcollectives.gpu.cuda.CudaException if the address is not on a device
+   */
+  public static DeviceTensor wrap(CudaDevice device, DType dtype, long address, long count) {
+    if (count < 0 || (address == 0 && count > 0) || address % dtype.bytes() != 0) {
+      throw new IllegalArgumentException(
+          "Address 0x"
+              + Long.toHexString(address)
+              + " cannot hold "
+              + count
+              + " elements of "
+              + dtype.label());
+    }
+    if (count > 0) {
+      requireOn(device, address);
+    }
+    return new DeviceTensor(device, null, address, dtype, count, new long[] {count});
+  }
+
+  private static void requireOn(CudaDevice device, long address) {
+    long previous = device.enter();
+    try {
+      int actual = device.cuda().deviceOf(address);
+      if (actual != device.ordinal()) {
+        throw new IllegalArgumentException(
+            "Address 0x"
+                + Long.toHexString(address)
+                + " is in the memory of "
+                + Device.cuda(actual)
+                + ", not of "
+                + device.device());
+      }
+    } finally {
+      device.leave(previous);
+    }
+  }
+
+  /**
+   * The tensor as memory of a GPU.
+   *
+   * @throws IllegalArgumentException if it lies elsewhere
+   */
+  public static DeviceTensor of(Tensor tensor) {
+    if (tensor instanceof DeviceTensor own) {
+      return own;
+    }
+    throw new IllegalArgumentException(
+        "Only tensors in the memory of a GPU, made by DeviceTensor, can be used here, not "
+            + tensor);
+  }
+
+  /** The GPU. */
+  public CudaDevice gpu() {
+    return device;
+  }
+
+  /** Where the first element is in the GPU's memory: a {@code CUdeviceptr}. */
+  public long address() {
+    return address;
+  }
+
+  /**
+   * Frees the memory of this tensor and of all views of it, which must not be used any more.
+   * Idempotent; nothing happens to memory of another library.
+   */
+  public void free() {
+    if (memory != null) {
+      memory.free();
+    }
+  }
+
+  @Override
+  public DType dtype() {
+    return dtype;
+  }
+
+  @Override
+  public long count() {
+    return count;
+  }
+
+  @Override
+  public long[] shape() {
+    return shape.clone();
+  }
+
+  @Override
+  public Device device() {
+    return device.device();
+  }
+
+  @Override
+  public DeviceTensor slice(long offset, long length) {
+    if (offset < 0 || length < 0 || offset > count - length) {
+      throw new IllegalArgumentException(
+          "The range of "
+              + length
+              + " elements from "
+              + offset
+              + " on is not within the "
+              + count
+              + " elements of "
+              + this);
+    }
+    return new DeviceTensor(
+        device, memory, address + offset * dtype.bytes(), dtype, length, new long[] {length});
+  }
+
+  @Override
+  public DeviceTensor reshape(long... newShape) {
+    long product = 1;
+    for (long each : newShape) {
+      product = each < 0 ? -1 : Math.multiplyExact(product, each);
+    }
+    if (product != count) {
+      throw new IllegalArgumentException(
+          this
+              + " has "
+              + count
+              + " elements and cannot be reshaped to "
+              + Arrays.toString(newShape));
+    }
+    return new DeviceTensor(device, memory, address, dtype, count, newShape.clone());
+  }
+
+  /** Sets all bytes to zero, in the current stream; does not block. */
+  public void zero() {
+    if (count > 0) {
+      long previous = device.enter();
+      try {
+        device.cuda().fill(address, (byte) 0, byteSize(), CudaStream.current(device).handle());
+      } finally {
+        device.leave(previous);
+      }
+    }
+  }
+
+  @Override
+  public void copyTo(Object primitiveArray) {
+    HostTensor host = HostTensor.wrap(dtype, primitiveArray);
+    requireSame(host);
+    copyTo(host);
+  }
+
+  @Override
+  public void copyFrom(Object primitiveArray) {
+    copyFrom(HostTensor.wrap(dtype, primitiveArray));
+  }
+
+  @Override
+  public void copyFrom(Tensor other) {
+    TensorView source = TensorView.of(other);
+    requireSame(source);
+    if (source instanceof HostTensor host) {
+      copyFromHost(host);
+    } else {
+      copyOnDevice(of(source));
+    }
+  }
+
+  private void requireSame(TensorView other) {
+    if (other.dtype() != dtype || other.count() != count) {
+      throw new IllegalArgumentException(
+          this + " cannot be copied from or to " + other + ": types and counts must be equal");
+    }
+  }
+
+  private void copyOnDevice(DeviceTensor source) {
+    if (count > 0) {
+      long previous = device.enter();
+      try {
+        device
+            .cuda()
+            .copyOnDevice(address, source.address, byteSize(), CudaStream.current(device).handle());
+      } finally {
+        device.leave(previous);
+      }
+    }
+  }
+
+  private void copyFromHost(HostTensor host) {
+    inPieces(
+        (piece, offset, elements, stream) -> {
+          ByteBuffer buffer = piece.buffer();
+          host.read(offset, elements, buffer);
+          device
+              .cuda()
+              .copyToDevice(
+                  address + offset * dtype.bytes(), piece.address(), buffer.position(), stream);
+          device.cuda().synchronizeStream(stream);
+        });
+  }
+
+  @Override
+  public void copyTo(HostTensor destination) {
+    inPieces(
+        (piece, offset, elements, stream) -> {
+          int bytes = elements * dtype.bytes();
+          device
+              .cuda()
+              .copyToHost(piece.address(), address + offset * dtype.bytes(), bytes, stream);
+          device.cuda().synchronizeStream(stream);
+          destination.write(offset, elements, piece.buffer().limit(bytes));
+        });
+  }
+
+  /** Moves a piece of the tensor by way of pinned memory. */
+  private interface PieceCopy {
+    void copy(PinnedBuffer piece, long offset, int elements, long stream);
+  }
+
+  private void inPieces(PieceCopy copy) {
+    if (count == 0) {
+      return;
+    }
+    int most = (int) Math.min(count, PIECE_BYTES / dtype.bytes());
+    long previous = device.enter();
+    try (PinnedBuffer piece = PinnedBuffer.allocate(device, most * dtype.bytes())) {
+      long stream = CudaStream.current(device).handle();
+      for (long offset = 0; offset < count; offset += most) {
+        copy.copy(piece, offset, (int) Math.min(most, count - offset), stream);
+      }
+    } finally {
+      device.leave(previous);
+    }
+  }
+
+  /** Always null: it is not on the heap. */
+  @Override
+  public Object array() {
+    return null;
+  }
+
+  @Override
+  public boolean overlaps(TensorView other) {
+    return other instanceof DeviceTensor that
+        && that.device.ordinal() == device.ordinal()
+        && count > 0
+        && that.count > 0
+        && address < that.address + that.byteSize()
+        && that.address < address + byteSize();
+  }
+
+  @Override
+  public boolean isSameMemoryAs(TensorView other) {
+    return overlaps(other)
+        && ((DeviceTensor) other).address == address
+        && other.byteSize() == byteSize();
+  }
+
+  /** The type, the shape and the device, such as {@code float32[2, 3] on cuda:0}. */
+  @Override
+  public String toString() {
+    return dtype.label() + Arrays.toString(shape) + " on " + device();
+  }
+}

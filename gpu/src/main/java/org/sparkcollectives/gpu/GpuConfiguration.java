@@ -1,0 +1,104 @@
+package org.sparkcollectives.gpu;
+
+import java.time.Duration;
+import java.util.List;
+import org.sparkcollectives.config.ConfigEntry;
+
+/** The settings of groups on GPUs. */
+public final class GpuConfiguration {
+
+  /** Which GPU a rank works on. */
+  public static final ConfigEntry<Integer> ORDINAL =
+      ConfigEntry.integer("spark.collectives.gpu.ordinal")
+          .doc(
+              "The GPU that a rank works on, counted from 0 among those that its process sees. -1:"
+                  + " the first address of the resource `gpu` that Spark has given to the task;"
+                  + " outside Spark the environment variable `LOCAL_RANK`, else the only GPU that"
+                  + " there is.")
+          .since("0.1.0")
+          .check(value -> value >= -1, "-1 or more")
+          .defaultsTo(-1);
+
+  /** Where NCCL is. */
+  public static final ConfigEntry<String> NCCL_LIBRARY =
+      ConfigEntry.string("spark.collectives.gpu.nccl.library")
+          .doc(
+              "The file of NCCL. Empty: the one that the environment variable"
+                  + " `SPARK_COLLECTIVES_NCCL_LIBRARY` names, else `libnccl.so.2` where the dynamic"
+                  + " linker looks, else that of the pip package `nvidia-nccl`.")
+          .since("0.1.0")
+          .defaultsTo("");
+
+  /** Whether the first communicator is made with the group. */
+  public static final ConfigEntry<Boolean> EAGER =
+      ConfigEntry.bool("spark.collectives.gpu.nccl.eager")
+          .doc(
+              "Whether a group makes its NCCL communicator when it is made, rather than at its first"
+                  + " operation on a GPU. Groups split from such a group share its resources"
+                  + " (`ncclCommSplit`).")
+          .since("0.1.0")
+          .defaultsTo(false);
+
+  /** Whether NCCL's calls may block. */
+  public static final ConfigEntry<Boolean> BLOCKING =
+      ConfigEntry.bool("spark.collectives.gpu.nccl.blocking")
+          .doc(
+              "Whether NCCL's calls may block until NCCL has done its part. `false`: deadlines hold"
+                  + " also while communicators are made. `true`: operations begin a little sooner,"
+                  + " because NCCL needs no thread of its own for each.")
+          .since("0.1.0")
+          .defaultsTo(false);
+
+  /** How urgent a group's stream is. */
+  public static final ConfigEntry<Boolean> HIGH_PRIORITY =
+      ConfigEntry.bool("spark.collectives.gpu.highPriorityStream")
+          .doc(
+              "Whether collectives go into a stream of the highest priority, so that they do not"
+                  + " wait for kernels of streams of normal priority.")
+          .since("0.1.0")
+          .defaultsTo(false);
+
+  /** How many ranks share one root of the bootstrap. */
+  public static final ConfigEntry<Integer> RANKS_PER_ROOT =
+      ConfigEntry.integer("spark.collectives.gpu.nccl.ranksPerRoot")
+          .doc(
+              "How many ranks of a communicator find each other through one of them. With more, the"
+                  + " communicator has several such roots.")
+          .since("0.1.0")
+          .check(value -> value > 0, "more than 0")
+          .defaultsTo(128);
+
+  /** Whether the GPU's clock is asked. */
+  public static final ConfigEntry<Boolean> TIMING =
+      ConfigEntry.bool("spark.collectives.gpu.timing")
+          .doc(
+              "Whether `Work.durationMillis` of an operation on a GPU is what the GPU has measured,"
+                  + " by events that cost a little, rather than what the host has seen.")
+          .since("0.1.0")
+          .defaultsTo(false);
+
+  /** How long an abort may take. */
+  public static final ConfigEntry<Duration> ABORT_TIMEOUT =
+      ConfigEntry.duration("spark.collectives.gpu.nccl.abortTimeout")
+          .doc(
+              "How long the end of a group waits for NCCL to abort or let go of a communicator."
+                  + " After that a thread of its own goes on with it, and the task ends.")
+          .since("0.1.0")
+          .check(value -> !value.isNegative() && !value.isZero(), "more than zero")
+          .defaultsTo(Duration.ofSeconds(30));
+
+  private GpuConfiguration() {}
+
+  /** All of them, in the order of the documentation. */
+  public static List<ConfigEntry<?>> entries() {
+    return List.of(
+        ORDINAL,
+        NCCL_LIBRARY,
+        EAGER,
+        BLOCKING,
+        HIGH_PRIORITY,
+        RANKS_PER_ROOT,
+        TIMING,
+        ABORT_TIMEOUT);
+  }
+}

@@ -1,0 +1,11 @@
+package org.sparkcollectives.gpu.cuda;
+
+import java.nio.ByteBuffer;
+
+/**
+ * Host memory that the driver has pinned.
+ *
+ * @param address where it is
+ * @param buffer the same for Java, direct and in native byte order; not to be used once it is freed
+ */
+public record HostMemory(long address, ByteBuffer buffer) {}

@@ -1,0 +1,20 @@
+package org.sparkcollectives.gpu.nccl;
+
+/** What NCCL's calls return: {@code ncclResult_t}. */
+final class NcclResult {
+
+  static final int SUCCESS = 0;
+  static final int UNHANDLED_CUDA_ERROR = 1;
+  static final int SYSTEM_ERROR = 2;
+  static final int INTERNAL_ERROR = 3;
+  static final int INVALID_ARGUMENT = 4;
+  static final int INVALID_USAGE = 5;
+
+  /** A peer, or the way to it, has failed. */
+  static final int REMOTE_ERROR = 6;
+
+  /** Not yet done. */
+  static final int IN_PROGRESS = 7;
+
+  private NcclResult() {}
+}

@@ -1,0 +1,43 @@
+package org.sparkcollectives.gpu.nccl;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * How a communicator is made: {@code ncclConfig_t}.
+ *
+ * <p>One layout works for all versions since 2.14: the library takes what it knows of it, by the
+ * size and the version that it names. What is not set the library chooses.
+ *
+ * @param blocking whether calls return only when the library has done its part
+ * @param splitShare whether communicators made from it share its resources
+ */
+record NcclSettings(boolean blocking, boolean splitShare) {
+
+  private static final int BYTES = 80;
+  private static final int MAGIC = 0xcafebeef;
+  private static final int VERSION = 22809;
+  private static final int MAGIC_AT = 8;
+  private static final int VERSION_AT = 12;
+  private static final int BLOCKING_AT = 16;
+  private static final int NET_NAME_AT = 32;
+  private static final int SPLIT_SHARE_AT = 40;
+  private static final int COMM_NAME_AT = 48;
+  private static final int UNSET = Integer.MIN_VALUE;
+
+  /** As the library reads it, off the heap. */
+  ByteBuffer encode() {
+    ByteBuffer config = ByteBuffer.allocateDirect(BYTES).order(ByteOrder.nativeOrder());
+    for (int at = BLOCKING_AT; at < BYTES; at += Integer.BYTES) {
+      config.putInt(at, UNSET);
+    }
+    config.putLong(0, BYTES);
+    config.putInt(MAGIC_AT, MAGIC);
+    config.putInt(VERSION_AT, VERSION);
+    config.putInt(BLOCKING_AT, blocking ? 1 : 0);
+    config.putLong(NET_NAME_AT, 0);
+    config.putInt(SPLIT_SHARE_AT, splitShare ? 1 : 0);
+    config.putLong(COMM_NAME_AT, 0);
+    return config;
+  }
+}
