@@ -50,9 +50,7 @@ final class Channel {
     CollectiveTask task;
     boolean wake;
     synchronized (this) {
-      if (closed) {
-        throw new IllegalStateException("The group is closed; nothing can be begun in it");
-      }
+      requireOpen();
       task = make.apply(nextSequenceNumber);
       task.begin();
       nextSequenceNumber++;
@@ -67,8 +65,13 @@ final class Channel {
     return task;
   }
 
-  /** Gives an operation that others run the next sequence number. */
+  /**
+   * Gives an operation that others run the next sequence number.
+   *
+   * @throws IllegalStateException if the channel is closed
+   */
   synchronized <W extends PendingWork> W number(LongFunction<W> make) {
+    requireOpen();
     W work = make.apply(nextSequenceNumber);
     nextSequenceNumber++;
     lastSubmitted = work;
@@ -105,6 +108,12 @@ final class Channel {
       task = running;
     }
     task.partFailed(cause);
+  }
+
+  private void requireOpen() {
+    if (closed) {
+      throw new IllegalStateException("The group is closed; nothing can be begun in it");
+    }
   }
 
   /** How far this rank has come. */
