@@ -1,4 +1,4 @@
-// reduce_OPERATION_TYPE(output, inputs, inputCount, count, divisor): output[i] = inputs[0][i] op
+// reduce_OPERATION_TYPE(output, inputCount, count, divisor, inputs): output[i] = inputs[0][i] op
 // inputs[1][i] op ..., in that order. The output may be one of the inputs. What half types
 // accumulate is float, rounded once. The divisor is that of avg; the others take no notice of it.
 //
@@ -10,7 +10,8 @@
 namespace collectives {
 
 // By value among the parameters of the kernel, so that a launch needs no memory on the device; read
-// where the parameters lie, without a copy for each thread.
+// where the parameters lie, without a copy for each thread. The last of them, so that the host may
+// give the pointers as if each were a parameter.
 struct Inputs {
   const void* pointers[16];
 };
@@ -183,8 +184,8 @@ __device__ void reduce(
 
 #define REDUCE(operation, Op, type, Element)                                             \
   extern "C" __global__ void reduce_##operation##_##type(                                \
-      void* output, const __grid_constant__ collectives::Inputs inputs, int inputCount,  \
-      unsigned long long count, double divisor) {                                        \
+      void* output, int inputCount, unsigned long long count, double divisor,            \
+      const __grid_constant__ collectives::Inputs inputs) {                              \
     collectives::reduce<collectives::Element, collectives::Op>(                          \
         output, inputs, inputCount, count, divisor);                                     \
   }

@@ -28,9 +28,9 @@ static bool find_type(const char *name, Type *type) {
 #define PARAMETER(type, index) (*(type *)parameters[index])
 
 static void run_reduce(Context *context, Type type, Op op, void **parameters) {
-  const uint64_t *addresses = parameters[1];
-  int input_count = PARAMETER(int, 2);
-  uint64_t count = PARAMETER(uint64_t, 3);
+  int input_count = PARAMETER(int, 1);
+  uint64_t count = PARAMETER(uint64_t, 2);
+  const uint64_t *addresses = parameters[4];
   const void *inputs[16];
   void *output = reach_or_fail(context, PARAMETER(uint64_t, 0), count * type_bytes(type));
   if (output == NULL || input_count < 1 || input_count > 16) return;
@@ -38,7 +38,7 @@ static void run_reduce(Context *context, Type type, Op op, void **parameters) {
     inputs[i] = reach_or_fail(context, addresses[i], count * type_bytes(type));
     if (inputs[i] == NULL) return;
   }
-  reduce_elements(type, op, output, inputs, input_count, count, PARAMETER(double, 4));
+  reduce_elements(type, op, output, inputs, input_count, count, PARAMETER(double, 3));
 }
 
 static void run_nan_check(Context *context, Type type, void **parameters) {
