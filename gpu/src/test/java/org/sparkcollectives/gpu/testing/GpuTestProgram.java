@@ -1,5 +1,6 @@
 package org.sparkcollectives.gpu.testing;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectPackage;
 
 import java.io.PrintWriter;
@@ -36,7 +37,7 @@ public final class GpuTestProgram {
             .build();
     SummaryGeneratingListener summary = new SummaryGeneratingListener();
     LauncherFactory.create().execute(request, summary, new Progress());
-    summary.getSummary().printFailuresTo(new PrintWriter(System.out, true), 40);
+    summary.getSummary().printFailuresTo(new PrintWriter(System.out, true, UTF_8), 40);
     long succeeded = summary.getSummary().getTestsSucceededCount();
     if (summary.getSummary().getTotalFailureCount() > 0 || succeeded == 0) {
       throw new AssertionError(summary.getSummary().getTotalFailureCount() + " tests failed");
