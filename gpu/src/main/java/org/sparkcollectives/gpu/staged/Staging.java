@@ -1,5 +1,6 @@
 package org.sparkcollectives.gpu.staged;
 
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import org.sparkcollectives.OperationStage;
@@ -122,7 +123,7 @@ final class Staging implements OperationStage {
                 .buffer()
                 .limit((int) pair.tensor.byteSize())
                 .slice()
-                .order(java.nio.ByteOrder.nativeOrder()))
+                .order(ByteOrder.nativeOrder()))
         .reshape(pair.tensor.shape());
   }
 
