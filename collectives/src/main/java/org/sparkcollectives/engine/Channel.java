@@ -32,6 +32,7 @@ final class Channel {
   /** What a thread runs, or null. */
   private CollectiveTask running;
 
+  private boolean closed;
   private int runByAwaiters;
   private long looks;
   private long lookAtSubmission;
@@ -40,11 +41,16 @@ final class Channel {
     this.executor = executor;
   }
 
-  /** Gives a task the next sequence number and its place in the order. */
+  /**
+   * Gives a task the next sequence number and its place in the order.
+   *
+   * @throws IllegalStateException if the channel is closed
+   */
   CollectiveTask submit(LongFunction<CollectiveTask> make) {
     CollectiveTask task;
     boolean wake;
     synchronized (this) {
+      requireOpen();
       task = make.apply(nextSequenceNumber);
       task.begin();
       nextSequenceNumber++;
@@ -59,8 +65,13 @@ final class Channel {
     return task;
   }
 
-  /** Gives an operation that others run the next sequence number. */
+  /**
+   * Gives an operation that others run the next sequence number.
+   *
+   * @throws IllegalStateException if the channel is closed
+   */
   synchronized <W extends PendingWork> W number(LongFunction<W> make) {
+    requireOpen();
     W work = make.apply(nextSequenceNumber);
     nextSequenceNumber++;
     lastSubmitted = work;
@@ -77,7 +88,15 @@ final class Channel {
     return nextSequenceNumber - 1;
   }
 
-  /** Whether a thread runs a task. */
+  /**
+   * From now on no task is taken or begun. Those of a failed group may still be in the queue: they
+   * are complete, and a thread that came for them would only seem to need the group's paths.
+   */
+  synchronized void close() {
+    closed = true;
+  }
+
+  /** Whether a thread runs a task. Once false after {@link #close}, it remains so. */
   synchronized boolean isRunning() {
     return running != null;
   }
@@ -89,6 +108,12 @@ final class Channel {
       task = running;
     }
     task.partFailed(cause);
+  }
+
+  private void requireOpen() {
+    if (closed) {
+      throw new IllegalStateException("The group is closed; nothing can be begun in it");
+    }
   }
 
   /** How far this rank has come. */
@@ -150,7 +175,7 @@ final class Channel {
   }
 
   private synchronized CollectiveTask take(boolean byAwaiter) {
-    if (running != null) {
+    if (running != null || closed) {
       return null;
     }
     CollectiveTask task = queue.poll();

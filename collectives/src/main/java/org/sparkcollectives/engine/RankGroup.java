@@ -205,9 +205,7 @@ final class RankGroup {
     long start = System.nanoTime();
     while (life.hasPending() && !life.failure().failed()) {
       if (System.nanoTime() - start > timeout.toNanos()) {
-        life.abort(
-            new IllegalStateException(
-                "rank " + rank() + " closed the group while operations were pending"));
+        abortPending();
         return;
       }
       channel.runNeglected();
@@ -215,8 +213,19 @@ final class RankGroup {
     }
   }
 
+  private void abortPending() {
+    life.abort(
+        new IllegalStateException(
+            "rank " + rank() + " closed the group while operations were pending"));
+  }
+
   /** Paths are not taken away under the thread that uses them; in a failed group it ends soon. */
   private void awaitRunner() {
+    channel.close();
+    if (life.hasPending() && !life.failure().failed()) {
+      // Begun by another thread since they were drained.
+      abortPending();
+    }
     long start = System.nanoTime();
     while (channel.isRunning()) {
       if (System.nanoTime() - start > RUNNER_TIMEOUT.toNanos()) {

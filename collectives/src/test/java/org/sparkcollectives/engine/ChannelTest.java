@@ -1,6 +1,7 @@
 package org.sparkcollectives.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -16,6 +17,7 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Test;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.ErrorHandling;
 import org.sparkcollectives.OpType;
@@ -57,6 +59,10 @@ class ChannelTest {
   }
 
   private CollectiveTask submit(LongConsumer body) {
+    return submit(channel, body);
+  }
+
+  private CollectiveTask submit(Channel channel, LongConsumer body) {
     OperationDescription barrier =
         OperationDescription.collective(OpType.BARRIER, DType.UINT8, 0, 0, 0);
     return channel.submit(
@@ -123,6 +129,24 @@ class ChannelTest {
     assertThat(order).containsExactlyElementsOf(LongStream.range(0, all).boxed().toList());
     assertThat(channel.progress().lastCompleted()).isEqualTo(all - 1);
     assertThat(channel.lastSequenceNumber()).isEqualTo(all - 1);
+  }
+
+  @Test
+  void whatIsLeftInTheQueueOfAClosedChannelNeedsNoThread() {
+    AtomicBoolean ran = new AtomicBoolean();
+    List<Runnable> handed = new ArrayList<>();
+    Channel lazy = new Channel(handed::add);
+    submit(lazy, number -> ran.set(true));
+
+    lazy.close();
+    handed.forEach(Runnable::run);
+
+    assertThat(handed).hasSize(1);
+    assertThat(lazy.isRunning()).isFalse();
+    assertThat(ran).isFalse();
+    assertThatThrownBy(() -> submit(lazy, number -> {}))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("closed");
   }
 
   @RepeatedTest(5)

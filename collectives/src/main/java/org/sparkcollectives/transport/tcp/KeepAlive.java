@@ -24,37 +24,44 @@ import jdk.net.ExtendedSocketOptions;
  */
 final class KeepAlive {
 
+  /** At least so many where there is time for them: one alone may get lost. */
   private static final int PROBES = 5;
+
+  private static final int SHORTEST_SECONDS = 2;
 
   private KeepAlive() {}
 
   /**
    * Sets the options of a channel that has not been used yet.
    *
-   * @param silence after which the connection breaks, in whole seconds of two at least; 0 for
-   *     never. Where the system has no such options, after its own
+   * @param silence after which the connection breaks, rounded up to whole seconds, two at least; 0
+   *     for never. Where the system has no such options, after its own
    */
   static void on(Channel channel, Duration silence) {
     if (silence.isZero()) {
       return;
     }
-    int idle = seconds(silence.dividedBy(2));
-    int interval = seconds(silence.dividedBy(2 * PROBES));
+    int total = seconds(silence);
+    int asking = total - total / 2;
+    int interval = Math.max(1, asking / PROBES);
+    int probes = asking / interval;
+    int idle = total - probes * interval;
     ChannelConfig config = channel.config();
     config.setOption(ChannelOption.SO_KEEPALIVE, true);
     if (channel instanceof EpollSocketChannel) {
       config.setOption(EpollChannelOption.TCP_KEEPIDLE, idle);
       config.setOption(EpollChannelOption.TCP_KEEPINTVL, interval);
-      config.setOption(EpollChannelOption.TCP_KEEPCNT, PROBES);
+      config.setOption(EpollChannelOption.TCP_KEEPCNT, probes);
     } else {
       config.setOption(NioChannelOption.of(ExtendedSocketOptions.TCP_KEEPIDLE), idle);
       config.setOption(NioChannelOption.of(ExtendedSocketOptions.TCP_KEEPINTERVAL), interval);
-      config.setOption(NioChannelOption.of(ExtendedSocketOptions.TCP_KEEPCOUNT), PROBES);
+      config.setOption(NioChannelOption.of(ExtendedSocketOptions.TCP_KEEPCOUNT), probes);
     }
   }
 
-  /** Rounded, as the system counts. */
+  /** As the system counts. */
   private static int seconds(Duration duration) {
-    return (int) Math.max(1, Math.min(Short.MAX_VALUE, duration.plusMillis(500).toSeconds()));
+    long rounded = duration.plusSeconds(1).minusNanos(1).toSeconds();
+    return (int) Math.max(SHORTEST_SECONDS, Math.min(Short.MAX_VALUE, rounded));
   }
 }

@@ -93,7 +93,7 @@ final class TcpPair implements Pair, Progress.Send {
 
   /** The peer shares memory, in which its messages come. Called on the connection's event loop. */
   void accepted(Channel channel, SharedRing ring) {
-    if (closed) {
+    if (!isOnly(channel)) {
       channel.close();
       ring.close();
       return;
@@ -103,7 +103,7 @@ final class TcpPair implements Pair, Progress.Send {
 
   /** The peer has connected. Called on the connection's event loop. */
   void accepted(Channel channel) {
-    if (closed) {
+    if (!isOnly(channel)) {
       channel.close();
       return;
     }
@@ -119,8 +119,20 @@ final class TcpPair implements Pair, Progress.Send {
     }
   }
 
-  private void takeFrom(Channel channel, ByteSource accepted) {
+  /**
+   * Whether the connection is the first, which alone the peer's messages come over. A peer whose
+   * connection breaks while it is accepted tries again; but by then this rank's thread may be
+   * reading the first one, and will find that it is broken.
+   */
+  private synchronized boolean isOnly(Channel channel) {
+    if (closed || sourceChannel != null) {
+      return false;
+    }
     sourceChannel = channel;
+    return true;
+  }
+
+  private void takeFrom(Channel channel, ByteSource accepted) {
     source = accepted;
     // Whoever closes the pair meanwhile may have looked before these were there.
     if (closed) {

@@ -15,6 +15,8 @@ import jdk.net.ExtendedSocketOptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the operating system is told of how long a connection may be silent. */
 @EnabledOnOs(OS.LINUX)
@@ -48,6 +50,22 @@ class KeepAliveTest {
       assertThat(channel.config().getOption(EpollChannelOption.TCP_KEEPIDLE)).isEqualTo(10);
       assertThat(channel.config().getOption(EpollChannelOption.TCP_KEEPINTVL)).isEqualTo(2);
       assertThat(channel.config().getOption(EpollChannelOption.TCP_KEEPCNT)).isEqualTo(5);
+    } finally {
+      channel.unsafe().closeForcibly();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {2, 3, 5, 7, 10, 13, 27, 60, 299, 3600})
+  void theTimeIsKeptToTheSecond(int seconds) {
+    DirectSocketChannel channel = new DirectSocketChannel();
+    try {
+      KeepAlive.on(channel, Duration.ofSeconds(seconds));
+      assertThat(
+              option(channel, ExtendedSocketOptions.TCP_KEEPIDLE)
+                  + option(channel, ExtendedSocketOptions.TCP_KEEPINTERVAL)
+                      * option(channel, ExtendedSocketOptions.TCP_KEEPCOUNT))
+          .isEqualTo(seconds);
     } finally {
       channel.unsafe().closeForcibly();
     }

@@ -11,7 +11,11 @@ import org.sparkcollectives.{CollectiveException, ProcessGroup, Tensor}
 class CheckpointSuite extends AnyFunSuite with LocalCluster {
 
   override def settings: Map[String, String] =
-    Map("spark.plugins" -> classOf[CollectivesPlugin].getName)
+    Map(
+      "spark.plugins" -> classOf[CollectivesPlugin].getName,
+      // A machine that is busy takes long to replace an executor.
+      "spark.collectives.preflight.timeout" -> "2min"
+    )
 
   private def stage = {
     val rows = java.util.List.of[Integer](0, 1, 2, 3)
