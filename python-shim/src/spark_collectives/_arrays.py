@@ -112,11 +112,37 @@ def _view_of_tensor(torch: Any, tensor: Any) -> View:
     dense = tensor.detach()
     if dense.is_conj() or dense.is_neg():
         raise TypeError("The tensor is a lazy conjugate or negative: call .clone() on it first")
-    if dense.dtype is torch.bfloat16:
-        return View(dense.view(torch.int16).numpy(), BFLOAT16, False)
     name = str(dense.dtype).rpartition(".")[2]
     if name in _NAMED:
-        return View(dense.view(torch.uint8).numpy(), _NAMED[name], False)
-    array = dense.numpy()
-    code, unsigned = _known(array.dtype)
-    return View(array, code, unsigned)
+        seen = np.dtype(np.int16 if name == "bfloat16" else np.uint8)
+        return View(_array_of(dense, seen), _NAMED[name], False)
+    try:
+        code, unsigned = _known(np.dtype(name))
+    except TypeError:
+        raise TypeError(
+            f"Tensors of {name} cannot be sent; there are {', '.join(_NAMES)}"
+        ) from None
+    return View(_array_of(dense, np.dtype(name)), code, unsigned)
+
+
+class _TensorMemory:
+    """The memory of a tensor, for numpy; keeps it as long as there is an array of it."""
+
+    __slots__ = ("__array_interface__", "_tensor")
+
+    def __init__(self, tensor: Any, dtype: Any) -> None:
+        self._tensor = tensor
+        self.__array_interface__ = {
+            "shape": tuple(tensor.shape),
+            "strides": tuple(each * dtype.itemsize for each in tensor.stride()),
+            "typestr": dtype.str,
+            "data": (tensor.data_ptr(), False),
+            "version": 3,
+        }
+
+
+def _array_of(tensor: Any, dtype: Any) -> Any:
+    # Tensor.numpy() would forbid for ever to resize the tensor's storage, which FSDP does.
+    if tensor.numel() == 0:
+        return np.empty(tuple(tensor.shape), dtype)
+    return np.asarray(_TensorMemory(tensor, dtype))
