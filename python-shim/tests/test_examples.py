@@ -1,0 +1,139 @@
+"""The programs and notebooks of examples/ run, and learn something."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import spark_collectives
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+pytestmark = pytest.mark.skipif(
+    not (EXAMPLES / "python").is_dir(), reason="the examples are not in a source distribution"
+)
+
+
+def run(command, folder, **more):
+    environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=300,
+        **more,
+    )
+    assert done.returncode == 0, done.stdout[-5000:]
+    return done.stdout
+
+
+def program(name, *arguments):
+    path = str(EXAMPLES / "python" / name)
+    return run([sys.executable, path, "--master", "local[2]", "--ranks", "2", *arguments], EXAMPLES)
+
+
+def percentage(output):
+    return float(re.search(r": ([\d.]+)%$", output, re.MULTILINE).group(1))
+
+
+def test_the_network_learns_digits():
+    pytest.importorskip("torch", reason="torch is not installed")
+    output = program("train_network.py", "--epochs", "6")
+    losses = [float(each) for each in re.findall(r"loss ([\d.]+)", output)]
+    assert len(losses) == 6
+    assert losses[-1] < losses[0] / 3
+    assert percentage(output) > 90
+
+
+def test_k_means_finds_digits():
+    output = program("k_means.py")
+    inertia = [float(each) for each in re.findall(r"inertia ([\d.]+)", output)]
+    assert all(after <= before for before, after in zip(inertia, inertia[1:]))
+    assert percentage(output) > 60
+
+
+def test_logistic_regression_learns_digits():
+    output = program("logistic_regression.py", "--steps", "100")
+    assert percentage(output) > 90
+
+
+def test_both_backends_are_timed():
+    pytest.importorskip("torch", reason="torch is not installed")
+    arguments = ["--rounds", "1", "--seconds", "0.01", "--sizes", "1024", "65536"]
+    output = program("compare_with_gloo.py", *arguments)
+    rows = [line.split() for line in output.splitlines() if re.match(r" +[\d,]+ ", line)]
+    assert [row[0] for row in rows] == ["1,024", "65,536"]
+    assert all(float(value) > 0 for row in rows for value in row[1:])
+
+
+@pytest.fixture
+def convert(monkeypatch):
+    monkeypatch.syspath_prepend(str(EXAMPLES / "notebooks"))
+    import convert
+
+    return convert
+
+
+def test_notebooks_are_as_new_as_their_sources(convert):
+    for name, text in convert.converted().items():
+        written = (EXAMPLES / "notebooks" / name).read_text("utf-8")
+        assert written == text, f"{name}: run examples/notebooks/convert.py"
+
+
+def test_the_notebook_of_jupyter_runs_and_draws_its_curve(tmp_path):
+    pytest.importorskip("torch", reason="torch is not installed")
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    nbformat = pytest.importorskip("nbformat", reason="nbclient is not installed")
+    nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
+    pytest.importorskip("ipykernel", reason="ipykernel is not installed")
+    folder = EXAMPLES / "notebooks"
+    notebook = nbformat.read(folder / "digits.ipynb", as_version=4)
+    client = nbclient.NotebookClient(
+        notebook, timeout=300, resources={"metadata": {"path": str(folder)}}
+    )
+    client.execute()
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    printed = "".join(each.get("text", "") for each in outputs)
+    assert "[rank 0] epoch 12: loss" in printed
+    assert any("image/png" in each.get("data", {}) for each in outputs)
+
+
+def test_the_notebook_in_scala_runs(convert, tmp_path):
+    import pyspark
+
+    shell = Path(pyspark.__file__).parent / "bin" / "spark-shell"
+    code = [
+        source
+        for text, source in convert.cells(EXAMPLES / "notebooks" / "digits.scala")
+        if not text
+    ]
+    # What Databricks has; and each cell is compiled as one, as a notebook does.
+    display = 'def displayHTML(html: String): Unit = println("drawn: " + html)'
+    # The shell would read a line that begins with a point, or a second one, as the next statement.
+    lines = [f":paste\n{cell}\n\x04" for cell in [display, *code]]
+    output = run(
+        [
+            str(shell),
+            "--master",
+            "local[4]",
+            "--jars",
+            spark_collectives.jar_path(),
+            "--conf",
+            "spark.plugins=org.sparkcollectives.spark.CollectivesPlugin",
+            "--conf",
+            "spark.ui.enabled=false",
+        ],
+        EXAMPLES / "notebooks",
+        input="\n".join(lines) + "\n:quit\n",
+    )
+    first, last = map(
+        float, re.search(r"loss ([\d.]+) in the first step, ([\d.]+)", output).groups()
+    )
+    assert last < first / 2
+    assert "drawn: <svg" in output
