@@ -115,8 +115,12 @@ def test_the_notebook_in_scala_runs(convert, tmp_path):
     ]
     # What Databricks has; and each cell is compiled as one, as a notebook does.
     display = 'def displayHTML(html: String): Unit = println("drawn: " + html)'
-    # The shell would read a line that begins with a point, or a second one, as the next statement.
-    lines = [f":paste\n{cell}\n\x04" for cell in [display, *code]]
+    # Pasted from files, because the shell would take each line for a statement.
+    commands = []
+    for i, cell in enumerate([display, *code]):
+        path = tmp_path / f"cell{i}.scala"
+        path.write_text(cell, "utf-8")
+        commands.append(f":paste {path}")
     output = run(
         [
             str(shell),
@@ -130,7 +134,7 @@ def test_the_notebook_in_scala_runs(convert, tmp_path):
             "spark.ui.enabled=false",
         ],
         EXAMPLES / "notebooks",
-        input="\n".join(lines) + "\n:quit\n",
+        input="\n".join([*commands, ":quit", ""]),
     )
     first, last = map(
         float, re.search(r"loss ([\d.]+) in the first step, ([\d.]+)", output).groups()
