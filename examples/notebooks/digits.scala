@@ -48,12 +48,12 @@ object Softmax extends Serializable {
     val world = SparkCollectives.world()
     val own = rows.toArray
     val count = Array(own.length.toDouble)
-    world.allReduce(Tensor.of(count), ReduceOp.SUM).await()
+    world.allReduce(Tensor.of(count: _*), ReduceOp.SUM).await()
     val weights = new Array[Double](65 * digits)
     val losses = (1 to steps).map { _ =>
       val gradient = new Array[Double](weights.length + 1)
       for ((image, digit) <- own) add(gradient, weights, image, digit)
-      world.allReduce(Tensor.of(gradient), ReduceOp.SUM).await()
+      world.allReduce(Tensor.of(gradient: _*), ReduceOp.SUM).await()
       for (i <- weights.indices) weights(i) -= rate * gradient(i) / count(0)
       gradient.last / count(0)
     }
