@@ -41,7 +41,8 @@ if not torch.distributed.is_available():
 rendezvous.register()
 world.install()
 # torch's flight recorder hooks into backends of C++; the library records by itself.
-getattr(c10d, "_FR_SELF_RECORDING_BACKENDS", set()).add("spark")
+if hasattr(c10d, "_FR_SELF_RECORDING_BACKENDS"):
+    c10d._FR_SELF_RECORDING_BACKENDS.add("spark")
 torch.distributed.Backend.register_backend(
     "spark", SparkProcessGroup.create, extended_api=True, devices=["cpu"]
 )

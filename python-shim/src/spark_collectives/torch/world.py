@@ -55,6 +55,6 @@ def install() -> None:
     """Put the world in torch's place for one, unless somebody else's is there."""
     if type(c10d._world) is c10d._World:
         world = TaskWorld()
-        vars(world).update(vars(c10d._world))
+        world.__dict__.update(c10d._world.__dict__)
         world._attempt = context.attempt()
         c10d._world = world
