@@ -1,5 +1,7 @@
 """What each operation of torch.distributed gives, computed from what all ranks have."""
 
+import traceback
+
 import torch
 import torch.distributed as dist
 from torch.distributed import ReduceOp
@@ -7,14 +9,17 @@ from torch.distributed import ReduceOp
 FLOATS = [torch.float32, torch.float64, torch.float16, torch.bfloat16]
 INTEGERS = [torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64]
 NUMBERS = FLOATS + INTEGERS
-ALL = [*NUMBERS, torch.bool]
+COMPLEX = [torch.complex64, torch.complex128]
+ALL = [*NUMBERS, *COMPLEX, torch.bool]
 COUNT = 12
 
 
 def values(rank, dtype, count=COUNT):
     """Small numbers that differ by rank, whose sums are exact in every type."""
     numbers = (torch.arange(count) * 3 + rank * 2) % 5
-    return (numbers % 2).to(dtype) if dtype is torch.bool else numbers.to(dtype)
+    if dtype is torch.bool:
+        return (numbers % 2).to(dtype)
+    return numbers.to(dtype) + 1j * (numbers - 2) if dtype in COMPLEX else numbers.to(dtype)
 
 
 def stacked(size, dtype, count=COUNT):
@@ -50,8 +55,11 @@ def reduced(size, dtype, op, count=COUNT):
 def _reductions(dtype):
     if dtype is torch.bool:
         return [ReduceOp.BAND, ReduceOp.BOR, ReduceOp.BXOR]
+    if dtype in COMPLEX:
+        return [ReduceOp.SUM, ReduceOp.AVG]
     common = [ReduceOp.SUM, ReduceOp.PRODUCT, ReduceOp.MIN, ReduceOp.MAX]
-    return [*common, ReduceOp.AVG] if dtype in FLOATS else [*common, ReduceOp.BXOR]
+    bitwise = [ReduceOp.BAND, ReduceOp.BOR, ReduceOp.BXOR]
+    return [*common, ReduceOp.AVG] if dtype in FLOATS else [*common, *bitwise]
 
 
 def all_reduce(rank, size):
@@ -392,3 +400,21 @@ CASES = [
     coalesced_operations,
     functional_collectives,
 ]
+
+
+def run_all(rank, size):
+    """Run all cases; give what went wrong, by name."""
+    import spark_collectives
+
+    outcomes = {}
+    for case in CASES:
+        try:
+            case(rank, size)
+        except spark_collectives.CollectiveError as e:
+            # The group has ended, and with it the cases.
+            raise RuntimeError(f"{case.__name__} has ended the group: {e}") from e
+        except Exception:
+            outcomes[case.__name__] = traceback.format_exc()
+        # Who receives from whoever sends must not get messages of the next case.
+        dist.barrier()
+    return outcomes
