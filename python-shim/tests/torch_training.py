@@ -128,3 +128,8 @@ def losses_of_one_process():
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     images, labels = samples(64).tensors
     return train(model, [(images.flatten(1), labels)] * 5, optimizer)
+
+
+def several(rank, size, wanted):
+    """Run several of these functions, given as (name, arguments); give what each gives."""
+    return {each: globals()[each[0]](rank, size, *each[1]) for each in wanted}
