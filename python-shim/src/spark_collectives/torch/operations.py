@@ -316,7 +316,7 @@ class Operations:
     ) -> SparkWork:
         # A message may be waited for while collectives come and go.
         completions = Completions("collectives-torch-message") if own_thread else self._completions
-        made = SparkWork(works, result, completions, f"{description} of {self.group!r}")
+        made = SparkWork(works, result, completions, description, self.group)
         if self._coalesced is not None:
             self._coalesced.append(made)
         return made

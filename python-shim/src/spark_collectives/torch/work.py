@@ -15,6 +15,7 @@ from ..work import Work
 
 _NO_TIMEOUT = timedelta(0)
 _LINGER_SECONDS = 5.0
+_making_futures = threading.Lock()
 
 
 def seconds(timeout: Any) -> Optional[float]:
@@ -74,16 +75,18 @@ class SparkWork(TorchWork):  # type: ignore[misc]
         result: List[torch.Tensor],
         completions: Completions,
         description: str = "",
+        group: Any = None,
     ) -> None:
         super().__init__()
         self._works = works
         self._result = result
         self._completions = completions
         self._description = description
-        self._lock = threading.Lock()
+        self._group = group
+        # Of works whose future is asked for; few are, and making an event takes microseconds.
         self._future: Any = None
         self._source: Any = None
-        self._finished = threading.Event()
+        self._finished: Any = None
         self._error: Optional[BaseException] = None
 
     def wait(self, timeout: timedelta = _NO_TIMEOUT) -> bool:
@@ -102,14 +105,14 @@ class SparkWork(TorchWork):  # type: ignore[misc]
 
     def _too_late(self, limit: Optional[float]) -> Exception:
         return CollectiveTimeoutError(
-            f"{self._description} is not done after {limit:g} s of waiting; it goes on, and can be "
-            "waited for again"
+            f"{self._description} of {self._group!r} is not done after {limit:g} s of waiting; it "
+            "goes on, and can be waited for again"
         )
 
     def is_completed(self) -> bool:
         """Say whether the operation is done, well or not."""
         if self._future is not None:
-            return self._finished.is_set()
+            return bool(self._finished.is_set())
         return all(work.is_completed() for work in self._works)
 
     def is_success(self) -> bool:
@@ -138,11 +141,12 @@ class SparkWork(TorchWork):  # type: ignore[misc]
 
     def get_future(self) -> Any:
         """Give a future of the list of result tensors."""
-        with self._lock:
+        with _making_futures:
             if self._future is None:
                 # An exception that is set in a future of torch is a value to those in C++ who wait
                 # for it, such as the reducer of DistributedDataParallel. What a callback raises is
                 # an error to them, too.
+                self._finished = threading.Event()
                 self._source = torch.futures.Future()
                 self._future = self._source.then(self._outcome)
                 if self._works:
