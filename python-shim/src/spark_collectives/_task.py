@@ -128,9 +128,9 @@ def connect() -> Task:
         if _current is not None and _current.attempt == attempt:
             if _current._closed:
                 raise errors.GroupClosedError(
-                    "The groups of this task were destroyed, or the task has ended, and a task joins "
-                    "its world group once: call destroy_process_group() at the end only, and "
-                    "new_group() for more groups"
+                    "The groups of this task were destroyed, or the task has ended, and a task "
+                    "joins its world group once: call destroy_process_group() at the end only, "
+                    "and new_group() for more groups"
                 )
             return _current
         if _current is not None:
