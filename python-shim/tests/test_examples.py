@@ -61,23 +61,23 @@ def percentage(output):
     return float(re.search(r": ([\d.]+)%$", output, re.MULTILINE).group(1))
 
 
-def test_the_network_learns_digits():
+def test_the_network_learns_digits(program):
     pytest.importorskip("torch", reason="torch is not installed")
-    path = str(EXAMPLES / "python" / "train_network.py")
-    arguments = ["--master", "local[2]", "--ranks", "2", "--epochs", "6"]
-    output = run([sys.executable, path, *arguments], EXAMPLES)
-    losses = [float(each) for each in re.findall(r"loss ([\d.]+)", output)]
-    assert len(losses) == 6
-    assert losses[-1] < losses[0] / 3
-    assert percentage(output) > 90
+    assert percentage(program("train_network.py", "--epochs", "6")) > 90
 
 
 def test_k_means_finds_digits(program):
     assert percentage(program("k_means.py")) > 60
 
 
-def test_logistic_regression_learns_digits(program):
-    assert percentage(program("logistic_regression.py", "--steps", "100")) > 90
+def test_logistic_regression_learns_digits_in_a_session_of_its_own():
+    path = str(EXAMPLES / "python" / "logistic_regression.py")
+    arguments = ["--master", "local[2]", "--ranks", "2", "--steps", "100"]
+    output = run([sys.executable, path, *arguments], EXAMPLES)
+    losses = [float(each) for each in re.findall(r"loss ([\d.]+)", output)]
+    assert len(losses) > 2
+    assert losses[-1] < losses[0] / 3
+    assert percentage(output) > 90
 
 
 def test_both_backends_are_timed(program):

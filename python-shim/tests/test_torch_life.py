@@ -9,14 +9,50 @@ import pytest
 pytest.importorskip("torch", reason="torch is not installed: pip install spark-collectives[torch]")
 
 
-def _fail(rank, folder, prepare):
-    """Rank 1 fails; each other writes what it is told in the operation."""
+def _all_reduce(group):
+    import torch
     import torch.distributed as dist
 
-    operation = prepare()
-    dist.barrier()
+    return lambda: dist.all_reduce(torch.ones(1000), group=group)
+
+
+def _all_reduce_later(group):
+    import torch
+    import torch.distributed as dist
+
+    return lambda: dist.all_reduce(torch.ones(1000), group=group, async_op=True).get_future().wait()
+
+
+def _backward(group):
+    import torch
+    from torch.nn.parallel import DistributedDataParallel
+
+    model = DistributedDataParallel(torch.nn.Linear(3, 2), process_group=group)
+    loss = model(torch.ones(1, 3)).sum()
+
+    def backward():
+        loss.backward()
+        assert model is not None  # it lives until then, and with it its hooks
+
+    return backward
+
+
+#: What each rank does with rank 1, in a group of the two, when that fails.
+WAYS = {0: _all_reduce, 2: _all_reduce_later, 3: _backward}
+
+
+def _fail(rank, folder):
+    """Rank 1 fails; each other writes what it is told in its operation."""
+    import torch.distributed as dist
+
+    groups = {other: dist.new_group(sorted((1, other))) for other in WAYS}
     if rank == 1:
+        for other, prepare in WAYS.items():
+            prepare(groups[other])
+        dist.barrier()
         raise ValueError("this rank has had enough")
+    operation = WAYS[rank](groups[rank])
+    dist.barrier()
     start = time.monotonic()
     try:
         operation()
@@ -36,36 +72,7 @@ def _await_all_others(folder):
         time.sleep(0.05)
 
 
-def _all_reduce():
-    import torch
-    import torch.distributed as dist
-
-    return lambda: dist.all_reduce(torch.ones(1000))
-
-
-def _all_reduce_later():
-    import torch
-    import torch.distributed as dist
-
-    return lambda: dist.all_reduce(torch.ones(1000), async_op=True).get_future().wait()
-
-
-def _backward():
-    import torch
-    from torch.nn.parallel import DistributedDataParallel
-
-    model = DistributedDataParallel(torch.nn.Linear(3, 2))
-    loss = model(torch.ones(1, 3)).sum()
-
-    def backward():
-        loss.backward()
-        assert model is not None  # it lives until then, and with it its hooks
-
-    return backward
-
-
-@pytest.mark.parametrize("prepare", [_all_reduce, _all_reduce_later, _backward])
-def test_the_failure_of_a_rank_is_told_to_all_others(spark, tmp_path, prepare):
+def test_the_failure_of_a_rank_is_told_to_all_others(spark, tmp_path):
     folder = str(tmp_path)
 
     def task(_rows):
@@ -75,7 +82,7 @@ def test_the_failure_of_a_rank_is_told_to_all_others(spark, tmp_path, prepare):
 
         dist.init_process_group("spark")
         try:
-            _fail(dist.get_rank(), folder, prepare)
+            _fail(dist.get_rank(), folder)
         finally:
             dist.destroy_process_group()
         yield True
@@ -83,6 +90,7 @@ def test_the_failure_of_a_rank_is_told_to_all_others(spark, tmp_path, prepare):
     job = spark.sparkContext.parallelize(range(4), 4).barrier().mapPartitions(task)
     with pytest.raises(Exception, match="this rank has had enough"):
         job.collect()
+    _await_all_others(folder)
     told = {path.stem: json.loads(path.read_text()) for path in tmp_path.glob("*.json")}
     assert sorted(told) == ["0", "2", "3"]
     for each in told.values():
