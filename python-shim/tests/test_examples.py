@@ -103,7 +103,7 @@ def test_notebooks_are_as_new_as_their_sources(convert):
         assert written == text, f"{name}: run examples/notebooks/convert.py"
 
 
-def test_the_notebook_of_jupyter_runs_and_draws_its_curve(tmp_path):
+def test_the_notebook_of_jupyter_runs_and_draws_its_curve(monkeypatch):
     pytest.importorskip("torch", reason="torch is not installed")
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     nbformat = pytest.importorskip("nbformat", reason="nbclient is not installed")
@@ -111,6 +111,10 @@ def test_the_notebook_of_jupyter_runs_and_draws_its_curve(tmp_path):
     pytest.importorskip("ipykernel", reason="ipykernel is not installed")
     folder = EXAMPLES / "notebooks"
     notebook = nbformat.read(folder / "digits.ipynb", as_version=4)
+    # Its own session; only torch is imported before its workers are forked, see the daemon.
+    monkeypatch.setenv("PYTHONPATH", os.path.dirname(__file__))
+    conf = "--conf spark.python.daemon.module=preloading_daemon --conf spark.ui.enabled=false"
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", f"{conf} pyspark-shell")
     client = nbclient.NotebookClient(
         notebook, timeout=300, resources={"metadata": {"path": str(folder)}}
     )
