@@ -1,7 +1,8 @@
 """Times all-reduce of torch tensors in PySpark barrier tasks, with the backends spark and gloo.
 
-The same ranks run the same loop with both backends in turn, several times over. A time is that of
-the slowest rank; what is printed is the median over the rounds.
+The same ranks have a group of each, and use them in turn, size by size and several times over. A
+time is that of the slowest rank; what is printed is the median over the rounds, of which a first
+one, in which the JVMs still compile, does not count.
 
     python examples/python/compare_with_gloo.py
 """
@@ -27,36 +28,39 @@ def measure(sizes, rounds, seconds):
 
     torch.set_num_threads(1)
 
+    dist.init_process_group("spark")
+    gloo = dist.new_group(backend="gloo")
+    # What makes the tensor, and the group that reduces it; None is the default group.
+    kinds = {
+        "gloo": (torch.ones, gloo),
+        "spark": (torch.ones, None),
+        "spark, shared": (lambda n: spark_collectives.torch.empty(n).fill_(1), None),
+    }
+
     def slowest(value):
         result = torch.tensor([value], dtype=torch.float64)
         dist.all_reduce(result, op=dist.ReduceOp.MAX)
         return float(result)
 
-    def time_of(tensor, repeats):
-        dist.barrier()
+    def time_of(tensor, group, repeats):
+        dist.barrier(group=group)
         begin = time.perf_counter()
         for _ in range(repeats):
-            dist.all_reduce(tensor, op=dist.ReduceOp.MAX)
+            # MAX leaves the ones as they are, however often it is repeated.
+            dist.all_reduce(tensor, op=dist.ReduceOp.MAX, group=group)
         return slowest((time.perf_counter() - begin) / repeats)
 
-    for round_ in range(rounds):
-        for backend in ("spark", "gloo"):
-            dist.init_process_group(backend)
-            kinds = [(backend, torch.ones)]
-            if backend == "spark":
-                kinds.append(("spark, shared", lambda n: spark_collectives.torch.empty(n).fill_(1)))
-            for kind, make in kinds:
-                for size in sizes:
-                    # MAX leaves the ones as they are, however often it is repeated.
-                    tensor = make(size // 4)
-                    time_of(tensor, 3)
-                    # As many as take the time that was asked for, the same on all ranks.
-                    estimate = time_of(tensor, 5)
-                    repeats = max(5, min(5000, int(seconds / estimate)))
-                    taken = time_of(tensor, repeats)
-                    if dist.get_rank() == 0:
-                        yield round_, kind, size, taken
-            dist.destroy_process_group()
+    for round_ in range(rounds + 1):
+        for size in sizes:
+            for kind, (make, group) in kinds.items():
+                tensor = make(size // 4)
+                # As many as take the time that was asked for, the same on all ranks.
+                estimate = time_of(tensor, group, 5)
+                repeats = max(5, min(5000, int(seconds / estimate)))
+                taken = time_of(tensor, group, repeats)
+                if round_ > 0 and dist.get_rank() == 0:
+                    yield round_, kind, size, taken
+    dist.destroy_process_group()
 
 
 def main():
