@@ -81,9 +81,8 @@ def main():
     print(
         f"All-reduce of float32, {arguments.ranks} ranks, microseconds, median of {rounds} rounds"
     )
-    print(
-        f"{'bytes':>10} {'gloo':>10} {'spark':>10} {'shared':>10} {'gloo/spark':>11} {'gloo/shared':>12}"
-    )
+    names = ("gloo", "spark", "shared")
+    print(f"{'bytes':>10}", *(f"{name:>10}" for name in names), " gloo/spark  gloo/shared")
     for size in sizes:
         median = {
             kind: statistics.median(t for _, k, s, t in rows if (k, s) == (kind, size)) * 1e6
