@@ -18,6 +18,7 @@ import org.sparkcollectives.store.Store;
  * @param configuration where settings are looked up
  * @param operations takes the backend's own operations into the group's sequence and life
  * @param context what hosts the rank
+ * @param host the group's backend for host memory, closed by the group
  */
 public record BackendContext(
     String groupName,
@@ -29,4 +30,5 @@ public record BackendContext(
     GroupOptions options,
     Configuration configuration,
     BackendOperations operations,
-    RankContext context) {}
+    RankContext context,
+    HostBackend host) {}

@@ -17,6 +17,12 @@ public final class BackendRegistry {
   /** The backend for host memory: heap, shared memory, TCP over Netty. */
   public static final String NETTY = "netty";
 
+  /**
+   * What {@value #NETTY} means for tensors of a GPU, where a jar on the class path provides it:
+   * they are copied to host memory and back.
+   */
+  public static final String NETTY_ON_GPU = "netty-cuda";
+
   private static final Map<String, BackendProvider> REGISTERED = new ConcurrentHashMap<>();
 
   private BackendRegistry() {}

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.object.KryoObjectCodec;
@@ -93,6 +94,14 @@ public interface RankContext {
    */
   default Store checkpoints(Store store) {
     return store.withPrefix("collectives-checkpoints");
+  }
+
+  /**
+   * The GPUs that were given to the rank, as Spark addresses them: numbers of the host's, or UUIDs.
+   * Empty where nobody gives any.
+   */
+  default List<String> gpuAddresses() {
+    return List.of();
   }
 
   /** Where this rank's settings are looked up. */

@@ -16,6 +16,7 @@ import org.sparkcollectives.BackendOperations;
 import org.sparkcollectives.BackendRegistry;
 import org.sparkcollectives.Device;
 import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.HostBackend;
 import org.sparkcollectives.RankContext;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.transport.Endpoint;
@@ -43,7 +44,7 @@ final class Backends implements AutoCloseable {
    */
   static Backends of(
       BackendConfig config,
-      Backend netty,
+      HostBackend netty,
       Membership members,
       Store groupStore,
       GroupOptions options,
@@ -72,7 +73,8 @@ final class Backends implements AutoCloseable {
                                 options,
                                 context.configuration(),
                                 operations,
-                                context)));
+                                context,
+                                netty)));
         byDevice.put(each.getKey(), backend);
       }
       backends = new Backends(members.name(), new ArrayList<>(byName.values()), byDevice, netty);
@@ -95,15 +97,25 @@ final class Backends implements AutoCloseable {
   }
 
   private static Map<Device.Type, String> expand(BackendConfig config) {
-    if (config.everywhere().isEmpty()) {
-      config.byDevice().forEach(Backends::requireDevice);
-      return config.byDevice();
-    }
     Map<Device.Type, String> expanded = new EnumMap<>(Device.Type.class);
+    if (config.everywhere().isEmpty()) {
+      config.byDevice().forEach((type, name) -> expanded.put(type, providerOn(type, name)));
+      expanded.forEach(Backends::requireDevice);
+      return expanded;
+    }
     for (Device.Type type : deviceTypes(config.everywhere())) {
       expanded.put(type, config.everywhere());
     }
     return expanded;
+  }
+
+  /** For tensors of a GPU {@code netty} is another provider, which goes by way of the host. */
+  private static String providerOn(Device.Type type, String name) {
+    return type == Device.Type.CUDA
+            && name.equals(BackendRegistry.NETTY)
+            && BackendRegistry.names().contains(BackendRegistry.NETTY_ON_GPU)
+        ? BackendRegistry.NETTY_ON_GPU
+        : name;
   }
 
   private static void requireDevice(Device.Type type, String name) {
@@ -114,7 +126,10 @@ final class Backends implements AutoCloseable {
               + " does not work on tensors of "
               + label(type)
               + ", only of "
-              + deviceTypes(name).stream().map(Backends::label).toList());
+              + deviceTypes(name).stream().map(Backends::label).toList()
+              + (type == Device.Type.CUDA && name.equals(BackendRegistry.NETTY)
+                  ? "; with the jar spark-collectives-gpu on the class path it does"
+                  : ""));
     }
   }
 

@@ -10,7 +10,9 @@ import java.util.function.Consumer;
 import org.sparkcollectives.Backend;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.DebugLevel;
+import org.sparkcollectives.HostBackend;
 import org.sparkcollectives.OpType;
+import org.sparkcollectives.OperationStage;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.SharedMemory;
 import org.sparkcollectives.SparseTensor;
@@ -23,7 +25,17 @@ import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.Lane;
 
 /** Collectives and messages in host memory, over the heap and over Netty. */
-final class NettyBackend implements Backend {
+final class NettyBackend implements HostBackend {
+
+  /** Nothing. */
+  private static final OperationStage NO_STAGE =
+      new OperationStage() {
+        @Override
+        public void before() {}
+
+        @Override
+        public void after() {}
+      };
 
   private final GroupLife life;
   private final Channel channel;
@@ -36,6 +48,8 @@ final class NettyBackend implements Backend {
 
   /** Of the call that all operations are parts of; null if each is a call of its own. */
   private final Duration callTimeout;
+
+  private final OperationStage stage;
 
   /**
    * Of parts that are ready to use.
@@ -63,9 +77,10 @@ final class NettyBackend implements Backend {
     this.algorithms = new AlgorithmSelector(costs);
     this.check = debugLevel == DebugLevel.DETAIL ? new FingerprintCheck(algorithms) : null;
     this.callTimeout = null;
+    this.stage = NO_STAGE;
   }
 
-  private NettyBackend(NettyBackend other, Duration callTimeout) {
+  private NettyBackend(NettyBackend other, Duration callTimeout, OperationStage stage) {
     this.life = other.life;
     this.channel = other.channel;
     this.lane = other.lane;
@@ -75,6 +90,7 @@ final class NettyBackend implements Backend {
     this.algorithms = other.algorithms;
     this.check = other.check;
     this.callTimeout = callTimeout;
+    this.stage = stage;
   }
 
   /** Where tensors are allocated. */
@@ -91,7 +107,12 @@ final class NettyBackend implements Backend {
 
   @Override
   public Backend withinCall(Duration timeout) {
-    return new NettyBackend(this, timeout);
+    return new NettyBackend(this, timeout, stage);
+  }
+
+  @Override
+  public Backend around(OperationStage surrounding) {
+    return new NettyBackend(this, callTimeout, surrounding);
   }
 
   private TimeLimit limit(Duration timeout) {
@@ -343,6 +364,7 @@ final class NettyBackend implements Backend {
       Consumer<Lane> algorithm) {
     boolean done = false;
     try {
+      stage.before();
       if (check != null) {
         check.compare(
             lane,
@@ -353,6 +375,7 @@ final class NettyBackend implements Backend {
       }
       lane.begin(description.header(number));
       algorithm.accept(lane);
+      stage.after();
       done = true;
     } finally {
       if (!done) {

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /** A program of the tests in a JVM of its own, with their class path. Killed if it is left. */
@@ -30,6 +31,13 @@ public final class ForkedJvm implements AutoCloseable {
   /** Starts the main method of {@code main} in a JVM with {@code options}. */
   public static ForkedJvm start(List<String> options, Class<?> main, String... arguments)
       throws IOException {
+    return start(Map.of(), options, main, arguments);
+  }
+
+  /** Starts the main method of {@code main} in a JVM with more in its environment. */
+  public static ForkedJvm start(
+      Map<String, String> environment, List<String> options, Class<?> main, String... arguments)
+      throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(options);
@@ -37,12 +45,10 @@ public final class ForkedJvm implements AutoCloseable {
     command.addAll(List.of(arguments));
     Path output = Files.createTempFile("forked-", ".log");
     output.toFile().deleteOnExit();
-    Process process =
-        new ProcessBuilder(command)
-            .redirectErrorStream(true)
-            .redirectOutput(output.toFile())
-            .start();
-    return new ForkedJvm(process, output);
+    ProcessBuilder builder =
+        new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile());
+    builder.environment().putAll(environment);
+    return new ForkedJvm(builder.start(), output);
   }
 
   /** What it has printed so far. */

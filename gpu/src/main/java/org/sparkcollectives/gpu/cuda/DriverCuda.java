@@ -222,7 +222,10 @@ public final class DriverCuda implements Cuda {
         JCudaDriver.cuMemHostAlloc(pointer, bytes, PORTABLE));
     long address = DriverHandles.of(pointer);
     hostMemory.put(address, pointer);
-    return new HostMemory(address, pointer.getByteBuffer(0, bytes).order(ByteOrder.nativeOrder()));
+    // A buffer that is a view of no other: as long as it is reachable, so is one of its views.
+    return new HostMemory(
+        address,
+        new com.sun.jna.Pointer(address).getByteBuffer(0, bytes).order(ByteOrder.nativeOrder()));
   }
 
   @Override

@@ -1,5 +1,6 @@
 package org.sparkcollectives.gpu.cuda;
 
+import java.lang.ref.Cleaner;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
@@ -43,20 +44,50 @@ public final class PinnedBuffer implements AutoCloseable {
     return memory.buffer().capacity();
   }
 
-  /** Frees it; idempotent. */
-  @Override
-  public void close() {
-    synchronized (this) {
-      if (closed) {
-        return;
-      }
-      closed = true;
+  /**
+   * Leaves it to the garbage collector, in place of {@link #close}: freed once no view of it is
+   * reachable any more.
+   *
+   * @param cleaner whose thread frees it
+   * @param then run after that
+   */
+  public void closeWhenUnreachable(Cleaner cleaner, Runnable then) {
+    if (!beginClose()) {
+      return;
     }
+    CudaDevice owner = device;
+    HostMemory address = new HostMemory(memory.address(), null);
+    cleaner.register(
+        memory.buffer(),
+        () -> {
+          try {
+            free(owner, address);
+          } finally {
+            then.run();
+          }
+        });
+  }
+
+  private synchronized boolean beginClose() {
+    boolean first = !closed;
+    closed = true;
+    return first;
+  }
+
+  private static void free(CudaDevice device, HostMemory memory) {
     long previous = device.enter();
     try {
       device.cuda().freeHost(memory);
     } finally {
       device.leave(previous);
+    }
+  }
+
+  /** Frees it; idempotent. */
+  @Override
+  public void close() {
+    if (beginClose()) {
+      free(device, memory);
     }
   }
 }

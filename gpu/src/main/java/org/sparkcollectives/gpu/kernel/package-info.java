@@ -1,0 +1,5 @@
+/**
+ * Arithmetic on a GPU: reductions, conversions and the search for NaN, as kernels that are compiled
+ * when the library is made and travel in its jar.
+ */
+package org.sparkcollectives.gpu.kernel;

@@ -1,0 +1,217 @@
+package org.sparkcollectives.gpu.staged;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import org.sparkcollectives.Backend;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.HostBackend;
+import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.SparseTensor;
+import org.sparkcollectives.Tensor;
+import org.sparkcollectives.Work;
+
+/**
+ * Collectives and messages on tensors of a GPU by way of host memory: copied there, carried out by
+ * the group's backend for host memory, copied back.
+ *
+ * <p>An operation begins when what was put into the caller's current stream before it is done. All
+ * types and reductions of the host are there, sparse tensors and tags too, and any number of ranks
+ * may share a GPU. What reads a message's or a sparse tensor's elements blocks until they are
+ * copied; other operations return at once. An operation is done when the results are on the GPU, so
+ * {@link Work#synchronize} waits on the host.
+ */
+final class StagedBackend implements Backend {
+
+  private final String name;
+  private final HostBackend host;
+  private final StagingArea area;
+
+  StagedBackend(String name, HostBackend host, StagingArea area) {
+    this.name = name;
+    this.host = host;
+    this.area = area;
+  }
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  /** Has the host carry out a collective on the host's tensors of a staging. */
+  private Work collective(Staging staging, List<Tensor> outputs, Function<Backend, Work> call) {
+    Work work;
+    try {
+      work = call.apply(host.around(staging.begun()));
+    } catch (RuntimeException e) {
+      staging.ended(e);
+      throw e;
+    }
+    return ending(work, staging, outputs);
+  }
+
+  private Work ending(Work work, Staging staging, List<Tensor> outputs) {
+    work.future().whenComplete((tensors, cause) -> staging.ended(cause));
+    return new StagedWork(work, outputs, area.device());
+  }
+
+  private Staging staging(String operation) {
+    return new Staging(area, operation);
+  }
+
+  @Override
+  public Work broadcast(Tensor tensor, int root, Duration timeout) {
+    Staging staging = staging("broadcast");
+    Tensor own = staging.update(tensor);
+    return collective(staging, List.of(tensor), on -> on.broadcast(own, root, timeout));
+  }
+
+  @Override
+  public Work allReduce(Tensor tensor, ReduceOp op, Duration timeout) {
+    Staging staging = staging("all-reduce");
+    Tensor own = staging.update(tensor);
+    return collective(staging, List.of(tensor), on -> on.allReduce(own, op, timeout));
+  }
+
+  @Override
+  public Work allReduce(SparseTensor tensor, Duration timeout) {
+    Staging staging = staging("all-reduce-sparse");
+    Tensor indices = staging.read(tensor.indices());
+    Tensor values = staging.read(tensor.values());
+    // A sparse tensor looks at its indices when it is made.
+    staging.begun().before();
+    SparseTensor own = SparseTensor.of(tensor.shape(), indices, values);
+    return ending(host.allReduce(own, timeout), staging, List.of());
+  }
+
+  @Override
+  public Work allReduceCoalesced(List<Tensor> tensors, ReduceOp op, Duration timeout) {
+    Staging staging = staging("all-reduce-coalesced");
+    List<Tensor> own = tensors.stream().<Tensor>map(staging::update).toList();
+    return collective(staging, tensors, on -> on.allReduceCoalesced(own, op, timeout));
+  }
+
+  @Override
+  public Work reduce(Tensor tensor, ReduceOp op, int root, Duration timeout) {
+    Staging staging = staging("reduce");
+    // Elsewhere than at the root what comes back is what was given.
+    Tensor own = staging.update(tensor);
+    return collective(staging, List.of(tensor), on -> on.reduce(own, op, root, timeout));
+  }
+
+  @Override
+  public Work allGather(Tensor output, Tensor input, Duration timeout) {
+    Staging staging = staging("all-gather");
+    Tensor from = staging.read(input);
+    Tensor to = staging.write(output);
+    return collective(staging, List.of(output), on -> on.allGather(to, from, timeout));
+  }
+
+  @Override
+  public Work allGather(List<Tensor> outputs, Tensor input, Duration timeout) {
+    Staging staging = staging("all-gather");
+    Tensor from = staging.read(input);
+    List<Tensor> to = staging.writeAll(outputs);
+    return collective(staging, outputs, on -> on.allGather(to, from, timeout));
+  }
+
+  @Override
+  public Work reduceScatter(Tensor output, Tensor input, ReduceOp op, Duration timeout) {
+    Staging staging = staging("reduce-scatter");
+    Tensor from = staging.read(input);
+    Tensor to = staging.write(output);
+    return collective(staging, List.of(output), on -> on.reduceScatter(to, from, op, timeout));
+  }
+
+  @Override
+  public Work reduceScatter(Tensor output, List<Tensor> inputs, ReduceOp op, Duration timeout) {
+    Staging staging = staging("reduce-scatter");
+    List<Tensor> from = staging.readAll(inputs);
+    Tensor to = staging.write(output);
+    return collective(staging, List.of(output), on -> on.reduceScatter(to, from, op, timeout));
+  }
+
+  @Override
+  public Work gather(List<Tensor> outputs, Tensor input, int root, Duration timeout) {
+    Staging staging = staging("gather");
+    Tensor from = staging.read(input);
+    List<Tensor> to = staging.writeAll(outputs);
+    return collective(staging, outputs, on -> on.gather(to, from, root, timeout));
+  }
+
+  @Override
+  public Work scatter(Tensor output, List<Tensor> inputs, int root, Duration timeout) {
+    Staging staging = staging("scatter");
+    List<Tensor> from = staging.readAll(inputs);
+    Tensor to = staging.write(output);
+    return collective(staging, List.of(output), on -> on.scatter(to, from, root, timeout));
+  }
+
+  @Override
+  public Work allToAll(Tensor output, Tensor input, Duration timeout) {
+    Staging staging = staging("all-to-all");
+    Tensor from = staging.read(input);
+    Tensor to = staging.write(output);
+    return collective(staging, List.of(output), on -> on.allToAll(to, from, timeout));
+  }
+
+  @Override
+  public Work allToAll(List<Tensor> outputs, List<Tensor> inputs, Duration timeout) {
+    Staging staging = staging("all-to-all");
+    List<Tensor> from = staging.readAll(inputs);
+    List<Tensor> to = staging.writeAll(outputs);
+    return collective(staging, outputs, on -> on.allToAll(to, from, timeout));
+  }
+
+  /** Done once all that was put into each rank's stream before is. */
+  @Override
+  public Work barrier(Duration timeout) {
+    return collective(staging("barrier"), List.of(), on -> on.barrier(timeout));
+  }
+
+  @Override
+  public Work send(Tensor tensor, int destination, int tag, Duration timeout) {
+    Staging staging = staging("send");
+    Tensor own = staging.read(tensor);
+    staging.begun().before();
+    return ending(host.send(own, destination, tag, timeout), staging, List.of());
+  }
+
+  @Override
+  public Work recv(Tensor tensor, int source, int tag, Duration timeout) {
+    return receiving("recv", tensor, own -> host.recv(own, source, tag, timeout));
+  }
+
+  @Override
+  public Work recvAny(Tensor tensor, int tag, Duration timeout) {
+    return receiving("recv-any", tensor, own -> host.recvAny(own, tag, timeout));
+  }
+
+  private Work receiving(String operation, Tensor tensor, Function<Tensor, Work> receive) {
+    Staging staging = staging(operation);
+    Tensor own = staging.write(tensor);
+    staging.begun();
+    Work work = receive.apply(own);
+    CompletableFuture<List<Tensor>> copied =
+        work.future()
+            .thenApplyAsync(
+                received -> {
+                  staging.before();
+                  staging.after();
+                  return List.of(tensor);
+                },
+                area.copier());
+    return new StagedReceive(work, copied.whenComplete((tensors, cause) -> staging.ended(cause)));
+  }
+
+  @Override
+  public Tensor allocate(DType dtype, long count) {
+    return area.allocate(dtype, count);
+  }
+
+  @Override
+  public void close() {
+    area.close();
+  }
+}

@@ -1,0 +1,59 @@
+package org.sparkcollectives.gpu.staged;
+
+import java.util.Set;
+import java.util.function.Supplier;
+import org.sparkcollectives.Backend;
+import org.sparkcollectives.BackendContext;
+import org.sparkcollectives.BackendProvider;
+import org.sparkcollectives.BackendRegistry;
+import org.sparkcollectives.Device;
+import org.sparkcollectives.gpu.GpuChoice;
+import org.sparkcollectives.gpu.cuda.Cuda;
+import org.sparkcollectives.gpu.cuda.DriverCuda;
+
+/**
+ * What {@code cuda:netty} means. The CUDA driver is loaded when the first such group is made, never
+ * before; NCCL is not needed.
+ */
+public final class StagedBackendProvider implements BackendProvider {
+
+  private final String name;
+  private final Supplier<Cuda> cuda;
+
+  /** As {@link java.util.ServiceLoader} makes it. */
+  public StagedBackendProvider() {
+    this(BackendRegistry.NETTY_ON_GPU, DriverCuda::load);
+  }
+
+  /**
+   * Over a driver of one's own.
+   *
+   * @param name under which groups ask for it
+   */
+  public StagedBackendProvider(String name, Supplier<Cuda> cuda) {
+    this.name = name;
+    this.cuda = cuda;
+  }
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  @Override
+  public Set<Device.Type> deviceTypes() {
+    return Set.of(Device.Type.CUDA);
+  }
+
+  @Override
+  public Backend create(BackendContext group) {
+    return new StagedBackend(
+        name,
+        group.host(),
+        new StagingArea(
+            GpuChoice.among(cuda.get()).of(group.context()),
+            group.operations(),
+            group.options().nanCheck(),
+            group.groupName()));
+  }
+}

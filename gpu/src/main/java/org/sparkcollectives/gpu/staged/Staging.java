@@ -1,0 +1,200 @@
+package org.sparkcollectives.gpu.staged;
+
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+import org.sparkcollectives.OperationStage;
+import org.sparkcollectives.Tensor;
+import org.sparkcollectives.debug.NanCheck;
+import org.sparkcollectives.gpu.DeviceTensor;
+import org.sparkcollectives.gpu.cuda.Cuda;
+import org.sparkcollectives.gpu.cuda.CudaDevice;
+import org.sparkcollectives.gpu.cuda.CudaStream;
+import org.sparkcollectives.gpu.cuda.PinnedBuffer;
+import org.sparkcollectives.tensor.HostTensor;
+
+/**
+ * The way of one operation's tensors to host memory and back.
+ *
+ * <p>The copies to the host are put into a stream at the call, behind what the caller's current
+ * stream has then; in the operation's turn the thread that runs it awaits them. The copies back are
+ * awaited before the operation is done, so that whoever sees it done may use the tensors in any
+ * stream.
+ */
+final class Staging implements OperationStage {
+
+  /** A tensor and its place in host memory. */
+  private record Pair(DeviceTensor tensor, PinnedBuffer buffer) {}
+
+  private final StagingArea area;
+  private final String operation;
+  private final List<Pair> all = new ArrayList<>();
+  private final List<Pair> results = new ArrayList<>();
+  private final List<HostTensor> given = new ArrayList<>();
+  private long copied;
+
+  /** Begins behind what is in the caller's current stream. */
+  Staging(StagingArea area, String operation) {
+    this.area = area;
+    this.operation = operation;
+    onDevice(
+        () -> {
+          CudaDevice device = area.device();
+          long called = area.events().take();
+          device.cuda().recordEvent(called, CudaStream.current(device).handle());
+          device.cuda().streamWaitEvent(area.in().handle(), called);
+          // The stream has been told: the driver keeps what it needs of the event.
+          area.events().giveBack(called);
+        });
+  }
+
+  /** Makes the area's device that of the thread. */
+  private void onDevice(Runnable calls) {
+    long previous = area.device().enter();
+    try {
+      calls.run();
+    } finally {
+      area.device().leave(previous);
+    }
+  }
+
+  /** A tensor that the operation reads. */
+  HostTensor read(Tensor tensor) {
+    Pair pair = place(tensor);
+    HostTensor host = host(pair);
+    if (host.count() > 0) {
+      onDevice(
+          () ->
+              cuda()
+                  .copyToHost(
+                      pair.buffer.address(),
+                      pair.tensor.address(),
+                      pair.tensor.byteSize(),
+                      area.in().handle()));
+      given.add(host);
+    }
+    return host;
+  }
+
+  /** Tensors that the operation reads. */
+  List<Tensor> readAll(List<Tensor> tensors) {
+    return tensors.stream().<Tensor>map(this::read).toList();
+  }
+
+  /** A tensor that the operation writes. */
+  HostTensor write(Tensor tensor) {
+    Pair pair = place(tensor);
+    results.add(pair);
+    return host(pair);
+  }
+
+  /** Tensors that the operation writes. */
+  List<Tensor> writeAll(List<Tensor> tensors) {
+    return tensors.stream().<Tensor>map(this::write).toList();
+  }
+
+  /** A tensor that the operation reads, then writes. */
+  HostTensor update(Tensor tensor) {
+    HostTensor host = read(tensor);
+    results.add(all.get(all.size() - 1));
+    return host;
+  }
+
+  private Pair place(Tensor tensor) {
+    DeviceTensor own = area.own(tensor);
+    if (own.byteSize() > Integer.MAX_VALUE) {
+      throw new IllegalArgumentException(
+          own
+              + " has "
+              + own.byteSize()
+              + " bytes; by way of the host an operation takes tensors of up to "
+              + Integer.MAX_VALUE
+              + ": use slices, or the backend nccl");
+    }
+    Pair pair = new Pair(own, area.pool().take((int) own.byteSize()));
+    all.add(pair);
+    return pair;
+  }
+
+  private static HostTensor host(Pair pair) {
+    return HostTensor.wrap(
+            pair.tensor.dtype(),
+            pair.buffer
+                .buffer()
+                .limit((int) pair.tensor.byteSize())
+                .slice()
+                .order(ByteOrder.nativeOrder()))
+        .reshape(pair.tensor.shape());
+  }
+
+  private Cuda cuda() {
+    return area.device().cuda();
+  }
+
+  /** All tensors are known. To be called once. */
+  Staging begun() {
+    onDevice(
+        () -> {
+          copied = area.events().take();
+          cuda().recordEvent(copied, area.in().handle());
+        });
+    return this;
+  }
+
+  @Override
+  public void before() {
+    onDevice(() -> area.await(copied, operation));
+    if (area.checksNumbers()) {
+      given.forEach(this::requireNumbers);
+    }
+  }
+
+  private void requireNumbers(HostTensor host) {
+    long place = NanCheck.first(host);
+    if (place >= 0) {
+      throw new IllegalArgumentException(
+          operation
+              + ": element "
+              + place
+              + " of "
+              + host
+              + " on "
+              + area.device().device()
+              + " is not a number (spark.collectives.nanCheck)");
+    }
+  }
+
+  @Override
+  public void after() {
+    onDevice(
+        () -> {
+          long done = area.events().take();
+          results.forEach(this::copyBack);
+          cuda().recordEvent(done, area.out().handle());
+          area.await(done, operation);
+          area.events().giveBack(done);
+        });
+  }
+
+  private void copyBack(Pair pair) {
+    if (pair.tensor.count() > 0) {
+      cuda()
+          .copyToDevice(
+              pair.tensor.address(),
+              pair.buffer.address(),
+              pair.tensor.byteSize(),
+              area.out().handle());
+    }
+  }
+
+  /** The operation has ended: nobody uses the buffers any more, unless it has failed. */
+  void ended(Throwable cause) {
+    List<PinnedBuffer> buffers = all.stream().map(Pair::buffer).toList();
+    if (cause == null) {
+      buffers.forEach(area.pool()::giveBack);
+    } else {
+      area.abandon(buffers);
+    }
+    onDevice(() -> area.events().giveBack(copied));
+  }
+}

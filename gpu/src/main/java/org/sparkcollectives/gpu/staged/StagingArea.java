@@ -1,0 +1,164 @@
+package org.sparkcollectives.gpu.staged;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.sparkcollectives.BackendOperations;
+import org.sparkcollectives.CollectiveException;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.Tensor;
+import org.sparkcollectives.gpu.DeviceTensor;
+import org.sparkcollectives.gpu.cuda.CudaDevice;
+import org.sparkcollectives.gpu.cuda.CudaStream;
+import org.sparkcollectives.gpu.cuda.EventCache;
+import org.sparkcollectives.gpu.cuda.PinnedBuffer;
+
+/**
+ * What the operations of a group share to copy between a GPU and host memory: a stream for each
+ * direction, because the bus works both ways at once, events, and pinned buffers.
+ *
+ * <p>Buffers of operations that failed are not used again, nor freed while anybody may still write
+ * into them: a thread of the network could. They, and with them the hold on the GPU, go when nobody
+ * can reach them.
+ */
+final class StagingArea implements AutoCloseable {
+
+  private static final long SPIN_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
+  private static final long PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(20);
+
+  private final CudaDevice device;
+  private final BackendOperations operations;
+  private final boolean checksNumbers;
+  private final CudaStream in;
+  private final CudaStream out;
+  private final EventCache events;
+  private final PinnedPool pool;
+  private final ThreadPoolExecutor copier;
+  private final List<DeviceTensor> allocated = new ArrayList<>();
+  private final DeviceHold hold;
+
+  /**
+   * Of a group on a GPU, which it will close.
+   *
+   * @param checksNumbers whether what is given to operations is searched for NaN
+   */
+  StagingArea(
+      CudaDevice device, BackendOperations operations, boolean checksNumbers, String group) {
+    this.device = device;
+    this.operations = operations;
+    this.checksNumbers = checksNumbers;
+    this.hold = new DeviceHold(device);
+    this.in = CudaStream.create(device, false);
+    this.out = CudaStream.create(device, false);
+    this.events = new EventCache(device, false);
+    this.pool = new PinnedPool(device);
+    this.copier =
+        new ThreadPoolExecutor(
+            1,
+            1,
+            10,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(),
+            body -> {
+              Thread thread = new Thread(body, "collectives-staging-" + group);
+              thread.setDaemon(true);
+              return thread;
+            });
+    copier.allowCoreThreadTimeOut(true);
+  }
+
+  CudaDevice device() {
+    return device;
+  }
+
+  /** Copies from the GPU go into it. */
+  CudaStream in() {
+    return in;
+  }
+
+  /** Copies to the GPU go into it. */
+  CudaStream out() {
+    return out;
+  }
+
+  EventCache events() {
+    return events;
+  }
+
+  PinnedPool pool() {
+    return pool;
+  }
+
+  boolean checksNumbers() {
+    return checksNumbers;
+  }
+
+  /** Copies back what arrives when no thread of the user waits. */
+  Executor copier() {
+    return copier;
+  }
+
+  /** A tensor on this area's GPU. */
+  DeviceTensor own(Tensor tensor) {
+    DeviceTensor own = DeviceTensor.of(tensor);
+    if (own.gpu().ordinal() != device.ordinal()) {
+      throw new IllegalArgumentException(
+          "The rank works on " + device.device() + ", and the tensor is " + own);
+    }
+    return own;
+  }
+
+  /**
+   * Blocks until an event has happened, or the group has failed. The device is that of the thread.
+   */
+  void await(long event, String operation) {
+    long begin = System.nanoTime();
+    while (!device.cuda().hasHappened(event)) {
+      if (operations.hasFailed()) {
+        throw operations.exceptionFor(operation);
+      }
+      if (Thread.interrupted()) {
+        Thread.currentThread().interrupt();
+        throw new CollectiveException(
+            "Interrupted during " + operation + " while the GPU had not done what is before it",
+            new InterruptedException());
+      }
+      if (System.nanoTime() - begin < SPIN_NANOS) {
+        Thread.onSpinWait();
+      } else {
+        LockSupport.parkNanos(this, PAUSE_NANOS);
+      }
+    }
+  }
+
+  /** Leaves buffers to whoever may still use them. */
+  void abandon(List<PinnedBuffer> buffers) {
+    buffers.forEach(hold::leave);
+  }
+
+  /** A tensor that lives as long as the group. */
+  synchronized DeviceTensor allocate(DType dtype, long count) {
+    DeviceTensor tensor = DeviceTensor.allocate(device, dtype, count);
+    allocated.add(tensor);
+    return tensor;
+  }
+
+  /** No operation is begun any more; of a group that has not failed, none is under way. */
+  @Override
+  public void close() {
+    copier.shutdown();
+    synchronized (this) {
+      allocated.forEach(DeviceTensor::free);
+      allocated.clear();
+    }
+    pool.close();
+    events.close();
+    in.close();
+    out.close();
+    hold.close();
+  }
+}

@@ -1,0 +1,31 @@
+package org.sparkcollectives.gpu.benchmark;
+
+import org.sparkcollectives.gpu.cuda.CudaDevice;
+import org.sparkcollectives.gpu.cuda.CudaStream;
+import org.sparkcollectives.gpu.cuda.DriverCuda;
+import org.sparkcollectives.gpu.nccl.NcclLaunchBenchmark;
+
+/**
+ * What this library adds to what the GPU can do, on one GPU: prints tables for {@code
+ * docs/benchmarks.md}. The only argument, if there is one, is {@code quick}: small sizes and few
+ * repetitions, to see that it runs.
+ */
+public final class GpuBenchmark {
+
+  private GpuBenchmark() {}
+
+  /** Measures everything. */
+  public static void main(String[] arguments) {
+    boolean quick = arguments.length > 0 && arguments[0].equals("quick");
+    try (CudaDevice device = CudaDevice.open(DriverCuda.load(), 0);
+        CudaStream stream = CudaStream.create(device, false)) {
+      System.out.println(device + ", driver for CUDA " + device.cuda().driverVersion());
+      CudaStream.Use use = stream.use();
+      GpuTimer timer = new GpuTimer(device, stream, quick ? 3 : 50);
+      new KernelBenchmark(device, stream, timer, quick).run();
+      new StagedBenchmark(device, stream, timer, quick).run();
+      new NcclLaunchBenchmark(device, stream, quick).run();
+      use.close();
+    }
+  }
+}

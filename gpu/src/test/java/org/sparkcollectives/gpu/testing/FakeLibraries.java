@@ -1,0 +1,76 @@
+package org.sparkcollectives.gpu.testing;
+
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The fake of libcuda and libnccl in C, see {@code src/test/c/README.md}: built once for a JVM that
+ * asks for it.
+ */
+public final class FakeLibraries {
+
+  private static Path built;
+
+  private FakeLibraries() {}
+
+  /**
+   * What the environment of a JVM must have to use the fake; more settings may be added.
+   *
+   * <p>Skips the test where there is no C compiler.
+   */
+  public static synchronized Map<String, String> environment() throws Exception {
+    assumeTrue(
+        isThere("gcc") && isThere("nm"),
+        "The fake of CUDA and NCCL cannot be built: there is no gcc or no nm on the PATH");
+    if (built == null) {
+      built = build(Path.of("target", "fake-gpu").toAbsolutePath());
+    }
+    return Map.of("LD_LIBRARY_PATH", built.toString());
+  }
+
+  private static boolean isThere(String program) throws InterruptedException {
+    try {
+      Process process =
+          new ProcessBuilder(program, "--version")
+              .redirectErrorStream(true)
+              .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+              .start();
+      return process.waitFor() == 0;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  private static Path build(Path folder) throws Exception {
+    Files.createDirectories(folder);
+    Path binding = Files.createTempFile(folder, "jcuda", ".so");
+    try (InputStream library =
+        FakeLibraries.class.getResourceAsStream("/lib/libJCudaDriver-12.6.0-linux-x86_64.so")) {
+      Files.write(binding, library.readAllBytes());
+      Path log = folder.resolve("build.log");
+      Process process =
+          new ProcessBuilder(
+                  List.of(
+                      Path.of("src", "test", "c", "build.sh").toAbsolutePath().toString(),
+                      folder.toString(),
+                      binding.toString()))
+              .redirectErrorStream(true)
+              .redirectOutput(log.toFile())
+              .start();
+      if (!process.waitFor(120, TimeUnit.SECONDS) || process.exitValue() != 0) {
+        process.destroyForcibly();
+        throw new AssertionError("build.sh failed: " + Files.readString(log));
+      }
+    } finally {
+      Files.deleteIfExists(binding);
+    }
+    return folder;
+  }
+}
