@@ -82,6 +82,27 @@ public interface Backend extends AutoCloseable {
   /** See {@link ProcessGroup#recvAny}. */
   Work recvAny(Tensor tensor, int tag, Duration timeout);
 
+  /** See {@link ProcessGroup#batch}; all tensors lie on the backend's device. */
+  default List<Work> batch(List<P2POp> operations, Duration timeout) {
+    return operations.stream()
+        .map(
+            each ->
+                each.type() == OpType.SEND
+                    ? send(each.tensor(), each.peer(), each.tag(), timeout)
+                    : recv(each.tensor(), each.peer(), each.tag(), timeout))
+        .toList();
+  }
+
+  /**
+   * Begins a block of operations, see {@link ProcessGroup#coalesce}: a backend may put off what the
+   * calling thread begins in it until the block ends, and then begin all of it at once.
+   *
+   * @return ends the block; run once, by any thread
+   */
+  default Runnable beginCoalescing() {
+    return () -> {};
+  }
+
   /** See {@link ProcessGroup#allocate}. */
   Tensor allocate(DType dtype, long count);
 

@@ -36,7 +36,10 @@ public interface BackendOperations {
     /** It has begun to run. */
     void started();
 
-    /** It is done. Also found out by who awaits it, see {@link BackendOperation#isDone}. */
+    /**
+     * It is done. Also found out by who awaits it, see {@link BackendOperation#isDone}. If the
+     * group has failed before, so has the operation.
+     */
     void completed();
 
     /**

@@ -82,8 +82,16 @@ final class BackendWork extends PendingWork implements BackendOperations.Begun {
     return this;
   }
 
+  /**
+   * When a group fails its backends give up what is under way, and a device then may say that it is
+   * done: what ends after the failure has failed.
+   */
   @Override
   public void completed() {
+    if (life().failure().failed()) {
+      groupFailed();
+      return;
+    }
     if (!pointToPoint) {
       channel.completed(sequenceNumber());
     }

@@ -163,6 +163,11 @@ final class Backends implements AutoCloseable {
     return backend;
   }
 
+  /** Each of them once. */
+  List<Backend> all() {
+    return List.copyOf(all);
+  }
+
   /** That for host memory, which the group's own messages use whether or not users can. */
   Backend forHost() {
     Backend backend = byDevice.get(Device.Type.CPU);

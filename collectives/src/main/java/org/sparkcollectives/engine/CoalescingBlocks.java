@@ -2,6 +2,7 @@ package org.sparkcollectives.engine;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.sparkcollectives.Backend;
 import org.sparkcollectives.Coalescing;
 import org.sparkcollectives.Work;
 
@@ -17,13 +18,14 @@ final class CoalescingBlocks {
     this.group = group;
   }
 
-  Coalescing open() {
+  /** Opens one on the calling thread, of operations that any of {@code backends} may carry out. */
+  Coalescing open(List<Backend> backends) {
     Block before = current.get();
     if (before != null && before.isOpen()) {
       throw new IllegalStateException(
           "A coalescing block of group \"" + group + "\" is open already on this thread");
     }
-    Block block = new Block();
+    Block block = new Block(backends.stream().map(Backend::beginCoalescing).toList());
     current.set(block);
     return block;
   }
@@ -40,7 +42,12 @@ final class CoalescingBlocks {
   /** A block, which another thread than its own may close. */
   private final class Block implements Coalescing {
     private final List<Work> works = new ArrayList<>();
+    private final List<Runnable> ends;
     private boolean closed;
+
+    Block(List<Runnable> ends) {
+      this.ends = ends;
+    }
 
     synchronized boolean isOpen() {
       return !closed;
@@ -54,11 +61,17 @@ final class CoalescingBlocks {
     }
 
     @Override
-    public synchronized void close() {
-      closed = true;
+    public void close() {
+      synchronized (this) {
+        if (closed) {
+          return;
+        }
+        closed = true;
+      }
       if (current.get() == this) {
         current.remove();
       }
+      ClosingSteps.run(ends.toArray(Runnable[]::new));
     }
 
     @Override

@@ -1,7 +1,11 @@
 package org.sparkcollectives.engine;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.sparkcollectives.Backend;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.P2POp;
@@ -66,12 +70,21 @@ record MessageRequests(RankGroup group, Backends backends, Arguments arguments, 
     operations.stream()
         .filter(each -> each.type() == OpType.SEND)
         .forEach(each -> numbers(TensorView.of(each.tensor())));
+    Map<Backend, List<P2POp>> byBackend = new LinkedHashMap<>();
+    operations.forEach(
+        each ->
+            byBackend
+                .computeIfAbsent(on(TensorView.of(each.tensor())), backend -> new ArrayList<>())
+                .add(each));
+    // Each backend's works are in the order of its operations: put them back among the others'.
+    Map<Backend, Iterator<Work>> works = new LinkedHashMap<>();
+    byBackend.forEach((backend, own) -> works.put(backend, backend.batch(own, timeout).iterator()));
     return operations.stream()
-        .map(
-            each ->
-                each.type() == OpType.SEND
-                    ? post(TensorView.of(each.tensor()), each.peer(), each.tag())
-                    : recv(each.tensor(), each.peer(), each.tag()))
+        .map(each -> begun(works.get(on(TensorView.of(each.tensor()))).next()))
         .toList();
+  }
+
+  private Work begun(Work work) {
+    return group.coalescing().begun(work);
   }
 }

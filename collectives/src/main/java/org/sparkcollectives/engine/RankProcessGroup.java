@@ -199,7 +199,7 @@ final class RankProcessGroup implements ProcessGroup {
   @Override
   public Coalescing coalesce() {
     group.requireOpen();
-    return group.coalescing().open();
+    return group.coalescing().open(backends.all());
   }
 
   @Override

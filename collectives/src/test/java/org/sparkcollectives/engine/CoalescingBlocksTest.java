@@ -32,7 +32,7 @@ class CoalescingBlocksTest {
   @Test
   void aBlockThatAnotherThreadClosesCountsAsAbsent() throws Exception {
     Tensor inside = Tensor.of(1);
-    Coalescing block = blocks.open();
+    Coalescing block = blocks.open(List.of());
     blocks.begun(work(inside));
     onAnotherThread(block::close);
     Work after = work(Tensor.of(2));
@@ -40,7 +40,7 @@ class CoalescingBlocksTest {
     assertThat(block.work().future().join()).containsExactly(inside);
 
     Tensor ofTheNext = Tensor.of(3);
-    Coalescing next = blocks.open();
+    Coalescing next = blocks.open(List.of());
     blocks.begun(work(ofTheNext));
     // Closing the first one again does not end the second.
     block.close();
@@ -53,7 +53,7 @@ class CoalescingBlocksTest {
   @Test
   void aBlockHasTheOperationsOfItsThreadOnly() throws Exception {
     Tensor mine = Tensor.of(1);
-    Coalescing block = blocks.open();
+    Coalescing block = blocks.open(List.of());
     onAnotherThread(() -> blocks.begun(work(Tensor.of(2))));
     blocks.begun(work(mine));
     block.close();
@@ -62,16 +62,16 @@ class CoalescingBlocksTest {
 
   @Test
   void oneBlockAThreadIsOpenAtATime() throws Exception {
-    try (Coalescing block = blocks.open()) {
-      assertThatThrownBy(blocks::open)
+    try (Coalescing block = blocks.open(List.of())) {
+      assertThatThrownBy(() -> blocks.open(List.of()))
           .isInstanceOf(IllegalStateException.class)
           .hasMessageContaining("of group \"world\" is open already");
       assertThatThrownBy(block::work)
           .isInstanceOf(IllegalStateException.class)
           .hasMessageContaining("is not closed yet");
-      onAnotherThread(() -> blocks.open().close());
+      onAnotherThread(() -> blocks.open(List.of()).close());
     }
-    Coalescing empty = blocks.open();
+    Coalescing empty = blocks.open(List.of());
     empty.close();
     assertThatThrownBy(empty::work)
         .isInstanceOf(IllegalStateException.class)
@@ -81,7 +81,7 @@ class CoalescingBlocksTest {
   @RepeatedTest(5)
   void whatABlockHasIsSettledOnceItIsClosed() throws Exception {
     CyclicBarrier start = new CyclicBarrier(2);
-    Coalescing block = blocks.open();
+    Coalescing block = blocks.open(List.of());
     blocks.begun(work(Tensor.of(0)));
     CompletableFuture<Void> settled =
         CompletableFuture.runAsync(

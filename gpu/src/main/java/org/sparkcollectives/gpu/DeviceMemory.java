@@ -1,32 +1,61 @@
 package org.sparkcollectives.gpu;
 
-import java.lang.ref.Cleaner;
+import java.lang.ref.PhantomReference;
+import java.lang.ref.Reference;
+import java.lang.ref.ReferenceQueue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
+import org.sparkcollectives.gpu.cuda.CudaException;
 
 /**
- * A piece of a GPU's memory that was allocated here. Freed when somebody says so, at the latest
- * when nobody can reach it any more.
+ * A piece of a GPU's memory that was allocated here. Freed when somebody says so; else, once nobody
+ * can reach it any more, by the next allocation, which so needs no thread of its own.
  */
 final class DeviceMemory {
 
-  private static final Cleaner CLEANER =
-      Cleaner.create(
-          body -> {
-            Thread thread = new Thread(body, "collectives-device-memory");
-            thread.setDaemon(true);
-            return thread;
-          });
+  private static final Logger LOG = LoggerFactory.getLogger(DeviceMemory.class);
+  private static final ReferenceQueue<DeviceMemory> UNREACHABLE = new ReferenceQueue<>();
+  private static final Set<Allocation> ALLOCATIONS = ConcurrentHashMap.newKeySet();
 
-  private final long address;
-  private final Cleaner.Cleanable cleanable;
+  private final Allocation allocation;
 
   private DeviceMemory(CudaDevice device, long address) {
-    this.address = address;
-    this.cleanable = CLEANER.register(this, () -> free(device, address));
+    this.allocation = new Allocation(this, device, address);
+    if (address != 0) {
+      ALLOCATIONS.add(allocation);
+    }
+  }
+
+  /** What is left to do when the memory is unreachable. */
+  private static final class Allocation extends PhantomReference<DeviceMemory> {
+    private final CudaDevice device;
+    private final long address;
+
+    Allocation(DeviceMemory memory, CudaDevice device, long address) {
+      super(memory, UNREACHABLE);
+      this.device = device;
+      this.address = address;
+    }
+
+    void free() {
+      if (!ALLOCATIONS.remove(this)) {
+        return;
+      }
+      long previous = device.enter();
+      try {
+        device.cuda().free(address);
+      } finally {
+        device.leave(previous);
+      }
+    }
   }
 
   /** New memory, of undefined content; none if {@code bytes} is 0. */
   static DeviceMemory allocate(CudaDevice device, long bytes) {
+    freeUnreachable();
     if (bytes == 0) {
       return new DeviceMemory(device, 0);
     }
@@ -38,24 +67,23 @@ final class DeviceMemory {
     }
   }
 
-  private static void free(CudaDevice device, long address) {
-    if (address == 0) {
-      return;
-    }
-    long previous = device.enter();
-    try {
-      device.cuda().free(address);
-    } finally {
-      device.leave(previous);
+  private static void freeUnreachable() {
+    for (Reference<?> each = UNREACHABLE.poll(); each != null; each = UNREACHABLE.poll()) {
+      try {
+        ((Allocation) each).free();
+      } catch (CudaException e) {
+        // Its device may be gone, and the memory with it; the allocation that comes is another's.
+        LOG.debug("Unreachable memory of a GPU could not be freed: {}", e.toString());
+      }
     }
   }
 
   long address() {
-    return address;
+    return allocation.address;
   }
 
   /** Frees it, unless it is freed. */
   void free() {
-    cleanable.clean();
+    allocation.free();
   }
 }

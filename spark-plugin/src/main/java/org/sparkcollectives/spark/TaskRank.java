@@ -2,10 +2,12 @@ package org.sparkcollectives.spark;
 
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
+import org.apache.spark.resource.ResourceInformation;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.CollectiveException;
@@ -136,6 +138,13 @@ final class TaskRank implements RankContext {
               + CollectivesPlugin.class.getName());
     }
     return store.checkpoints();
+  }
+
+  /** Of the resource {@code gpu}, in the order in which Spark has them. */
+  @Override
+  public List<String> gpuAddresses() {
+    ResourceInformation gpus = task.resourcesJMap().get("gpu");
+    return gpus == null ? List.of() : List.of(gpus.addresses());
   }
 
   @Override

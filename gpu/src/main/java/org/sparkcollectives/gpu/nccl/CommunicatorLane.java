@@ -1,0 +1,244 @@
+package org.sparkcollectives.gpu.nccl;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
+import org.sparkcollectives.gpu.cuda.CudaDevice;
+import org.sparkcollectives.gpu.cuda.CudaStream;
+
+/**
+ * A communicator with its stream, made when the first operation wants it: what is put in begins in
+ * that order.
+ *
+ * <p>While there is no communicator yet, operations queue up, and a thread of its own makes it; so
+ * no caller waits for its peers, and two ranks that meet others in different orders do not wait for
+ * each other in a circle, as they do where the first message of a pair blocks. Afterwards the
+ * caller's thread puts operations into the stream itself: whoever has the lock does so for all.
+ */
+final class CommunicatorLane {
+
+  private static final long LOCK_SECONDS = 1;
+
+  private final Nccl nccl;
+  private final CudaDevice device;
+  private final String name;
+  private final boolean highPriority;
+  private final Duration timeout;
+  private final Function<Deadline, Communicator> maker;
+  private final DaemonThreads threads;
+  private final Queue<List<NcclOperation>> waiting = new ConcurrentLinkedQueue<>();
+  private final ReentrantLock turn = new ReentrantLock();
+  private final AtomicBoolean making = new AtomicBoolean();
+  private volatile CudaStream stream;
+  private volatile Communicator communicator;
+  private volatile RuntimeException failure;
+  private volatile boolean ended;
+
+  /**
+   * Of a communicator that is not made yet.
+   *
+   * @param name of the communicator, for errors
+   * @param timeout of the making, and of each launch
+   * @param maker makes the communicator; its device is that of the thread
+   */
+  CommunicatorLane(
+      Nccl nccl,
+      CudaDevice device,
+      String name,
+      boolean highPriority,
+      Duration timeout,
+      DaemonThreads threads,
+      Function<Deadline, Communicator> maker) {
+    this.nccl = nccl;
+    this.device = device;
+    this.name = name;
+    this.highPriority = highPriority;
+    this.timeout = timeout;
+    this.threads = threads;
+    this.maker = maker;
+  }
+
+  /** The communicator, or null if it is not ready. */
+  Communicator communicator() {
+    return communicator;
+  }
+
+  /** Makes the communicator on this thread. */
+  void makeNow() {
+    if (making.compareAndSet(false, true)) {
+      make();
+      if (failure != null) {
+        throw failure;
+      }
+    }
+  }
+
+  /**
+   * Puts operations in, to be begun together. Does not block for peers. {@link #begin} is to
+   * follow.
+   */
+  void add(List<NcclOperation> operations) {
+    waiting.add(operations);
+  }
+
+  /** Begins what was put in, now or as soon as the communicator is ready. */
+  void begin() {
+    if (communicator != null || failure != null) {
+      drain();
+    } else if (making.compareAndSet(false, true)) {
+      threads.start(
+          "nccl-init",
+          () -> {
+            make();
+            drain();
+          });
+    }
+  }
+
+  private void make() {
+    long previous = device.enter();
+    try {
+      CudaStream made = CudaStream.create(device, highPriority);
+      stream = made;
+      communicator = maker.apply(Deadline.in(timeout, () -> ended));
+    } catch (RuntimeException e) {
+      failure = e;
+    } finally {
+      device.leave(previous);
+    }
+  }
+
+  private void drain() {
+    // Who comes while another has the turn may leave its operations to it; which therefore looks
+    // again after it has given up the turn.
+    while (!waiting.isEmpty() && turn.tryLock()) {
+      try {
+        List<NcclOperation> next = waiting.poll();
+        if (next != null) {
+          launch(next);
+        }
+      } finally {
+        turn.unlock();
+      }
+    }
+  }
+
+  private void launch(List<NcclOperation> operations) {
+    RuntimeException cause = failure;
+    if (cause == null && !ended) {
+      long previous = device.enter();
+      try {
+        put(operations);
+      } catch (RuntimeException e) {
+        cause = e;
+      } finally {
+        device.leave(previous);
+      }
+    }
+    if (cause != null) {
+      for (NcclOperation each : operations) {
+        each.begun().failed(cause);
+      }
+    }
+  }
+
+  private void put(List<NcclOperation> operations) {
+    Communicator own = communicator;
+    long handle = stream.handle();
+    operations.forEach(each -> each.beginIn(handle));
+    CommunicatorStream target = new CommunicatorStream(nccl, own, handle);
+    own.checkBegun("ncclGroupStart", nccl.groupStart());
+    int result;
+    try {
+      operations.forEach(each -> each.call().into(target));
+    } finally {
+      // Also after an error: the thread must not stay within the group.
+      result = nccl.groupEnd();
+    }
+    own.check("ncclGroupEnd", result, Deadline.in(timeout, () -> ended));
+    for (NcclOperation each : operations) {
+      each.launchedIn(handle);
+      each.begun().started();
+    }
+  }
+
+  /** Looks whether NCCL reports an error; null if it does not. */
+  RuntimeException error() {
+    Communicator own = communicator;
+    if (own == null || ended) {
+      return null;
+    }
+    int state = own.asyncError();
+    return state == NcclResult.SUCCESS || state == NcclResult.IN_PROGRESS
+        ? null
+        : own.failure("An operation", state);
+  }
+
+  /** Whether the communicator is, or is about to be, let go of. */
+  boolean isEnded() {
+    return ended;
+  }
+
+  /** Ends what is under way. May block for as long as NCCL does. */
+  void abort() {
+    ended = true;
+    boolean alone = haveTurn();
+    try {
+      Communicator own = communicator;
+      if (own != null) {
+        long previous = device.enter();
+        try {
+          own.abort();
+        } finally {
+          device.leave(previous);
+        }
+      }
+    } finally {
+      if (alone) {
+        turn.unlock();
+      }
+    }
+  }
+
+  /** Waits for a launch to notice the end; one that is stuck in NCCL only the abort ends. */
+  private boolean haveTurn() {
+    try {
+      return turn.tryLock(LOCK_SECONDS, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  /** Lets go of the communicator, on which nothing is under way. May block for its peers. */
+  void close(Duration atMost) {
+    Communicator own = communicator;
+    if (own != null && !ended) {
+      long previous = device.enter();
+      try {
+        own.close(atMost);
+      } finally {
+        device.leave(previous);
+      }
+    }
+    ended = true;
+  }
+
+  /** Lets go of the stream, when the communicator is gone. */
+  void closeStream() {
+    CudaStream own = stream;
+    if (own != null) {
+      own.close();
+    }
+  }
+
+  @Override
+  public String toString() {
+    return name;
+  }
+}

@@ -1,0 +1,55 @@
+package org.sparkcollectives.gpu.nccl;
+
+import java.time.Duration;
+import java.util.List;
+import org.sparkcollectives.CollectiveTimeoutException;
+import org.sparkcollectives.GroupAbortedException;
+
+/** Until when something may take, and whether it is still wanted. */
+final class Deadline {
+
+  /** Whether the wait is in vain. */
+  interface Cancelled {
+    boolean isCancelled();
+  }
+
+  private final long nanos;
+  private final Duration timeout;
+  private final Cancelled cancelled;
+
+  private Deadline(long nanos, Duration timeout, Cancelled cancelled) {
+    this.nanos = nanos;
+    this.timeout = timeout;
+    this.cancelled = cancelled;
+  }
+
+  static Deadline in(Duration timeout, Cancelled cancelled) {
+    Duration bounded =
+        timeout.compareTo(Duration.ofDays(10_000)) > 0 ? Duration.ofDays(10_000) : timeout;
+    return new Deadline(System.nanoTime() + bounded.toNanos(), bounded, cancelled);
+  }
+
+  /** What is left; never negative. */
+  Duration left() {
+    return Duration.ofNanos(Math.max(0, nanos - System.nanoTime()));
+  }
+
+  /**
+   * Refuses to go on when the time is over, or nobody wants it any more.
+   *
+   * @param what is waited for, such as {@code the communicator of "world"}
+   */
+  void check(String what) {
+    if (cancelled.isCancelled()) {
+      throw new GroupAbortedException(
+          "The wait for " + what + " is over: the group has ended", null);
+    }
+    if (nanos - System.nanoTime() < 0) {
+      throw new CollectiveTimeoutException(
+          "The wait for " + what + " timed out after " + timeout.toMillis() / 1000.0 + " s",
+          "communicator",
+          -1,
+          List.of());
+    }
+  }
+}

@@ -1,0 +1,99 @@
+package org.sparkcollectives.gpu.nccl;
+
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.sparkcollectives.BackendContext;
+import org.sparkcollectives.gpu.cuda.CudaDevice;
+import org.sparkcollectives.store.Store;
+
+/**
+ * The GPUs of a group's ranks, as each has told the others through the store before NCCL is called:
+ * NCCL would refuse two ranks on one GPU, or two versions of itself, later and in fewer words.
+ */
+final class GpuRoster {
+
+  private GpuRoster() {}
+
+  /**
+   * Tells of this rank's GPU, waits for the others, and compares.
+   *
+   * @throws IllegalStateException if two ranks work on the same GPU, or with different versions of
+   *     NCCL, naming both; on all ranks
+   * @throws org.sparkcollectives.store.StoreTimeoutException if ranks do not come in time
+   */
+  static void check(BackendContext group, CudaDevice device, int ncclVersion) {
+    Store store = group.store().withPrefix("gpus").withTimeout(group.timeout());
+    String own =
+        String.join("\n", device.uuid(), Integer.toString(ncclVersion), where(group, device));
+    store.set(Integer.toString(group.rank()), own.getBytes(StandardCharsets.UTF_8));
+    List<String> keys = IntStream.range(0, group.size()).mapToObj(Integer::toString).toList();
+    store.waitFor(keys, group.timeout());
+    List<String[]> all =
+        store.multiGet(keys).stream()
+            .map(each -> new String(each, StandardCharsets.UTF_8).split("\n", 3))
+            .toList();
+    requireDistinct(group, all);
+    requireOneVersion(group, all);
+  }
+
+  private static String where(BackendContext group, CudaDevice device) {
+    return "executor "
+        + group.context().executorId()
+        + ", "
+        + device.device()
+        + " at "
+        + device.cuda().devicePciBusId(device.ordinal());
+  }
+
+  private static void requireDistinct(BackendContext group, List<String[]> all) {
+    Map<String, Integer> ranks = new HashMap<>();
+    for (int rank = 0; rank < all.size(); rank++) {
+      Integer other = ranks.putIfAbsent(all.get(rank)[0], rank);
+      if (other != null) {
+        throw new IllegalStateException(
+            "Ranks "
+                + other
+                + " ("
+                + all.get(other)[2]
+                + ") and "
+                + rank
+                + " ("
+                + all.get(rank)[2]
+                + ") of group \""
+                + group.groupName()
+                + "\" work on the same GPU, "
+                + all.get(rank)[0]
+                + ", and NCCL wants one for each rank. In Spark, ask for"
+                + " spark.task.resource.gpu.amount=1; elsewhere set"
+                + " spark.collectives.gpu.ordinal or LOCAL_RANK. The backend cuda:netty lets ranks"
+                + " share a GPU");
+      }
+    }
+  }
+
+  private static void requireOneVersion(BackendContext group, List<String[]> all) {
+    for (int rank = 1; rank < all.size(); rank++) {
+      String first = all.get(0)[1];
+      String version = all.get(rank)[1];
+      if (!version.equals(first)) {
+        throw new IllegalStateException(
+            "Rank 0 ("
+                + all.get(0)[2]
+                + ") of group \""
+                + group.groupName()
+                + "\" has NCCL "
+                + NcclLibrary.text(Integer.parseInt(first))
+                + " and rank "
+                + rank
+                + " ("
+                + all.get(rank)[2]
+                + ") has "
+                + NcclLibrary.text(Integer.parseInt(version))
+                + "; all must have the same. See spark.collectives.gpu.nccl.library");
+      }
+    }
+  }
+}

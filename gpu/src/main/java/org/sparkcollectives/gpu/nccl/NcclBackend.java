@@ -1,0 +1,340 @@
+package org.sparkcollectives.gpu.nccl;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.sparkcollectives.Backend;
+import org.sparkcollectives.BackendCall;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.OpType;
+import org.sparkcollectives.P2POp;
+import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.SparseTensor;
+import org.sparkcollectives.Tensor;
+import org.sparkcollectives.Work;
+import org.sparkcollectives.gpu.DeviceTensor;
+
+/**
+ * Collectives and messages between GPUs over NCCL.
+ *
+ * <p>An operation begins when what was put into the caller's current stream before it is done, see
+ * {@link org.sparkcollectives.gpu.cuda.CudaStream#use}, and goes on in a stream of its own: {@link
+ * Work#await()} blocks the host until it is done there, {@link Work#synchronize} has a stream wait.
+ *
+ * <p>Which of NCCL's calls an operation is follows from its name and arguments that are alike on
+ * all ranks: ranks that called different ones would hang. So lists are gathered and reduced piece
+ * by piece, grouped into one launch, also where this rank's pieces happen to lie side by side.
+ *
+ * <p>Messages between two ranks have a communicator of the two, made at the first; NCCL knows no
+ * tags, so they match in the order of the calls. A batch, and what is called in a {@link
+ * org.sparkcollectives.Coalescing} block, goes over the group's communicator, in one launch.
+ */
+final class NcclBackend implements Backend {
+
+  private final String name;
+  private final NcclGroup group;
+
+  NcclBackend(String name, NcclGroup group) {
+    this.name = name;
+    this.group = group;
+  }
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  private static long total(List<DeviceTensor> tensors) {
+    return tensors.stream().mapToLong(DeviceTensor::count).sum();
+  }
+
+  private DeviceTensor own(Tensor tensor) {
+    return group.own(tensor);
+  }
+
+  private List<DeviceTensor> own(List<Tensor> tensors) {
+    return tensors.stream().map(this::own).toList();
+  }
+
+  @Override
+  public Work broadcast(Tensor tensor, int root, Duration timeout) {
+    DeviceTensor own = own(tensor);
+    BackendCall call =
+        BackendCall.collective(OpType.BROADCAST, own.dtype(), own.count(), own.count(), own.count())
+            .rootedAt(root);
+    return group.collective(
+        call,
+        timeout,
+        List.of(own),
+        group.rank() == root ? List.of(own) : List.of(),
+        target -> target.broadcast(own, own, root));
+  }
+
+  @Override
+  public Work allReduce(Tensor tensor, ReduceOp op, Duration timeout) {
+    DeviceTensor own = own(tensor);
+    NcclTypes.requireReducible(own.dtype(), op);
+    BackendCall call =
+        BackendCall.collective(
+                OpType.ALL_REDUCE, own.dtype(), own.count(), own.count(), own.count())
+            .reducing(op);
+    return group.collective(
+        call, timeout, List.of(own), List.of(own), target -> target.allReduce(own, op));
+  }
+
+  /**
+   * Refused: NCCL has none.
+   *
+   * @throws IllegalArgumentException always
+   */
+  @Override
+  public Work allReduce(SparseTensor tensor, Duration timeout) {
+    throw new IllegalArgumentException(
+        "NCCL has no all-reduce of sparse tensors; the backend cuda:netty has, or use one of host"
+            + " memory");
+  }
+
+  @Override
+  public Work allReduceCoalesced(List<Tensor> tensors, ReduceOp op, Duration timeout) {
+    List<DeviceTensor> own = own(tensors);
+    DType dtype = own.get(0).dtype();
+    NcclTypes.requireReducible(dtype, op);
+    BackendCall call =
+        BackendCall.collective(
+                OpType.ALL_REDUCE_COALESCED, dtype, total(own), total(own), total(own))
+            .reducing(op);
+    return group.collective(
+        call, timeout, own, own, target -> own.forEach(each -> target.allReduce(each, op)));
+  }
+
+  @Override
+  public Work reduce(Tensor tensor, ReduceOp op, int root, Duration timeout) {
+    DeviceTensor own = own(tensor);
+    NcclTypes.requireReducible(own.dtype(), op);
+    BackendCall call =
+        BackendCall.collective(OpType.REDUCE, own.dtype(), own.count(), own.count(), own.count())
+            .reducing(op)
+            .rootedAt(root);
+    return group.collective(
+        call, timeout, List.of(own), List.of(own), target -> target.reduce(own, own, op, root));
+  }
+
+  @Override
+  public Work allGather(Tensor output, Tensor input, Duration timeout) {
+    DeviceTensor to = own(output);
+    DeviceTensor from = own(input);
+    return group.collective(
+        BackendCall.collective(
+            OpType.ALL_GATHER_INTO, from.dtype(), from.count(), to.count(), from.count()),
+        timeout,
+        List.of(to),
+        List.of(from),
+        target -> target.allGather(to, from));
+  }
+
+  @Override
+  public Work allGather(List<Tensor> outputs, Tensor input, Duration timeout) {
+    List<DeviceTensor> to = own(outputs);
+    DeviceTensor from = own(input);
+    return group.collective(
+        BackendCall.collective(OpType.ALL_GATHER, from.dtype(), from.count(), total(to), 0),
+        timeout,
+        to,
+        List.of(from),
+        target -> {
+          for (int root = 0; root < to.size(); root++) {
+            // Where an output is empty there is nothing of that rank, for anybody.
+            if (to.get(root).count() > 0) {
+              target.broadcast(from, to.get(root), root);
+            }
+          }
+        });
+  }
+
+  @Override
+  public Work reduceScatter(Tensor output, Tensor input, ReduceOp op, Duration timeout) {
+    DeviceTensor to = own(output);
+    DeviceTensor from = own(input);
+    NcclTypes.requireReducible(from.dtype(), op);
+    return group.collective(
+        BackendCall.collective(
+                OpType.REDUCE_SCATTER_INTO, from.dtype(), from.count(), to.count(), from.count())
+            .reducing(op),
+        timeout,
+        List.of(to),
+        List.of(from),
+        target -> target.reduceScatter(to, from, op));
+  }
+
+  @Override
+  public Work reduceScatter(Tensor output, List<Tensor> inputs, ReduceOp op, Duration timeout) {
+    DeviceTensor to = own(output);
+    List<DeviceTensor> from = own(inputs);
+    NcclTypes.requireReducible(to.dtype(), op);
+    return group.collective(
+        BackendCall.collective(
+                OpType.REDUCE_SCATTER, to.dtype(), total(from), to.count(), total(from))
+            .reducing(op),
+        timeout,
+        List.of(to),
+        from,
+        target -> {
+          for (int root = 0; root < from.size(); root++) {
+            if (from.get(root).count() > 0) {
+              target.reduce(from.get(root), to, op, root);
+            }
+          }
+        });
+  }
+
+  @Override
+  public Work gather(List<Tensor> outputs, Tensor input, int root, Duration timeout) {
+    List<DeviceTensor> to = own(outputs);
+    DeviceTensor from = own(input);
+    return group.collective(
+        BackendCall.collective(OpType.GATHER, from.dtype(), from.count(), total(to), 0)
+            .rootedAt(root),
+        timeout,
+        to,
+        List.of(from),
+        target -> {
+          target.send(from, root);
+          for (int peer = 0; peer < to.size(); peer++) {
+            target.receive(to.get(peer), peer);
+          }
+        });
+  }
+
+  @Override
+  public Work scatter(Tensor output, List<Tensor> inputs, int root, Duration timeout) {
+    DeviceTensor to = own(output);
+    List<DeviceTensor> from = own(inputs);
+    return group.collective(
+        BackendCall.collective(OpType.SCATTER, to.dtype(), total(from), to.count(), 0)
+            .rootedAt(root),
+        timeout,
+        List.of(to),
+        from,
+        target -> {
+          for (int peer = 0; peer < from.size(); peer++) {
+            target.send(from.get(peer), peer);
+          }
+          target.receive(to, root);
+        });
+  }
+
+  @Override
+  public Work allToAll(Tensor output, Tensor input, Duration timeout) {
+    DeviceTensor to = own(output);
+    DeviceTensor from = own(input);
+    long part = from.count() / group.size();
+    List<DeviceTensor> outputs = new ArrayList<>();
+    List<DeviceTensor> inputs = new ArrayList<>();
+    for (int peer = 0; peer < group.size(); peer++) {
+      outputs.add(to.slice(peer * part, part));
+      inputs.add(from.slice(peer * part, part));
+    }
+    return allToAll(
+        BackendCall.collective(
+            OpType.ALL_TO_ALL_INTO, from.dtype(), from.count(), to.count(), from.count()),
+        outputs,
+        inputs,
+        timeout);
+  }
+
+  @Override
+  public Work allToAll(List<Tensor> outputs, List<Tensor> inputs, Duration timeout) {
+    List<DeviceTensor> to = own(outputs);
+    List<DeviceTensor> from = own(inputs);
+    return allToAll(
+        BackendCall.collective(OpType.ALL_TO_ALL, from.get(0).dtype(), total(from), total(to), 0),
+        to,
+        from,
+        timeout);
+  }
+
+  private Work allToAll(
+      BackendCall call, List<DeviceTensor> to, List<DeviceTensor> from, Duration timeout) {
+    return group.collective(
+        call,
+        timeout,
+        to,
+        from,
+        target -> {
+          for (int peer = 0; peer < from.size(); peer++) {
+            target.send(from.get(peer), peer);
+            target.receive(to.get(peer), peer);
+          }
+        });
+  }
+
+  /** An all-reduce of one element: done once all that was put into each rank's stream before is. */
+  @Override
+  public Work barrier(Duration timeout) {
+    DeviceTensor one = group.barrierElement();
+    return group.collective(
+        BackendCall.collective(OpType.BARRIER, null, 0, 0, 0),
+        timeout,
+        List.of(),
+        List.of(),
+        target -> target.allReduce(one, ReduceOp.SUM));
+  }
+
+  @Override
+  public Work send(Tensor tensor, int destination, int tag, Duration timeout) {
+    DeviceTensor own = own(tensor);
+    return group.message(
+        BackendCall.message(OpType.SEND, own.dtype(), own.count(), destination, tag),
+        timeout,
+        List.of(),
+        List.of(own),
+        (target, peer) -> target.send(own, peer));
+  }
+
+  @Override
+  public Work recv(Tensor tensor, int source, int tag, Duration timeout) {
+    DeviceTensor own = own(tensor);
+    return group.message(
+        BackendCall.message(OpType.RECV, own.dtype(), own.count(), source, tag),
+        timeout,
+        List.of(own),
+        List.of(),
+        (target, peer) -> target.receive(own, peer));
+  }
+
+  /**
+   * Refused: NCCL has to know the source.
+   *
+   * @throws IllegalArgumentException always
+   */
+  @Override
+  public Work recvAny(Tensor tensor, int tag, Duration timeout) {
+    throw new IllegalArgumentException(
+        "NCCL cannot receive from whichever rank sends first; name the source, or use host memory");
+  }
+
+  @Override
+  public List<Work> batch(List<P2POp> operations, Duration timeout) {
+    Runnable end = beginCoalescing();
+    try {
+      return Backend.super.batch(operations, timeout);
+    } finally {
+      end.run();
+    }
+  }
+
+  @Override
+  public Runnable beginCoalescing() {
+    return group.beginBlock();
+  }
+
+  @Override
+  public Tensor allocate(DType dtype, long count) {
+    return group.memory().allocate(dtype, count);
+  }
+
+  @Override
+  public void close() {
+    group.close();
+  }
+}

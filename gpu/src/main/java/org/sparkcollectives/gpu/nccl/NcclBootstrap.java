@@ -1,0 +1,88 @@
+package org.sparkcollectives.gpu.nccl;
+
+import java.io.ByteArrayOutputStream;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkcollectives.store.Store;
+import org.sparkcollectives.store.StoreTimeoutException;
+
+/**
+ * Makes communicators out of nothing but a store: one rank, or several of a large group, asks NCCL
+ * for a unique id, the others find it in the store.
+ *
+ * @param nccl the library
+ * @param store where ids are, of the group alone
+ * @param settings of the communicators
+ * @param ranksPerRoot how many ranks find each other through one of them
+ */
+record NcclBootstrap(Nccl nccl, Store store, NcclSettings settings, int ranksPerRoot) {
+
+  private static final Logger LOG = LoggerFactory.getLogger(NcclBootstrap.class);
+
+  /** A store is asked for so long at a time, to notice the end of the group meanwhile. */
+  private static final Duration PATIENCE = Duration.ofMillis(500);
+
+  /**
+   * Makes a communicator, for which all its ranks call.
+   *
+   * @param key tells communicators of the store apart
+   * @param name of the communicator, for errors
+   */
+  Communicator make(String key, String name, int size, int rank, Deadline deadline) {
+    byte[] ids = ids(key, name, size, rank, deadline);
+    return Communicator.make(
+        nccl,
+        name,
+        ids.length == Nccl.UNIQUE_ID_BYTES ? "ncclCommInitRankConfig" : "ncclCommInitRankScalable",
+        deadline,
+        slot -> nccl.commInit(slot, size, rank, ids, settings.encode()));
+  }
+
+  private byte[] ids(String key, String name, int size, int rank, Deadline deadline) {
+    int roots = (size + ranksPerRoot - 1) / ranksPerRoot;
+    if (rank % ranksPerRoot == 0) {
+      byte[] id = new byte[Nccl.UNIQUE_ID_BYTES];
+      int result = nccl.uniqueId(id);
+      if (result != NcclResult.SUCCESS) {
+        throw new NcclException(
+            "ncclGetUniqueId for "
+                + name
+                + " failed: "
+                + nccl.errorString(result)
+                + ". "
+                + nccl.lastError(0)
+                + " Is NCCL_SOCKET_IFNAME right?",
+            result);
+      }
+      store.set(key + "/" + rank / ranksPerRoot, id);
+    }
+    List<String> keys = new ArrayList<>();
+    for (int root = 0; root < roots; root++) {
+      keys.add(key + "/" + root);
+    }
+    await(keys, name, deadline);
+    ByteArrayOutputStream all = new ByteArrayOutputStream();
+    store.multiGet(keys).forEach(all::writeBytes);
+    return all.toByteArray();
+  }
+
+  private void await(List<String> keys, String name, Deadline deadline) {
+    while (true) {
+      deadline.check(
+          "the unique id of "
+              + name
+              + ", which rank 0 of it puts into the store when it comes to the same operation,");
+      Duration left = deadline.left();
+      try {
+        store.waitFor(keys, left.compareTo(PATIENCE) < 0 ? left.plusMillis(1) : PATIENCE);
+        return;
+      } catch (StoreTimeoutException e) {
+        // Once more, unless the time is over.
+        LOG.trace("{} still waits for its unique id", name, e);
+      }
+    }
+  }
+}

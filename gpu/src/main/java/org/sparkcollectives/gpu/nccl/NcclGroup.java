@@ -1,0 +1,375 @@
+package org.sparkcollectives.gpu.nccl;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkcollectives.BackendCall;
+import org.sparkcollectives.BackendContext;
+import org.sparkcollectives.BackendOperations;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.Tensor;
+import org.sparkcollectives.Work;
+import org.sparkcollectives.gpu.DeviceTensor;
+import org.sparkcollectives.gpu.GpuConfiguration;
+import org.sparkcollectives.gpu.cuda.CudaDevice;
+import org.sparkcollectives.gpu.cuda.CudaStream;
+import org.sparkcollectives.gpu.cuda.EventCache;
+
+/**
+ * What one rank holds of a group on GPUs: a lane for the group's communicator, one for each peer
+ * that it exchanges messages with, and the watch over what is under way in them.
+ *
+ * <p>When the group fails its communicators are aborted on a thread of their own, so that nobody
+ * waits for NCCL; when it is closed in good order they are finalized, which waits, for a bounded
+ * time, for what the peers still have to do.
+ */
+final class NcclGroup {
+
+  private static final Logger LOG = LoggerFactory.getLogger(NcclGroup.class);
+
+  private final BackendContext context;
+  private final BackendOperations operations;
+  private final Nccl nccl;
+  private final CudaDevice device;
+  private final NcclBootstrap bootstrap;
+  private final DaemonThreads threads;
+  private final EventCache events;
+  private final EventCache timers;
+  private final NcclMemory memory;
+  private final NcclWatch watch;
+  private final CommunicatorLane lane;
+  private final Map<Integer, CommunicatorLane> pairs = new ConcurrentHashMap<>();
+  private final AtomicBoolean aborting = new AtomicBoolean();
+
+  /** Of this group: a thread may be in blocks of several. */
+  @SuppressWarnings("ThreadLocalUsage")
+  private final ThreadLocal<Block> blocks = new ThreadLocal<>();
+
+  private DeviceTensor barrierElement;
+  private boolean closed;
+
+  /** Makes no communicator yet. */
+  NcclGroup(BackendContext context, Nccl nccl, CudaDevice device) {
+    this.context = context;
+    this.operations = context.operations();
+    this.nccl = nccl;
+    this.device = device;
+    this.bootstrap =
+        new NcclBootstrap(
+            nccl,
+            context.store().withPrefix("ids"),
+            new NcclSettings(context.configuration().get(GpuConfiguration.BLOCKING), false),
+            context.configuration().get(GpuConfiguration.RANKS_PER_ROOT));
+    this.threads = new DaemonThreads(Integer.toString(context.rank()));
+    this.events = new EventCache(device, false);
+    this.timers =
+        context.configuration().get(GpuConfiguration.TIMING) ? new EventCache(device, true) : null;
+    this.memory = new NcclMemory(nccl, device);
+    this.watch = new NcclWatch(operations, threads, this::error);
+    this.lane =
+        lane(
+            "the communicator of group \"" + context.groupName() + "\"",
+            "group",
+            context.size(),
+            context.rank());
+    operations.onFailure(this::startAborting);
+  }
+
+  private CommunicatorLane lane(String name, String key, int size, int rank) {
+    return new CommunicatorLane(
+        nccl,
+        device,
+        name,
+        context.configuration().get(GpuConfiguration.HIGH_PRIORITY),
+        context.timeout(),
+        threads,
+        deadline -> {
+          Communicator made = bootstrap.make(key, name, size, rank, deadline);
+          if (key.equals("group")) {
+            memory.use(made);
+          }
+          return made;
+        });
+  }
+
+  int rank() {
+    return context.rank();
+  }
+
+  int size() {
+    return context.size();
+  }
+
+  NcclMemory memory() {
+    return memory;
+  }
+
+  /** Makes the group's communicator, for which all its ranks call; waits for them. */
+  void makeCommunicator() {
+    lane.makeNow();
+  }
+
+  /** A tensor on this rank's GPU. */
+  DeviceTensor own(Tensor tensor) {
+    DeviceTensor own = DeviceTensor.of(tensor);
+    if (own.gpu().ordinal() != device.ordinal()) {
+      throw new IllegalArgumentException(
+          "Rank "
+              + rank()
+              + " of group \""
+              + context.groupName()
+              + "\" works on "
+              + device.device()
+              + ", and "
+              + own
+              + " is elsewhere");
+    }
+    return own;
+  }
+
+  /** What barriers reduce. */
+  synchronized DeviceTensor barrierElement() {
+    if (barrierElement == null) {
+      barrierElement = DeviceTensor.allocate(device, DType.INT32, 1);
+    }
+    return barrierElement;
+  }
+
+  Work collective(
+      BackendCall call,
+      Duration timeout,
+      List<DeviceTensor> outputs,
+      List<DeviceTensor> inputs,
+      NcclOperation.Call launch) {
+    return submit(lane, currentBlock(), call, timeout, outputs, inputs, launch);
+  }
+
+  /** A message, by the peer's rank in the communicator that it takes. */
+  interface MessageCall {
+    void into(CommunicatorStream target, int peer);
+  }
+
+  Work message(
+      BackendCall call,
+      Duration timeout,
+      List<DeviceTensor> outputs,
+      List<DeviceTensor> inputs,
+      MessageCall launch) {
+    int peer = call.peer();
+    Block block = currentBlock();
+    if (block != null) {
+      return submit(
+          lane, block, call, timeout, outputs, inputs, target -> launch.into(target, peer));
+    }
+    int inPair = peer < rank() ? 0 : 1;
+    return submit(
+        pairs.computeIfAbsent(peer, this::pair),
+        null,
+        call,
+        timeout,
+        outputs,
+        inputs,
+        target -> launch.into(target, inPair));
+  }
+
+  private CommunicatorLane pair(int peer) {
+    int low = Math.min(peer, rank());
+    int high = Math.max(peer, rank());
+    return lane(
+        "the communicator of ranks "
+            + low
+            + " and "
+            + high
+            + " of group \""
+            + context.groupName()
+            + "\"",
+        "pair-" + low + "-" + high,
+        2,
+        rank() == low ? 0 : 1);
+  }
+
+  private Work submit(
+      CommunicatorLane target,
+      Block block,
+      BackendCall call,
+      Duration timeout,
+      List<DeviceTensor> outputs,
+      List<DeviceTensor> inputs,
+      NcclOperation.Call launch) {
+    CudaStream caller = CudaStream.current(device);
+    NcclOperation operation = prepare(target, caller, outputs, inputs, launch);
+    synchronized (this) {
+      requireOpen();
+      operation.begun(operations.begin(call, timeout, List.copyOf(outputs), operation));
+      if (block == null) {
+        target.add(List.of(operation));
+      } else {
+        block.operations.add(operation);
+      }
+    }
+    watch.watch(operation);
+    if (block == null) {
+      target.begin();
+    }
+    return operation.begun().work();
+  }
+
+  private NcclOperation prepare(
+      CommunicatorLane target,
+      CudaStream caller,
+      List<DeviceTensor> outputs,
+      List<DeviceTensor> inputs,
+      NcclOperation.Call launch) {
+    List<DeviceTensor> tensors = new ArrayList<>(outputs);
+    tensors.addAll(inputs);
+    long previous = device.enter();
+    try {
+      if (device.cuda().isCapturing(caller.handle())) {
+        throw new IllegalStateException(
+            "A graph is being captured from the "
+                + caller
+                + ", and collectives cannot be a part of it: their deadlines could not be watched");
+      }
+      return new NcclOperation(target, device, events, timers, tensors, launch, caller.handle());
+    } finally {
+      device.leave(previous);
+    }
+  }
+
+  private void requireOpen() {
+    if (closed) {
+      throw new IllegalStateException(
+          "Group \"" + context.groupName() + "\" is closed on rank " + rank());
+    }
+  }
+
+  /** What a thread has begun since a block was opened: launched together when it ends. */
+  private static final class Block {
+    private final List<NcclOperation> operations = new ArrayList<>();
+    private volatile boolean ended;
+  }
+
+  private Block currentBlock() {
+    Block block = blocks.get();
+    return block == null || block.ended ? null : block;
+  }
+
+  /**
+   * Begins a block, within which others that the thread begins have no effect.
+   *
+   * @return ends it
+   */
+  Runnable beginBlock() {
+    if (currentBlock() != null) {
+      return () -> {};
+    }
+    Block block = new Block();
+    blocks.set(block);
+    return () -> end(block);
+  }
+
+  private void end(Block block) {
+    synchronized (this) {
+      block.ended = true;
+      if (!block.operations.isEmpty()) {
+        lane.add(List.copyOf(block.operations));
+      }
+    }
+    lane.begin();
+  }
+
+  private RuntimeException error() {
+    RuntimeException found = lane.error();
+    for (CommunicatorLane each : pairs.values()) {
+      found = found == null ? each.error() : found;
+    }
+    return found;
+  }
+
+  private void startAborting() {
+    if (aborting.compareAndSet(false, true)) {
+      threads.start("nccl-abort", this::abort);
+    }
+  }
+
+  private void abort() {
+    // Each on its own thread: one that is stuck must not keep the others from ending.
+    for (CommunicatorLane each : lanes()) {
+      threads.start("nccl-abort", each::abort);
+    }
+  }
+
+  private List<CommunicatorLane> lanes() {
+    List<CommunicatorLane> all = new ArrayList<>(pairs.values());
+    all.add(lane);
+    return all;
+  }
+
+  /** Blocks for NCCL, but for the configured time at the most; idempotent. */
+  void close() {
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+    }
+    Duration atMost = context.configuration().get(GpuConfiguration.ABORT_TIMEOUT);
+    boolean over = operations.hasFailed() || closeCommunicators(atMost);
+    if (!over || operations.hasFailed()) {
+      startAborting();
+    }
+    watch.close();
+    if (threads.join(atMost)) {
+      letGo();
+    } else {
+      LOG.warn(
+          "NCCL has not let go of the communicators of group \"{}\" on rank {} after {} s: their"
+              + " threads and what they use on {} stay behind until it does",
+          context.groupName(),
+          rank(),
+          atMost.toSeconds(),
+          device.device());
+    }
+  }
+
+  private boolean closeCommunicators(Duration atMost) {
+    boolean[] well = new boolean[1];
+    boolean done =
+        threads.run(
+            "nccl-close",
+            atMost,
+            () -> {
+              try {
+                memory.deregister();
+                lanes().forEach(each -> each.close(atMost));
+                well[0] = true;
+              } catch (RuntimeException e) {
+                LOG.warn(
+                    "Group \"{}\" is closed on rank {}, but not in good order: {}",
+                    context.groupName(),
+                    rank(),
+                    e.toString());
+              }
+            });
+    return done && well[0];
+  }
+
+  private void letGo() {
+    watch.dropAll();
+    if (barrierElement != null) {
+      barrierElement.free();
+    }
+    memory.free();
+    lanes().forEach(CommunicatorLane::closeStream);
+    events.close();
+    if (timers != null) {
+      timers.close();
+    }
+    device.close();
+  }
+}

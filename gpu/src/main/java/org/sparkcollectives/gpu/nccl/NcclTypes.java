@@ -1,0 +1,84 @@
+package org.sparkcollectives.gpu.nccl;
+
+import org.sparkcollectives.DType;
+import org.sparkcollectives.ReduceOp;
+
+/**
+ * How NCCL sees the elements of a type and their reductions: {@code ncclDataType_t} and {@code
+ * ncclRedOp_t}.
+ *
+ * <p>A complex number is two real ones. What NCCL does not know it moves as bytes. Truth values are
+ * bytes of 0 and 1: their sum is the largest, their product the smallest.
+ */
+final class NcclTypes {
+
+  private static final int INT8 = 0;
+  private static final int UINT8 = 1;
+  private static final int INT32 = 2;
+  private static final int INT64 = 4;
+  private static final int FLOAT16 = 6;
+  private static final int FLOAT32 = 7;
+  private static final int FLOAT64 = 8;
+  private static final int BFLOAT16 = 9;
+
+  private static final int SUM = 0;
+  private static final int PRODUCT = 1;
+  private static final int MAX = 2;
+  private static final int MIN = 3;
+  private static final int AVG = 4;
+
+  private NcclTypes() {}
+
+  /** The type as which NCCL moves elements. */
+  static int of(DType dtype) {
+    return switch (dtype) {
+      case INT8 -> INT8;
+      case BOOL, UINT8, INT16, FLOAT8_E4M3, FLOAT8_E5M2 -> UINT8;
+      case INT32 -> INT32;
+      case INT64 -> INT64;
+      case FLOAT16 -> FLOAT16;
+      case BFLOAT16 -> BFLOAT16;
+      case FLOAT32, COMPLEX64 -> FLOAT32;
+      case FLOAT64, COMPLEX128 -> FLOAT64;
+    };
+  }
+
+  /** How many of NCCL's elements one element is. */
+  static int elements(DType dtype) {
+    return dtype == DType.INT16 || dtype.isComplex() ? 2 : 1;
+  }
+
+  /**
+   * That NCCL can reduce so.
+   *
+   * @throws IllegalArgumentException if it cannot
+   */
+  static void requireReducible(DType dtype, ReduceOp op) {
+    if (dtype == DType.INT16) {
+      throw new IllegalArgumentException(
+          "NCCL cannot reduce int16; use int32, or the backend cuda:netty");
+    }
+    switch (op.kind()) {
+      case BAND, BOR, BXOR ->
+          throw new IllegalArgumentException(
+              "NCCL has no reduction " + op + "; the backend cuda:netty has");
+      default -> {
+        // The others are there.
+      }
+    }
+  }
+
+  /** The reduction, which is not one that has to be made first. */
+  static int of(DType dtype, ReduceOp op) {
+    boolean truth = dtype == DType.BOOL;
+    return switch (op.kind()) {
+      case SUM -> truth ? MAX : SUM;
+      case AVG -> AVG;
+      case PRODUCT -> truth ? MIN : PRODUCT;
+      case MIN -> MIN;
+      case MAX -> MAX;
+      case PREMUL_SUM, BAND, BOR, BXOR ->
+          throw new IllegalArgumentException("NCCL has no number for " + op);
+    };
+  }
+}

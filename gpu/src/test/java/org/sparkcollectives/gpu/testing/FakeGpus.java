@@ -1,0 +1,137 @@
+package org.sparkcollectives.gpu.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.BeforeEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.sparkcollectives.BackendRegistry;
+import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.HostedRank;
+import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.ProcessGroups;
+import org.sparkcollectives.gpu.cuda.CudaDevice;
+import org.sparkcollectives.gpu.nccl.NcclBackendProvider;
+import org.sparkcollectives.store.HashStore;
+import org.sparkcollectives.store.net.TransportSecurity;
+import org.sparkcollectives.testing.GroupRuns;
+import org.sparkcollectives.testing.RankThreads;
+
+/**
+ * GPUs and NCCL for a test, without either: each rank, a thread, has a GPU of its own. After the
+ * test nothing may be left on them, and NCCL must have nothing to complain of.
+ */
+public final class FakeGpus implements BeforeEachCallback, AfterEachCallback {
+
+  /** The backend that groups ask for. */
+  public static final String BACKEND = "nccl-fake";
+
+  private static final int COUNT = 8;
+
+  private FakeCuda cuda;
+  private FakeNccl nccl;
+  private boolean leaksExpected;
+
+  @Override
+  public void beforeEach(ExtensionContext test) {
+    cuda = new FakeCuda(COUNT);
+    nccl = new FakeNccl(cuda);
+    BackendRegistry.register(new NcclBackendProvider(BACKEND, () -> cuda, path -> nccl));
+  }
+
+  @Override
+  public void afterEach(ExtensionContext test) {
+    BackendRegistry.unregister(BACKEND);
+    String leaks = cuda.leaks();
+    cuda.close();
+    assertThat(cuda.errors()).isEmpty();
+    assertThat(nccl.violations()).isEmpty();
+    if (leaksExpected) {
+      return;
+    }
+    assertThat(nccl.communicators()).as("communicators that are left").isZero();
+    assertThat(leaks).as("what is left on the GPUs").isEmpty();
+  }
+
+  /** The test has NCCL keep what it was told to let go of. */
+  public void expectLeaks() {
+    leaksExpected = true;
+  }
+
+  /**
+   * Has ranks fail to make a group.
+   *
+   * @param ordinals the GPU of each rank
+   * @param check looks at what each is told
+   */
+  public void expectNoGroup(List<Integer> ordinals, Consumer<Throwable> check) {
+    try (HashStore store = new HashStore()) {
+      RankThreads.run(
+          ordinals.size(),
+          rank -> {
+            HostedRank host =
+                new HostedRank(
+                    List.of("spark.collectives.gpu.ordinal=" + ordinals.get(rank)),
+                    TransportSecurity.plain());
+            check.accept(
+                catchThrowable(
+                    () -> ProcessGroups.create(store, rank, ordinals.size(), options(), host)));
+            return null;
+          });
+    }
+  }
+
+  /** The driver. */
+  public FakeCuda cuda() {
+    return cuda;
+  }
+
+  /** The library. */
+  public FakeNccl nccl() {
+    return nccl;
+  }
+
+  /** What a rank does with its GPU. */
+  public interface Body<T> {
+    /** As one rank. */
+    T run(ProcessGroup world, CudaDevice gpu) throws Exception;
+  }
+
+  /** Options of groups with host memory and GPUs. */
+  public static GroupOptions options() {
+    return GroupOptions.defaults().withBackend("cpu:netty,cuda:" + BACKEND);
+  }
+
+  /** Runs a body as each of some ranks. */
+  public <T> List<T> run(int size, Body<T> body, String... settings) {
+    return run(size, options(), body, settings);
+  }
+
+  /**
+   * Runs a body as each of some ranks.
+   *
+   * @param settings each {@code key=value}
+   */
+  public <T> List<T> run(int size, GroupOptions options, Body<T> body, String... settings) {
+    try (HashStore store = new HashStore()) {
+      return GroupRuns.run(
+          store,
+          size,
+          options,
+          rank -> {
+            List<String> all = new ArrayList<>(List.of(settings));
+            all.add("spark.collectives.gpu.ordinal=" + rank);
+            return new HostedRank(all, TransportSecurity.plain());
+          },
+          world -> {
+            try (CudaDevice gpu = CudaDevice.open(cuda, world.globalRank(world.rank()))) {
+              return body.run(world, gpu);
+            }
+          });
+    }
+  }
+}
