@@ -24,6 +24,7 @@ def spark():
         .appName("spark_collectives tests")
         .config("spark.ui.enabled", "false")
         .config("spark.executorEnv.PYTHONPATH", TESTS)
+        .config("spark.python.daemon.module", "preloading_daemon")
         .config("spark.sql.execution.arrow.pyspark.enabled", "true")
         .config("spark.task.reaper.enabled", "true")
         .config("spark.collectives.store.timeout", "60s")

@@ -292,6 +292,8 @@ def test_a_group_can_be_destroyed_and_is_then_gone(ranks):
             dist.barrier()
         with pytest.raises(dist.CollectiveError):
             group.barrier()
+        with pytest.raises(dist.GroupClosedError, match="joins its world group once"):
+            dist.init_process_group()
         dist.destroy_process_group()
         return True
 

@@ -26,7 +26,7 @@ mkdir -p "$bundle/lib"
 cp "$target"/spark-collectives-gpu-*-SNAPSHOT*.jar "$bundle/lib/"
 for jar in "$target"/dependency/*.jar; do
   case $(basename "$jar") in
-    byte-buddy* | *-sources.jar | *-javadoc.jar) ;;
+    byte-buddy* | *aarch_64.jar) ;;
     jcuda-natives-*) (cd "$work" && unzip -q -o "$jar" 'lib/libJCudaDriver-*') ;;
     jna-*)
       cp "$jar" "$bundle/lib/"
@@ -39,7 +39,8 @@ for jar in "$target"/dependency/*.jar; do
 done
 (cd "$work" && zip -q -r "$bundle/lib/natives.jar" lib com)
 
-"$java_home/bin/jlink" --add-modules java.base,java.logging,java.management,java.naming,java.xml,jdk.unsupported,jdk.net \
+modules=java.base,java.logging,java.management,java.naming,java.xml,jdk.net,jdk.unsupported,jdk.zipfs
+"$java_home/bin/jlink" --add-modules "$modules" \
   --compress=0 --strip-debug --no-header-files --no-man-pages --output "$bundle/runtime"
 cp "$here/run.sh" "$bundle/"
 

@@ -109,14 +109,53 @@ def _view_of_tensor(torch: Any, tensor: Any) -> View:
         )
     if tensor.layout is not torch.strided:
         raise TypeError(f"The tensor has layout {tensor.layout}; only dense tensors can be used")
-    dense = tensor.detach()
-    if dense.is_conj() or dense.is_neg():
+    if tensor.is_conj() or tensor.is_neg():
         raise TypeError("The tensor is a lazy conjugate or negative: call .clone() on it first")
-    if dense.dtype is torch.bfloat16:
-        return View(dense.view(torch.int16).numpy(), BFLOAT16, False)
-    name = str(dense.dtype).rpartition(".")[2]
+    seen = _SEEN.get(tensor.dtype)
+    if seen is None:
+        seen = _SEEN[tensor.dtype] = _as_numpy(str(tensor.dtype).rpartition(".")[2])
+    dtype, code, unsigned = seen
+    return View(_array_of(tensor, dtype), code, unsigned)
+
+
+#: What the elements of tensors are seen as: a type of numpy, the code, and whether unsigned.
+_SEEN: Dict[Any, Tuple[Any, int, bool]] = {}
+
+
+def _as_numpy(name: str) -> Tuple[Any, int, bool]:
     if name in _NAMED:
-        return View(dense.view(torch.uint8).numpy(), _NAMED[name], False)
-    array = dense.numpy()
-    code, unsigned = _known(array.dtype)
-    return View(array, code, unsigned)
+        return np.dtype(np.int16 if name == "bfloat16" else np.uint8), _NAMED[name], False
+    try:
+        dtype = np.dtype(name)
+        code, unsigned = _known(dtype)
+    except TypeError:
+        raise TypeError(
+            f"Tensors of {name} cannot be sent; there are {', '.join(_NAMES)}"
+        ) from None
+    return dtype, code, unsigned
+
+
+class _TensorMemory:
+    """The memory of a tensor, for numpy; keeps it as long as there is an array of it."""
+
+    __slots__ = ("__array_interface__", "_tensor")
+
+    def __init__(self, tensor: Any, dtype: Any) -> None:
+        self._tensor = tensor
+        self.__array_interface__ = {
+            "shape": tuple(tensor.shape),
+            # None is what numpy has for dense ones, and is quicker.
+            "strides": None
+            if tensor.is_contiguous()
+            else tuple(each * dtype.itemsize for each in tensor.stride()),
+            "typestr": dtype.str,
+            "data": (tensor.data_ptr(), False),
+            "version": 3,
+        }
+
+
+def _array_of(tensor: Any, dtype: Any) -> Any:
+    # Tensor.numpy() would forbid for ever to resize the tensor's storage, which FSDP does.
+    if tensor.numel() == 0:
+        return np.empty(tuple(tensor.shape), dtype)
+    return np.asarray(_TensorMemory(tensor, dtype))

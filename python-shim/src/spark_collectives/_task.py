@@ -126,6 +126,12 @@ def connect() -> Task:
     attempt = context.taskAttemptId()
     with _lock:
         if _current is not None and _current.attempt == attempt:
+            if _current._closed:
+                raise errors.GroupClosedError(
+                    "The groups of this task were destroyed, or the task has ended, and a task "
+                    "joins its world group once: call destroy_process_group() at the end only, "
+                    "and new_group() for more groups"
+                )
             return _current
         if _current is not None:
             # A task that ran here before; the JVM has closed its connections.
@@ -160,8 +166,8 @@ def _why_not(context: Any) -> str:
     return (
         "The executor does not offer groups to Python tasks: start the SparkSession with the jar, "
         "as spark_collectives.configure(SparkSession.builder) does, which sets spark.jars and "
-        "spark.plugins=org.sparkcollectives.spark.CollectivesPlugin; and leave "
-        "spark.collectives.python.enabled at true"
+        "spark.plugins=org.sparkcollectives.spark.CollectivesPlugin; with Spark Connect, start the "
+        "server with both. And leave spark.collectives.python.enabled at true"
     )
 
 

@@ -31,7 +31,8 @@ if [ -n "$jcuda" ]; then
 fi
 
 echo '{ global: cu[A-Z]*; nccl*; fakeLive; local: *; };' > "$work/exported"
-gcc -shared -pthread -Wl,-soname,libfakegpu.so "-Wl,--version-script=$work/exported" -o "$work/libfakegpu.so" "${objects[@]}" -lm
+gcc -shared -pthread -Wl,-soname,libfakegpu.so "-Wl,--version-script=$work/exported" \
+  -o "$work/libfakegpu.so" "${objects[@]}" -lm
 mv "$work/libfakegpu.so" "$target/libfakegpu.so"
 ln -sf libfakegpu.so "$target/libcuda.so.1"
 ln -sf libfakegpu.so "$target/libnccl.so.2"

@@ -1,0 +1,48 @@
+"""The backend ``"spark"`` of ``torch.distributed``, and a store in the driver.
+
+Importing this module registers the backend. In a task of a Spark barrier stage the ranks then find
+each other through the driver: no address, no port, no environment variable::
+
+    import torch.distributed as dist
+    import spark_collectives.torch
+
+    def train(rows):
+        dist.init_process_group("spark")
+        model = torch.nn.parallel.DistributedDataParallel(make_model())
+        ...
+        dist.destroy_process_group()
+
+    rdd.barrier().mapPartitions(train).collect()
+
+The backend takes dense CPU tensors of any type and stride, and sums sparse ones. torch's own
+backends can use the same rendezvous, by default or with ``init_method="spark://"``::
+
+    dist.init_process_group("gloo")  # no MASTER_ADDR: the driver's store is used
+
+Needs torch 2.3 or later.
+"""
+
+from __future__ import annotations
+
+import torch.distributed
+from torch.distributed import distributed_c10d as c10d
+
+from . import rendezvous, world
+from .memory import empty
+from .process_group import SparkProcessGroup
+from .store import SparkStore
+from .work import SparkWork
+
+__all__ = ["SparkProcessGroup", "SparkStore", "SparkWork", "empty"]
+
+if not torch.distributed.is_available():
+    raise ImportError("This build of torch has no torch.distributed")
+
+rendezvous.register()
+world.install()
+# torch's flight recorder hooks into backends of C++; the library records by itself.
+if hasattr(c10d, "_FR_SELF_RECORDING_BACKENDS"):
+    c10d._FR_SELF_RECORDING_BACKENDS.add("spark")
+torch.distributed.Backend.register_backend(
+    "spark", SparkProcessGroup.create, extended_api=True, devices=["cpu"]
+)

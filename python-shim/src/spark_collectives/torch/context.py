@@ -1,0 +1,18 @@
+"""The Spark task that the process works for, if any."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+from .. import _task
+
+
+def in_task() -> bool:
+    """Say whether this is a task of Spark."""
+    return _task._context() is not None
+
+
+def attempt() -> Optional[int]:
+    """Give the id of the task's attempt; None outside of a task."""
+    context: Any = _task._context()
+    return None if context is None else int(context.taskAttemptId())

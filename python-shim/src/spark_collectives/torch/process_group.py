@@ -1,0 +1,171 @@
+"""The process group of the backend ``"spark"``."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from datetime import timedelta
+from typing import Any, List, Optional, Sequence
+
+import numpy as np
+import torch
+import torch.distributed as dist
+from torch.distributed.constants import default_pg_timeout
+
+from .. import distributed
+from ..errors import CollectiveError
+from ..process_group import ProcessGroup
+from .operations import Operations
+from .work import Completions, seconds
+
+
+class SparkProcessGroup(Operations, dist.ProcessGroup):  # type: ignore[misc]
+    """A group of tasks of a barrier stage, for ``torch.distributed``.
+
+    Not made directly: ``torch.distributed.init_process_group("spark")`` does. ``group`` is the
+    :class:`spark_collectives.ProcessGroup` that does the work. The methods are those that torch
+    calls, and have torch's semantics.
+    """
+
+    def __init__(self, group: ProcessGroup, store: Any, timeout: Optional[float]) -> None:
+        dist.ProcessGroup.__init__(self, group.rank, group.size)
+        self.group = group
+        self._store = store
+        self._timeout = timeout or group.timeout
+        self._completions = Completions(f"collectives-torch-{group.name}")
+        self._name = ""
+        self._description = ""
+
+    @classmethod
+    def create(cls, options: Any, _: Any = None) -> SparkProcessGroup:
+        """Make the group that ``init_process_group`` or ``new_group`` asks for."""
+        world = distributed.init_process_group()
+        ranks = list(options.global_ranks_in_group) or list(range(world.size))
+        if len(ranks) != options.group_size or ranks[options.group_rank] != world.rank:
+            raise ValueError(
+                f"Rank {options.group_rank} of {options.group_size} was given, and this task is "
+                f"rank {world.rank} of {world.size}: the rank of a task is its partition. Leave "
+                "rank and world_size out"
+            )
+        return cls._of(world, ranks, options.store, options.timeout, options.group_id)
+
+    @classmethod
+    def _of(
+        cls, world: ProcessGroup, ranks: Sequence[int], store: Any, timeout: Any, name: str
+    ) -> SparkProcessGroup:
+        # Of its own also if it has all ranks: torch's groups come and go, and the world stays.
+        group = world.new_group(ranks, use_local_synchronization=True, description=f"torch {name}")
+        assert group is not None
+        # torch gives its default where the user gave nothing, and then Spark's setting counts.
+        given = None if timeout == default_pg_timeout else seconds(timeout)
+        return cls(group, store, given)
+
+    # What torch asks about the group
+
+    def getBackendName(self) -> str:
+        """Give the name of the backend."""
+        return "spark"
+
+    name = _get_backend_name = getBackendName
+
+    @property
+    def group_name(self) -> str:
+        """The name that torch has given; torch's own property is empty without a C++ backend."""
+        return self._name
+
+    def _set_group_name(self, name: str) -> None:
+        super()._set_group_name(name)
+        self._name = name
+
+    @property
+    def group_desc(self) -> str:
+        """The description that torch has given."""
+        return self._description
+
+    def _set_group_desc(self, description: str) -> None:
+        super()._set_group_desc(description)
+        self._description = description
+
+    @property
+    def _device_types(self) -> List[torch.device]:
+        return [torch.device("cpu")]
+
+    def get_backend(self, _: torch.device) -> SparkProcessGroup:
+        """Give what does the work for a device: this."""
+        return self
+
+    _get_backend = get_backend
+
+    def get_group_store(self) -> Any:
+        """Give the store by which torch has made the group."""
+        return self._store
+
+    supports_coalescing = False
+    supports_splitting = hasattr(dist.ProcessGroup, "split_group")
+    supports_shrinking = False
+
+    # Splitting and bound devices are about communicators of NCCL; there is nothing to prepare here.
+    def eager_connect_single_device(self, device: Any = None) -> None:
+        """Do nothing: the group is connected."""
+
+    def perform_nocolor_split(self, device: Any = None) -> None:
+        """Do nothing: ranks outside of a group take no part in making it."""
+
+    def split_group(
+        self,
+        new_ranks: Sequence[int],
+        timeout: Optional[timedelta] = None,
+        opts: Any = None,
+        group_name: Optional[str] = None,
+        group_desc: Optional[str] = None,
+        device_types: Any = None,
+    ) -> Optional[SparkProcessGroup]:
+        """Make a group of some ranks of this one; None outside of it."""
+        if self.group.rank not in new_ranks:
+            return None
+        ranks = [self.group.global_ranks[each] for each in new_ranks]
+        world = distributed.init_process_group()
+        store = dist.PrefixStore(f"{group_name}/", self._store)
+        made = type(self)._of(world, ranks, store, timeout, group_name or "split")
+        made._set_group_name(group_name or made.group.name)
+        made._set_group_desc(group_desc or "")
+        return made
+
+    def empty(self, shape: Any, dtype: Optional[torch.dtype] = None) -> torch.Tensor:
+        """Make a tensor in memory that operations of this group use without a copy.
+
+        See :meth:`spark_collectives.ProcessGroup.empty`; its contents are undefined.
+        """
+        kind = dtype or torch.get_default_dtype()
+        item = torch.empty((), dtype=kind).element_size()
+        extents = (shape,) if isinstance(shape, int) else tuple(shape)
+        count = 1
+        for extent in extents:
+            count *= extent
+        return torch.from_numpy(self.group.empty(count * item, np.uint8)).view(kind).view(extents)
+
+    # Life
+
+    def set_timeout(self, timeout: timedelta) -> None:
+        """Set how long operations begun from now on may take."""
+        self._timeout = seconds(timeout) or self.group.timeout
+
+    _set_default_timeout = set_timeout
+
+    def shutdown(self) -> None:
+        """Leave the group; if that is because of an exception, end it, with that as the reason.
+
+        The others do not wait then for a rank that destroys its groups on its way out.
+        """
+        failure = sys.exc_info()[1]
+        # Of a group that has failed, the operation that met the failure has told it; of a task that
+        # has ended, nothing is left.
+        with contextlib.suppress(CollectiveError):
+            if isinstance(failure, Exception) and not isinstance(failure, CollectiveError):
+                what = f"{type(failure).__name__}: {failure}"
+                self.group.abort(f"rank {self.group.rank} failed: {what}")
+            self.group.close()
+
+    def abort(self) -> None:
+        """End the group on every rank."""
+        self.group.abort(f"rank {self.group.rank} called abort() of torch's process group")

@@ -1,0 +1,66 @@
+"""How ``torch.distributed.init_process_group`` finds the ranks of a barrier stage."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from typing import Any, Callable, Iterator, Tuple
+from urllib.parse import parse_qs, urlparse
+
+from .. import distributed
+from . import context
+from .store import SparkStore
+
+SCHEME = "spark"
+_VARIABLES = ("MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE")
+
+Meeting = Iterator[Tuple[Any, int, int]]
+
+
+def register() -> None:
+    """Make ``spark://`` known, and have ``env://`` do without variables in a barrier task."""
+    # By name: torch.distributed.rendezvous is a function in some versions, and hides the module.
+    handlers = importlib.import_module("torch.distributed.rendezvous")._rendezvous_handlers
+    if SCHEME in handlers:
+        return
+    handlers[SCHEME] = _spark
+    # Without an init_method torch takes env://, whatever the backend, and asks for four variables.
+    # Its table of handlers is where that can be changed for those only who set none of them and
+    # are in a task of Spark: all others go on to torch's own handler.
+    handlers["env"] = _or_environment(handlers["env"])
+
+
+def _spark(url: str, **_: Any) -> Meeting:
+    world = distributed.init_process_group()
+    query = parse_qs(urlparse(url).query)
+    for name, expected in (("rank", world.rank), ("world_size", world.size)):
+        given = query.get(name)
+        if given and int(given[0]) != expected:
+            raise ValueError(
+                f"{name}={given[0]} was given, and in this barrier stage it is {expected}: the "
+                "rank of a task is its partition. Leave rank and world_size out"
+            )
+    yield SparkStore.fresh(world), world.rank, world.size
+    raise RuntimeError("The ranks of a barrier stage cannot meet again: run the stage again")
+
+
+def _or_environment(environment: Callable[..., Meeting]) -> Callable[..., Meeting]:
+    def meet(url: str, **arguments: Any) -> Meeting:
+        if any(os.environ.get(each) for each in _VARIABLES):
+            return environment(url, **arguments)
+        if context.in_task():
+            return _spark(url, **arguments)
+        return _explained(environment(url, **arguments))
+
+    return meet
+
+
+def _explained(meeting: Meeting) -> Meeting:
+    try:
+        yield from meeting
+    except ValueError as e:
+        raise ValueError(
+            f"{e}. This process is not a task of a Spark barrier stage, whose ranks need no "
+            "variables: for the backend 'spark', call init_process_group in the function of "
+            "rdd.barrier().mapPartitions(...) or of spark_collectives.run(...)"
+        ) from e

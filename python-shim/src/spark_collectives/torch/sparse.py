@@ -1,0 +1,32 @@
+"""Sums of sparse tensors."""
+
+from __future__ import annotations
+
+from typing import Any, List
+
+import torch
+
+from ..process_group import ProcessGroup
+from ..reduce_op import ReduceOp
+
+
+def all_reduce(group: ProcessGroup, tensor: Any, op: ReduceOp, timeout: float) -> None:
+    """Sum a sparse COO tensor over all ranks, in place: the union of their indices.
+
+    Two steps of gathering, of counts and of elements, whose number may differ by rank.
+    """
+    if op != ReduceOp.SUM:
+        raise ValueError(f"Sparse tensors can be summed up, and not reduced with {op}")
+    mine = tensor.detach().coalesce()
+    counts = torch.empty(group.size, dtype=torch.int64)
+    group.all_gather_into(counts, torch.tensor([mine._nnz()]), timeout=timeout)
+    sizes: List[int] = counts.tolist()
+    indices = [torch.empty((mine.sparse_dim(), n), dtype=torch.int64) for n in sizes]
+    group.all_gather(indices, mine.indices(), timeout=timeout)
+    inner = tuple(mine.values().shape[1:])
+    values = [torch.empty((n, *inner), dtype=mine.dtype) for n in sizes]
+    group.all_gather(values, mine.values(), timeout=timeout)
+    total = torch.sparse_coo_tensor(torch.cat(indices, 1), torch.cat(values), mine.shape)
+    # Not of tensor.detach(), which would get new indices and leave the tensor its own.
+    with torch.no_grad():
+        tensor.copy_(total.coalesce())

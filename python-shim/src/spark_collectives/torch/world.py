@@ -1,0 +1,60 @@
+"""torch's state of a process, bound to the Spark task that made it."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import Any, Optional
+
+import torch.distributed.distributed_c10d as c10d
+
+from . import context
+
+_log = logging.getLogger(__name__)
+
+
+class TaskWorld(c10d._World):  # type: ignore[misc]
+    """The default group and all others, until the task ends that made them.
+
+    torch keeps them for the process, and Spark gives a process to one task after the other: what a
+    task has not destroyed would be in the way of the next one.
+    """
+
+    _attempt: Optional[int] = None
+    _hook: Any = None
+
+    @property
+    def default_pg(self) -> Any:
+        """The default group, if it is this task's."""
+        if self._default_pg is not None and self._attempt != context.attempt():
+            self._forget()
+        return self._default_pg
+
+    @default_pg.setter
+    def default_pg(self, group: Any) -> None:
+        if group is not None:
+            self._attempt = context.attempt()
+            self._hook = sys.excepthook
+        elif self._hook is not None:
+            # init_process_group wraps the hook each time, and nothing unwraps it.
+            if sys.excepthook.__module__ == c10d.__name__:
+                sys.excepthook = self._hook
+            self._hook = None
+        self._default_pg = group
+
+    def _forget(self) -> None:
+        self._attempt = context.attempt()
+        try:
+            c10d.destroy_process_group()
+        except Exception:
+            _log.warning("The groups of the task before could not be destroyed", exc_info=True)
+            self.default_pg = None
+
+
+def install() -> None:
+    """Put the world in torch's place for one, unless somebody else's is there."""
+    if type(c10d._world) is c10d._World:
+        world = TaskWorld()
+        world.__dict__.update(c10d._world.__dict__)
+        world._attempt = context.attempt()
+        c10d._world = world

@@ -1,0 +1,22 @@
+"""Running functions as ranks of torch.distributed, on workers that Spark uses again and again."""
+
+
+def ranks_of_torch(spark, fn, size, backend="spark", arguments=()):
+    """Run fn(rank, size, *arguments) on each rank, and give what they return, by rank."""
+
+    def task(_rows):
+        import torch
+        import torch.distributed as dist
+
+        import spark_collectives.torch  # noqa: F401
+
+        torch.set_num_threads(1)
+        dist.init_process_group(backend)
+        rank = dist.get_rank()
+        try:
+            yield rank, fn(rank, size, *arguments)
+        finally:
+            dist.destroy_process_group()
+
+    rows = spark.sparkContext.parallelize(range(size), size).barrier().mapPartitions(task).collect()
+    return [value for _, value in sorted(rows, key=lambda row: row[0])]
