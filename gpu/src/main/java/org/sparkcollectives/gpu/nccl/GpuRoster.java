@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.stream.IntStream;
 import org.sparkcollectives.BackendContext;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
@@ -27,16 +28,28 @@ final class GpuRoster {
   static void check(BackendContext group, CudaDevice device, int ncclVersion) {
     Store store = group.store().withPrefix("gpus").withTimeout(group.timeout());
     String own =
-        String.join("\n", device.uuid(), Integer.toString(ncclVersion), where(group, device));
+        String.join(
+            "\n", device.uuid(), host(), Integer.toString(ncclVersion), where(group, device));
     store.set(Integer.toString(group.rank()), own.getBytes(StandardCharsets.UTF_8));
     List<String> keys = IntStream.range(0, group.size()).mapToObj(Integer::toString).toList();
     store.waitFor(keys, group.timeout());
     List<String[]> all =
         store.multiGet(keys).stream()
-            .map(each -> new String(each, StandardCharsets.UTF_8).split("\n", 3))
+            .map(each -> new String(each, StandardCharsets.UTF_8).split("\n", 4))
             .toList();
     requireDistinct(group, all);
     requireOneVersion(group, all);
+  }
+
+  /**
+   * NCCL takes ranks with another {@code NCCL_HOSTID} for those of another host, and newer versions
+   * allow several ranks on a GPU when asked: who has set these knows.
+   */
+  private static String host() {
+    String id = System.getenv("NCCL_HOSTID");
+    return "1".equals(System.getenv("NCCL_MULTI_RANK_GPU_ENABLE"))
+        ? UUID.randomUUID().toString()
+        : id == null ? "" : id;
   }
 
   private static String where(BackendContext group, CudaDevice device) {
@@ -51,17 +64,17 @@ final class GpuRoster {
   private static void requireDistinct(BackendContext group, List<String[]> all) {
     Map<String, Integer> ranks = new HashMap<>();
     for (int rank = 0; rank < all.size(); rank++) {
-      Integer other = ranks.putIfAbsent(all.get(rank)[0], rank);
+      Integer other = ranks.putIfAbsent(all.get(rank)[0] + " " + all.get(rank)[1], rank);
       if (other != null) {
         throw new IllegalStateException(
             "Ranks "
                 + other
                 + " ("
-                + all.get(other)[2]
+                + all.get(other)[3]
                 + ") and "
                 + rank
                 + " ("
-                + all.get(rank)[2]
+                + all.get(rank)[3]
                 + ") of group \""
                 + group.groupName()
                 + "\" work on the same GPU, "
@@ -76,12 +89,12 @@ final class GpuRoster {
 
   private static void requireOneVersion(BackendContext group, List<String[]> all) {
     for (int rank = 1; rank < all.size(); rank++) {
-      String first = all.get(0)[1];
-      String version = all.get(rank)[1];
+      String first = all.get(0)[2];
+      String version = all.get(rank)[2];
       if (!version.equals(first)) {
         throw new IllegalStateException(
             "Rank 0 ("
-                + all.get(0)[2]
+                + all.get(0)[3]
                 + ") of group \""
                 + group.groupName()
                 + "\" has NCCL "
@@ -89,7 +102,7 @@ final class GpuRoster {
                 + " and rank "
                 + rank
                 + " ("
-                + all.get(rank)[2]
+                + all.get(rank)[3]
                 + ") has "
                 + NcclLibrary.text(Integer.parseInt(version))
                 + "; all must have the same. See spark.collectives.gpu.nccl.library");

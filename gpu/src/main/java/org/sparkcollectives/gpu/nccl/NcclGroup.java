@@ -41,6 +41,10 @@ final class NcclGroup {
   private final EventCache events;
   private final EventCache timers;
   private final NcclMemory memory;
+
+  /** Null if what is not a number may be sent. */
+  private final DeviceNanCheck nanCheck;
+
   private final NcclWatch watch;
   private final CommunicatorLane lane;
   private final Map<Integer, CommunicatorLane> pairs = new ConcurrentHashMap<>();
@@ -70,6 +74,7 @@ final class NcclGroup {
     this.timers =
         context.configuration().get(GpuConfiguration.TIMING) ? new EventCache(device, true) : null;
     this.memory = new NcclMemory(nccl, device);
+    this.nanCheck = context.options().nanCheck() ? new DeviceNanCheck(device) : null;
     this.watch = new NcclWatch(operations, threads, this::error);
     this.lane =
         lane(
@@ -202,6 +207,9 @@ final class NcclGroup {
       List<DeviceTensor> inputs,
       NcclOperation.Call launch) {
     CudaStream caller = CudaStream.current(device);
+    if (nanCheck != null) {
+      nanCheck.require(call, inputs, caller);
+    }
     NcclOperation operation = prepare(target, caller, outputs, inputs, launch);
     synchronized (this) {
       requireOpen();
@@ -363,6 +371,9 @@ final class NcclGroup {
     watch.dropAll();
     if (barrierElement != null) {
       barrierElement.free();
+    }
+    if (nanCheck != null) {
+      nanCheck.close();
     }
     memory.free();
     lanes().forEach(CommunicatorLane::closeStream);
