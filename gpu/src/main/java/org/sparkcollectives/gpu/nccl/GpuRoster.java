@@ -21,24 +21,33 @@ final class GpuRoster {
   /**
    * Tells of this rank's GPU, waits for the others, and compares.
    *
+   * @param hasParent whether this rank can make the communicator from another
+   * @return whether all ranks can
    * @throws IllegalStateException if two ranks work on the same GPU, or with different versions of
    *     NCCL, naming both; on all ranks
    * @throws org.sparkcollectives.store.StoreTimeoutException if ranks do not come in time
    */
-  static void check(BackendContext group, CudaDevice device, int ncclVersion) {
+  static boolean check(
+      BackendContext group, CudaDevice device, int ncclVersion, boolean hasParent) {
     Store store = group.store().withPrefix("gpus").withTimeout(group.timeout());
     String own =
         String.join(
-            "\n", device.uuid(), host(), Integer.toString(ncclVersion), where(group, device));
+            "\n",
+            device.uuid(),
+            host(),
+            Integer.toString(ncclVersion),
+            Boolean.toString(hasParent),
+            where(group, device));
     store.set(Integer.toString(group.rank()), own.getBytes(StandardCharsets.UTF_8));
     List<String> keys = IntStream.range(0, group.size()).mapToObj(Integer::toString).toList();
     store.waitFor(keys, group.timeout());
     List<String[]> all =
         store.multiGet(keys).stream()
-            .map(each -> new String(each, StandardCharsets.UTF_8).split("\n", 4))
+            .map(each -> new String(each, StandardCharsets.UTF_8).split("\n", 5))
             .toList();
     requireDistinct(group, all);
     requireOneVersion(group, all);
+    return all.stream().allMatch(each -> each[3].equals("true"));
   }
 
   /**
@@ -70,11 +79,11 @@ final class GpuRoster {
             "Ranks "
                 + other
                 + " ("
-                + all.get(other)[3]
+                + all.get(other)[4]
                 + ") and "
                 + rank
                 + " ("
-                + all.get(rank)[3]
+                + all.get(rank)[4]
                 + ") of group \""
                 + group.groupName()
                 + "\" work on the same GPU, "
@@ -94,7 +103,7 @@ final class GpuRoster {
       if (!version.equals(first)) {
         throw new IllegalStateException(
             "Rank 0 ("
-                + all.get(0)[3]
+                + all.get(0)[4]
                 + ") of group \""
                 + group.groupName()
                 + "\" has NCCL "
@@ -102,7 +111,7 @@ final class GpuRoster {
                 + " and rank "
                 + rank
                 + " ("
-                + all.get(rank)[3]
+                + all.get(rank)[4]
                 + ") has "
                 + NcclLibrary.text(Integer.parseInt(version))
                 + "; all must have the same. See spark.collectives.gpu.nccl.library");

@@ -1,0 +1,124 @@
+package org.sparkcollectives.gpu.nccl;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import java.time.Duration;
+import java.util.List;
+import org.sparkcollectives.CollectiveException;
+import org.sparkcollectives.CollectiveTimeoutException;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.Device;
+import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.HostedRank;
+import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.ProcessGroups;
+import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.gpu.DeviceTensor;
+import org.sparkcollectives.gpu.testing.NativeLeaks;
+import org.sparkcollectives.store.Store;
+import org.sparkcollectives.store.TcpStore;
+import org.sparkcollectives.store.net.TransportSecurity;
+
+/**
+ * One rank, a process, of a group over NCCL in which something happens. Arguments: rank, size, port
+ * of the store, and what.
+ */
+final class NcclRankProgram {
+
+  /** What is printed last. */
+  static final String DONE = "the rank is done";
+
+  private NcclRankProgram() {}
+
+  /** Throws if something else happens. */
+  public static void main(String[] arguments) throws Exception {
+    int rank = Integer.parseInt(arguments[0]);
+    int size = Integer.parseInt(arguments[1]);
+    String what = arguments[3];
+    GroupOptions options =
+        GroupOptions.defaults()
+            .withTimeout(Duration.ofSeconds(what.equals("overdue") ? 3 : 60))
+            .withBackend("cpu:netty,cuda:nccl")
+            .withNanCheck(what.equals("not a number"));
+    HostedRank host =
+        new HostedRank(
+            List.of(
+                "spark.collectives.gpu.ordinal=" + rank,
+                "spark.collectives.gpu.nccl.eager=" + what.equals("split")),
+            TransportSecurity.plain());
+    try (Store store =
+            TcpStore.connect("127.0.0.1", Integer.parseInt(arguments[2]), Duration.ofSeconds(60));
+        ProcessGroup world = ProcessGroups.create(store, rank, size, options, host)) {
+      DeviceTensor data = DeviceTensor.of(world.allocate(DType.FLOAT32, 1000, Device.Type.CUDA));
+      world.allReduce(data, ReduceOp.SUM).await();
+      switch (what) {
+        case "split" -> split(world);
+        case "not a number" -> notANumber(world, data);
+        case "overdue" ->
+            assertThat(failure(world, data))
+                .isInstanceOfAny(CollectiveTimeoutException.class, CollectiveException.class)
+                .hasMessageContaining("all-reduce #");
+        case "death" -> {
+          if (rank == 1) {
+            Runtime.getRuntime().halt(3);
+          }
+          // Which peer it was NCCL does not say; who has died is told by signs of life, later.
+          assertThat(failure(world, data)).hasStackTraceContaining("remote process exited");
+        }
+        case "error" -> assertThat(failure(world, data)).hasStackTraceContaining("failed");
+        default -> throw new IllegalArgumentException(what);
+      }
+    }
+    NativeLeaks.check();
+    System.out.println(DONE);
+  }
+
+  /** All ranks go on until one operation fails. */
+  private static Throwable failure(ProcessGroup world, DeviceTensor data) {
+    for (int i = 0; i < 20; i++) {
+      Throwable thrown = catchThrowable(() -> world.allReduce(data, ReduceOp.SUM).await());
+      if (thrown != null) {
+        assertThat(thrown).isInstanceOf(CollectiveException.class);
+        return thrown;
+      }
+    }
+    throw new AssertionError("all operations went well");
+  }
+
+  private static void split(ProcessGroup world) {
+    int rank = world.rank();
+    try (ProcessGroup half = world.split(rank % 2, -rank)) {
+      DeviceTensor data = DeviceTensor.of(half.allocate(DType.INT32, 1, Device.Type.CUDA));
+      data.copyFrom(new int[] {rank});
+      half.allReduce(data, ReduceOp.SUM).await();
+      int[] sum = new int[1];
+      data.copyTo(sum);
+      // Of three ranks 0 and 2 are together.
+      assertThat(sum).containsExactly(rank == 1 ? 1 : 2);
+    }
+    if (rank != 1) {
+      try (ProcessGroup rest = world.shrink(1)) {
+        DeviceTensor data = DeviceTensor.of(rest.allocate(DType.INT32, 1, Device.Type.CUDA));
+        data.copyFrom(new int[] {rank + 1});
+        rest.allReduce(data, ReduceOp.SUM).await();
+        int[] sum = new int[1];
+        data.copyTo(sum);
+        assertThat(sum).containsExactly(4);
+      }
+    }
+    world.barrier().await();
+  }
+
+  private static void notANumber(ProcessGroup world, DeviceTensor data) {
+    float[] values = new float[1000];
+    values[617] = Float.NaN;
+    data.copyFrom(values);
+    assertThat(catchThrowable(() -> world.allReduce(data, ReduceOp.SUM)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("element 617");
+    values[617] = 0;
+    data.copyFrom(values);
+    world.allReduce(data, ReduceOp.SUM).await();
+  }
+}
