@@ -3,6 +3,7 @@ package org.sparkcollectives.gpu;
 import java.lang.ref.PhantomReference;
 import java.lang.ref.Reference;
 import java.lang.ref.ReferenceQueue;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
@@ -12,12 +13,18 @@ import org.sparkcollectives.gpu.cuda.CudaException;
 
 /**
  * A piece of a GPU's memory that was allocated here. Freed when somebody says so; else, once nobody
- * can reach it any more, by the next allocation, which so needs no thread of its own.
+ * can reach it any more, by the next allocation on the same GPU, which so needs no thread of its
+ * own. Not by one on another: to free memory blocks until the GPU is idle, which may take until a
+ * rank of this JVM that is on the other GPU has begun its part in a collective.
  */
 final class DeviceMemory {
 
   private static final Logger LOG = LoggerFactory.getLogger(DeviceMemory.class);
-  private static final ReferenceQueue<DeviceMemory> UNREACHABLE = new ReferenceQueue<>();
+
+  /** By the ordinal of the GPU. */
+  private static final Map<Integer, ReferenceQueue<DeviceMemory>> UNREACHABLE =
+      new ConcurrentHashMap<>();
+
   private static final Set<Allocation> ALLOCATIONS = ConcurrentHashMap.newKeySet();
 
   private final Allocation allocation;
@@ -35,7 +42,7 @@ final class DeviceMemory {
     private final long address;
 
     Allocation(DeviceMemory memory, CudaDevice device, long address) {
-      super(memory, UNREACHABLE);
+      super(memory, unreachable(device));
       this.device = device;
       this.address = address;
     }
@@ -53,9 +60,13 @@ final class DeviceMemory {
     }
   }
 
+  private static ReferenceQueue<DeviceMemory> unreachable(CudaDevice device) {
+    return UNREACHABLE.computeIfAbsent(device.ordinal(), ordinal -> new ReferenceQueue<>());
+  }
+
   /** New memory, of undefined content; none if {@code bytes} is 0. */
   static DeviceMemory allocate(CudaDevice device, long bytes) {
-    freeUnreachable();
+    freeUnreachable(device);
     if (bytes == 0) {
       return new DeviceMemory(device, 0);
     }
@@ -67,8 +78,9 @@ final class DeviceMemory {
     }
   }
 
-  private static void freeUnreachable() {
-    for (Reference<?> each = UNREACHABLE.poll(); each != null; each = UNREACHABLE.poll()) {
+  private static void freeUnreachable(CudaDevice device) {
+    ReferenceQueue<DeviceMemory> queue = unreachable(device);
+    for (Reference<?> each = queue.poll(); each != null; each = queue.poll()) {
       try {
         ((Allocation) each).free();
       } catch (CudaException e) {

@@ -70,6 +70,13 @@ public final class DigitsTraining implements Callable<Integer> {
   @Option(names = "--ranks", description = "How many ranks.")
   private int ranks = 4;
 
+  @Option(
+      names = "--device",
+      description =
+          "Where the gradients of the ranks are added up: ${COMPLETION-CANDIDATES}. GPU: on a GPU"
+              + " for each rank, which Spark's executors must have.")
+  private TrainingDevice device = TrainingDevice.CPU;
+
   @Option(names = "--hidden", description = "Hidden units; 0 for softmax regression.")
   private int hidden = 64;
 
@@ -150,6 +157,11 @@ public final class DigitsTraining implements Callable<Integer> {
     requirePlot();
     SparkConf conf = conf();
     requireData(conf);
+    require(
+        device.isThere(conf),
+        "--device gpu needs executors with GPUs: spark-submit --conf"
+            + " spark.executor.resource.gpu.amount=N --conf"
+            + " spark.executor.resource.gpu.discoveryScript=FILE; see docs/gpu.md");
     try (JavaSparkContext spark = new JavaSparkContext(conf)) {
       run(spark);
     }
@@ -191,6 +203,7 @@ public final class DigitsTraining implements Callable<Integer> {
     if (master != null) {
       conf.setMaster(master);
     }
+    device.configure(conf);
     return conf.setIfMissing("spark.master", "local-cluster[2,2,1024]");
   }
 
@@ -263,7 +276,8 @@ public final class DigitsTraining implements Callable<Integer> {
       TrainedModel model =
           BarrierStage.of(train)
               .withStageRetry()
-              .mapPartitions(new TrainingRank(options, testSamples, progress.feed(), killedEpoch))
+              .mapPartitions(
+                  new TrainingRank(options, testSamples, progress.feed(), device, killedEpoch))
               .collect()
               .get(0);
       return new Run(model, shown.join());

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import org.sparkcollectives.Device;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
@@ -29,10 +30,17 @@ final class TrainingLoop {
 
   private final ProcessGroup world;
   private final TrainingOptions options;
+  private final Device.Type device;
 
   TrainingLoop(ProcessGroup world, TrainingOptions options) {
+    this(world, options, Device.Type.CPU);
+  }
+
+  /** With where gradients are added up. */
+  TrainingLoop(ProcessGroup world, TrainingOptions options, Device.Type device) {
     this.world = world;
     this.options = options;
+    this.device = device;
   }
 
   /** Trains; called by all ranks, each with its own samples, of which some may have none. */
@@ -49,7 +57,7 @@ final class TrainingLoop {
     List<Sample> samples = new ArrayList<>(own);
     Network network = new Network(options.network(), parameters);
     Gradient gradient = new Gradient(parameters.length);
-    Tensor reduced = Tensor.of(gradient.array());
+    GradientSum sum = new GradientSum(world, gradient.array(), device);
     int batch = Math.max(1, options.batch() / world.size());
     int steps = stepsPerEpoch(samples.size(), batch);
     Random order = new Random(options.seed() * 31 + world.rank());
@@ -67,7 +75,7 @@ final class TrainingLoop {
         int from = Math.min(samples.size(), step * batch);
         gradient.compute(network, samples.subList(from, Math.min(samples.size(), from + batch)));
         times.beginReduction();
-        world.allReduce(reduced, ReduceOp.SUM).await();
+        sum.run();
         times.endReduction();
         gradient.apply(parameters, velocity, options);
         times.end();

@@ -23,19 +23,26 @@ final class TrainingRank implements RankFunction<Sample, TrainedModel> {
   private final TrainingOptions options;
   private final Broadcast<List<Sample>> test;
   private final ProgressFeed feed;
+  private final TrainingDevice device;
   private final int killedEpoch;
 
   /**
    * With where rank 0 reports to.
    *
+   * @param device where gradients are added up
    * @param killedEpoch at the end of which the executor of the last rank is killed, before the
    *     epoch is kept; 0 for none
    */
   TrainingRank(
-      TrainingOptions options, Broadcast<List<Sample>> test, ProgressFeed feed, int killedEpoch) {
+      TrainingOptions options,
+      Broadcast<List<Sample>> test,
+      ProgressFeed feed,
+      TrainingDevice device,
+      int killedEpoch) {
     this.options = options;
     this.test = test;
     this.feed = feed;
+    this.device = device;
     this.killedEpoch = killedEpoch;
   }
 
@@ -43,7 +50,7 @@ final class TrainingRank implements RankFunction<Sample, TrainedModel> {
   public Iterator<TrainedModel> call(ProcessGroup world, Iterator<Sample> rows) {
     List<Sample> samples = new ArrayList<>();
     rows.forEachRemaining(samples::add);
-    TrainingLoop loop = new TrainingLoop(world, options);
+    TrainingLoop loop = new TrainingLoop(world, options, device.type());
     int victim = world.rank() == world.size() - 1 && isFirstAttempt() ? killedEpoch : 0;
     if (world.rank() != 0) {
       loop.run(samples, (epoch, loss, network) -> killIfEqual(epoch, victim));

@@ -35,6 +35,8 @@ class DigitsOptionsTest {
     "--data=data/nothing.csv, --data data/nothing.csv does not exist; it is relative to /",
     "--format=xml, 'Invalid value for option ''--format'''",
     "--scale=big, 'Invalid value for option ''--scale'''",
+    "--device=tpu, 'Invalid value for option ''--device'''",
+    "--device=gpu, --device gpu needs executors with GPUs: spark-submit --conf",
     "--kill-executor=-1, --kill-executor must be one of the epochs",
     "--kill-executor=41, --kill-executor must be one of the epochs",
     "--plot=curves.jpg, --plot curves.jpg must end with .png",
@@ -60,6 +62,7 @@ class DigitsOptionsTest {
             "--scale",
             "--plot",
             "--kill-executor",
+            "--device",
             "--[no-]compare",
             "Default: 40");
   }

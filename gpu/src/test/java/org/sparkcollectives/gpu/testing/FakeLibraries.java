@@ -25,12 +25,24 @@ public final class FakeLibraries {
    *
    * <p>Skips the test where there is no C compiler.
    */
-  public static synchronized Map<String, String> environment() throws Exception {
+  public static Map<String, String> environment() throws Exception {
+    return environment(Path.of(""));
+  }
+
+  /**
+   * The same for the tests of another module.
+   *
+   * @param module the folder of the module gpu, where its sources are
+   */
+  public static synchronized Map<String, String> environment(Path module) throws Exception {
     assumeTrue(
         isThere("gcc") && isThere("nm"),
         "The fake of CUDA and NCCL cannot be built: there is no gcc or no nm on the PATH");
     if (built == null) {
-      built = build(Path.of("target", "fake-gpu").toAbsolutePath());
+      built =
+          build(
+              module.resolve(Path.of("src", "test", "c", "build.sh")).toAbsolutePath(),
+              Path.of("target", "fake-gpu").toAbsolutePath());
     }
     return Map.of("LD_LIBRARY_PATH", built.toString());
   }
@@ -48,7 +60,7 @@ public final class FakeLibraries {
     }
   }
 
-  private static Path build(Path folder) throws Exception {
+  private static Path build(Path script, Path folder) throws Exception {
     Files.createDirectories(folder);
     Path binding = Files.createTempFile(folder, "jcuda", ".so");
     try (InputStream library =
@@ -56,11 +68,7 @@ public final class FakeLibraries {
       Files.write(binding, library.readAllBytes());
       Path log = folder.resolve("build.log");
       Process process =
-          new ProcessBuilder(
-                  List.of(
-                      Path.of("src", "test", "c", "build.sh").toAbsolutePath().toString(),
-                      folder.toString(),
-                      binding.toString()))
+          new ProcessBuilder(List.of(script.toString(), folder.toString(), binding.toString()))
               .redirectErrorStream(true)
               .redirectOutput(log.toFile())
               .start();

@@ -1,0 +1,115 @@
+package org.sparkcollectives.gpu.nccl;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.Arrays;
+import org.sparkcollectives.CollectiveException;
+import org.sparkcollectives.CollectiveTimeoutException;
+import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.ProcessGroups;
+import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.Tensor;
+import org.sparkcollectives.Work;
+import org.sparkcollectives.gpu.DeviceTensor;
+import org.sparkcollectives.gpu.cuda.CudaDevice;
+import org.sparkcollectives.gpu.cuda.CudaStream;
+import org.sparkcollectives.gpu.cuda.DriverCuda;
+import org.sparkcollectives.store.Store;
+import org.sparkcollectives.store.TcpStore;
+
+/**
+ * One rank of a group over NCCL to which something happens. Arguments: rank, size, port of the
+ * store, the time limit in milliseconds, and what happens.
+ */
+final class NcclFailureProgram {
+
+  /** What is printed last. */
+  static final String DONE = "failed as it should";
+
+  private final ProcessGroup world;
+  private final CudaDevice device;
+  private final CudaStream stream;
+
+  private NcclFailureProgram(ProcessGroup world, CudaDevice device, CudaStream stream) {
+    this.world = world;
+    this.device = device;
+    this.stream = stream;
+  }
+
+  /** Throws if it goes otherwise. */
+  public static void main(String[] arguments) throws Exception {
+    int rank = Integer.parseInt(arguments[0]);
+    int size = Integer.parseInt(arguments[1]);
+    String what = arguments[4];
+    GroupOptions options =
+        GroupOptions.defaults()
+            .withTimeout(Duration.ofMillis(Long.parseLong(arguments[3])))
+            .withBackend("cpu:netty,cuda:nccl");
+    try (Store store =
+            TcpStore.connect("127.0.0.1", Integer.parseInt(arguments[2]), Duration.ofSeconds(60));
+        CudaDevice device = CudaDevice.open(DriverCuda.load(), 0);
+        CudaStream stream = CudaStream.create(device, false)) {
+      CudaStream.Use use = stream.use();
+      try (ProcessGroup world = ProcessGroups.create(store, rank, size, options)) {
+        new NcclFailureProgram(world, device, stream).run(what);
+      }
+      // Nothing hangs in the stream that waited for the operation.
+      stream.synchronize();
+      use.close();
+    }
+    System.out.println(DONE);
+  }
+
+  private void run(String what) {
+    switch (what) {
+      case "death of a peer" -> {
+        sum().await();
+        if (world.rank() == 1) {
+          Runtime.getRuntime().halt(0);
+        }
+        expect(sum(), CollectiveException.class);
+      }
+      case "error of the library" -> {
+        sum().await();
+        expect(sum(), CollectiveException.class);
+      }
+      case "operation that hangs" -> {
+        sum().await();
+        expect(sum(), CollectiveTimeoutException.class);
+      }
+      case "rank that never joins" -> expect(sum(), CollectiveException.class);
+      case "abort" -> {
+        sum().await();
+        if (world.rank() == 1) {
+          world.abort(new IllegalStateException("enough of it"));
+        } else {
+          assertThatThrownBy(sum()::await)
+              .isInstanceOf(CollectiveException.class)
+              .hasMessageContaining("enough of it");
+        }
+      }
+      default -> throw new IllegalArgumentException(what);
+    }
+  }
+
+  private Work sum() {
+    float[] values = new float[50_000];
+    Arrays.fill(values, 1);
+    return world.allReduce(DeviceTensor.copyOf(device, Tensor.of(values)), ReduceOp.SUM);
+  }
+
+  private void expect(Work work, Class<? extends CollectiveException> failure) {
+    try {
+      work.synchronize(stream);
+    } catch (CollectiveException e) {
+      // It may be known already.
+      System.out.println("known: " + e.getMessage());
+    }
+    assertThatThrownBy(work::await).isInstanceOf(failure);
+    assertThat(work.isSuccess()).isFalse();
+    assertThatThrownBy(this::sum).isInstanceOf(CollectiveException.class);
+  }
+}
