@@ -17,6 +17,9 @@ import org.sparkcollectives.gpu.cuda.CudaDevice;
  */
 final class GroupCommunicators {
 
+  /** The deadline of the operation that waits comes first: it asks the ranks who is missing. */
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+
   private final BackendContext context;
   private final Nccl nccl;
   private final CudaDevice device;
@@ -64,7 +67,7 @@ final class GroupCommunicators {
         device,
         name,
         context.configuration().get(GpuConfiguration.HIGH_PRIORITY),
-        context.timeout(),
+        context.timeout().plus(PATIENCE),
         threads,
         context.operations()::hasFailed,
         maker);

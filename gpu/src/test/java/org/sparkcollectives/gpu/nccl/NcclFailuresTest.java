@@ -73,7 +73,9 @@ class NcclFailuresTest {
           if (world.rank() == 0) {
             DeviceTensor data = DeviceTensor.allocate(gpu, DType.FLOAT32, 8);
             assertThatThrownBy(() -> world.allReduce(data, ReduceOp.SUM).await())
-                .isInstanceOf(CollectiveException.class);
+                .isInstanceOf(CollectiveTimeoutException.class)
+                .hasMessageContaining("all-reduce #0")
+                .hasMessageContaining("not arrived: rank 1");
             over.countDown();
             data.free();
           } else {
@@ -85,6 +87,7 @@ class NcclFailuresTest {
 
   @RepeatedTest(3)
   void anExceptionOfOneRankReachesTheOthersThatWaitForTheirGpu() {
+    CyclicBarrier together = new CyclicBarrier(3);
     List<Throwable> ends =
         gpus.run(
             3,
@@ -92,6 +95,7 @@ class NcclFailuresTest {
               DeviceTensor data = DeviceTensor.allocate(gpu, DType.FLOAT32, 8);
               try {
                 world.allReduce(data, ReduceOp.SUM).await();
+                together.await(60, TimeUnit.SECONDS);
                 if (world.rank() == 2) {
                   world.abort(new IllegalArgumentException("bad row 17"));
                   return null;
@@ -160,12 +164,14 @@ class NcclFailuresTest {
 
   @Test
   void anAbortThatHangsDoesNotHoldUpTheTask() {
+    CyclicBarrier together = new CyclicBarrier(2);
     long begin = System.nanoTime();
     gpus.run(
         2,
         (world, gpu) -> {
           DeviceTensor data = DeviceTensor.allocate(gpu, DType.FLOAT32, 8);
           world.allReduce(data, ReduceOp.SUM).await();
+          together.await(60, TimeUnit.SECONDS);
           gpus.nccl().hangAborts(true);
           world.abort(new IllegalStateException("enough"));
           world.close();
