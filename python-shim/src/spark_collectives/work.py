@@ -112,6 +112,6 @@ class Work:
 
     def __del__(self) -> None:
         staged = self._staged
-        if staged is not None and staged.segment is not None:
+        if staged is not None:
             # Nobody has seen its end, and until then its memory is in use.
-            self._operations.orphans.append((self._ids, staged.segment))
+            self._operations.orphans.append((self._ids, staged))
