@@ -255,6 +255,54 @@ def messages(rank, size):
         same(tensor, values(previous, dtype))
 
 
+def messages_by_tag(rank, size):
+    if size == 1 or rank > 1:
+        return
+    if rank == 0:
+        for work in [dist.isend(torch.tensor([10 * tag]), 1, tag=tag) for tag in (1, 2)]:
+            work.wait()
+        return
+    for tag in (2, 1):
+        tensor = torch.empty(1, dtype=torch.int64)
+        dist.recv(tensor, 0, tag=tag)
+        assert tensor.item() == 10 * tag
+
+
+def strided_tensors(rank, size):
+    square = values(rank, torch.float32, 16).reshape(4, 4)
+    dist.broadcast(square[:, 1], 0)
+    expected = values(rank, torch.float32, 16).reshape(4, 4)
+    expected[:, 1] = values(0, torch.float32, 16).reshape(4, 4)[:, 1]
+    same(square, expected)
+    outputs = [torch.zeros(4, 8)[:, ::2] for _ in range(size)]
+    dist.all_gather(outputs, values(rank, torch.bfloat16, 16).reshape(4, 4).t().float())
+    for other, output in enumerate(outputs):
+        same(output, values(other, torch.float32, 16).reshape(4, 4).t())
+    if size == 1:
+        return
+    column = torch.zeros(4, 3)
+    works = [
+        dist.isend(values(rank, torch.float32, 16).reshape(4, 4).diagonal(), (rank + 1) % size),
+        dist.irecv(column[:, 2], (rank - 1) % size),
+    ]
+    for work in works:
+        work.wait()
+    same(column[:, 2], values((rank - 1) % size, torch.float32, 16).reshape(4, 4).diagonal())
+    assert not column[:, :2].any()
+
+
+def meshes_of_devices(rank, size):
+    from torch.distributed.device_mesh import init_device_mesh
+
+    if size < 4:
+        return
+    mesh = init_device_mesh("cpu", (2, 2), mesh_dim_names=("replicate", "shard"))
+    for name, expected in (("shard", 4 * (rank // 2) + 1), ("replicate", 2 * (rank % 2) + 2)):
+        tensor = torch.tensor([float(rank)])
+        dist.all_reduce(tensor, group=mesh.get_group(name))
+        assert tensor.item() == expected
+
+
 def messages_of_whoever_sends(rank, size):
     if rank:
         dist.send(torch.tensor([rank]), 0)
@@ -374,6 +422,7 @@ CASES = [
     all_reduce,
     all_reduce_premultiplied,
     all_reduce_of_strided_tensors,
+    strided_tensors,
     all_reduce_of_nothing_and_of_scalars,
     all_reduce_of_parameters,
     all_reduce_of_sparse_tensors,
@@ -391,12 +440,14 @@ CASES = [
     all_to_all_single_of_uneven_parts,
     all_to_all,
     messages,
+    messages_by_tag,
     messages_of_whoever_sends,
     batched_messages,
     objects,
     barriers,
     groups_of_some_ranks,
     groups_that_are_split,
+    meshes_of_devices,
     coalesced_operations,
     functional_collectives,
 ]

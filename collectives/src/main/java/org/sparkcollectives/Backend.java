@@ -103,6 +103,12 @@ public interface Backend extends AutoCloseable {
     return () -> {};
   }
 
+  /**
+   * Ranks of this backend's group make groups of their own, all at once, and this rank is in none
+   * of them: for backends in which all ranks have a part in that, see {@link BackendOrigin}.
+   */
+  default void splitAway(Duration timeout) {}
+
   /** See {@link ProcessGroup#allocate}. */
   Tensor allocate(DType dtype, long count);
 

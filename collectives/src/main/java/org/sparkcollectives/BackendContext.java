@@ -19,6 +19,7 @@ import org.sparkcollectives.store.Store;
  * @param operations takes the backend's own operations into the group's sequence and life
  * @param context what hosts the rank
  * @param host the group's backend for host memory, closed by the group
+ * @param origin the group that this one was made from, or null
  */
 public record BackendContext(
     String groupName,
@@ -31,4 +32,5 @@ public record BackendContext(
     Configuration configuration,
     BackendOperations operations,
     RankContext context,
-    HostBackend host) {}
+    HostBackend host,
+    BackendOrigin origin) {}

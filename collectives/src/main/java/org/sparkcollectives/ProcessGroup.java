@@ -326,6 +326,14 @@ public interface ProcessGroup extends AutoCloseable {
   Tensor allocate(DType dtype, long count);
 
   /**
+   * A tensor of zeros in the memory of a kind of device, such as this rank's GPU, until the group
+   * is closed.
+   *
+   * @throws IllegalArgumentException if the group has no backend for it
+   */
+  Tensor allocate(DType dtype, long count, Device.Type device);
+
+  /**
    * Zeros in memory that another process of this host can map too, for a rank that computes
    * elsewhere than in this JVM. Tensors in it suit the group's paths best, as those of {@link
    * #allocate}. It must not be used after the group was closed.

@@ -41,6 +41,7 @@ final class Backends implements AutoCloseable {
    * The backends that {@code config} names.
    *
    * @param netty the one that is built in, which every group has, for its messages and its end
+   * @param origin of the group, or null
    */
   static Backends of(
       BackendConfig config,
@@ -49,7 +50,8 @@ final class Backends implements AutoCloseable {
       Store groupStore,
       GroupOptions options,
       BackendOperations operations,
-      RankContext context) {
+      RankContext context,
+      GroupOrigin origin) {
     Map<String, Backend> byName = new LinkedHashMap<>();
     byName.put(BackendRegistry.NETTY, netty);
     Map<Device.Type, Backend> byDevice = new EnumMap<>(Device.Type.class);
@@ -74,7 +76,8 @@ final class Backends implements AutoCloseable {
                                 context.configuration(),
                                 operations,
                                 context,
-                                netty)));
+                                netty,
+                                origin == null ? null : origin.of(name))));
         byDevice.put(each.getKey(), backend);
       }
       backends = new Backends(members.name(), new ArrayList<>(byName.values()), byDevice, netty);
@@ -172,6 +175,11 @@ final class Backends implements AutoCloseable {
   Backend forHost() {
     Backend backend = byDevice.get(Device.Type.CPU);
     return backend == null ? netty : backend;
+  }
+
+  /** See {@link Backend#splitAway}. */
+  void splitAway(Duration timeout) {
+    all.forEach(each -> each.splitAway(timeout));
   }
 
   /** That in whose memory users get tensors: the host's, unless the group is for GPUs alone. */

@@ -50,10 +50,7 @@ record DerivedGroups(RankGroup group, ProcessGroup view, SubgroupArguments argum
             .sorted(Comparator.comparingLong(rank -> all[2 * rank + 1]))
             .toList();
     return owning(
-        group
-            .subgroups()
-            .createAgreed(
-                "split", Integer.toString(color), color < 0 ? List.of() : ranks, inherited()));
+        group.subgroups().createAgreed("split", color, color < 0 ? List.of() : ranks, inherited()));
   }
 
   ProcessGroup shrink(int... excludedRanks) {

@@ -94,6 +94,7 @@ record GroupAssembly(Store store, RankContext context, String path) {
    * @param node is released when the group is closed
    * @param options which leave nothing open
    * @param parent the life of the group from which it is made, or null
+   * @param origin how it came from another, or null
    * @param afterClose run when the group is closed
    */
   RankGroup assemble(
@@ -101,6 +102,7 @@ record GroupAssembly(Store store, RankContext context, String path) {
       Membership members,
       GroupOptions options,
       GroupLife parent,
+      GroupOrigin origin,
       Runnable afterClose) {
     requireTransports(members, options.transports());
     BackendConfig backendConfig = BackendConfig.parse(options.backend());
@@ -166,7 +168,8 @@ record GroupAssembly(Store store, RankContext context, String path) {
               groupStore,
               options,
               new GroupOperations(life, channel, messages.numbers()),
-              context);
+              context,
+              origin);
       RankGroup group =
           new RankGroup(
               members,

@@ -69,7 +69,7 @@ public final class GroupCreation {
                       context)
                   .join(self)
               : Membership.withoutPeers(name, options.description(), self, size);
-      RankGroup group = assembly.assemble(node, members, resolved, null, afterClose);
+      RankGroup group = assembly.assemble(node, members, resolved, null, null, afterClose);
       created = true;
       return RankProcessGroup.owning(group);
     } finally {

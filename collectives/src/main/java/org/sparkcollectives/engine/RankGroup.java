@@ -61,7 +61,7 @@ final class RankGroup {
     this.backends = backends;
     this.channel = channel;
     this.groupStore = groupStore;
-    this.subgroups = new Subgroups(members, options, life, groupStore, assembly);
+    this.subgroups = new Subgroups(members, options, life, backends, groupStore, assembly);
     this.afterClose = afterClose;
     this.stores = new GroupStores(groupStore, assembly::checkpoints);
     this.coalescing = new CoalescingBlocks(members.name());

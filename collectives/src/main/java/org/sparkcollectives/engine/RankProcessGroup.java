@@ -7,6 +7,7 @@ import java.util.Objects;
 import java.util.function.Consumer;
 import org.sparkcollectives.Coalescing;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.Device;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ObjectCollectives;
 import org.sparkcollectives.P2POp;
@@ -307,6 +308,12 @@ final class RankProcessGroup implements ProcessGroup {
   public Tensor allocate(DType dtype, long count) {
     group.requireOpen();
     return backends.forMemory().allocate(Objects.requireNonNull(dtype, "dtype"), count);
+  }
+
+  @Override
+  public Tensor allocate(DType dtype, long count, Device.Type device) {
+    group.requireOpen();
+    return backends.forDevice(device).allocate(Objects.requireNonNull(dtype, "dtype"), count);
   }
 
   @Override

@@ -32,6 +32,7 @@ final class Subgroups {
   private final Membership parent;
   private final GroupOptions parentOptions;
   private final GroupLife parentLife;
+  private final Backends parentBackends;
   private final Store parentStore;
   private final GroupAssembly assembly;
   private final Map<String, Integer> counters = new HashMap<>();
@@ -42,11 +43,13 @@ final class Subgroups {
       Membership parent,
       GroupOptions parentOptions,
       GroupLife parentLife,
+      Backends parentBackends,
       Store parentStore,
       GroupAssembly assembly) {
     this.parent = parent;
     this.parentOptions = parentOptions;
     this.parentLife = parentLife;
+    this.parentBackends = parentBackends;
     this.parentStore = parentStore;
     this.assembly = assembly;
   }
@@ -61,7 +64,7 @@ final class Subgroups {
   RankGroup createTogether(String kind, List<Integer> ranks, GroupOptions options) {
     String name = parent.name() + "/" + numbered(kind) + suffix(options);
     agree(name, ranks, options);
-    return create(name, ranks, options);
+    return create(name, ranks, options, allAtOnce(0));
   }
 
   /**
@@ -73,7 +76,13 @@ final class Subgroups {
   RankGroup createRemaining(List<Integer> ranks, GroupOptions options) {
     String name = parent.name() + "/" + numbered("shrink");
     agree(name, ranks, options);
-    return create(name, ranks, options, assembly);
+    List<Integer> excluded = new ArrayList<>();
+    for (int rank = 0; rank < parent.size(); rank++) {
+      if (!ranks.contains(rank)) {
+        excluded.add(rank);
+      }
+    }
+    return create(name, ranks, options, assembly, new GroupOrigin(parentBackends, -1, excluded));
   }
 
   /**
@@ -87,20 +96,22 @@ final class Subgroups {
     agree(name, groups, options);
     for (int i = 0; i < groups.size(); i++) {
       if (groups.get(i).contains(parent.rank())) {
-        return create(name + "-" + i, groups.get(i), options);
+        return create(name + "-" + i, groups.get(i), options, allAtOnce(i));
       }
     }
+    parentBackends.splitAway(parentOptions.timeout());
     return null;
   }
 
   /**
    * Makes this rank's part of one of several groups whose members its ranks have agreed on already.
    *
-   * @param which tells the groups of one call apart
+   * @param color tells the groups of one call apart
    * @return null where this rank is no member
    */
-  RankGroup createAgreed(String kind, String which, List<Integer> ranks, GroupOptions options) {
-    return create(parent.name() + "/" + numbered(kind) + "-" + which, ranks, options);
+  RankGroup createAgreed(String kind, int color, List<Integer> ranks, GroupOptions options) {
+    return create(
+        parent.name() + "/" + numbered(kind) + "-" + color, ranks, options, allAtOnce(color));
   }
 
   /**
@@ -113,7 +124,7 @@ final class Subgroups {
       return null;
     }
     String members = kind + "-" + digest(ranks);
-    return create(parent.name() + "/" + numbered(members) + suffix(options), ranks, options);
+    return create(parent.name() + "/" + numbered(members) + suffix(options), ranks, options, null);
   }
 
   /**
@@ -165,16 +176,27 @@ final class Subgroups {
     }
   }
 
-  private RankGroup create(String name, List<Integer> ranks, GroupOptions options) {
-    String own = name.substring(parent.name().length() + 1);
-    return create(name, ranks, options, assembly.within(own));
+  /** Of groups for which all ranks of the parent call, each in its place in their order. */
+  private GroupOrigin allAtOnce(int color) {
+    return new GroupOrigin(parentBackends, color, List.of());
   }
 
   private RankGroup create(
-      String name, List<Integer> ranks, GroupOptions options, GroupAssembly from) {
+      String name, List<Integer> ranks, GroupOptions options, GroupOrigin origin) {
+    String own = name.substring(parent.name().length() + 1);
+    return create(name, ranks, options, assembly.within(own), origin);
+  }
+
+  private RankGroup create(
+      String name,
+      List<Integer> ranks,
+      GroupOptions options,
+      GroupAssembly from,
+      GroupOrigin origin) {
     Membership.requireName(name);
     int rank = ranks.indexOf(parent.rank());
     if (rank < 0) {
+      parentBackends.splitAway(parentOptions.timeout());
       return null;
     }
     List<Endpoint> endpoints = ranks.stream().map(parent.endpoints()::get).toList();
@@ -194,6 +216,7 @@ final class Subgroups {
               members,
               GroupAssembly.inherit(options, parentOptions),
               parentLife,
+              origin,
               () -> forget(group[0]));
     } finally {
       if (group[0] == null) {

@@ -19,7 +19,7 @@ import org.sparkcollectives.testing.ForkedJvm;
 final class GpuWorldsTest {
 
   @ParameterizedTest
-  @CsvSource({"netty, 1", "netty, 2", "netty, 3"})
+  @CsvSource({"netty, 1", "netty, 2", "netty, 3", "nccl, 1", "nccl, 2", "nccl, 3"})
   void everyCollectiveOnOneGpu(String backend, int size) throws Exception {
     try (TcpStoreServer store = TcpStore.server("127.0.0.1", 0)) {
       List<ForkedJvm> ranks = new ArrayList<>();

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.config.ConfigEntry;
+import org.sparkcollectives.gpu.GpuConfiguration;
 import org.sparkcollectives.store.StoreConfiguration;
 
 /** The documentation of the settings, made from the entries that the modules declare. */
@@ -18,6 +19,7 @@ final class ConfigurationPage {
     List<ConfigEntry<?>> entries = new ArrayList<>();
     entries.addAll(CollectivesConfiguration.entries());
     entries.addAll(StoreConfiguration.entries());
+    entries.addAll(GpuConfiguration.entries());
     entries.addAll(SparkPluginConfiguration.entries());
     return entries;
   }

@@ -25,6 +25,7 @@ import org.sparkcollectives.Rendezvous;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 import org.sparkcollectives.config.ConfigEntry;
+import org.sparkcollectives.gpu.GpuConfiguration;
 import org.sparkcollectives.spark.FeaturesPage.Row;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreConfiguration;
@@ -123,6 +124,7 @@ class FeaturesPageTest {
         Stream.of(
                 CollectivesConfiguration.entries(),
                 StoreConfiguration.entries(),
+                GpuConfiguration.entries(),
                 SparkPluginConfiguration.entries())
             .flatMap(List::stream)
             .map(ConfigEntry::key)

@@ -167,6 +167,23 @@ final class CommunicatorLane {
     }
   }
 
+  /** What is made of a communicator that is ready. */
+  interface Derivation<T> {
+    T from(Communicator communicator, Deadline deadline);
+  }
+
+  /** Uses the communicator for another one, while no operation is begun in it. */
+  <T> T derive(Duration atMost, Derivation<T> derivation) {
+    turn.lock();
+    long previous = device.enter();
+    try {
+      return derivation.from(communicator, Deadline.in(atMost, () -> ended));
+    } finally {
+      device.leave(previous);
+      turn.unlock();
+    }
+  }
+
   /** Looks whether NCCL reports an error; null if it does not. */
   RuntimeException error() {
     Communicator own = communicator;

@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.stream.IntStream;
 import org.sparkcollectives.BackendContext;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
@@ -20,23 +21,44 @@ final class GpuRoster {
   /**
    * Tells of this rank's GPU, waits for the others, and compares.
    *
+   * @param hasParent whether this rank can make the communicator from another
+   * @return whether all ranks can
    * @throws IllegalStateException if two ranks work on the same GPU, or with different versions of
    *     NCCL, naming both; on all ranks
    * @throws org.sparkcollectives.store.StoreTimeoutException if ranks do not come in time
    */
-  static void check(BackendContext group, CudaDevice device, int ncclVersion) {
+  static boolean check(
+      BackendContext group, CudaDevice device, int ncclVersion, boolean hasParent) {
     Store store = group.store().withPrefix("gpus").withTimeout(group.timeout());
     String own =
-        String.join("\n", device.uuid(), Integer.toString(ncclVersion), where(group, device));
+        String.join(
+            "\n",
+            device.uuid(),
+            host(),
+            Integer.toString(ncclVersion),
+            Boolean.toString(hasParent),
+            where(group, device));
     store.set(Integer.toString(group.rank()), own.getBytes(StandardCharsets.UTF_8));
     List<String> keys = IntStream.range(0, group.size()).mapToObj(Integer::toString).toList();
     store.waitFor(keys, group.timeout());
     List<String[]> all =
         store.multiGet(keys).stream()
-            .map(each -> new String(each, StandardCharsets.UTF_8).split("\n", 3))
+            .map(each -> new String(each, StandardCharsets.UTF_8).split("\n", 5))
             .toList();
     requireDistinct(group, all);
     requireOneVersion(group, all);
+    return all.stream().allMatch(each -> each[3].equals("true"));
+  }
+
+  /**
+   * NCCL takes ranks with another {@code NCCL_HOSTID} for those of another host, and newer versions
+   * allow several ranks on a GPU when asked: who has set these knows.
+   */
+  private static String host() {
+    String id = System.getenv("NCCL_HOSTID");
+    return "1".equals(System.getenv("NCCL_MULTI_RANK_GPU_ENABLE"))
+        ? UUID.randomUUID().toString()
+        : id == null ? "" : id;
   }
 
   private static String where(BackendContext group, CudaDevice device) {
@@ -51,17 +73,17 @@ final class GpuRoster {
   private static void requireDistinct(BackendContext group, List<String[]> all) {
     Map<String, Integer> ranks = new HashMap<>();
     for (int rank = 0; rank < all.size(); rank++) {
-      Integer other = ranks.putIfAbsent(all.get(rank)[0], rank);
+      Integer other = ranks.putIfAbsent(all.get(rank)[0] + " " + all.get(rank)[1], rank);
       if (other != null) {
         throw new IllegalStateException(
             "Ranks "
                 + other
                 + " ("
-                + all.get(other)[2]
+                + all.get(other)[4]
                 + ") and "
                 + rank
                 + " ("
-                + all.get(rank)[2]
+                + all.get(rank)[4]
                 + ") of group \""
                 + group.groupName()
                 + "\" work on the same GPU, "
@@ -76,12 +98,12 @@ final class GpuRoster {
 
   private static void requireOneVersion(BackendContext group, List<String[]> all) {
     for (int rank = 1; rank < all.size(); rank++) {
-      String first = all.get(0)[1];
-      String version = all.get(rank)[1];
+      String first = all.get(0)[2];
+      String version = all.get(rank)[2];
       if (!version.equals(first)) {
         throw new IllegalStateException(
             "Rank 0 ("
-                + all.get(0)[2]
+                + all.get(0)[4]
                 + ") of group \""
                 + group.groupName()
                 + "\" has NCCL "
@@ -89,7 +111,7 @@ final class GpuRoster {
                 + " and rank "
                 + rank
                 + " ("
-                + all.get(rank)[2]
+                + all.get(rank)[4]
                 + ") has "
                 + NcclLibrary.text(Integer.parseInt(version))
                 + "; all must have the same. See spark.collectives.gpu.nccl.library");

@@ -334,6 +334,15 @@ final class NcclBackend implements Backend {
   }
 
   @Override
+  public void splitAway(Duration timeout) {
+    group.splitAway(timeout);
+  }
+
+  NcclGroup group() {
+    return group;
+  }
+
+  @Override
   public void close() {
     group.close();
   }

@@ -5,6 +5,7 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import org.sparkcollectives.Backend;
 import org.sparkcollectives.BackendContext;
+import org.sparkcollectives.BackendOrigin;
 import org.sparkcollectives.BackendProvider;
 import org.sparkcollectives.Device;
 import org.sparkcollectives.gpu.GpuChoice;
@@ -52,6 +53,16 @@ public final class NcclBackendProvider implements BackendProvider {
     return Set.of(Device.Type.CUDA);
   }
 
+  /** The group from whose communicator that of a new one can be made, as far as this rank knows. */
+  private static NcclGroup parent(BackendContext group, Nccl library) {
+    BackendOrigin origin = group.origin();
+    if (origin == null || !(origin.backend() instanceof NcclBackend parent)) {
+      return null;
+    }
+    boolean possible = origin.color() >= 0 || (!origin.excluded().isEmpty() && library.canShrink());
+    return possible && parent.group().isReady() ? parent.group() : null;
+  }
+
   /** Blocks until all ranks have told of their GPUs, and if so configured for the communicator. */
   @Override
   public Backend create(BackendContext group) {
@@ -60,10 +71,11 @@ public final class NcclBackendProvider implements BackendProvider {
     NcclGroup made = null;
     boolean ready = false;
     try {
-      GpuRoster.check(group, device, library.version());
+      NcclGroup parent = parent(group, library);
+      boolean allHave = GpuRoster.check(group, device, library.version(), parent != null);
       made = new NcclGroup(group, library, device);
       if (group.configuration().get(GpuConfiguration.EAGER)) {
-        made.makeCommunicator();
+        made.makeCommunicator(allHave ? parent : null);
       }
       ready = true;
       return new NcclBackend(name, made);

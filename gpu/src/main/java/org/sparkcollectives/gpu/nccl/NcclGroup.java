@@ -1,5 +1,6 @@
 package org.sparkcollectives.gpu.nccl;
 
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -41,6 +42,10 @@ final class NcclGroup {
   private final EventCache events;
   private final EventCache timers;
   private final NcclMemory memory;
+
+  /** Null if what is not a number may be sent. */
+  private final DeviceNanCheck nanCheck;
+
   private final NcclWatch watch;
   private final CommunicatorLane lane;
   private final Map<Integer, CommunicatorLane> pairs = new ConcurrentHashMap<>();
@@ -49,6 +54,9 @@ final class NcclGroup {
   /** Of this group: a thread may be in blocks of several. */
   @SuppressWarnings("ThreadLocalUsage")
   private final ThreadLocal<Block> blocks = new ThreadLocal<>();
+
+  /** From whose communicator the group's is made; null if from nothing. */
+  private volatile NcclGroup origin;
 
   private DeviceTensor barrierElement;
   private boolean closed;
@@ -63,13 +71,14 @@ final class NcclGroup {
         new NcclBootstrap(
             nccl,
             context.store().withPrefix("ids"),
-            new NcclSettings(context.configuration().get(GpuConfiguration.BLOCKING), false),
+            new NcclSettings(blocking(), false),
             context.configuration().get(GpuConfiguration.RANKS_PER_ROOT));
     this.threads = new DaemonThreads(Integer.toString(context.rank()));
     this.events = new EventCache(device, false);
     this.timers =
         context.configuration().get(GpuConfiguration.TIMING) ? new EventCache(device, true) : null;
     this.memory = new NcclMemory(nccl, device);
+    this.nanCheck = context.options().nanCheck() ? new DeviceNanCheck(device) : null;
     this.watch = new NcclWatch(operations, threads, this::error);
     this.lane =
         lane(
@@ -89,7 +98,10 @@ final class NcclGroup {
         context.timeout(),
         threads,
         deadline -> {
-          Communicator made = bootstrap.make(key, name, size, rank, deadline);
+          Communicator made =
+              key.equals("group")
+                  ? make(name, deadline)
+                  : bootstrap.make(key, name, size, rank, deadline);
           if (key.equals("group")) {
             memory.use(made);
           }
@@ -109,9 +121,73 @@ final class NcclGroup {
     return memory;
   }
 
-  /** Makes the group's communicator, for which all its ranks call; waits for them. */
-  void makeCommunicator() {
+  /**
+   * Makes the group's communicator, for which all its ranks call; waits for them.
+   *
+   * @param parent a group with a communicator from which it is made; or null
+   */
+  void makeCommunicator(NcclGroup parent) {
+    origin = parent;
     lane.makeNow();
+  }
+
+  private Communicator make(String name, Deadline deadline) {
+    NcclGroup parent = origin;
+    if (parent == null) {
+      return bootstrap.make("group", name, size(), rank(), deadline);
+    }
+    int color = context.origin().color();
+    ByteBuffer settings = new NcclSettings(blocking(), color >= 0).encode();
+    int[] excluded = context.origin().excluded().stream().mapToInt(each -> each).toArray();
+    String call = color >= 0 ? "ncclCommSplit" : "ncclCommShrink";
+    return parent.lane.derive(
+        context.timeout(),
+        (from, limit) ->
+            Communicator.make(
+                nccl,
+                name,
+                call,
+                deadline,
+                slot -> {
+                  int result =
+                      color >= 0
+                          ? nccl.commSplit(from.handle(), color, rank(), slot, settings)
+                          : nccl.commShrink(
+                              from.handle(), excluded, slot, settings, Nccl.SHRINK_DEFAULT);
+                  // The other communicator is busy first; then the new one gets ready.
+                  from.check(call, result, limit);
+                  return NcclResult.IN_PROGRESS;
+                }));
+  }
+
+  private boolean blocking() {
+    return context.configuration().get(GpuConfiguration.BLOCKING);
+  }
+
+  /** Whether others can be made from its communicator. */
+  boolean isReady() {
+    return lane.communicator() != null && !operations.hasFailed();
+  }
+
+  /** Takes part in a split of which this rank gets nothing. */
+  void splitAway(Duration timeout) {
+    if (context.configuration().get(GpuConfiguration.EAGER) && isReady()) {
+      lane.derive(
+          timeout,
+          (from, limit) -> {
+            ByteBuffer none = ByteBuffer.allocateDirect(Long.BYTES);
+            from.check(
+                "ncclCommSplit",
+                nccl.commSplit(
+                    from.handle(),
+                    Nccl.NO_COLOR,
+                    0,
+                    none,
+                    new NcclSettings(blocking(), true).encode()),
+                limit);
+            return none;
+          });
+    }
   }
 
   /** A tensor on this rank's GPU. */
@@ -202,6 +278,9 @@ final class NcclGroup {
       List<DeviceTensor> inputs,
       NcclOperation.Call launch) {
     CudaStream caller = CudaStream.current(device);
+    if (nanCheck != null) {
+      nanCheck.require(call, inputs, caller);
+    }
     NcclOperation operation = prepare(target, caller, outputs, inputs, launch);
     synchronized (this) {
       requireOpen();
@@ -363,6 +442,9 @@ final class NcclGroup {
     watch.dropAll();
     if (barrierElement != null) {
       barrierElement.free();
+    }
+    if (nanCheck != null) {
+      nanCheck.close();
     }
     memory.free();
     lanes().forEach(CommunicatorLane::closeStream);

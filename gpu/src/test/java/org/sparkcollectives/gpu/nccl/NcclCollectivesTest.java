@@ -14,8 +14,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkcollectives.Coalescing;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.Device;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.P2POp;
+import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
@@ -464,5 +466,57 @@ class NcclCollectivesTest {
         },
         "spark.collectives.gpu.nccl.eager=true");
     assertThat(gpus.nccl().calls().stream().filter("ncclCommInitRankConfig"::equals)).hasSize(2);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void groupsMadeFromAnEagerOneShareItsCommunicator(boolean eager) {
+    gpus.run(
+        4,
+        (world, gpu) -> {
+          try (Tensors tensors = new Tensors(gpu)) {
+            DeviceTensor data = tensors.of(1f);
+            try (ProcessGroup half = world.split(world.rank() % 2, -world.rank())) {
+              assertThat(half.rank()).isEqualTo(world.rank() < 2 ? 1 : 0);
+              half.allReduce(data, ReduceOp.SUM).await();
+              DeviceTensor root = tensors.of(world.rank());
+              half.broadcast(root, 0).await();
+              assertThat(floats(root)).containsExactly(2 + world.rank() % 2);
+            }
+            assertThat(floats(data)).containsExactly(2);
+            // Rank 3 is in none, and has a part in the split.
+            ProcessGroup three = world.newGroup(0, 1, 2);
+            if (three != null) {
+              three.allReduce(data, ReduceOp.SUM).await();
+              assertThat(floats(data)).containsExactly(6);
+              three.close();
+            }
+            if (world.rank() != 1) {
+              ProcessGroup rest = world.shrink(1);
+              rest.allReduce(data, ReduceOp.MAX).await();
+              assertThat(floats(data)).containsExactly(6);
+              rest.close();
+            }
+            world.barrier().await();
+          }
+          return null;
+        },
+        "spark.collectives.gpu.nccl.eager=" + eager);
+    List<String> calls = gpus.nccl().calls();
+    assertThat(calls.stream().filter("ncclCommSplit"::equals)).hasSize(eager ? 8 : 0);
+    assertThat(calls.stream().filter("ncclCommShrink"::equals)).hasSize(eager ? 3 : 0);
+  }
+
+  @Test
+  void memoryOfARanksGpuComesFromTheGroup() {
+    gpus.run(
+        1,
+        (world, gpu) -> {
+          DeviceTensor data = DeviceTensor.of(world.allocate(DType.FLOAT32, 3, Device.Type.CUDA));
+          assertThat(data.gpu().ordinal()).isZero();
+          assertThat(floats(data)).containsExactly(0, 0, 0);
+          assertThat(world.allocate(DType.FLOAT32, 3).device()).isEqualTo(Device.CPU);
+          return null;
+        });
   }
 }

@@ -6,7 +6,7 @@ import com.sun.jna.Function;
 import com.sun.jna.NativeLibrary;
 
 /** What a program has not let go of, which the fake of CUDA counts. */
-final class NativeLeaks {
+public final class NativeLeaks {
 
   private static final String[] KINDS = {
     "bytes of devices",
@@ -20,20 +20,29 @@ final class NativeLeaks {
 
   private NativeLeaks() {}
 
+  /** Fails if something is left. */
+  public static void check() {
+    assertThat(find()).isEmpty();
+  }
+
   /**
-   * Fails if something is left but memory of devices, which goes with its context. Where the driver
-   * is a real one, there is nothing to ask.
+   * What is left, but for memory of devices, which goes with its context. Where the driver is a
+   * real one, there is nothing to ask.
    */
-  static void check() {
+  public static String find() {
     Function live;
     try {
       live = NativeLibrary.getInstance("libcuda.so.1").getFunction("fakeLive");
     } catch (UnsatisfiedLinkError e) {
-      return;
+      return "";
     }
+    StringBuilder left = new StringBuilder();
     for (int kind = 1; kind < KINDS.length; kind++) {
-      long left = (Long) live.invoke(Long.class, new Object[] {kind});
-      assertThat(left).as(KINDS[kind]).isZero();
+      long count = (Long) live.invoke(Long.class, new Object[] {kind});
+      if (count != 0) {
+        left.append(count).append(' ').append(KINDS[kind]).append("; ");
+      }
     }
+    return left.toString();
   }
 }

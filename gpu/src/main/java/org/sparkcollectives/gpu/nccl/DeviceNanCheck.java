@@ -1,0 +1,55 @@
+package org.sparkcollectives.gpu.nccl;
+
+import java.util.List;
+import java.util.OptionalLong;
+import org.sparkcollectives.BackendCall;
+import org.sparkcollectives.gpu.DeviceTensor;
+import org.sparkcollectives.gpu.cuda.CudaDevice;
+import org.sparkcollectives.gpu.cuda.CudaStream;
+import org.sparkcollectives.gpu.kernel.DeviceKernels;
+import org.sparkcollectives.gpu.kernel.NanReport;
+
+/**
+ * Refuses operations on what is not a number, before they begin: by a kernel in the caller's
+ * stream, for which the caller waits. A tool for debugging, as c10d's.
+ */
+final class DeviceNanCheck implements AutoCloseable {
+
+  private final DeviceKernels kernels;
+  private final NanReport report;
+
+  DeviceNanCheck(CudaDevice device) {
+    this.kernels = new DeviceKernels(device);
+    this.report = new NanReport(device);
+  }
+
+  /**
+   * Waits until all is done that is in the stream, and looks.
+   *
+   * @throws IllegalArgumentException naming an element that is not a number
+   */
+  synchronized void require(BackendCall call, List<DeviceTensor> inputs, CudaStream stream) {
+    for (DeviceTensor each : inputs) {
+      report.clear();
+      kernels.nanCheck(each, report, stream);
+      stream.synchronize();
+      OptionalLong found = report.index();
+      if (found.isPresent()) {
+        throw new IllegalArgumentException(
+            call.type().label()
+                + ": element "
+                + found.getAsLong()
+                + " of "
+                + each
+                + " is not a number (spark.collectives.nanCheck)");
+      }
+    }
+  }
+
+  /** Lets go of the kernels. */
+  @Override
+  public void close() {
+    kernels.close();
+    report.close();
+  }
+}

@@ -1,0 +1,99 @@
+package org.sparkcollectives.gpu;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.Device;
+import org.sparkcollectives.Tensor;
+import org.sparkcollectives.gpu.cuda.CudaDevice;
+import org.sparkcollectives.gpu.cuda.CudaException;
+import org.sparkcollectives.gpu.testing.FakeCuda;
+
+/** Tensors in the memory of a GPU, over a fake of the driver. */
+class DeviceTensorTest {
+
+  private final FakeCuda cuda = new FakeCuda(2);
+  private CudaDevice gpu;
+
+  @BeforeEach
+  void open() {
+    gpu = CudaDevice.open(cuda, 1);
+  }
+
+  @AfterEach
+  void nothingIsLeft() {
+    gpu.close();
+    cuda.close();
+    assertThat(cuda.leaks()).isEmpty();
+    assertThat(cuda.errors()).isEmpty();
+  }
+
+  @Test
+  void whatIsCopiedThereComesBack() {
+    // More than a piece of pinned memory holds.
+    int[] values = IntStream.range(0, 3_000_000).toArray();
+    DeviceTensor tensor = DeviceTensor.copyOf(gpu, Tensor.of(values));
+    assertThat(tensor.device()).isEqualTo(Device.cuda(1));
+    int[] back = new int[values.length];
+    tensor.copyTo(back);
+    assertThat(back).isEqualTo(values);
+    Tensor host = Tensor.allocate(DType.INT32, values.length);
+    host.copyFrom(tensor);
+    assertThat((int[]) host.array()).isEqualTo(values);
+    tensor.free();
+    tensor.free();
+  }
+
+  @Test
+  void aSliceIsAViewOfTheSameMemory() {
+    DeviceTensor whole = DeviceTensor.copyOf(gpu, Tensor.of(1f, 2, 3, 4));
+    DeviceTensor part = whole.slice(1, 2);
+    part.copyFrom(new float[] {20, 30});
+    float[] values = new float[4];
+    whole.reshape(2, 2).copyTo(values);
+    assertThat(values).containsExactly(1, 20, 30, 4);
+    assertThat(part.overlaps(whole)).isTrue();
+    assertThat(part.overlaps(whole.slice(3, 1))).isFalse();
+    assertThat(part.isSameMemoryAs(whole.slice(1, 2))).isTrue();
+    assertThatThrownBy(() -> whole.slice(3, 2)).isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> whole.reshape(3)).isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> whole.copyFrom(Tensor.of(1f)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("float32[4] on cuda:1");
+    whole.free();
+  }
+
+  @Test
+  void memoryOfAnotherLibraryIsWrappedWhereItIs() {
+    DeviceTensor owner = DeviceTensor.allocate(gpu, DType.FLOAT64, 2);
+    DeviceTensor foreign = DeviceTensor.wrap(gpu, DType.FLOAT32, owner.address(), 4);
+    foreign.copyFrom(new float[] {1, 2, 3, 4});
+    foreign.free();
+    float[] values = new float[4];
+    foreign.copyTo(values);
+    assertThat(values).containsExactly(1, 2, 3, 4);
+    assertThatThrownBy(() -> DeviceTensor.wrap(gpu, DType.FLOAT32, owner.address() + 1, 1))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> DeviceTensor.wrap(gpu, DType.FLOAT32, 0x10, 1))
+        .isInstanceOf(CudaException.class);
+    try (CudaDevice other = CudaDevice.open(cuda, 0)) {
+      assertThatThrownBy(() -> DeviceTensor.wrap(other, DType.FLOAT32, owner.address(), 1))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("in the memory of cuda:1, not of cuda:0");
+    }
+    owner.free();
+  }
+
+  @Test
+  void anEmptyTensorHasNoMemory() {
+    DeviceTensor empty = DeviceTensor.allocate(gpu, DType.INT64, 0);
+    empty.copyFrom(new long[0]);
+    assertThat(empty.count()).isZero();
+    assertThat(empty.address()).isZero();
+  }
+}

@@ -1,0 +1,136 @@
+package org.sparkcollectives.gpu.staged;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import org.sparkcollectives.CollectiveException;
+import org.sparkcollectives.CollectiveTimeoutException;
+import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.ProcessGroups;
+import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.Tensor;
+import org.sparkcollectives.Work;
+import org.sparkcollectives.gpu.DeviceTensor;
+import org.sparkcollectives.gpu.cuda.CudaDevice;
+import org.sparkcollectives.gpu.cuda.CudaStream;
+import org.sparkcollectives.gpu.cuda.DriverCuda;
+import org.sparkcollectives.gpu.testing.NativeLeaks;
+import org.sparkcollectives.store.Store;
+import org.sparkcollectives.store.TcpStore;
+import org.sparkcollectives.testing.Eventually;
+
+/**
+ * One rank to which something happens. Arguments: rank, size, port of the store, and what happens.
+ */
+final class StagedFailureProgram {
+
+  /** What is printed last. */
+  static final String DONE = "failed as it should";
+
+  private final ProcessGroup world;
+  private final CudaDevice device;
+
+  private StagedFailureProgram(ProcessGroup world, CudaDevice device) {
+    this.world = world;
+    this.device = device;
+  }
+
+  /** Throws if it goes otherwise. */
+  public static void main(String[] arguments) throws Exception {
+    runInGroup(arguments);
+    // What an operation has left behind goes with the garbage.
+    Eventually.holds(
+        () -> {
+          System.gc();
+          return NativeLeaks.find().isEmpty();
+        },
+        Eventually.LIMIT,
+        () -> "left: " + NativeLeaks.find());
+    System.out.println(DONE);
+  }
+
+  /** In a method of its own, whose frame keeps nothing alive. */
+  private static void runInGroup(String[] arguments) throws Exception {
+    String what = arguments[3];
+    GroupOptions options =
+        GroupOptions.defaults()
+            .withTimeout(what.equals("slow GPU") ? Duration.ofMillis(300) : Duration.ofSeconds(60))
+            .withNanCheck(what.equals("not a number"))
+            .withBackend("cpu:netty,cuda:netty");
+    try (Store store =
+            TcpStore.connect("127.0.0.1", Integer.parseInt(arguments[2]), Duration.ofSeconds(60));
+        CudaDevice device = CudaDevice.open(DriverCuda.load(), 0);
+        CudaStream stream = CudaStream.create(device, false);
+        ProcessGroup world =
+            ProcessGroups.create(
+                store, Integer.parseInt(arguments[0]), Integer.parseInt(arguments[1]), options)) {
+      CudaStream.Use use = stream.use();
+      new StagedFailureProgram(world, device).run(what);
+      use.close();
+    }
+  }
+
+  private void run(String what) {
+    switch (what) {
+      case "death of a peer" -> deathOfAPeer();
+      case "slow GPU" -> slowGpu();
+      case "not a number" -> notANumber();
+      case "wrong arguments" -> wrongArguments();
+      default -> throw new IllegalArgumentException(what);
+    }
+  }
+
+  private DeviceTensor tensor(float... values) {
+    return DeviceTensor.copyOf(device, Tensor.of(values));
+  }
+
+  private void deathOfAPeer() {
+    DeviceTensor tensor = tensor(1, 2);
+    world.allReduce(tensor, ReduceOp.SUM).await();
+    if (world.rank() == 1) {
+      Runtime.getRuntime().halt(0);
+    }
+    Work first = world.allReduce(tensor(1, 2), ReduceOp.SUM);
+    Work second = world.allReduce(tensor(1, 2), ReduceOp.SUM);
+    Work message = world.recv(tensor(0, 0), 1, 0);
+    for (Work work : new Work[] {first, second, message}) {
+      assertThatThrownBy(work::await).isInstanceOf(CollectiveException.class);
+      assertThat(work.isSuccess()).isFalse();
+      assertThat(work.future()).isCompletedExceptionally();
+    }
+  }
+
+  private void slowGpu() {
+    Work work = world.allReduce(tensor(1), ReduceOp.SUM);
+    assertThatThrownBy(work::await)
+        .isInstanceOf(CollectiveTimeoutException.class)
+        .hasMessageContaining("all-reduce #0 (float32 x 1, SUM)");
+  }
+
+  private void notANumber() {
+    Work work = world.allReduce(tensor(1, Float.NaN), ReduceOp.SUM);
+    assertThatThrownBy(work::await)
+        .isInstanceOf(CollectiveException.class)
+        .hasMessageContaining("element 1 of float32[2]")
+        .hasMessageContaining("is not a number");
+  }
+
+  private void wrongArguments() {
+    DeviceTensor tensor = tensor(1, 2);
+    try (CudaDevice other = CudaDevice.open(DriverCuda.load(), 1)) {
+      DeviceTensor elsewhere = DeviceTensor.copyOf(other, Tensor.of(1f));
+      assertThatThrownBy(() -> world.allReduce(elsewhere, ReduceOp.SUM))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("The rank works on cuda:0")
+          .hasMessageContaining("cuda:1");
+      elsewhere.free();
+    }
+    assertThatThrownBy(() -> world.allGather(Tensor.of(1f, 2f), tensor))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("cpu")
+        .hasMessageContaining("cuda:0");
+    world.allReduce(tensor, ReduceOp.SUM).await();
+  }
+}
