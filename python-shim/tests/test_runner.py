@@ -120,3 +120,33 @@ def test_runs_on_dataframes_where_there_are_no_rdds(spark, monkeypatch):
     pytest.importorskip("pyarrow")
     monkeypatch.setattr(runner._Job, "_with_rdd", runner._Job._with_dataframe)
     assert dist.run(greet, 2, 1, spark=spark) == [2.0, 3.0]
+
+
+def test_an_exit_of_a_rank_does_not_end_the_program_that_called(spark):
+    def leave():
+        if dist.get_rank() == 1:
+            sys.exit(0)
+        dist.barrier()
+
+    with pytest.raises(dist.RankFailedError, match="Rank 1 failed: SystemExit: 0") as error:
+        dist.run(leave, 2, spark=spark)
+    assert "in leave" in str(error.value.__cause__)
+
+
+def test_an_exception_that_is_too_large_is_raised_as_text(spark):
+    def fail():
+        if dist.get_rank() == 1:
+            raise LookupError("too much", bytes(20 << 20))
+        dist.barrier()
+
+    with pytest.raises(dist.RankFailedError, match=r"Rank 1 failed: LookupError: .'too much'"):
+        dist.run(fail, 2, spark=spark)
+
+
+def test_the_failure_of_spark_is_the_cause_where_ranks_do_not_report(spark):
+    def fail():
+        raise LookupError("no such shard")
+
+    with pytest.raises(dist.RankFailedError, match="no such shard") as error:
+        dist.run(fail, 1, spark=spark, stream=False)
+    assert type(error.value.__cause__).__name__ == "Py4JJavaError"

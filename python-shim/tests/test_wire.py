@@ -85,3 +85,11 @@ def test_the_end_of_the_jvm_ends_a_wait(pair):
     threading.Timer(0.1, far.close).start()
     with pytest.raises(errors.BridgeError, match="it has ended"):
         connection.take(30)
+
+
+def test_a_request_that_the_jvm_would_not_take_is_refused_and_the_connection_goes_on(pair):
+    connection, far = pair
+    with pytest.raises(ValueError, match="at the most"):
+        connection.post(128, body=bytes(_wire.MOST_FRAME_BYTES))
+    far.sendall(reply(b""))
+    assert connection.call(1).status == _wire.DONE

@@ -6,7 +6,7 @@ import struct
 from typing import Any, List, Optional, Sequence, Tuple
 
 from . import _parts, _wire
-from ._memory import Segment, SegmentPool
+from ._memory import SegmentPool
 from ._staging import Part, Staged
 from ._task import Task
 from .reduce_op import ReduceOp
@@ -25,8 +25,8 @@ class Operations:
         self.timeout_ms = timeout_ms
         self.extra_ms = 0
         self.memory = SegmentPool(task, group)
-        #: The segments of works that nobody has seen the end of, by the works' numbers.
-        self.orphans: List[Tuple[Sequence[int], Segment]] = []
+        #: The arrays of works that nobody has seen the end of, by the works' numbers.
+        self.orphans: List[Tuple[Sequence[int], Staged]] = []
 
     def begin(
         self,
@@ -125,7 +125,7 @@ class Operations:
     def _adopt_orphans(self) -> None:
         """Take back the memory of works that nobody has waited for, once they are done."""
         waiting, self.orphans = self.orphans, []
-        for ids, segment in waiting:
+        for ids, staged in waiting:
             left = list(ids)
             try:
                 while left and not self._is_pending(left[0]):
@@ -134,9 +134,9 @@ class Operations:
                 # It failed, and with it the group: the memory is not used again.
                 continue
             if left:
-                self.orphans.append((left, segment))
+                self.orphans.append((left, staged))
             else:
-                self.memory.give_back(segment)
+                staged.release()
 
     def _is_pending(self, work: int) -> bool:
         return self.call(_wire.TEST_WORK, body=struct.pack("<Q", work)).status == _wire.PENDING

@@ -15,6 +15,7 @@ import queue
 import socket
 import struct
 import threading
+import time
 from typing import Any, List, NamedTuple, Optional, TextIO, Tuple
 
 LINE = 0
@@ -106,8 +107,9 @@ class ReportServer:
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
+        end = time.monotonic() + _END_SECONDS
         for thread in self._threads:
-            thread.join(_END_SECONDS)
+            thread.join(max(0.0, end - time.monotonic()))
 
 
 class Reporter:
@@ -174,9 +176,10 @@ class LineWriter(io.TextIOBase):
         """Write it, and report the lines that are whole."""
         self._before.write(text)
         with self._lock:
-            *lines, self._rest = (self._rest + text).split("\n")
+            *lines, rest = (self._rest + text).split("\n")
+            self._rest = _last_writing(rest)
         for line in lines:
-            self._reporter.send(self._kind, line.encode("utf-8", "replace"))
+            self._report(line)
         return len(text)
 
     def flush(self) -> None:
@@ -188,7 +191,16 @@ class LineWriter(io.TextIOBase):
         with self._lock:
             rest, self._rest = self._rest, ""
         if rest:
-            self._reporter.send(self._kind, rest.encode("utf-8", "replace"))
+            self._report(rest)
+
+    def _report(self, line: str) -> None:
+        seen = _last_writing(line.rstrip("\r"))
+        self._reporter.send(self._kind, seen.encode("utf-8", "replace"))
+
+
+def _last_writing(line: str) -> str:
+    """Leave out what a terminal would write over: progress bars go back to the line's beginning."""
+    return line[line.rfind("\r", 0, -1) + 1 :]
 
 
 def split_address(conf: Any) -> Tuple[str, str]:

@@ -29,12 +29,14 @@ class Staged:
     Arrays that lie in the group's memory stay there; the others share one segment.
     """
 
-    __slots__ = ("back", "inputs", "outputs", "pool", "segment", "used")
+    __slots__ = ("back", "inputs", "outputs", "own", "pool", "segment", "used")
 
     def __init__(self, pool: SegmentPool, outputs: Sequence[Part], inputs: Sequence[Part]) -> None:
         self.pool = pool
         self.segment: Optional[Segment] = None
         self.used = 0
+        #: Arrays in the group's memory, which would be given to others if nobody held them.
+        self.own: List[Any] = []
         #: What is copied to an array when the operation is done: array, bytes of the segment.
         self.back: List[Tuple[Any, Any]] = []
         moved: List[Tuple[Part, int]] = []
@@ -47,6 +49,7 @@ class Staged:
         array = part.view.array
         own = self.pool.find(array)
         if own is not None:
+            self.own.append(array)
             return (own[0].id, part.view.code, own[1], array.size)
         offset = self.used
         moved.append((part, offset))
@@ -69,11 +72,8 @@ class Staged:
 
     def finish(self) -> None:
         """Copy the results to where they belong."""
-        segment = self.segment
-        if segment is None:
-            return
-        if self.back:
-            segment.receive(0, self.used)
+        if self.segment is not None and self.back:
+            self.segment.receive(0, self.used)
         for array, memory in self.back:
             np.copyto(array, memory)
         self.back = []
@@ -81,6 +81,7 @@ class Staged:
 
     def release(self) -> None:
         """Give the memory back, which nobody uses any more."""
+        self.own = []
         segment, self.segment = self.segment, None
         if segment is not None:
             self.pool.give_back(segment)

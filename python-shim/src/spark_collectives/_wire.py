@@ -91,6 +91,9 @@ _PROOF_BYTES = 32
 _HELLO = struct.Struct("<IHBxqi16s")
 _CHALLENGE = struct.Struct("<IHBx16s")
 
+#: The longest request that the JVM takes.
+MOST_FRAME_BYTES = (128 << 20) + (1 << 20)
+
 _KEPT_BYTES = 16 * 1024
 
 #: How often a wait for the JVM looks whether it has taken too long.
@@ -330,6 +333,11 @@ class Connection:
             + places
             + body
         )
+        if len(frame) - 4 > MOST_FRAME_BYTES:
+            raise ValueError(
+                f"The request has {len(frame):,} bytes, and {MOST_FRAME_BYTES:,} are possible at "
+                "the most: keep large values in tensors or files, not in the store"
+            )
         try:
             self._socket.sendall(frame)
         except OSError as e:

@@ -17,6 +17,10 @@ from .errors import CollectiveError
 
 _LOOK_SECONDS = 0.1
 
+#: How much of an exception a rank reports: as itself, and as text.
+_MOST_PICKLED_BYTES = 8 << 20
+_MOST_CHARACTERS = 64 * 1024
+
 #: Settings with which Spark encrypts; reports are not encrypted, so they stay at home then.
 _ENCRYPTING = ("spark.network.crypto.enabled", "spark.ssl.enabled", "spark.ssl.rpc.enabled")
 
@@ -54,12 +58,14 @@ def run(
 
     Each rank has joined the world group already. While they run, what ranks print appears here,
     each line with ``[rank N]`` before it. When a rank fails, all stop, and the first exception is
-    raised here as it is, with the rank's stack as its cause.
+    raised here as it is, with the rank's stack as its cause; as :class:`RankFailedError` if it
+    cannot be brought here, is ``SystemExit`` or the like, or ranks do not connect to this process.
 
     :param fn: called once on each rank; must be picklable by cloudpickle, as its results
     :param spark: the session; by default the active one
-    :param stream: whether ranks connect to this process to show what they print. By default they
-        do, unless the session is a remote one, or Spark encrypts, which these lines are not
+    :param stream: whether ranks connect to this process to tell what they print and raise. By
+        default they do, unless the session is a remote one, or Spark encrypts, which these lines
+        are not
     :param progress: whether a bar shows how many ranks are done, or what :func:`report_progress`
         says; by default in terminals and notebooks. Needs tqdm
     """
@@ -204,7 +210,15 @@ def _pickled(error: BaseException) -> bytes:
         pickle.loads(content)
     except Exception:
         content = b""
-    return bytes(cloudpickle.dumps((secondary, text, stack, content)))
+    if len(content) > _MOST_PICKLED_BYTES:
+        content = b""
+    return bytes(cloudpickle.dumps((secondary, _shortened(text), _shortened(stack), content)))
+
+
+def _shortened(text: str) -> str:
+    if len(text) <= _MOST_CHARACTERS:
+        return text
+    return f"{text[:_MOST_CHARACTERS]}... ({len(text):,} characters)"
 
 
 class _Job:
@@ -338,11 +352,17 @@ def _first_cause(reports: List[Report], job: BaseException) -> BaseException:
     told = [(report.rank, *pickle.loads(report.content)) for report in reports]
     first = [each for each in told if not each[1]] or told
     if not first:
-        return RankFailedError(-1, f"The ranks failed: {job}").with_traceback(None)
+        unknown = RankFailedError(-1, f"The ranks failed: {job}")
+        unknown.__cause__ = job
+        return unknown
     rank, _, text, stack, content = first[0]
     try:
-        error: BaseException = pickle.loads(content)
+        error: Any = pickle.loads(content)
     except Exception:
+        error = None
+    # What is no Exception, such as an exit, is meant for the rank's process and not for this one.
+    if not isinstance(error, Exception):
         error = RankFailedError(rank, f"Rank {rank} failed: {text}")
-    error.__cause__ = RemoteTraceback(f"Rank {rank}:\n{stack}")
-    return error
+    cause: BaseException = error
+    cause.__cause__ = RemoteTraceback(f"Rank {rank}:\n{stack}")
+    return cause

@@ -30,6 +30,10 @@ def millis(timeout: Optional[Seconds]) -> int:
     return max(1, round(seconds * 1000))
 
 
+def _left(end: float) -> int:
+    return max(1, round((end - time.monotonic()) * 1000))
+
+
 class Work:
     """One operation under way, begun with ``async_op=True``.
 
@@ -57,22 +61,35 @@ class Work:
         With ``timeout``: for that long at the most, and false if it is not done then; it goes on.
         Raises what the operation failed with.
         """
-        with self._lock:
-            if not self._done:
-                self._ask(_wire.AWAIT_WORK, millis(timeout))
-            done = self._done
+        if not self._done:
+            self._await(millis(timeout))
+        done = self._done
         if self._error is not None:
             raise self._error
         return done
+
+    def _await(self, wait_ms: int) -> None:
+        end = time.monotonic() + wait_ms / 1000.0
+        if not self._lock.acquire(timeout=wait_ms / 1000.0 if wait_ms else -1):
+            return
+        try:
+            if not self._done:
+                self._ask(_wire.AWAIT_WORK, _left(end) if wait_ms else 0)
+        finally:
+            self._lock.release()
 
     def is_completed(self) -> bool:
         """Say whether the operation is done, well or not."""
         if self._done:
             return True
-        with self._lock:
-            if not self._done:
-                self._ask(_wire.TEST_WORK, 0)
-            return self._done
+        # Another thread that waits for it learns of its end as soon as this one would.
+        if self._lock.acquire(blocking=False):
+            try:
+                if not self._done:
+                    self._ask(_wire.TEST_WORK, 0)
+            finally:
+                self._lock.release()
+        return self._done
 
     def is_success(self) -> bool:
         """Say whether the operation is done well."""
@@ -93,7 +110,7 @@ class Work:
         end = time.monotonic() + wait_ms / 1000.0
         try:
             while self._ids:
-                left_ms = max(1, round((end - time.monotonic()) * 1000)) if wait_ms else 0
+                left_ms = _left(end) if wait_ms else 0
                 reply = self._operations.task.connection().call(
                     code,
                     timeout_ms=left_ms,
@@ -112,6 +129,6 @@ class Work:
 
     def __del__(self) -> None:
         staged = self._staged
-        if staged is not None and staged.segment is not None:
+        if staged is not None:
             # Nobody has seen its end, and until then its memory is in use.
-            self._operations.orphans.append((self._ids, staged.segment))
+            self._operations.orphans.append((self._ids, staged))

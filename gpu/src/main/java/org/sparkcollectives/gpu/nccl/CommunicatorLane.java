@@ -7,7 +7,6 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Function;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.cuda.CudaStream;
 
@@ -29,7 +28,8 @@ final class CommunicatorLane {
   private final String name;
   private final boolean highPriority;
   private final Duration timeout;
-  private final Function<Deadline, Communicator> maker;
+  private final Deadline.Cancelled cancelled;
+  private final Maker maker;
   private final DaemonThreads threads;
   private final Queue<List<NcclOperation>> waiting = new ConcurrentLinkedQueue<>();
   private final ReentrantLock turn = new ReentrantLock();
@@ -44,6 +44,7 @@ final class CommunicatorLane {
    *
    * @param name of the communicator, for errors
    * @param timeout of the making, and of each launch
+   * @param cancelled whether the group has failed
    * @param maker makes the communicator; its device is that of the thread
    */
   CommunicatorLane(
@@ -53,14 +54,21 @@ final class CommunicatorLane {
       boolean highPriority,
       Duration timeout,
       DaemonThreads threads,
-      Function<Deadline, Communicator> maker) {
+      Deadline.Cancelled cancelled,
+      Maker maker) {
     this.nccl = nccl;
     this.device = device;
     this.name = name;
     this.highPriority = highPriority;
     this.timeout = timeout;
     this.threads = threads;
+    this.cancelled = cancelled;
     this.maker = maker;
+  }
+
+  /** Makes the communicator, whose device is that of the thread. */
+  interface Maker {
+    Communicator make(String name, Deadline deadline);
   }
 
   /** The communicator, or null if it is not ready. */
@@ -100,12 +108,21 @@ final class CommunicatorLane {
     }
   }
 
+  private Deadline deadline(Duration atMost) {
+    return Deadline.in(atMost, () -> ended || cancelled.isCancelled());
+  }
+
   private void make() {
     long previous = device.enter();
     try {
       CudaStream made = CudaStream.create(device, highPriority);
       stream = made;
-      communicator = maker.apply(Deadline.in(timeout, () -> ended));
+      Communicator ready = maker.make(name, deadline(timeout));
+      communicator = ready;
+      if (ended) {
+        // Who ended it meanwhile has not seen it.
+        ready.abort();
+      }
     } catch (RuntimeException e) {
       failure = e;
     } finally {
@@ -160,7 +177,7 @@ final class CommunicatorLane {
       // Also after an error: the thread must not stay within the group.
       result = nccl.groupEnd();
     }
-    own.check("ncclGroupEnd", result, Deadline.in(timeout, () -> ended));
+    own.check("ncclGroupEnd", result, deadline(timeout));
     for (NcclOperation each : operations) {
       each.launchedIn(handle);
       each.begun().started();
@@ -177,7 +194,7 @@ final class CommunicatorLane {
     turn.lock();
     long previous = device.enter();
     try {
-      return derivation.from(communicator, Deadline.in(atMost, () -> ended));
+      return derivation.from(communicator, deadline(atMost));
     } finally {
       device.leave(previous);
       turn.unlock();

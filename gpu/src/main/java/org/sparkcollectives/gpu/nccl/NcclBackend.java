@@ -335,7 +335,7 @@ final class NcclBackend implements Backend {
 
   @Override
   public void splitAway(Duration timeout) {
-    group.splitAway(timeout);
+    group.communicators().splitAway(timeout);
   }
 
   NcclGroup group() {

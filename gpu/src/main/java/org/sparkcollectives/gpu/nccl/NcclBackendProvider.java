@@ -53,14 +53,15 @@ public final class NcclBackendProvider implements BackendProvider {
     return Set.of(Device.Type.CUDA);
   }
 
-  /** The group from whose communicator that of a new one can be made, as far as this rank knows. */
-  private static NcclGroup parent(BackendContext group, Nccl library) {
+  /** From which communicators that of a new group can be made, as far as this rank knows. */
+  private static GroupCommunicators parent(BackendContext group, Nccl library) {
     BackendOrigin origin = group.origin();
     if (origin == null || !(origin.backend() instanceof NcclBackend parent)) {
       return null;
     }
     boolean possible = origin.color() >= 0 || (!origin.excluded().isEmpty() && library.canShrink());
-    return possible && parent.group().isReady() ? parent.group() : null;
+    GroupCommunicators communicators = parent.group().communicators();
+    return possible && communicators.isReady() ? communicators : null;
   }
 
   /** Blocks until all ranks have told of their GPUs, and if so configured for the communicator. */
@@ -71,11 +72,11 @@ public final class NcclBackendProvider implements BackendProvider {
     NcclGroup made = null;
     boolean ready = false;
     try {
-      NcclGroup parent = parent(group, library);
+      GroupCommunicators parent = parent(group, library);
       boolean allHave = GpuRoster.check(group, device, library.version(), parent != null);
       made = new NcclGroup(group, library, device);
       if (group.configuration().get(GpuConfiguration.EAGER)) {
-        made.makeCommunicator(allHave ? parent : null);
+        made.communicators().makeNow(allHave ? parent : null);
       }
       ready = true;
       return new NcclBackend(name, made);

@@ -1,11 +1,8 @@
 package org.sparkcollectives.gpu.nccl;
 
-import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,10 +19,10 @@ import org.sparkcollectives.gpu.cuda.CudaStream;
 import org.sparkcollectives.gpu.cuda.EventCache;
 
 /**
- * What one rank holds of a group on GPUs: a lane for the group's communicator, one for each peer
- * that it exchanges messages with, and the watch over what is under way in them.
+ * What one rank holds of a group on GPUs: its communicators, what is on its way into them, and the
+ * watch over that.
  *
- * <p>When the group fails its communicators are aborted on a thread of their own, so that nobody
+ * <p>When the group fails its communicators are aborted on threads of their own, so that nobody
  * waits for NCCL; when it is closed in good order they are finalized, which waits, for a bounded
  * time, for what the peers still have to do.
  */
@@ -35,9 +32,7 @@ final class NcclGroup {
 
   private final BackendContext context;
   private final BackendOperations operations;
-  private final Nccl nccl;
   private final CudaDevice device;
-  private final NcclBootstrap bootstrap;
   private final DaemonThreads threads;
   private final EventCache events;
   private final EventCache timers;
@@ -47,16 +42,12 @@ final class NcclGroup {
   private final DeviceNanCheck nanCheck;
 
   private final NcclWatch watch;
-  private final CommunicatorLane lane;
-  private final Map<Integer, CommunicatorLane> pairs = new ConcurrentHashMap<>();
+  private final GroupCommunicators communicators;
   private final AtomicBoolean aborting = new AtomicBoolean();
 
   /** Of this group: a thread may be in blocks of several. */
   @SuppressWarnings("ThreadLocalUsage")
   private final ThreadLocal<Block> blocks = new ThreadLocal<>();
-
-  /** From whose communicator the group's is made; null if from nothing. */
-  private volatile NcclGroup origin;
 
   private DeviceTensor barrierElement;
   private boolean closed;
@@ -65,48 +56,20 @@ final class NcclGroup {
   NcclGroup(BackendContext context, Nccl nccl, CudaDevice device) {
     this.context = context;
     this.operations = context.operations();
-    this.nccl = nccl;
     this.device = device;
-    this.bootstrap =
-        new NcclBootstrap(
-            nccl,
-            context.store().withPrefix("ids"),
-            new NcclSettings(blocking(), false),
-            context.configuration().get(GpuConfiguration.RANKS_PER_ROOT));
     this.threads = new DaemonThreads(Integer.toString(context.rank()));
     this.events = new EventCache(device, false);
     this.timers =
         context.configuration().get(GpuConfiguration.TIMING) ? new EventCache(device, true) : null;
     this.memory = new NcclMemory(nccl, device);
     this.nanCheck = context.options().nanCheck() ? new DeviceNanCheck(device) : null;
-    this.watch = new NcclWatch(operations, threads, this::error);
-    this.lane =
-        lane(
-            "the communicator of group \"" + context.groupName() + "\"",
-            "group",
-            context.size(),
-            context.rank());
+    this.communicators = new GroupCommunicators(context, nccl, device, threads, memory);
+    this.watch = new NcclWatch(operations, threads, communicators::error);
     operations.onFailure(this::startAborting);
   }
 
-  private CommunicatorLane lane(String name, String key, int size, int rank) {
-    return new CommunicatorLane(
-        nccl,
-        device,
-        name,
-        context.configuration().get(GpuConfiguration.HIGH_PRIORITY),
-        context.timeout(),
-        threads,
-        deadline -> {
-          Communicator made =
-              key.equals("group")
-                  ? make(name, deadline)
-                  : bootstrap.make(key, name, size, rank, deadline);
-          if (key.equals("group")) {
-            memory.use(made);
-          }
-          return made;
-        });
+  GroupCommunicators communicators() {
+    return communicators;
   }
 
   int rank() {
@@ -119,75 +82,6 @@ final class NcclGroup {
 
   NcclMemory memory() {
     return memory;
-  }
-
-  /**
-   * Makes the group's communicator, for which all its ranks call; waits for them.
-   *
-   * @param parent a group with a communicator from which it is made; or null
-   */
-  void makeCommunicator(NcclGroup parent) {
-    origin = parent;
-    lane.makeNow();
-  }
-
-  private Communicator make(String name, Deadline deadline) {
-    NcclGroup parent = origin;
-    if (parent == null) {
-      return bootstrap.make("group", name, size(), rank(), deadline);
-    }
-    int color = context.origin().color();
-    ByteBuffer settings = new NcclSettings(blocking(), color >= 0).encode();
-    int[] excluded = context.origin().excluded().stream().mapToInt(each -> each).toArray();
-    String call = color >= 0 ? "ncclCommSplit" : "ncclCommShrink";
-    return parent.lane.derive(
-        context.timeout(),
-        (from, limit) ->
-            Communicator.make(
-                nccl,
-                name,
-                call,
-                deadline,
-                slot -> {
-                  int result =
-                      color >= 0
-                          ? nccl.commSplit(from.handle(), color, rank(), slot, settings)
-                          : nccl.commShrink(
-                              from.handle(), excluded, slot, settings, Nccl.SHRINK_DEFAULT);
-                  // The other communicator is busy first; then the new one gets ready.
-                  from.check(call, result, limit);
-                  return NcclResult.IN_PROGRESS;
-                }));
-  }
-
-  private boolean blocking() {
-    return context.configuration().get(GpuConfiguration.BLOCKING);
-  }
-
-  /** Whether others can be made from its communicator. */
-  boolean isReady() {
-    return lane.communicator() != null && !operations.hasFailed();
-  }
-
-  /** Takes part in a split of which this rank gets nothing. */
-  void splitAway(Duration timeout) {
-    if (context.configuration().get(GpuConfiguration.EAGER) && isReady()) {
-      lane.derive(
-          timeout,
-          (from, limit) -> {
-            ByteBuffer none = ByteBuffer.allocateDirect(Long.BYTES);
-            from.check(
-                "ncclCommSplit",
-                nccl.commSplit(
-                    from.handle(),
-                    Nccl.NO_COLOR,
-                    0,
-                    none,
-                    new NcclSettings(blocking(), true).encode()),
-                limit);
-            return none;
-          });
-    }
   }
 
   /** A tensor on this rank's GPU. */
@@ -222,7 +116,7 @@ final class NcclGroup {
       List<DeviceTensor> outputs,
       List<DeviceTensor> inputs,
       NcclOperation.Call launch) {
-    return submit(lane, currentBlock(), call, timeout, outputs, inputs, launch);
+    return submit(communicators.all(), currentBlock(), call, timeout, outputs, inputs, launch);
   }
 
   /** A message, by the peer's rank in the communicator that it takes. */
@@ -240,33 +134,23 @@ final class NcclGroup {
     Block block = currentBlock();
     if (block != null) {
       return submit(
-          lane, block, call, timeout, outputs, inputs, target -> launch.into(target, peer));
+          communicators.all(),
+          block,
+          call,
+          timeout,
+          outputs,
+          inputs,
+          target -> launch.into(target, peer));
     }
     int inPair = peer < rank() ? 0 : 1;
     return submit(
-        pairs.computeIfAbsent(peer, this::pair),
+        communicators.with(peer),
         null,
         call,
         timeout,
         outputs,
         inputs,
         target -> launch.into(target, inPair));
-  }
-
-  private CommunicatorLane pair(int peer) {
-    int low = Math.min(peer, rank());
-    int high = Math.max(peer, rank());
-    return lane(
-        "the communicator of ranks "
-            + low
-            + " and "
-            + high
-            + " of group \""
-            + context.groupName()
-            + "\"",
-        "pair-" + low + "-" + high,
-        2,
-        rank() == low ? 0 : 1);
   }
 
   private Work submit(
@@ -353,40 +237,23 @@ final class NcclGroup {
   }
 
   private void end(Block block) {
+    if (blocks.get() == block) {
+      blocks.remove();
+    }
     synchronized (this) {
       block.ended = true;
-      if (!block.operations.isEmpty()) {
-        lane.add(List.copyOf(block.operations));
+      if (block.operations.isEmpty()) {
+        return;
       }
+      communicators.all().add(List.copyOf(block.operations));
     }
-    lane.begin();
-  }
-
-  private RuntimeException error() {
-    RuntimeException found = lane.error();
-    for (CommunicatorLane each : pairs.values()) {
-      found = found == null ? each.error() : found;
-    }
-    return found;
+    communicators.all().begin();
   }
 
   private void startAborting() {
     if (aborting.compareAndSet(false, true)) {
-      threads.start("nccl-abort", this::abort);
+      communicators.abort();
     }
-  }
-
-  private void abort() {
-    // Each on its own thread: one that is stuck must not keep the others from ending.
-    for (CommunicatorLane each : lanes()) {
-      threads.start("nccl-abort", each::abort);
-    }
-  }
-
-  private List<CommunicatorLane> lanes() {
-    List<CommunicatorLane> all = new ArrayList<>(pairs.values());
-    all.add(lane);
-    return all;
   }
 
   /** Blocks for NCCL, but for the configured time at the most; idempotent. */
@@ -424,8 +291,7 @@ final class NcclGroup {
             atMost,
             () -> {
               try {
-                memory.deregister();
-                lanes().forEach(each -> each.close(atMost));
+                communicators.close(atMost);
                 well[0] = true;
               } catch (RuntimeException e) {
                 LOG.warn(
@@ -447,7 +313,7 @@ final class NcclGroup {
       nanCheck.close();
     }
     memory.free();
-    lanes().forEach(CommunicatorLane::closeStream);
+    communicators.closeStreams();
     events.close();
     if (timers != null) {
       timers.close();

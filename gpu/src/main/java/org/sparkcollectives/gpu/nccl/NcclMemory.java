@@ -97,14 +97,20 @@ final class NcclMemory {
 
   /** The communicator is about to go, in good order. */
   synchronized void deregister() {
-    if (communicator != null) {
+    if (communicator == null) {
+      return;
+    }
+    long previous = device.enter();
+    try {
       for (Piece each : pieces) {
         if (each.registration != 0) {
           nccl.commDeregister(communicator.handle(), each.registration);
         }
       }
-      communicator = null;
+    } finally {
+      device.leave(previous);
     }
+    communicator = null;
   }
 
   /** Frees all of it. */

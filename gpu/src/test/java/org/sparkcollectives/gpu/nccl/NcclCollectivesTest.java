@@ -519,4 +519,19 @@ class NcclCollectivesTest {
           return null;
         });
   }
+
+  @Test
+  void aGroupThatUsesNoGpuMakesNoCommunicator() {
+    gpus.run(
+        2,
+        (world, gpu) -> {
+          Coalescing block = world.coalesce();
+          try (block) {
+            world.allReduce(Tensor.of(1f), ReduceOp.SUM);
+          }
+          block.work().await();
+          return null;
+        });
+    assertThat(gpus.nccl().calls()).isEmpty();
+  }
 }
