@@ -156,12 +156,12 @@ public final class DigitsTraining implements Callable<Integer> {
     require(killedEpoch >= 0 && killedEpoch <= epochs, "--kill-executor must be one of the epochs");
     requirePlot();
     SparkConf conf = conf();
-    requireData(conf);
     require(
         device.isThere(conf),
         "--device gpu needs executors with GPUs: spark-submit --conf"
             + " spark.executor.resource.gpu.amount=N --conf"
             + " spark.executor.resource.gpu.discoveryScript=FILE; see docs/gpu.md");
+    requireData(conf);
     try (JavaSparkContext spark = new JavaSparkContext(conf)) {
       run(spark);
     }
