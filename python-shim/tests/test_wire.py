@@ -15,7 +15,8 @@ def reply(content, status=_wire.DONE):
 def pair():
     """A connection after its handshake, and the JVM's end of it."""
     near, far = socket.socketpair()
-    near.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 0, 50_000))
+    for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+        near.setsockopt(socket.SOL_SOCKET, option, struct.pack("ll", 0, 50_000))
     connection = _wire.Connection.__new__(_wire.Connection)
     connection._start(near)
     yield connection, far
@@ -78,6 +79,29 @@ def test_a_jvm_that_stands_still_is_not_waited_for(pair):
         connection.take(0.1)
     with pytest.raises(errors.BridgeError, match="stands still"):
         connection.post(1)
+
+
+def test_a_jvm_that_takes_nothing_in_is_not_waited_for(pair, monkeypatch):
+    connection, _ = pair
+    monkeypatch.setattr(_wire, "MARGIN_SECONDS", 0.1)
+    with pytest.raises(errors.BridgeError, match="has taken nothing"):
+        connection.post(1, body=bytes(10 << 20))
+
+
+def test_a_large_request_goes_out_whole(pair):
+    connection, far = pair
+    body = bytes(range(256)) * 20_000
+    taken = bytearray()
+
+    def take():
+        while len(taken) < 40 + len(body):
+            taken.extend(far.recv(1 << 16))
+
+    reader = threading.Thread(target=take)
+    reader.start()
+    connection.post(1, body=body)
+    reader.join(30)
+    assert bytes(taken[40:]) == body
 
 
 def test_the_end_of_the_jvm_ends_a_wait(pair):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any, List, Optional
 
 from . import _wire, errors
 
@@ -60,6 +60,9 @@ class Task:
         if found is None:
             self._require_open()
             found = self._connect(_wire.CALLS)
+            if self._closed:
+                # Meanwhile: who closes all connections may have looked before this one was there.
+                found.close("The task has ended")
             self._local.connection = found
         return found
 
@@ -76,7 +79,7 @@ class Task:
         self._free()
 
     def _free(self) -> None:
-        for pool in list(self.pools):
+        for pool in _members(self.pools):
             pool.close()
 
     def forget(self, why: str) -> None:
@@ -85,8 +88,17 @@ class Task:
         Takes no lock: in a process that was forked, a thread that is not there may hold it.
         """
         self._closed = True
-        for connection in list(self._connections):
+        for connection in _members(self._connections):
             connection.close(why)
+
+
+def _members(references: weakref.WeakSet[Any]) -> List[Any]:
+    while True:
+        try:
+            return list(references)
+        except RuntimeError:
+            # Another thread has added to them.
+            continue
 
 
 def _context() -> Any:

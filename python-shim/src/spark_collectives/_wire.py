@@ -211,9 +211,10 @@ class Connection:
             self._shake_hands(secret, attempt, purpose)
             # Blocking, so that a call is two system calls; the system wakes it now and then.
             self._socket.settimeout(None)
-            self._socket.setsockopt(
-                socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", _LOOK_SECONDS, 0)
-            )
+            for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+                self._socket.setsockopt(
+                    socket.SOL_SOCKET, option, struct.pack("ll", _LOOK_SECONDS, 0)
+                )
         except BaseException:
             self._socket.close()
             raise
@@ -339,12 +340,30 @@ class Connection:
                 "the most: keep large values in tensors or files, not in the store"
             )
         try:
-            self._socket.sendall(frame)
+            self._send(frame)
+        except errors.BridgeError:
+            raise
         except OSError as e:
             raise self._break(f"The connection to the executor's JVM broke: {e}") from e
         except BaseException:
             self._break("A call of this thread was interrupted")
             raise
+
+    def _send(self, frame: bytes) -> None:
+        sent = 0
+        stuck = 0.0
+        while sent < len(frame):
+            try:
+                sent += self._socket.send(memoryview(frame)[sent:] if sent else frame)
+                stuck = 0.0
+            except BlockingIOError:
+                now = time.monotonic()
+                stuck = stuck or now
+                if now - stuck > MARGIN_SECONDS:
+                    raise self._break(
+                        f"The executor's JVM has taken nothing for {MARGIN_SECONDS:.0f} s; it "
+                        "stands still"
+                    ) from None
 
     def take(self, patience: float) -> Reply:
         """Wait for the next reply; replies come in the order of the posts."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from datetime import timedelta
 from typing import Any, List, Optional, Sequence
 
@@ -98,8 +99,9 @@ class SparkWork(TorchWork):  # type: ignore[misc]
             if self._error is not None:
                 raise self._error
             return True
+        end = None if limit is None else time.monotonic() + limit
         for work in self._works:
-            if not work.wait(limit):
+            if not work.wait(None if end is None else max(end - time.monotonic(), 0.001)):
                 raise self._too_late(limit)
         return True
 
