@@ -37,9 +37,7 @@ def jvm():
 
 
 def test_who_asks_does_not_wait_for_who_waits(jvm):
-    operations = SimpleNamespace(task=jvm, orphans=[])
-    staged = SimpleNamespace(finish=lambda: None)
-    work = Work(operations, [1], staged, 1000)
+    work = Work(jvm, [], [1], SimpleNamespace(finish=lambda: None), 1000)
     waits = threading.Thread(target=work.wait, daemon=True)
     waits.start()
     assert jvm.asked.wait(30)

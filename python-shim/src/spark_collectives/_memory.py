@@ -7,14 +7,12 @@ import os
 import struct
 import threading
 import weakref
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 
 from . import _wire
-
-if TYPE_CHECKING:
-    from ._task import Task
+from ._task import Task
 
 #: The most that one operation can have, which is what a buffer of the JVM can.
 MOST_BYTES = (1 << 31) - 65

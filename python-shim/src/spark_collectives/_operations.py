@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import struct
-from typing import Any, List, Optional, Sequence, Tuple
+from typing import List, Optional, Sequence
 
-from . import _parts, _wire
+from . import _wire
 from ._memory import SegmentPool
 from ._staging import Part, Staged
 from ._task import Task
 from .reduce_op import ReduceOp
-from .work import Seconds, Work, millis
+from .work import Orphans, Seconds, Work, millis
 
 #: Of reductions whose result depends on the sign of its elements.
 _SIGNED_ONLY = (ReduceOp.AVG, ReduceOp.MIN, ReduceOp.MAX)
@@ -25,8 +25,7 @@ class Operations:
         self.timeout_ms = timeout_ms
         self.extra_ms = 0
         self.memory = SegmentPool(task, group)
-        #: The arrays of works that nobody has seen the end of, by the works' numbers.
-        self.orphans: List[Tuple[Sequence[int], Staged]] = []
+        self.orphans: Orphans = []
 
     def begin(
         self,
@@ -42,9 +41,9 @@ class Operations:
         body: bytes = b"",
     ) -> Optional[Work]:
         """Begin an operation, and unless ``async_op`` wait for its end."""
-        if op is not None and op in _SIGNED_ONLY:
-            _require_signed(op, outputs)
-        wait_ms = self.timeout_ms if timeout is None else millis(timeout)
+        if op is not None:
+            require_signed(op, outputs)
+        wait_ms = self.limit(timeout)
         staged = self.stage(outputs, inputs)
         try:
             reply = self.task.connection().call(
@@ -66,23 +65,8 @@ class Operations:
             staged.release()
             raise
         if async_op:
-            return Work(self, [reply.next_long()], staged, wait_ms + self.extra_ms)
+            return self.work([reply.next_long()], staged, wait_ms)
         staged.finish()
-        return None
-
-    def all_reduce(
-        self, part: Part, op: ReduceOp, async_op: bool, timeout: Optional[Seconds]
-    ) -> Optional[Work]:
-        """Reduce an array, a large one in parts."""
-        if not _parts.is_for(part.view.array.nbytes):
-            return self.begin(_wire.ALL_REDUCE, [part], [], async_op, timeout, op=op)
-        if op in _SIGNED_ONLY:
-            _require_signed(op, [part])
-        wait_ms = self.timeout_ms if timeout is None else millis(timeout)
-        reduction = _parts.Reduction(self, part, op, wait_ms)
-        if async_op:
-            return reduction.begin()
-        reduction.run()
         return None
 
     def call(
@@ -112,6 +96,14 @@ class Operations:
             patience=patience or self.patience(timeout_ms or self.timeout_ms),
         )
 
+    def limit(self, timeout: Optional[Seconds]) -> int:
+        """How many milliseconds an operation with that timeout may take."""
+        return self.timeout_ms if timeout is None else millis(timeout)
+
+    def work(self, ids: List[int], staged: Staged, wait_ms: int) -> Work:
+        """Give what the caller gets of an operation that goes on."""
+        return Work(self.task, self.orphans, ids, staged, wait_ms + self.extra_ms)
+
     def patience(self, wait_ms: int) -> float:
         """How many seconds a JVM that stands still is waited for in an operation."""
         return (wait_ms + self.extra_ms) / 1000.0 + _wire.MARGIN_SECONDS
@@ -124,8 +116,9 @@ class Operations:
 
     def _adopt_orphans(self) -> None:
         """Take back the memory of works that nobody has waited for, once they are done."""
-        waiting, self.orphans = self.orphans, []
-        for ids, staged in waiting:
+        waiting = self.orphans[:]
+        del self.orphans[: len(waiting)]
+        for ids, arrays in waiting:
             left = list(ids)
             try:
                 while left and not self._is_pending(left[0]):
@@ -134,15 +127,18 @@ class Operations:
                 # It failed, and with it the group: the memory is not used again.
                 continue
             if left:
-                self.orphans.append((left, staged))
+                self.orphans.append((left, arrays))
             else:
-                staged.release()
+                arrays.release()
 
     def _is_pending(self, work: int) -> bool:
         return self.call(_wire.TEST_WORK, body=struct.pack("<Q", work)).status == _wire.PENDING
 
 
-def _require_signed(op: ReduceOp, outputs: Sequence[Any]) -> None:
+def require_signed(op: ReduceOp, outputs: Sequence[Part]) -> None:
+    """Refuse a reduction of unsigned elements, which travel as signed ones, that would differ."""
+    if op not in _SIGNED_ONLY:
+        return
     for part in outputs:
         if part.view.unsigned:
             raise TypeError(

@@ -7,18 +7,16 @@ alike, whatever memory their arrays are in, and whether or not they wait.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, List, Tuple
+from typing import Any, List, Optional, Tuple
 
 import numpy as np
 
 from . import _wire, errors
 from ._memory import Segment, aligned
-from .work import Work
-
-if TYPE_CHECKING:
-    from ._operations import Operations
-    from ._staging import Part
-    from .reduce_op import ReduceOp
+from ._operations import Operations, require_signed
+from ._staging import Part
+from .reduce_op import ReduceOp
+from .work import Seconds, Work
 
 #: About what a part has: three of each rank of a host fit into its cache.
 PART_BYTES = 2 << 20
@@ -40,6 +38,20 @@ def cut(count: int, itemsize: int) -> List[Tuple[int, int]]:
     parts = -(-count * itemsize // PART_BYTES)
     length = aligned(-(-count // parts)) + 64 * parts
     return [(begin, min(begin + length, count)) for begin in range(0, count, length)]
+
+
+def all_reduce(
+    operations: Operations, part: Part, op: ReduceOp, async_op: bool, timeout: Optional[Seconds]
+) -> Optional[Work]:
+    """Reduce an array, a large one in parts."""
+    if not is_for(part.view.array.nbytes):
+        return operations.begin(_wire.ALL_REDUCE, [part], [], async_op, timeout, op=op)
+    require_signed(op, [part])
+    reduction = Reduction(operations, part, op, operations.limit(timeout))
+    if async_op:
+        return reduction.begin()
+    reduction.run()
+    return None
 
 
 class Reduction:
@@ -83,7 +95,7 @@ class Reduction:
             # Refused before anything began.
             staged.release()
             raise
-        return Work(self._operations, ids, staged, self._wait_ms + self._operations.extra_ms)
+        return self._operations.work(ids, staged, self._wait_ms)
 
     def run(self) -> None:
         """Do it, and wait for its end."""

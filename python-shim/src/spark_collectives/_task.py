@@ -5,13 +5,9 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from typing import TYPE_CHECKING, Any, List, Optional
+from typing import Any, List, Optional, Protocol
 
 from . import _wire, errors
-
-if TYPE_CHECKING:
-    from ._memory import SegmentPool
-    from .process_group import ProcessGroup
 
 _HOST = "spark.collectives.python.host"
 _PORT = "spark.collectives.python.port"
@@ -23,13 +19,21 @@ _current: Optional[Task] = None
 _forked = False
 
 
+class Memory(Protocol):
+    """Memory that a task has, and lets go of when it ends."""
+
+    def close(self) -> None:
+        """Let go of it."""
+
+
 class Task:
     """The connections of one task attempt. Spark reuses Python processes: each task has its own."""
 
     def __init__(self, attempt: int, host: str, port: int, secret: bytes, wait: float) -> None:
         self.attempt = attempt
         self.can_map = True
-        self.world: Optional[ProcessGroup] = None
+        #: The task's world group, once it has joined; what a group is, this module does not know.
+        self.world: Any = None
         #: How long the JVM waits in its store, in seconds.
         self.store_wait = wait
         self._host = host
@@ -39,7 +43,7 @@ class Task:
         self._local = threading.local()
         self._connections: weakref.WeakSet[_wire.Connection] = weakref.WeakSet()
         #: The memory of all groups of the task.
-        self.pools: weakref.WeakSet[SegmentPool] = weakref.WeakSet()
+        self.pools: weakref.WeakSet[Memory] = weakref.WeakSet()
         self._life = self._connect(_wire.LIFE)
         threading.Thread(target=self._await_end, name="collectives-life", daemon=True).start()
 

@@ -44,7 +44,8 @@ def init_process_group(timeout: Optional[Seconds] = None) -> ProcessGroup:
             _wire.JOIN, timeout_ms=wait_ms, patience=task.store_wait + 2 * _wire.MARGIN_SECONDS
         )
         task.world = ProcessGroup(task, reply, wait_ms)
-    return task.world
+    joined: ProcessGroup = task.world
+    return joined
 
 
 def is_available() -> bool:
@@ -66,7 +67,8 @@ def world() -> ProcessGroup:
             "The task has not joined its world group: call "
             "spark_collectives.init_process_group() first"
         )
-    return task.world
+    joined: ProcessGroup = task.world
+    return joined
 
 
 def _member(group: Group) -> Optional[ProcessGroup]:

@@ -7,7 +7,7 @@ from typing import Any, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from . import _wire
+from . import _parts, _wire
 from ._operations import Operations
 from ._staging import Part
 from ._task import Task
@@ -80,7 +80,7 @@ class ProcessGroup:
         timeout: Optional[Seconds] = None,
     ) -> Optional[Work]:
         """Reduce the array over all ranks, in place, to the same bits on every rank."""
-        return self._operations.all_reduce(Part(array, True, True), op, async_op, timeout)
+        return _parts.all_reduce(self._operations, Part(array, True, True), op, async_op, timeout)
 
     def all_reduce_coalesced(
         self,
@@ -351,7 +351,7 @@ class ProcessGroup:
                 each.release()
             raise
         return [
-            Work(self._operations, [reply.next_long()], each, wait_ms or self._timeout_ms)
+            self._operations.work([reply.next_long()], each, wait_ms or self._timeout_ms)
             for each in staged
         ]
 

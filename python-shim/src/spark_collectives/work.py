@@ -6,13 +6,10 @@ import struct
 import threading
 import time
 from datetime import timedelta
-from typing import TYPE_CHECKING, List, Optional, Union
+from typing import List, Optional, Protocol, Tuple, Union
 
 from . import _wire
-
-if TYPE_CHECKING:
-    from ._operations import Operations
-    from ._staging import Staged
+from ._task import Task
 
 #: A duration: a timedelta, or a number of seconds.
 Seconds = Union[timedelta, float, int]
@@ -34,6 +31,20 @@ def _left(end: float) -> int:
     return max(1, round((end - time.monotonic()) * 1000))
 
 
+class Arrays(Protocol):
+    """The arrays of an operation, where the JVM finds them."""
+
+    def finish(self) -> None:
+        """Bring the results to where they belong, and let go of the memory."""
+
+    def release(self) -> None:
+        """Let go of the memory."""
+
+
+#: What nobody has seen the end of: the numbers of the works, and their arrays.
+Orphans = List[Tuple[List[int], Arrays]]
+
+
 class Work:
     """One operation under way, begun with ``async_op=True``.
 
@@ -43,12 +54,14 @@ class Work:
     """
 
     def __init__(
-        self, operations: Operations, ids: List[int], staged: Staged, wait_ms: int
+        self, task: Task, orphans: Orphans, ids: List[int], arrays: Arrays, wait_ms: int
     ) -> None:
-        self._operations = operations
+        self._task = task
+        #: Where it goes if it is thrown away before its end was seen.
+        self._orphans = orphans
         #: The numbers that the JVM knows it by, one for each part that is not done.
         self._ids = ids
-        self._staged: Optional[Staged] = staged
+        self._arrays: Optional[Arrays] = arrays
         self._wait_ms = wait_ms
         self._lock = threading.Lock()
         self._done = False
@@ -105,13 +118,13 @@ class Work:
         return self._source
 
     def _ask(self, code: int, wait_ms: int) -> None:
-        staged = self._staged
-        assert staged is not None
+        arrays = self._arrays
+        assert arrays is not None
         end = time.monotonic() + wait_ms / 1000.0
         try:
             while self._ids:
                 left_ms = _left(end) if wait_ms else 0
-                reply = self._operations.task.connection().call(
+                reply = self._task.connection().call(
                     code,
                     timeout_ms=left_ms,
                     body=struct.pack("<Q", self._ids[0]),
@@ -121,14 +134,14 @@ class Work:
                     return
                 self._source = reply.next_int()
                 self._ids.pop(0)
-            staged.finish()
+            arrays.finish()
         except Exception as e:
             self._error = e
         self._done = True
-        self._staged = None
+        self._arrays = None
 
     def __del__(self) -> None:
-        staged = self._staged
-        if staged is not None:
+        arrays = self._arrays
+        if arrays is not None:
             # Nobody has seen its end, and until then its memory is in use.
-            self._operations.orphans.append((self._ids, staged))
+            self._orphans.append((self._ids, arrays))
