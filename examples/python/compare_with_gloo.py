@@ -32,9 +32,9 @@ def measure(sizes, rounds, seconds):
     gloo = dist.new_group(backend="gloo")
     # What makes the tensor, and the group that reduces it; None is the default group.
     kinds = {
-        "gloo": (torch.ones, gloo),
-        "spark": (torch.ones, None),
-        "spark, shared": (lambda n: spark_collectives.torch.empty(n).fill_(1), None),
+        "gloo": (torch.zeros, gloo),
+        "spark": (torch.zeros, None),
+        "spark, shared": (lambda n: spark_collectives.torch.empty(n).zero_(), None),
     }
 
     def slowest(value):
@@ -46,8 +46,8 @@ def measure(sizes, rounds, seconds):
         dist.barrier(group=group)
         begin = time.perf_counter()
         for _ in range(repeats):
-            # MAX leaves the ones as they are, however often it is repeated.
-            dist.all_reduce(tensor, op=dist.ReduceOp.MAX, group=group)
+            # The sum of zeros does not grow, however often it is repeated.
+            dist.all_reduce(tensor, group=group)
         return slowest((time.perf_counter() - begin) / repeats)
 
     for round_ in range(rounds + 1):
