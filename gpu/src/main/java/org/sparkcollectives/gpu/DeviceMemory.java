@@ -29,8 +29,8 @@ final class DeviceMemory {
 
   private final Allocation allocation;
 
-  private DeviceMemory(CudaDevice device, long address) {
-    this.allocation = new Allocation(this, device, address);
+  private DeviceMemory(CudaDevice device, long address, long id) {
+    this.allocation = new Allocation(this, device, address, id);
     if (address != 0) {
       ALLOCATIONS.add(allocation);
     }
@@ -40,11 +40,13 @@ final class DeviceMemory {
   private static final class Allocation extends PhantomReference<DeviceMemory> {
     private final CudaDevice device;
     private final long address;
+    private final long id;
 
-    Allocation(DeviceMemory memory, CudaDevice device, long address) {
+    Allocation(DeviceMemory memory, CudaDevice device, long address, long id) {
       super(memory, unreachable(device));
       this.device = device;
       this.address = address;
+      this.id = id;
     }
 
     void free() {
@@ -53,7 +55,10 @@ final class DeviceMemory {
       }
       long previous = device.enter();
       try {
-        device.cuda().free(address);
+        // It may have gone with the GPU's context, and another be where it was.
+        if (device.cuda().allocationId(address) == id) {
+          device.cuda().free(address);
+        }
       } finally {
         device.leave(previous);
       }
@@ -68,11 +73,12 @@ final class DeviceMemory {
   static DeviceMemory allocate(CudaDevice device, long bytes) {
     freeUnreachable(device);
     if (bytes == 0) {
-      return new DeviceMemory(device, 0);
+      return new DeviceMemory(device, 0, 0);
     }
     long previous = device.enter();
     try {
-      return new DeviceMemory(device, device.cuda().allocate(bytes));
+      long address = device.cuda().allocate(bytes);
+      return new DeviceMemory(device, address, device.cuda().allocationId(address));
     } finally {
       device.leave(previous);
     }

@@ -35,6 +35,25 @@ final class DeviceMemoryTest {
     }
   }
 
+  @Test
+  void memoryThatWentWithItsContextIsNotFreedWhereAnotherIsNow() {
+    FakeCuda cuda = new FakeCuda(1);
+    try (CudaDevice device = CudaDevice.open(cuda, 0)) {
+      DeviceMemory old = DeviceMemory.allocate(device, BYTES);
+      // As the end of the context does.
+      cuda.free(old.address());
+      cuda.allocateNextAt(old.address());
+      DeviceMemory other = DeviceMemory.allocate(device, BYTES);
+      assertThat(other.address()).isEqualTo(old.address());
+      old.free();
+      assertThat(isAllocated(cuda, other.address())).isTrue();
+      other.free();
+      assertThat(isAllocated(cuda, other.address())).isFalse();
+    } finally {
+      cuda.close();
+    }
+  }
+
   private static boolean isAllocated(FakeCuda cuda, long address) {
     try {
       return cuda.bytes(address, BYTES).capacity() >= 0;

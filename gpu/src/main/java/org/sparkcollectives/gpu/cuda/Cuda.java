@@ -109,6 +109,14 @@ public interface Cuda {
   int deviceOf(long address);
 
   /**
+   * What an allocation has in common with no other of the process, not even with a later one at its
+   * address.
+   *
+   * @throws CudaException if nothing is allocated at the address
+   */
+  long allocationId(long address);
+
+  /**
    * Loads kernels.
    *
    * @param ptx the text, in ASCII, as nvcc makes it

@@ -23,9 +23,13 @@ public final class DriverCuda implements Cuda {
   private static final int NON_BLOCKING_STREAM = 1;
   private static final int UNTIMED_EVENT = 2;
   private static final int PORTABLE = 1;
+  private static final int BUFFER_ID_ATTRIBUTE = 7;
   private static final int DEVICE_ORDINAL_ATTRIBUTE = 9;
 
   private static DriverCuda driver;
+
+  /** Why the binding could not be loaded; null if it could, or was not tried. */
+  private static String refused;
 
   /** The binding remembers by the object whether memory is host memory: it must be kept. */
   private final Map<Long, Pointer> hostMemory = new ConcurrentHashMap<>();
@@ -41,7 +45,16 @@ public final class DriverCuda implements Cuda {
    */
   public static synchronized DriverCuda load() {
     if (driver == null) {
-      DriverLibrary.load();
+      if (refused != null) {
+        // A second attempt would not tell the cause: the class of the binding is then broken.
+        throw new CudaException(refused, null);
+      }
+      try {
+        DriverLibrary.load();
+      } catch (CudaException e) {
+        refused = e.getMessage();
+        throw e;
+      }
       driver = new DriverCuda();
     }
     return driver;
@@ -276,12 +289,21 @@ public final class DriverCuda implements Cuda {
 
   @Override
   public int deviceOf(long address) {
-    ByteBuffer ordinal = ByteBuffer.allocateDirect(Integer.BYTES).order(ByteOrder.nativeOrder());
+    return attribute(DEVICE_ORDINAL_ATTRIBUTE, address).getInt(0);
+  }
+
+  @Override
+  public long allocationId(long address) {
+    return attribute(BUFFER_ID_ATTRIBUTE, address).getLong(0);
+  }
+
+  private static ByteBuffer attribute(int attribute, long address) {
+    ByteBuffer value = ByteBuffer.allocateDirect(Long.BYTES).order(ByteOrder.nativeOrder());
     check(
         "cuPointerGetAttribute of address 0x" + Long.toHexString(address),
         JCudaDriver.cuPointerGetAttribute(
-            Pointer.to(ordinal), DEVICE_ORDINAL_ATTRIBUTE, DriverHandles.deviceAddress(address)));
-    return ordinal.getInt(0);
+            Pointer.to(value), attribute, DriverHandles.deviceAddress(address)));
+    return value;
   }
 
   @Override

@@ -42,13 +42,14 @@ public final class FakeCuda implements Cuda {
   private final Map<Long, HostMemory> hostMemory = new ConcurrentHashMap<>();
   private final Map<Integer, AtomicLong> contexts = new ConcurrentHashMap<>();
   private volatile int eventError;
+  private long nextAddress;
 
   /** With so many GPUs. */
   public FakeCuda(int devices) {
     this.devices = devices;
   }
 
-  private record Piece(int device, ByteBuffer bytes) {}
+  private record Piece(int device, ByteBuffer bytes, long id) {}
 
   private static final class Event {
     private volatile CompletableFuture<Long> happened = CompletableFuture.completedFuture(0L);
@@ -144,6 +145,13 @@ public final class FakeCuda implements Cuda {
           .bytes()
           .slice((int) offset, (int) length)
           .order(ByteOrder.nativeOrder());
+    }
+  }
+
+  /** The next allocation is where one was that has been freed. */
+  public void allocateNextAt(long address) {
+    synchronized (memory) {
+      nextAddress = address;
     }
   }
 
@@ -330,8 +338,10 @@ public final class FakeCuda implements Cuda {
     }
     synchronized (memory) {
       // A gap, so that what runs over is noticed.
-      long address = (handles.getAndAdd((bytes / 512 + 2) * 512) + 511) & ~511L;
-      memory.put(address, new Piece(device, ByteBuffer.allocate((int) bytes)));
+      long fresh = (handles.getAndAdd((bytes / 512 + 2) * 512) + 511) & ~511L;
+      long address = nextAddress == 0 ? fresh : nextAddress;
+      nextAddress = 0;
+      memory.put(address, new Piece(device, ByteBuffer.allocate((int) bytes), fresh));
       return address;
     }
   }
@@ -396,6 +406,15 @@ public final class FakeCuda implements Cuda {
     synchronized (memory) {
       bytes(address, 1);
       return memory.floorEntry(address).getValue().device();
+    }
+  }
+
+  @Override
+  public long allocationId(long address) {
+    device();
+    synchronized (memory) {
+      bytes(address, 1);
+      return memory.floorEntry(address).getValue().id();
     }
   }
 
