@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.sparkcollectives.Backend;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.HostBackend;
@@ -41,17 +42,21 @@ final class StagedBackend implements Backend {
 
   /** Has the host carry out a collective on the host's tensors of a staging. */
   private Work collective(Staging staging, List<Tensor> outputs, Function<Backend, Work> call) {
-    Work work;
+    return ending(staging, outputs, () -> call.apply(host.around(staging.begun())));
+  }
+
+  /** Begins a work in host memory, with whose end the staging ends, or without which it does. */
+  private static Work begin(Staging staging, Supplier<Work> call) {
     try {
-      work = call.apply(host.around(staging.begun()));
+      return call.get();
     } catch (RuntimeException e) {
       staging.ended(e);
       throw e;
     }
-    return ending(work, staging, outputs);
   }
 
-  private Work ending(Work work, Staging staging, List<Tensor> outputs) {
+  private Work ending(Staging staging, List<Tensor> outputs, Supplier<Work> call) {
+    Work work = begin(staging, call);
     work.future().whenComplete((tensors, cause) -> staging.ended(cause));
     return new StagedWork(work, outputs, area.device());
   }
@@ -79,10 +84,14 @@ final class StagedBackend implements Backend {
     Staging staging = staging("all-reduce-sparse");
     Tensor indices = staging.read(tensor.indices());
     Tensor values = staging.read(tensor.values());
-    // A sparse tensor looks at its indices when it is made.
-    staging.begun().before();
-    SparseTensor own = SparseTensor.of(tensor.shape(), indices, values);
-    return ending(host.allReduce(own, timeout), staging, List.of());
+    return ending(
+        staging,
+        List.of(),
+        () -> {
+          // A sparse tensor looks at its indices when it is made.
+          staging.begun().before();
+          return host.allReduce(SparseTensor.of(tensor.shape(), indices, values), timeout);
+        });
   }
 
   @Override
@@ -174,8 +183,13 @@ final class StagedBackend implements Backend {
   public Work send(Tensor tensor, int destination, int tag, Duration timeout) {
     Staging staging = staging("send");
     Tensor own = staging.read(tensor);
-    staging.begun().before();
-    return ending(host.send(own, destination, tag, timeout), staging, List.of());
+    return ending(
+        staging,
+        List.of(),
+        () -> {
+          staging.begun().before();
+          return host.send(own, destination, tag, timeout);
+        });
   }
 
   @Override
@@ -191,8 +205,13 @@ final class StagedBackend implements Backend {
   private Work receiving(String operation, Tensor tensor, Function<Tensor, Work> receive) {
     Staging staging = staging(operation);
     Tensor own = staging.write(tensor);
-    staging.begun();
-    Work work = receive.apply(own);
+    Work work =
+        begin(
+            staging,
+            () -> {
+              staging.begun();
+              return receive.apply(own);
+            });
     CompletableFuture<List<Tensor>> copied =
         work.future()
             .thenApplyAsync(

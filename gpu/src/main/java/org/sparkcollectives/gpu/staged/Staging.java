@@ -31,6 +31,8 @@ final class Staging implements OperationStage {
   private final List<Pair> all = new ArrayList<>();
   private final List<Pair> results = new ArrayList<>();
   private final List<HostTensor> given = new ArrayList<>();
+
+  /** 0 until all tensors are known. */
   private long copied;
 
   /** Begins behind what is in the caller's current stream. */
@@ -100,8 +102,21 @@ final class Staging implements OperationStage {
     return host;
   }
 
+  /** Where one tensor cannot be placed, the operation is none, and the others need no place. */
   private Pair place(Tensor tensor) {
-    DeviceTensor own = area.own(tensor);
+    try {
+      DeviceTensor own = area.own(tensor);
+      requireSmall(own);
+      Pair pair = new Pair(own, area.pool().take((int) own.byteSize()));
+      all.add(pair);
+      return pair;
+    } catch (RuntimeException e) {
+      ended(e);
+      throw e;
+    }
+  }
+
+  private static void requireSmall(DeviceTensor own) {
     if (own.byteSize() > Integer.MAX_VALUE) {
       throw new IllegalArgumentException(
           own
@@ -111,9 +126,6 @@ final class Staging implements OperationStage {
               + Integer.MAX_VALUE
               + ": use slices, or the backend nccl");
     }
-    Pair pair = new Pair(own, area.pool().take((int) own.byteSize()));
-    all.add(pair);
-    return pair;
   }
 
   private static HostTensor host(Pair pair) {
@@ -195,6 +207,8 @@ final class Staging implements OperationStage {
     } else {
       area.abandon(buffers);
     }
-    onDevice(() -> area.events().giveBack(copied));
+    if (copied != 0) {
+      onDevice(() -> area.events().giveBack(copied));
+    }
   }
 }

@@ -4,12 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
+import java.util.List;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.CollectiveTimeoutException;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ProcessGroups;
 import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 import org.sparkcollectives.gpu.DeviceTensor;
@@ -110,6 +112,12 @@ final class StagedFailureProgram {
   }
 
   private void notANumber() {
+    DeviceTensor index = DeviceTensor.copyOf(device, Tensor.of(1L).reshape(1, 1));
+    // It looks before it begins, and leaves the group as it is.
+    assertThatThrownBy(
+            () -> world.allReduce(SparseTensor.of(new long[] {4}, index, tensor(Float.NaN))))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("element 0 of float32[1]");
     Work work = world.allReduce(tensor(1, Float.NaN), ReduceOp.SUM);
     assertThatThrownBy(work::await)
         .isInstanceOf(CollectiveException.class)
@@ -125,6 +133,8 @@ final class StagedFailureProgram {
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("The rank works on cuda:0")
           .hasMessageContaining("cuda:1");
+      assertThatThrownBy(() -> world.allReduceCoalesced(List.of(tensor, elsewhere), ReduceOp.SUM))
+          .isInstanceOf(IllegalArgumentException.class);
       elsewhere.free();
     }
     assertThatThrownBy(() -> world.allGather(Tensor.of(1f, 2f), tensor))
