@@ -4,6 +4,7 @@ import com.sun.jna.Function;
 import com.sun.jna.Memory;
 import com.sun.jna.Native;
 import com.sun.jna.Pointer;
+import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -83,13 +84,27 @@ public final class NativeNccl implements Nccl {
     if (ids.length == UNIQUE_ID_BYTES) {
       NcclFunctions.UniqueId id = new NcclFunctions.UniqueId();
       System.arraycopy(ids, 0, id.internal, 0, UNIQUE_ID_BYTES);
-      return NcclFunctions.ncclCommInitRankConfig(
-          pointer(slot), size, id, rank, pointer(configuration));
+      try {
+        return NcclFunctions.ncclCommInitRankConfig(
+            pointer(slot), size, id, rank, pointer(configuration));
+      } finally {
+        keep(slot, configuration);
+      }
     }
     try (Memory all = new Memory(ids.length)) {
       all.write(0, ids, 0, ids.length);
       return NcclFunctions.ncclCommInitRankScalable(
           pointer(slot), size, rank, ids.length / UNIQUE_ID_BYTES, all, pointer(configuration));
+    } finally {
+      keep(slot, configuration);
+    }
+  }
+
+  /** What NCCL has the address of must not be freed before it returns. */
+  @SuppressWarnings("ReachabilityFenceUsage") // Itself called where the call has ended.
+  private static void keep(ByteBuffer... direct) {
+    for (ByteBuffer each : direct) {
+      Reference.reachabilityFence(each);
     }
   }
 
@@ -100,22 +115,30 @@ public final class NativeNccl implements Nccl {
   @Override
   public int commSplit(
       long communicator, int color, int key, ByteBuffer slot, ByteBuffer configuration) {
-    return NcclFunctions.ncclCommSplit(
-        communicator, color, key, pointer(slot), pointer(configuration));
+    try {
+      return NcclFunctions.ncclCommSplit(
+          communicator, color, key, pointer(slot), pointer(configuration));
+    } finally {
+      keep(slot, configuration);
+    }
   }
 
   @Override
   public int commShrink(
       long communicator, int[] excluded, ByteBuffer slot, ByteBuffer configuration, int flags) {
-    return shrink.invokeInt(
-        new Object[] {
-          new Pointer(communicator),
-          excluded,
-          excluded.length,
-          pointer(slot),
-          pointer(configuration),
-          flags
-        });
+    try {
+      return shrink.invokeInt(
+          new Object[] {
+            new Pointer(communicator),
+            excluded,
+            excluded.length,
+            pointer(slot),
+            pointer(configuration),
+            flags
+          });
+    } finally {
+      keep(slot, configuration);
+    }
   }
 
   @Override
@@ -219,8 +242,12 @@ public final class NativeNccl implements Nccl {
 
   @Override
   public int preMulSum(ByteBuffer slot, ByteBuffer factor, int type, long communicator) {
-    return NcclFunctions.ncclRedOpCreatePreMulSum(
-        pointer(slot), pointer(factor), type, IN_HOST_MEMORY, communicator);
+    try {
+      return NcclFunctions.ncclRedOpCreatePreMulSum(
+          pointer(slot), pointer(factor), type, IN_HOST_MEMORY, communicator);
+    } finally {
+      keep(slot, factor);
+    }
   }
 
   @Override
