@@ -3,8 +3,11 @@ package org.sparkcollectives.gpu.nccl;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.TransportException;
 
 /**
@@ -27,6 +30,9 @@ final class Communicator {
    */
   private final ByteBuffer slot =
       ByteBuffer.allocateDirect(Long.BYTES).order(ByteOrder.nativeOrder());
+
+  /** What NCCL may still write to after the caller has given up. */
+  private static final Queue<ByteBuffer> GIVEN_UP = new ConcurrentLinkedQueue<>();
 
   private boolean gone;
 
@@ -57,6 +63,9 @@ final class Communicator {
       return made;
     } finally {
       if (!ready) {
+        if (made.handle() == 0) {
+          GIVEN_UP.add(made.slot);
+        }
         made.abort();
       }
     }
@@ -82,18 +91,33 @@ final class Communicator {
     long begin = System.nanoTime();
     while (state == NcclResult.IN_PROGRESS || (state == NcclResult.SUCCESS && handle() == 0)) {
       deadline.check("NCCL's " + call + " of " + name);
-      if (isGone()) {
-        throw new NcclException(call + " of " + name + " was aborted", NcclResult.SUCCESS);
-      }
+      requireNotGone(call);
       if (System.nanoTime() - begin < SPIN_NANOS) {
         Thread.onSpinWait();
       } else {
+        requireNotInterrupted(call);
         LockSupport.parkNanos(this, PAUSE_NANOS);
       }
       state = handle() == 0 ? NcclResult.IN_PROGRESS : asyncError();
     }
+    // One that is gone reports no error, but nothing took effect in it either.
+    requireNotGone(call);
     if (state != NcclResult.SUCCESS) {
       throw failure(call, state);
+    }
+  }
+
+  private void requireNotGone(String call) {
+    if (isGone()) {
+      throw new NcclException(call + " of " + name + " was aborted", NcclResult.SUCCESS);
+    }
+  }
+
+  private void requireNotInterrupted(String call) {
+    if (Thread.currentThread().isInterrupted()) {
+      throw new CollectiveException(
+          "Interrupted while NCCL's " + call + " of " + name + " took effect",
+          new InterruptedException());
     }
   }
 

@@ -7,6 +7,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
+import org.sparkcollectives.CollectiveException;
+import org.sparkcollectives.GroupAbortedException;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.cuda.CudaStream;
 
@@ -22,6 +24,7 @@ import org.sparkcollectives.gpu.cuda.CudaStream;
 final class CommunicatorLane {
 
   private static final long LOCK_SECONDS = 1;
+  private static final long PATIENCE_MILLIS = 100;
 
   private final Nccl nccl;
   private final CudaDevice device;
@@ -189,15 +192,38 @@ final class CommunicatorLane {
     T from(Communicator communicator, Deadline deadline);
   }
 
-  /** Uses the communicator for another one, while no operation is begun in it. */
+  /**
+   * Uses the communicator for another purpose, while no operation is begun in it.
+   *
+   * @throws GroupAbortedException if the communicator is, or is about to be, gone
+   */
   <T> T derive(Duration atMost, Derivation<T> derivation) {
-    turn.lock();
-    long previous = device.enter();
+    Deadline deadline = deadline(atMost);
+    takeTurn(deadline);
     try {
-      return derivation.from(communicator, deadline(atMost));
+      // An abort may have had the turn before: NCCL does not survive a handle that is gone.
+      deadline.check("the turn to use " + name);
+      long previous = device.enter();
+      try {
+        return derivation.from(communicator, deadline);
+      } finally {
+        device.leave(previous);
+      }
     } finally {
-      device.leave(previous);
       turn.unlock();
+      // What was put in meanwhile was left to the holder of the turn.
+      drain();
+    }
+  }
+
+  private void takeTurn(Deadline deadline) {
+    try {
+      while (!turn.tryLock(PATIENCE_MILLIS, TimeUnit.MILLISECONDS)) {
+        deadline.check("the turn to use " + name);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new CollectiveException("Interrupted while " + name + " was in use", e);
     }
   }
 

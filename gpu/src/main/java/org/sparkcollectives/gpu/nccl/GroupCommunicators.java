@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import org.sparkcollectives.BackendContext;
 import org.sparkcollectives.gpu.GpuConfiguration;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
@@ -27,7 +27,9 @@ final class GroupCommunicators {
   private final NcclMemory memory;
   private final NcclBootstrap bootstrap;
   private final CommunicatorLane all;
-  private final Map<Integer, CommunicatorLane> pairs = new ConcurrentHashMap<>();
+
+  /** By the peer's rank: closed in this order, no ranks wait for each other in a circle. */
+  private final Map<Integer, CommunicatorLane> pairs = new ConcurrentSkipListMap<>();
 
   /** From whose communicator the group's is made; null if from nothing. */
   private volatile GroupCommunicators parent;
@@ -113,7 +115,7 @@ final class GroupCommunicators {
         parent == null
             ? bootstrap.make("group", name, context.size(), context.rank(), deadline)
             : derive(name, deadline);
-    memory.use(made);
+    memory.use(made, all);
     return made;
   }
 

@@ -167,8 +167,13 @@ final class NcclGroup {
     }
     NcclOperation operation = prepare(target, caller, outputs, inputs, launch);
     synchronized (this) {
-      requireOpen();
-      operation.begun(operations.begin(call, timeout, List.copyOf(outputs), operation));
+      try {
+        requireOpen();
+        operation.begun(operations.begin(call, timeout, List.copyOf(outputs), operation));
+      } catch (RuntimeException e) {
+        operation.drop();
+        throw e;
+      }
       if (block == null) {
         target.add(List.of(operation));
       } else {
@@ -242,7 +247,7 @@ final class NcclGroup {
     }
     synchronized (this) {
       block.ended = true;
-      if (block.operations.isEmpty()) {
+      if (closed || block.operations.isEmpty()) {
         return;
       }
       communicators.all().add(List.copyOf(block.operations));
@@ -269,6 +274,8 @@ final class NcclGroup {
     if (!over || operations.hasFailed()) {
       startAborting();
     }
+    // The group may still fail; its communicators are gone, or about to be.
+    aborting.set(true);
     watch.close();
     if (threads.join(atMost)) {
       letGo();

@@ -2,9 +2,13 @@ package org.sparkcollectives.gpu.nccl;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.gpu.DeviceTensor;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
@@ -15,10 +19,14 @@ import org.sparkcollectives.gpu.cuda.CudaDevice;
  */
 final class NcclMemory {
 
+  private static final Logger LOG = LoggerFactory.getLogger(NcclMemory.class);
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+
   private final Nccl nccl;
   private final CudaDevice device;
   private final List<Piece> pieces = new ArrayList<>();
   private Communicator communicator;
+  private CommunicatorLane lane;
   private boolean closed;
 
   NcclMemory(Nccl nccl, CudaDevice device) {
@@ -70,7 +78,9 @@ final class NcclMemory {
       }
       Piece piece = new Piece(address.getLong(0), count * dtype.bytes());
       pieces.add(piece);
-      register(piece);
+      if (communicator != null) {
+        inTurn(() -> register(piece));
+      }
       DeviceTensor tensor = DeviceTensor.wrap(device, dtype, piece.address, count);
       tensor.zero();
       return tensor;
@@ -79,19 +89,35 @@ final class NcclMemory {
     }
   }
 
-  /** Tells a communicator, which is ready, of what there is and of what comes. */
-  synchronized void use(Communicator ready) {
+  /**
+   * Tells a communicator, which is ready and not in use yet, of what there is and of what comes.
+   *
+   * @param turns who uses the communicator later does so in turn
+   */
+  synchronized void use(Communicator ready, CommunicatorLane turns) {
     communicator = ready;
+    lane = turns;
     pieces.forEach(this::register);
   }
 
-  /** What cannot be registered is used as any other memory. */
   private void register(Piece piece) {
-    if (communicator != null) {
-      ByteBuffer registration = slot();
-      int result =
-          nccl.commRegister(communicator.handle(), piece.address, piece.bytes, registration);
-      piece.registration = result == NcclResult.SUCCESS ? registration.getLong(0) : 0;
+    ByteBuffer registration = slot();
+    int result = nccl.commRegister(communicator.handle(), piece.address, piece.bytes, registration);
+    piece.registration = result == NcclResult.SUCCESS ? registration.getLong(0) : 0;
+  }
+
+  /** Calls NCCL while no other thread does for the communicator, nor aborts it. */
+  private void inTurn(Runnable calls) {
+    try {
+      lane.derive(
+          PATIENCE,
+          (own, deadline) -> {
+            calls.run();
+            return communicator;
+          });
+    } catch (CollectiveException e) {
+      // What cannot be registered is used as any other memory; registrations end with an abort.
+      LOG.debug("NCCL is not told of memory of {}: {}", lane, e.toString());
     }
   }
 
@@ -100,16 +126,14 @@ final class NcclMemory {
     if (communicator == null) {
       return;
     }
-    long previous = device.enter();
-    try {
-      for (Piece each : pieces) {
-        if (each.registration != 0) {
-          nccl.commDeregister(communicator.handle(), each.registration);
-        }
-      }
-    } finally {
-      device.leave(previous);
-    }
+    inTurn(
+        () -> {
+          for (Piece each : pieces) {
+            if (each.registration != 0) {
+              nccl.commDeregister(communicator.handle(), each.registration);
+            }
+          }
+        });
     communicator = null;
   }
 
