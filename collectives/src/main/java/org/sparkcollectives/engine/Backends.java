@@ -2,6 +2,7 @@ package org.sparkcollectives.engine;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
@@ -177,9 +178,17 @@ final class Backends implements AutoCloseable {
     return backend == null ? netty : backend;
   }
 
-  /** See {@link Backend#splitAway}. */
-  void splitAway(Duration timeout) {
-    all.forEach(each -> each.splitAway(timeout));
+  /**
+   * See {@link Backend#splitAway}.
+   *
+   * @param config of the groups that the others make: of a backend that these have not, nobody has
+   *     a part in it
+   */
+  void splitAway(BackendConfig config, Duration timeout) {
+    Collection<String> names = expand(config).values();
+    all.stream()
+        .filter(each -> names.contains(each.name()))
+        .forEach(each -> each.splitAway(timeout));
   }
 
   /** That in whose memory users get tensors: the host's, unless the group is for GPUs alone. */

@@ -9,6 +9,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import org.sparkcollectives.BackendConfig;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.transport.Endpoint;
@@ -99,8 +100,14 @@ final class Subgroups {
         return create(name + "-" + i, groups.get(i), options, allAtOnce(i));
       }
     }
-    parentBackends.splitAway(parentOptions.timeout());
+    splitAway(options);
     return null;
+  }
+
+  private void splitAway(GroupOptions options) {
+    parentBackends.splitAway(
+        BackendConfig.parse(GroupAssembly.inherit(options, parentOptions).backend()),
+        parentOptions.timeout());
   }
 
   /**
@@ -196,7 +203,7 @@ final class Subgroups {
     Membership.requireName(name);
     int rank = ranks.indexOf(parent.rank());
     if (rank < 0) {
-      parentBackends.splitAway(parentOptions.timeout());
+      splitAway(options);
       return null;
     }
     List<Endpoint> endpoints = ranks.stream().map(parent.endpoints()::get).toList();

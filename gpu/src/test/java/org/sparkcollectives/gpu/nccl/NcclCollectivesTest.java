@@ -15,6 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkcollectives.Coalescing;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.Device;
+import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.P2POp;
 import org.sparkcollectives.ProcessGroup;
@@ -505,6 +506,23 @@ class NcclCollectivesTest {
     List<String> calls = gpus.nccl().calls();
     assertThat(calls.stream().filter("ncclCommSplit"::equals)).hasSize(eager ? 8 : 0);
     assertThat(calls.stream().filter("ncclCommShrink"::equals)).hasSize(eager ? 3 : 0);
+  }
+
+  @Test
+  void whoIsInNoneOfTheGroupsMadeForHostMemoryHasNoPartInThem() {
+    gpus.run(
+        3,
+        (world, gpu) -> {
+          ProcessGroup two =
+              world.newGroup(GroupOptions.defaults().withRanks(0, 1).withBackend("cpu:netty"));
+          assertThat(two == null).isEqualTo(world.rank() == 2);
+          if (two != null) {
+            two.close();
+          }
+          return null;
+        },
+        "spark.collectives.gpu.nccl.eager=true");
+    assertThat(gpus.nccl().calls()).doesNotContain("ncclCommSplit");
   }
 
   @Test
