@@ -1,6 +1,8 @@
 package org.sparkcollectives.gpu.cuda;
 
 import java.util.HexFormat;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.sparkcollectives.Device;
 
 /**
@@ -19,6 +21,8 @@ import org.sparkcollectives.Device;
  * }</pre>
  */
 public final class CudaDevice implements AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(CudaDevice.class);
 
   private final Cuda cuda;
   private final int ordinal;
@@ -65,10 +69,18 @@ public final class CudaDevice implements AutoCloseable {
     return previous;
   }
 
-  /** Gives the thread back what it had before {@link #enter}; if that was nothing, this stays. */
+  /**
+   * Gives the thread back what it had before {@link #enter}; if that was nothing, or is gone, this
+   * stays.
+   */
   public void leave(long previous) {
     if (previous != 0) {
-      cuda.setCurrentContext(previous);
+      try {
+        cuda.setCurrentContext(previous);
+      } catch (CudaException e) {
+        // Threads of a pool outlive the groups, and with them the contexts, of earlier tasks.
+        LOG.debug("What the thread had before {} is gone: {}", device(), e.toString());
+      }
     }
   }
 
