@@ -1,6 +1,8 @@
 """The digits of ``examples/data``, as a DataFrame. Used on the driver only."""
 
 import argparse
+import os
+import sys
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -23,6 +25,8 @@ def options(description):
 
 def session(master):
     """A session with the library, whatever Spark is around."""
+    # The tasks get the Python of this program, also if its virtual environment is not activated.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.master(master).appName("Spark Collectives example")
     # A line that a program prints is easier to see between no others.
     builder = builder.config("spark.ui.showConsoleProgress", "false")

@@ -1,8 +1,7 @@
-"""All-reduce of large arrays in parts, so that copying and reducing overlap, in the cache.
+"""All-reduce of large arrays in parts, so that copying and reducing overlap.
 
-While the JVM reduces one part, this process copies the next one there and the last one back: what
-moves through memory between the two processes is still in the processor's cache. All ranks cut
-alike, whatever memory their arrays are in, and whether or not they wait.
+While the JVM reduces one part, this process copies the next one there and the last one back. All
+ranks cut alike, whatever memory their arrays are in, and whether or not they wait.
 """
 
 from __future__ import annotations
@@ -18,8 +17,9 @@ from ._staging import Part
 from .reduce_op import ReduceOp
 from .work import Seconds, Work
 
-#: About what a part has: three of each rank of a host fit into its cache.
-PART_BYTES = 2 << 20
+#: About what a part has. Smaller ones cost more in waiting for the slowest rank, where every
+#: processor has a rank; larger ones leave less to overlap, where processors are spare.
+PART_BYTES = 4 << 20
 
 _UNDER_WAY = 3
 
