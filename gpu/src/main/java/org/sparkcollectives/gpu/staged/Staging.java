@@ -181,10 +181,14 @@ final class Staging implements OperationStage {
     onDevice(
         () -> {
           long done = area.events().take();
-          results.forEach(this::copyBack);
-          cuda().recordEvent(done, area.out().handle());
-          area.await(done, operation);
-          area.events().giveBack(done);
+          try {
+            results.forEach(this::copyBack);
+            cuda().recordEvent(done, area.out().handle());
+            area.await(done, operation);
+          } finally {
+            // Also if the group has failed meanwhile: then nobody looks at it any more either.
+            area.events().giveBack(done);
+          }
         });
   }
 
