@@ -3,59 +3,26 @@ package org.sparkcollectives.examples.digits;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
-import java.util.concurrent.TimeUnit;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import javax.imageio.ImageIO;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkcollectives.examples.digits.TrainingProgram.Run;
 
 /** Runs the script as a user does: a driver and executors in processes of their own. */
 class DigitsProgramIT {
 
-  private static final int LIMIT_SECONDS = 240;
-
   @TempDir private Path directory;
-
-  private record Run(int status, String out, String err) {
-
-    double testAccuracy() {
-      Matcher line = Pattern.compile("(?m)^test accuracy (\\d\\.\\d{4})$").matcher(out);
-      assertThat(line.find()).as("a line with the test accuracy in%n%s%n%s", out, err).isTrue();
-      return Double.parseDouble(line.group(1));
-    }
-  }
 
   private Run digits(String... options) throws IOException, InterruptedException {
     List<String> command = new ArrayList<>(List.of(Path.of("digits").toAbsolutePath().toString()));
     command.addAll(List.of(options));
-    Path out = directory.resolve("out");
-    Path err = directory.resolve("err");
-    ProcessBuilder builder =
-        new ProcessBuilder(command)
-            .directory(directory.toFile())
-            .redirectOutput(out.toFile())
-            .redirectError(err.toFile());
-    builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
-    Process process = builder.start();
-    try {
-      boolean ended = process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS);
-      String errors = Files.readString(err, StandardCharsets.UTF_8);
-      assertThat(ended).as("ended within %d s:%n%s", LIMIT_SECONDS, errors).isTrue();
-      return new Run(process.exitValue(), Files.readString(out, StandardCharsets.UTF_8), errors);
-    } finally {
-      try (Stream<ProcessHandle> executors = process.descendants()) {
-        executors.forEach(ProcessHandle::destroyForcibly);
-      }
-      process.destroyForcibly();
-    }
+    return TrainingProgram.run(directory, command, Map.of());
   }
 
   @Test
