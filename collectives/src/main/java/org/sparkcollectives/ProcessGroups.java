@@ -1,6 +1,6 @@
 package org.sparkcollectives;
 
-import org.sparkcollectives.engine.GroupCreation;
+import org.sparkcollectives.group.GroupCreation;
 import org.sparkcollectives.store.Store;
 
 /** Makes groups outside Spark, or over a store of one's own. */

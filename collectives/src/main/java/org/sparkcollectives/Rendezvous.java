@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
-import org.sparkcollectives.engine.GroupCreation;
+import org.sparkcollectives.group.GroupCreation;
 
 /**
  * Makes a group from a URL, in plain processes, as c10d's {@code init_process_group} does:

@@ -3,6 +3,7 @@ package org.sparkcollectives.engine;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Supplier;
+import org.sparkcollectives.life.OperationDescription;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.OperationHeader;
 

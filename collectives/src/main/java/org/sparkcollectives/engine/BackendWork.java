@@ -9,6 +9,10 @@ import org.sparkcollectives.BackendOperations;
 import org.sparkcollectives.DeviceStream;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
+import org.sparkcollectives.life.GroupLife;
+import org.sparkcollectives.life.OperationDescription;
+import org.sparkcollectives.life.PendingWork;
+import org.sparkcollectives.life.TimeLimit;
 import org.sparkcollectives.watchdog.Departures;
 
 /**
@@ -44,7 +48,7 @@ final class BackendWork extends PendingWork implements BackendOperations.Begun {
   }
 
   @Override
-  void help(long nanos) {
+  protected void help(long nanos) {
     long begin = System.nanoTime();
     while (!look() && !Thread.currentThread().isInterrupted()) {
       long waited = System.nanoTime() - begin;
@@ -121,18 +125,18 @@ final class BackendWork extends PendingWork implements BackendOperations.Begun {
   }
 
   @Override
-  void groupFailed() {
+  protected void groupFailed() {
     complete(life().failure().exceptionFor(describe()));
   }
 
   /** A message may be on its way still when its sender has left: then it comes, or the deadline. */
   @Override
-  int waitsInVainFor(Departures departures) {
+  protected int waitsInVainFor(Departures departures) {
     return pointToPoint ? -1 : departures.leftBefore(sequenceNumber());
   }
 
   @Override
-  String whoIsMissing() {
+  protected String whoIsMissing() {
     return "which ranks have not arrived is not known";
   }
 }

@@ -4,6 +4,7 @@ import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.Executor;
 import java.util.function.LongFunction;
+import org.sparkcollectives.life.PendingWork;
 import org.sparkcollectives.watchdog.RankProgress;
 
 /**
@@ -19,7 +20,7 @@ import org.sparkcollectives.watchdog.RankProgress;
  * called only when a second task is queued, or by {@link #runNeglected} when a task was left alone
  * for one period of the watchdog; the first task that the executor gets ends this.
  */
-final class Channel {
+public final class Channel {
 
   private static final int PATIENCE = 8;
 
@@ -37,7 +38,12 @@ final class Channel {
   private long looks;
   private long lookAtSubmission;
 
-  Channel(Executor executor) {
+  /**
+   * With nothing in it.
+   *
+   * @param executor runs what nobody awaits
+   */
+  public Channel(Executor executor) {
     this.executor = executor;
   }
 
@@ -70,7 +76,7 @@ final class Channel {
    *
    * @throws IllegalStateException if the channel is closed
    */
-  synchronized <W extends PendingWork> W number(LongFunction<W> make) {
+  public synchronized <W extends PendingWork> W number(LongFunction<W> make) {
     requireOpen();
     W work = make.apply(nextSequenceNumber);
     nextSequenceNumber++;
@@ -79,12 +85,12 @@ final class Channel {
   }
 
   /** An operation that others run is done. */
-  synchronized void completed(long sequenceNumber) {
+  public synchronized void completed(long sequenceNumber) {
     lastCompleted = Math.max(lastCompleted, sequenceNumber);
   }
 
   /** The number of the last collective that was called, -1 before the first. */
-  synchronized long lastSequenceNumber() {
+  public synchronized long lastSequenceNumber() {
     return nextSequenceNumber - 1;
   }
 
@@ -92,17 +98,17 @@ final class Channel {
    * From now on no task is taken or begun. Those of a failed group may still be in the queue: they
    * are complete, and a thread that came for them would only seem to need the group's paths.
    */
-  synchronized void close() {
+  public synchronized void close() {
     closed = true;
   }
 
   /** Whether a thread runs a task. Once false after {@link #close}, it remains so. */
-  synchronized boolean isRunning() {
+  public synchronized boolean isRunning() {
     return running != null;
   }
 
   /** A part of the task that runs has failed, while others may be under way. Does not block. */
-  void partFailed(Throwable cause) {
+  public void partFailed(Throwable cause) {
     CollectiveTask task;
     synchronized (this) {
       task = running;
@@ -117,7 +123,7 @@ final class Channel {
   }
 
   /** How far this rank has come. */
-  synchronized RankProgress progress() {
+  public synchronized RankProgress progress() {
     return new RankProgress(
         nextSequenceNumber - 1,
         lastCompleted,
@@ -140,7 +146,7 @@ final class Channel {
   }
 
   /** Has the executor run what nobody awaited since the last call. */
-  void runNeglected() {
+  public void runNeglected() {
     boolean wake;
     synchronized (this) {
       looks++;

@@ -22,7 +22,7 @@ import org.sparkcollectives.watchdog.Watchdog;
  * <p>Made when the first group needs it and gone with the last, so that an executor on which no
  * collective runs holds nothing.
  */
-final class CollectiveNode {
+public final class CollectiveNode {
 
   private static final long IDLE_THREAD_SECONDS = 5;
   private static final long CLOSE_SECONDS = 5;
@@ -63,7 +63,7 @@ final class CollectiveNode {
   }
 
   /** The JVM's node with these options, made if there is none; to be released once. */
-  static CollectiveNode acquire(NodeOptions options) {
+  public static CollectiveNode acquire(NodeOptions options) {
     synchronized (NODES) {
       CollectiveNode node = NODES.computeIfAbsent(options, CollectiveNode::new);
       node.users++;
@@ -72,7 +72,7 @@ final class CollectiveNode {
   }
 
   /** Gives up one use; with the last one the node's threads and sockets end. */
-  void release() {
+  public void release() {
     synchronized (NODES) {
       users--;
       if (users > 0) {
@@ -116,34 +116,36 @@ final class CollectiveNode {
   }
 
   /** Names this JVM among all. */
-  String id() {
+  public String id() {
     return id;
   }
 
   /**
    * Runs what no thread of the user runs: collectives that nobody awaits, failures on their way.
    */
-  ExecutorService executor() {
+  public ExecutorService executor() {
     return executor;
   }
 
   /** How ranks of other JVMs are reached, and reach ours. */
-  TcpTransport tcp() {
+  public TcpTransport tcp() {
     return tcp;
   }
 
-  Watchdog watchdog() {
+  /** Who looks after the groups of this JVM. */
+  public Watchdog watchdog() {
     return watchdog;
   }
 
   /** What the ranks of a group in this JVM share; to be left once. */
-  synchronized LocalGroup join(String group, int size) {
+  public synchronized LocalGroup join(String group, int size) {
     LocalGroup local = groups.computeIfAbsent(group, name -> new LocalGroup(size));
     local.members++;
     return local;
   }
 
-  synchronized void leave(String group) {
+  /** Undoes a {@link #join}. */
+  public synchronized void leave(String group) {
     LocalGroup local = groups.get(group);
     local.members--;
     if (local.members == 0) {
@@ -152,7 +154,7 @@ final class CollectiveNode {
   }
 
   /** What the ranks of one group in one JVM share. */
-  static final class LocalGroup {
+  public static final class LocalGroup {
     private final HeapGroup heap = new HeapGroup();
     private final LocalMatchers matchers;
     private final HeartbeatTurn heartbeatTurn = new HeartbeatTurn();
@@ -162,15 +164,15 @@ final class CollectiveNode {
       this.matchers = new LocalMatchers(size);
     }
 
-    HeapGroup heap() {
+    public HeapGroup heap() {
       return heap;
     }
 
-    LocalMatchers matchers() {
+    public LocalMatchers matchers() {
       return matchers;
     }
 
-    HeartbeatTurn heartbeatTurn() {
+    public HeartbeatTurn heartbeatTurn() {
       return heartbeatTurn;
     }
   }

@@ -3,6 +3,10 @@ package org.sparkcollectives.engine;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.sparkcollectives.Tensor;
+import org.sparkcollectives.life.GroupLife;
+import org.sparkcollectives.life.OperationDescription;
+import org.sparkcollectives.life.PendingWork;
+import org.sparkcollectives.life.TimeLimit;
 import org.sparkcollectives.watchdog.Departures;
 
 /** A collective in the queue of its group's channel. */
@@ -28,7 +32,7 @@ class CollectiveTask extends PendingWork {
   }
 
   @Override
-  final void help(long nanos) {
+  protected final void help(long nanos) {
     // Who runs it cannot stop in the middle: who wants to wait for a while only leaves it to
     // others.
     if (nanos == Long.MAX_VALUE) {
@@ -37,20 +41,20 @@ class CollectiveTask extends PendingWork {
   }
 
   @Override
-  final void groupFailed() {
+  protected final void groupFailed() {
     if (taken.compareAndSet(false, true)) {
       complete(life().failure().exceptionFor(describe()));
     }
   }
 
   @Override
-  final int waitsInVainFor(Departures departures) {
+  protected final int waitsInVainFor(Departures departures) {
     // One that is still in the queue waits for the operation before it, which may yet succeed.
     return taken.get() ? departures.leftBefore(sequenceNumber()) : -1;
   }
 
   @Override
-  final String whoIsMissing() {
+  protected final String whoIsMissing() {
     return "which ranks have not arrived is not known";
   }
 

@@ -1,5 +1,6 @@
 package org.sparkcollectives.engine;
 
+import org.sparkcollectives.life.GroupLife;
 import org.sparkcollectives.watchdog.Watchdog;
 
 /**
@@ -8,7 +9,7 @@ import org.sparkcollectives.watchdog.Watchdog;
  * @param life what is pending, and what has become of the peers
  * @param channel what nobody runs
  */
-record GroupLook(GroupLife life, Channel channel) implements Watchdog.Watched {
+public record GroupLook(GroupLife life, Channel channel) implements Watchdog.Watched {
 
   @Override
   public void look() {

@@ -10,10 +10,13 @@ import org.sparkcollectives.BackendOperations;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.Tensor;
+import org.sparkcollectives.life.GroupLife;
+import org.sparkcollectives.life.OperationDescription;
+import org.sparkcollectives.life.TimeLimit;
 import org.sparkcollectives.transport.OperationHeader;
 
 /** Takes the operations of other backends into a group's sequence and life. */
-final class GroupOperations implements BackendOperations {
+public final class GroupOperations implements BackendOperations {
 
   private final GroupLife life;
   private final Channel channel;
@@ -25,7 +28,7 @@ final class GroupOperations implements BackendOperations {
    * @param channel which numbers collectives
    * @param messages which numbers messages
    */
-  GroupOperations(GroupLife life, Channel channel, AtomicLong messages) {
+  public GroupOperations(GroupLife life, Channel channel, AtomicLong messages) {
     this.life = life;
     this.channel = channel;
     this.messages = messages;

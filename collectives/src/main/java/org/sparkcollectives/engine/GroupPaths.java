@@ -15,6 +15,8 @@ import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.SharedMemory;
 import org.sparkcollectives.TransportException;
+import org.sparkcollectives.life.GroupLife;
+import org.sparkcollectives.membership.Membership;
 import org.sparkcollectives.pointtopoint.LocalMessagePath;
 import org.sparkcollectives.pointtopoint.MessageMatcher;
 import org.sparkcollectives.pointtopoint.MessagePath;
@@ -37,7 +39,7 @@ import org.sparkcollectives.transport.tcp.TcpPairs;
 import org.sparkcollectives.transport.tcp.TcpTransport;
 
 /** The paths of one rank to its peers: over the heap within the JVM, over TCP to all others. */
-final class GroupPaths implements TcpTransport.Receiver, NettyBackend.Memory {
+public final class GroupPaths implements TcpTransport.Receiver, NettyBackend.Memory {
 
   /** How long to sleep between two looks: longer each time, up to the longest. */
   private static final long SHORTEST_LOOK_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
@@ -73,7 +75,7 @@ final class GroupPaths implements TcpTransport.Receiver, NettyBackend.Memory {
    * @param hosts with which others each rank shares a host's memory
    * @param sharedMemory where that lies; null if this rank has none
    */
-  GroupPaths(
+  public GroupPaths(
       Membership members,
       CollectiveNode node,
       CollectiveNode.LocalGroup local,
@@ -146,7 +148,7 @@ final class GroupPaths implements TcpTransport.Receiver, NettyBackend.Memory {
    *
    * @param partFailed ends the group when a part of an operation fails; does not block
    */
-  void stripe(TcpConnections connections, Consumer<Throwable> partFailed) {
+  public void stripe(TcpConnections connections, Consumer<Throwable> partFailed) {
     boolean somePathIsTcp = lane.region() == null && hosts.places() > 1;
     if (connections.perPeer() == 1 || !somePathIsTcp) {
       return;
@@ -186,7 +188,7 @@ final class GroupPaths implements TcpTransport.Receiver, NettyBackend.Memory {
   }
 
   /** From now on peers can connect. */
-  void open() {
+  public void open() {
     node.tcp().register(id, members.rank(), members.secret(), this);
   }
 
@@ -239,7 +241,7 @@ final class GroupPaths implements TcpTransport.Receiver, NettyBackend.Memory {
   }
 
   /** The peers of the group's collectives. */
-  Lane lane() {
+  public Lane lane() {
     return lane;
   }
 
@@ -248,7 +250,7 @@ final class GroupPaths implements TcpTransport.Receiver, NettyBackend.Memory {
   }
 
   /** The way for messages to a peer. */
-  MessagePath messagesTo(int peer) {
+  public MessagePath messagesTo(int peer) {
     return overHeap(peer)
         ? new LocalMessagePath(members.rank(), local.matchers().of(peer), node.executor())
         : messages.to(peer);
@@ -278,7 +280,7 @@ final class GroupPaths implements TcpTransport.Receiver, NettyBackend.Memory {
    * @param lastCollective the number of this rank's last collective, -1 for none
    * @param idle whether no thread uses the paths any more
    */
-  void close(long lastCollective, Duration atMost, boolean idle) {
+  public void close(long lastCollective, Duration atMost, boolean idle) {
     node.tcp().unregister(id, members.rank(), this);
     matcher.close();
     if (!life.failure().failed()) {

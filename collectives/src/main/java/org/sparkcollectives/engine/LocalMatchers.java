@@ -3,7 +3,7 @@ package org.sparkcollectives.engine;
 import org.sparkcollectives.pointtopoint.MessageMatcher;
 
 /** The matchers of a group's ranks in this JVM; a message may be there before its receiver. */
-final class LocalMatchers {
+public final class LocalMatchers {
 
   private final MessageMatcher[] matchers;
 
@@ -14,7 +14,8 @@ final class LocalMatchers {
     }
   }
 
-  MessageMatcher of(int rank) {
+  /** Where messages to a rank of the group meet their receives. */
+  public MessageMatcher of(int rank) {
     return matchers[rank];
   }
 }

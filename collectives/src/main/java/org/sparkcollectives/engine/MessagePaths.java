@@ -3,6 +3,8 @@ package org.sparkcollectives.engine;
 import io.netty.channel.ChannelPipeline;
 import java.util.ArrayList;
 import java.util.List;
+import org.sparkcollectives.life.GroupLife;
+import org.sparkcollectives.membership.Membership;
 import org.sparkcollectives.pointtopoint.MessageMatcher;
 import org.sparkcollectives.pointtopoint.MessagePath;
 import org.sparkcollectives.pointtopoint.TcpMessagePath;

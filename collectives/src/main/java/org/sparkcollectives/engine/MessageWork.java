@@ -2,6 +2,10 @@ package org.sparkcollectives.engine;
 
 import java.util.List;
 import org.sparkcollectives.Tensor;
+import org.sparkcollectives.life.GroupLife;
+import org.sparkcollectives.life.OperationDescription;
+import org.sparkcollectives.life.PendingWork;
+import org.sparkcollectives.life.TimeLimit;
 import org.sparkcollectives.pointtopoint.MessageMatcher;
 import org.sparkcollectives.pointtopoint.MessagePath;
 import org.sparkcollectives.pointtopoint.PostedReceive;
@@ -41,12 +45,12 @@ abstract class MessageWork extends PendingWork {
   }
 
   @Override
-  void help(long nanos) {
+  protected void help(long nanos) {
     // There is nothing that the waiting thread could do.
   }
 
   @Override
-  int waitsInVainFor(Departures departures) {
+  protected int waitsInVainFor(Departures departures) {
     if (matched) {
       return -1;
     }
@@ -65,12 +69,12 @@ abstract class MessageWork extends PendingWork {
   }
 
   @Override
-  int lateRank() {
+  protected int lateRank() {
     return matched ? -1 : peer;
   }
 
   @Override
-  String whoIsMissing() {
+  protected String whoIsMissing() {
     if (peer == PostedReceive.ANY_SOURCE) {
       return "no rank has sent a message that matches";
     }
@@ -117,7 +121,7 @@ abstract class MessageWork extends PendingWork {
     }
 
     @Override
-    void groupFailed() {
+    protected void groupFailed() {
       posted.cancel();
       complete(life().failure().exceptionFor(describe()));
     }
@@ -163,7 +167,7 @@ abstract class MessageWork extends PendingWork {
     }
 
     @Override
-    void groupFailed() {
+    protected void groupFailed() {
       matcher.withdraw(posted);
       posted.cancel();
       complete(life().failure().exceptionFor(describe()));

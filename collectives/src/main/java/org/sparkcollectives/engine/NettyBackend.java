@@ -21,11 +21,14 @@ import org.sparkcollectives.Work;
 import org.sparkcollectives.algorithm.AlgorithmSelector;
 import org.sparkcollectives.algorithm.PathCosts;
 import org.sparkcollectives.debug.FingerprintCheck;
+import org.sparkcollectives.life.GroupLife;
+import org.sparkcollectives.life.OperationDescription;
+import org.sparkcollectives.life.TimeLimit;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.Lane;
 
 /** Collectives and messages in host memory, over the heap and over Netty. */
-final class NettyBackend implements HostBackend {
+public final class NettyBackend implements HostBackend {
 
   /** Nothing. */
   private static final OperationStage NO_STAGE =
@@ -59,7 +62,7 @@ final class NettyBackend implements HostBackend {
    * @param memory where tensors are allocated
    * @param onClose closes the lane and the messages' paths
    */
-  NettyBackend(
+  public NettyBackend(
       GroupLife life,
       Channel channel,
       Lane lane,

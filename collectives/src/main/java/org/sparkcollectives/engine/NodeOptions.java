@@ -19,7 +19,7 @@ import org.sparkcollectives.transport.tcp.SocketOptions;
  * @param security how connections are protected
  * @param watchdogTimeout how long the watchdog may be stuck; 0 for any time
  */
-record NodeOptions(
+public record NodeOptions(
     String bindHost,
     String host,
     int port,
@@ -29,7 +29,8 @@ record NodeOptions(
     TransportSecurity security,
     Duration watchdogTimeout) {
 
-  static NodeOptions of(RankContext context) {
+  /** As a rank is configured. */
+  public static NodeOptions of(RankContext context) {
     Configuration configuration = context.configuration();
     String bindHost = configuration.get(CollectivesConfiguration.BIND_HOST);
     return new NodeOptions(

@@ -4,6 +4,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntFunction;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.Work;
+import org.sparkcollectives.life.GroupLife;
+import org.sparkcollectives.life.OperationDescription;
+import org.sparkcollectives.life.TimeLimit;
 import org.sparkcollectives.pointtopoint.MessageMatcher;
 import org.sparkcollectives.pointtopoint.MessagePath;
 import org.sparkcollectives.pointtopoint.PostedReceive;
@@ -13,7 +16,7 @@ import org.sparkcollectives.tensor.HostTensor;
  * The messages of one rank in a group: numbers them, sends its own over the paths to its peers, and
  * posts its receives where they arrive. Thread-safe; nothing blocks.
  */
-final class RankMessages {
+public final class RankMessages {
 
   private final GroupLife life;
   private final MessageMatcher matcher;
@@ -27,14 +30,15 @@ final class RankMessages {
    * @param matcher where this rank's messages arrive
    * @param path to a peer, asked for at the first message
    */
-  RankMessages(GroupLife life, MessageMatcher matcher, IntFunction<MessagePath> path) {
+  public RankMessages(GroupLife life, MessageMatcher matcher, IntFunction<MessagePath> path) {
     this.life = life;
     this.matcher = matcher;
     this.path = path;
     this.paths = new MessagePath[life.members().size()];
   }
 
-  Work send(HostTensor tensor, int destination, int tag, TimeLimit limit) {
+  /** Begins to send to a rank of the group. */
+  public Work send(HostTensor tensor, int destination, int tag, TimeLimit limit) {
     MessagePath way = pathTo(destination);
     MessageWork.Send work =
         new MessageWork.Send(
@@ -55,7 +59,7 @@ final class RankMessages {
   }
 
   /** Where this rank's messages are counted. */
-  AtomicLong numbers() {
+  public AtomicLong numbers() {
     return next;
   }
 
@@ -66,11 +70,13 @@ final class RankMessages {
     return paths[peer];
   }
 
-  Work recv(HostTensor tensor, int source, int tag, TimeLimit limit) {
+  /** Begins to receive from a rank of the group. */
+  public Work recv(HostTensor tensor, int source, int tag, TimeLimit limit) {
     return receive(OpType.RECV, tensor, source, tag, "from rank " + source, limit);
   }
 
-  Work recvAny(HostTensor tensor, int tag, TimeLimit limit) {
+  /** Begins to receive from whichever rank sends first. */
+  public Work recvAny(HostTensor tensor, int tag, TimeLimit limit) {
     return receive(OpType.RECV_ANY, tensor, PostedReceive.ANY_SOURCE, tag, "from any rank", limit);
   }
 

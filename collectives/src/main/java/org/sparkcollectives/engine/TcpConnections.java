@@ -3,6 +3,7 @@ package org.sparkcollectives.engine;
 import java.time.Duration;
 import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.config.Configuration;
+import org.sparkcollectives.membership.Membership;
 
 /**
  * Over how many connections a rank sends a large operation to a peer. All ranks of a group find
@@ -12,14 +13,15 @@ import org.sparkcollectives.config.Configuration;
  * @param smallestBytes what each must at least get of an operation
  * @param spin how long the threads beside the operation's own look before they sleep
  */
-record TcpConnections(int perPeer, long smallestBytes, Duration spin) {
+public record TcpConnections(int perPeer, long smallestBytes, Duration spin) {
 
   /**
    * More than two do not pay by themselves: two threads copy as fast as one host's memory moves.
    */
   private static final int MOST_UNASKED = 2;
 
-  static TcpConnections of(Membership members, Configuration configuration) {
+  /** As configured, or as the processors of the hosts suggest. */
+  public static TcpConnections of(Membership members, Configuration configuration) {
     String asked = configuration.get(CollectivesConfiguration.CONNECTIONS);
     int perPeer =
         asked.equals(CollectivesConfiguration.AUTO)

@@ -1,6 +1,7 @@
 package org.sparkcollectives.engine;
 
 import java.time.Duration;
+import org.sparkcollectives.life.GroupLife;
 import org.sparkcollectives.transport.EventCount;
 import org.sparkcollectives.transport.Progress;
 import org.sparkcollectives.transport.tcp.SocketWait;
@@ -11,10 +12,10 @@ import org.sparkcollectives.transport.tcp.SocketWait;
  * @param progress its sends, and what ends a wait
  * @param sockets how it sleeps
  */
-record WaitingPlace(Progress progress, SocketWait sockets) {
+public record WaitingPlace(Progress progress, SocketWait sockets) {
 
   /** Whose waits the end of the group ends, and which look again and again for {@code spin}. */
-  static WaitingPlace of(GroupLife life, Duration spin) {
+  public static WaitingPlace of(GroupLife life, Duration spin) {
     SocketWait sockets = new SocketWait();
     Progress progress = new Progress(new EventCount(spin, sockets), life.failure());
     life.failure().onFailure(progress::signal);

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.sparkcollectives.config.Configuration;
+import org.sparkcollectives.membership.Membership;
 import org.sparkcollectives.transport.Endpoint;
 
 /** How many connections ranks use that are told nothing. */

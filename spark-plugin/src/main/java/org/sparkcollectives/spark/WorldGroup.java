@@ -6,7 +6,7 @@ import org.apache.spark.SparkEnv;
 import org.apache.spark.util.TaskCompletionListener;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
-import org.sparkcollectives.engine.GroupCreation;
+import org.sparkcollectives.group.GroupCreation;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreConfiguration;
 

@@ -1,0 +1,236 @@
+package org.sparkcollectives.group;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import org.sparkcollectives.Backend;
+import org.sparkcollectives.BackendConfig;
+import org.sparkcollectives.BackendContext;
+import org.sparkcollectives.BackendOperations;
+import org.sparkcollectives.BackendRegistry;
+import org.sparkcollectives.Device;
+import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.HostBackend;
+import org.sparkcollectives.RankContext;
+import org.sparkcollectives.membership.Membership;
+import org.sparkcollectives.store.Store;
+import org.sparkcollectives.transport.Endpoint;
+
+/** The backends of one group, by the kind of device whose tensors they work on. */
+final class Backends implements AutoCloseable {
+
+  private final String group;
+  private final List<Backend> all;
+  private final Map<Device.Type, Backend> byDevice;
+  private final Backend netty;
+
+  private Backends(
+      String group, List<Backend> all, Map<Device.Type, Backend> byDevice, Backend netty) {
+    this.group = group;
+    this.all = all;
+    this.byDevice = byDevice;
+    this.netty = netty;
+  }
+
+  /**
+   * The backends that {@code config} names.
+   *
+   * @param netty the one that is built in, which every group has, for its messages and its end
+   * @param origin of the group, or null
+   */
+  static Backends of(
+      BackendConfig config,
+      HostBackend netty,
+      Membership members,
+      Store groupStore,
+      GroupOptions options,
+      BackendOperations operations,
+      RankContext context,
+      GroupOrigin origin) {
+    Map<String, Backend> byName = new LinkedHashMap<>();
+    byName.put(BackendRegistry.NETTY, netty);
+    Map<Device.Type, Backend> byDevice = new EnumMap<>(Device.Type.class);
+    Map<Device.Type, String> names = expand(config);
+    Backends backends = null;
+    try {
+      for (Map.Entry<Device.Type, String> each : names.entrySet()) {
+        Backend backend =
+            byName.computeIfAbsent(
+                each.getValue(),
+                name ->
+                    BackendRegistry.provider(name)
+                        .create(
+                            new BackendContext(
+                                members.name(),
+                                members.rank(),
+                                members.size(),
+                                members.endpoints().stream().map(Endpoint::rank).toList(),
+                                groupStore.withPrefix("backend/" + name),
+                                options.timeout(),
+                                options,
+                                context.configuration(),
+                                operations,
+                                context,
+                                netty,
+                                origin == null ? null : origin.of(name))));
+        byDevice.put(each.getKey(), backend);
+      }
+      backends = new Backends(members.name(), new ArrayList<>(byName.values()), byDevice, netty);
+      return backends;
+    } finally {
+      if (backends == null) {
+        // The netty backend is closed by who made it.
+        byName.remove(BackendRegistry.NETTY);
+        byName.values().forEach(Backend::close);
+      }
+    }
+  }
+
+  /** Whether a group with this configuration has to find its other ranks. */
+  static boolean needPeers(BackendConfig config) {
+    return expand(config).values().stream()
+        .anyMatch(
+            name ->
+                name.equals(BackendRegistry.NETTY) || BackendRegistry.provider(name).needsPeers());
+  }
+
+  private static Map<Device.Type, String> expand(BackendConfig config) {
+    Map<Device.Type, String> expanded = new EnumMap<>(Device.Type.class);
+    if (config.everywhere().isEmpty()) {
+      config.byDevice().forEach((type, name) -> expanded.put(type, providerOn(type, name)));
+      expanded.forEach(Backends::requireDevice);
+      return expanded;
+    }
+    for (Device.Type type : deviceTypes(config.everywhere())) {
+      expanded.put(type, config.everywhere());
+    }
+    return expanded;
+  }
+
+  /** For tensors of a GPU {@code netty} is another provider, which goes by way of the host. */
+  private static String providerOn(Device.Type type, String name) {
+    return type == Device.Type.CUDA
+            && name.equals(BackendRegistry.NETTY)
+            && BackendRegistry.names().contains(BackendRegistry.NETTY_ON_GPU)
+        ? BackendRegistry.NETTY_ON_GPU
+        : name;
+  }
+
+  private static void requireDevice(Device.Type type, String name) {
+    if (!deviceTypes(name).contains(type)) {
+      throw new IllegalArgumentException(
+          "The backend "
+              + name
+              + " does not work on tensors of "
+              + label(type)
+              + ", only of "
+              + deviceTypes(name).stream().map(Backends::label).toList()
+              + (type == Device.Type.CUDA && name.equals(BackendRegistry.NETTY)
+                  ? "; with the jar spark-collectives-gpu on the class path it does"
+                  : ""));
+    }
+  }
+
+  private static Set<Device.Type> deviceTypes(String name) {
+    return name.equals(BackendRegistry.NETTY)
+        ? Set.of(Device.Type.CPU)
+        : BackendRegistry.provider(name).deviceTypes();
+  }
+
+  private static String label(Device.Type type) {
+    return type.name().toLowerCase(Locale.ROOT);
+  }
+
+  /**
+   * The backend for tensors of a device.
+   *
+   * @throws IllegalArgumentException if the group has none
+   */
+  Backend forDevice(Device.Type type) {
+    Backend backend = byDevice.get(type);
+    if (backend == null) {
+      throw new IllegalArgumentException(
+          "Group \""
+              + group
+              + "\" has no backend for tensors of "
+              + label(type)
+              + ", only "
+              + this
+              + "; see GroupOptions.withBackend");
+    }
+    return backend;
+  }
+
+  /** Each of them once. */
+  List<Backend> all() {
+    return List.copyOf(all);
+  }
+
+  /** That for host memory, which the group's own messages use whether or not users can. */
+  Backend forHost() {
+    Backend backend = byDevice.get(Device.Type.CPU);
+    return backend == null ? netty : backend;
+  }
+
+  /**
+   * See {@link Backend#splitAway}.
+   *
+   * @param config of the groups that the others make: of a backend that these have not, nobody has
+   *     a part in it
+   */
+  void splitAway(BackendConfig config, Duration timeout) {
+    Collection<String> names = expand(config).values();
+    all.stream()
+        .filter(each -> names.contains(each.name()))
+        .forEach(each -> each.splitAway(timeout));
+  }
+
+  /** That in whose memory users get tensors: the host's, unless the group is for GPUs alone. */
+  Backend forMemory() {
+    return byDevice.containsKey(Device.Type.CPU) || byDevice.isEmpty()
+        ? forHost()
+        : byDevice.values().iterator().next();
+  }
+
+  /** For what a group's ranks tell each other for themselves. */
+  Backends hostOnly() {
+    return new Backends(group, all, Map.of(Device.Type.CPU, forHost()), netty);
+  }
+
+  /**
+   * As in c10d, that of the GPUs where there is one: then their queues have come to the barrier.
+   */
+  Backend forBarrier() {
+    Backend backend = byDevice.get(Device.Type.CUDA);
+    return backend == null ? forHost() : backend;
+  }
+
+  /** These backends for the operations of one longer call. */
+  Backends withinCall(Duration callTimeout) {
+    Map<Device.Type, Backend> parts = new EnumMap<>(Device.Type.class);
+    byDevice.forEach((type, backend) -> parts.put(type, backend.withinCall(callTimeout)));
+    return new Backends(group, all, parts, netty.withinCall(callTimeout));
+  }
+
+  /** Those that came last are closed first. */
+  @Override
+  public void close() {
+    List<Backend> last = new ArrayList<>(all);
+    Collections.reverse(last);
+    ClosingSteps.run(last.stream().<Runnable>map(each -> each::close).toArray(Runnable[]::new));
+  }
+
+  @Override
+  public String toString() {
+    List<String> pairs = new ArrayList<>();
+    byDevice.forEach((type, backend) -> pairs.add(label(type) + ":" + backend.name()));
+    return String.join(",", pairs);
+  }
+}

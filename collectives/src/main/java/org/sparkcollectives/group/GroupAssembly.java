@@ -1,0 +1,275 @@
+package org.sparkcollectives.group;
+
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkcollectives.BackendConfig;
+import org.sparkcollectives.CollectivesConfiguration;
+import org.sparkcollectives.DebugLevel;
+import org.sparkcollectives.Failure;
+import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.RankContext;
+import org.sparkcollectives.algorithm.CostModel;
+import org.sparkcollectives.algorithm.PathCosts;
+import org.sparkcollectives.config.Configuration;
+import org.sparkcollectives.engine.Channel;
+import org.sparkcollectives.engine.CollectiveNode;
+import org.sparkcollectives.engine.GroupLook;
+import org.sparkcollectives.engine.GroupOperations;
+import org.sparkcollectives.engine.GroupPaths;
+import org.sparkcollectives.engine.NettyBackend;
+import org.sparkcollectives.engine.RankMessages;
+import org.sparkcollectives.engine.TcpConnections;
+import org.sparkcollectives.engine.WaitingPlace;
+import org.sparkcollectives.life.GroupLife;
+import org.sparkcollectives.life.RankHeartbeat;
+import org.sparkcollectives.membership.Membership;
+import org.sparkcollectives.store.Store;
+import org.sparkcollectives.watchdog.Watchdog;
+
+/**
+ * Puts a rank's groups together, once it is known who is in them.
+ *
+ * @param store where all groups of this rank keep their keys, each under its name
+ * @param context what hosts the rank
+ * @param path how the groups made with this came from the rank's first group, which is the same in
+ *     each attempt; empty for that one
+ */
+record GroupAssembly(Store store, RankContext context, String path) {
+
+  private static final Logger LOG = LoggerFactory.getLogger(GroupAssembly.class);
+
+  /** More ranks on one host than processors would spend their time on looking at memory. */
+  private static final int MOST_SHARING = 64;
+
+  /** For groups made from a group of this one, which {@code name} tells apart. */
+  GroupAssembly within(String name) {
+    return new GroupAssembly(store, context, path + "/" + name);
+  }
+
+  /**
+   * Where the checkpoints of these groups are: apart from those of groups that came about in
+   * another way.
+   */
+  Store checkpoints() {
+    String group = "world" + path;
+    return context.checkpoints(store).withPrefix(URLEncoder.encode(group, StandardCharsets.UTF_8));
+  }
+
+  /** What the options leave open, as configured. */
+  GroupOptions resolve(GroupOptions options) {
+    Configuration configuration = context.configuration();
+    return inherit(
+        options,
+        GroupOptions.defaults()
+            .withTimeout(configuration.get(CollectivesConfiguration.TIMEOUT))
+            .withTransports(
+                configuration.get(CollectivesConfiguration.TRANSPORTS).toArray(String[]::new))
+            .withBackend(configuration.get(CollectivesConfiguration.BACKEND))
+            .withDebugLevel(configuration.get(CollectivesConfiguration.DEBUG))
+            .withNanCheck(configuration.get(CollectivesConfiguration.NAN_CHECK))
+            .withErrorHandling(configuration.get(CollectivesConfiguration.ERROR_HANDLING)));
+  }
+
+  /** What the options leave open, as in the group that the new one is made from. */
+  static GroupOptions inherit(GroupOptions options, GroupOptions parent) {
+    GroupOptions resolved = options;
+    if (resolved.timeout() == null) {
+      resolved = resolved.withTimeout(parent.timeout());
+    }
+    if (resolved.transports().isEmpty()) {
+      resolved = resolved.withTransports(parent.transports().toArray(String[]::new));
+    }
+    if (resolved.backend().isEmpty()) {
+      resolved = resolved.withBackend(parent.backend());
+    }
+    if (resolved.debugLevel() == null) {
+      resolved = resolved.withDebugLevel(parent.debugLevel());
+    }
+    if (resolved.nanCheck() == null) {
+      resolved = resolved.withNanCheck(parent.nanCheck());
+    }
+    if (resolved.errorHandling() == null) {
+      resolved = resolved.withErrorHandling(parent.errorHandling());
+    }
+    return resolved;
+  }
+
+  /**
+   * Makes this rank's part of a group. Does not wait for other ranks, but for what a backend of
+   * another provider does.
+   *
+   * @param node is released when the group is closed
+   * @param options which leave nothing open
+   * @param parent the life of the group from which it is made, or null
+   * @param origin how it came from another, or null
+   * @param afterClose run when the group is closed
+   */
+  RankGroup assemble(
+      CollectiveNode node,
+      Membership members,
+      GroupOptions options,
+      GroupLife parent,
+      GroupOrigin origin,
+      Runnable afterClose) {
+    requireTransports(members, options.transports());
+    BackendConfig backendConfig = BackendConfig.parse(options.backend());
+    Store groupStore = store.withPrefix(members.name());
+    CollectiveNode.LocalGroup local = node.join(members.id(), members.size());
+    GroupLife life =
+        parent == null
+            ? new GroupLife(
+                members,
+                groupStore,
+                context,
+                node.executor(),
+                options.errorHandling(),
+                RankHeartbeat.of(
+                    members,
+                    groupStore,
+                    Backends.needPeers(backendConfig),
+                    context.configuration(),
+                    local.heartbeatTurn(),
+                    node.executor()))
+            : new GroupLife(
+                members, groupStore, context, node.executor(), options.errorHandling(), parent);
+    Channel channel = new Channel(node.executor());
+    life.reportsProgressOf(channel::progress);
+    GroupPaths paths =
+        new GroupPaths(
+            members,
+            node,
+            local,
+            life,
+            WaitingPlace.of(life, spin(members, context.configuration())),
+            options.transports().contains("heap"),
+            members.hosts(options.transports().contains("shm") ? MOST_SHARING : 0),
+            sharedMemory(members, options, context.configuration()));
+    paths.stripe(TcpConnections.of(members, context.configuration()), channel::partFailed);
+    paths.open();
+    RankMessages messages =
+        new RankMessages(life, local.matchers().of(members.rank()), paths::messagesTo);
+    NettyBackend netty =
+        new NettyBackend(
+            life,
+            channel,
+            paths.lane(),
+            messages,
+            options.debugLevel(),
+            costs(context.configuration()),
+            paths,
+            () ->
+                ClosingSteps.run(
+                    () ->
+                        paths.close(
+                            channel.lastSequenceNumber(), options.timeout(), !channel.isRunning()),
+                    () -> node.leave(members.id())));
+    Watchdog.Watched look = new GroupLook(life, channel);
+    node.watchdog().watch(look);
+    boolean assembled = false;
+    try {
+      Backends backends =
+          Backends.of(
+              backendConfig,
+              netty,
+              members,
+              groupStore,
+              options,
+              new GroupOperations(life, channel, messages.numbers()),
+              context,
+              origin);
+      RankGroup group =
+          new RankGroup(
+              members,
+              options,
+              life,
+              backends,
+              channel,
+              groupStore,
+              this,
+              () ->
+                  ClosingSteps.run(
+                      () -> node.watchdog().forget(look),
+                      () -> context.left(members.name()),
+                      () -> log(options, "{} is closed", members),
+                      node::release,
+                      afterClose));
+      context.joined(members.name(), lost(members));
+      log(options, "{} with {} and {}", members, options.backend(), options.transports());
+      assembled = true;
+      return group;
+    } finally {
+      if (!assembled) {
+        ClosingSteps.run(() -> node.watchdog().forget(look), netty::close, life::close);
+      }
+    }
+  }
+
+  /** Where memory may be shared with other processes; null if it may not. */
+  private static Path sharedMemory(
+      Membership members, GroupOptions options, Configuration configuration) {
+    return options.transports().contains("shm") && members.ranksOnThisHost() <= MOST_SHARING
+        ? Path.of(configuration.get(CollectivesConfiguration.SHM_FOLDER))
+        : null;
+  }
+
+  private static PathCosts costs(Configuration configuration) {
+    int mesh = configuration.get(CollectivesConfiguration.COST_MESH);
+    return new PathCosts(
+        CostModel.of(
+            configuration.get(CollectivesConfiguration.COST_HEAP_LATENCY),
+            Duration.ZERO,
+            configuration.get(CollectivesConfiguration.COST_HEAP_BANDWIDTH),
+            mesh),
+        CostModel.of(
+            configuration.get(CollectivesConfiguration.COST_SHM_LATENCY),
+            configuration.get(CollectivesConfiguration.COST_SHM_OVERHEAD),
+            configuration.get(CollectivesConfiguration.COST_SHM_BANDWIDTH),
+            mesh),
+        CostModel.of(
+            configuration.get(CollectivesConfiguration.COST_LATENCY),
+            configuration.get(CollectivesConfiguration.COST_OVERHEAD),
+            configuration.get(CollectivesConfiguration.COST_BANDWIDTH),
+            mesh));
+  }
+
+  /** None where the ranks of this host cannot have a processor each. */
+  private static Duration spin(Membership members, Configuration configuration) {
+    return members.ranksOnThisHost() <= Runtime.getRuntime().availableProcessors()
+        ? configuration.get(CollectivesConfiguration.WAIT_SPIN)
+        : Duration.ZERO;
+  }
+
+  /** What is said of this rank if its process vanishes. */
+  private static Failure lost(Membership members) {
+    return members
+        .identity()
+        .failure(
+            Failure.Kind.EXECUTOR_LOST,
+            "",
+            -1,
+            "its process is gone, and with it the connection to the driver");
+  }
+
+  private static void log(GroupOptions options, String format, Object... arguments) {
+    if (options.debugLevel() != DebugLevel.OFF) {
+      LOG.info(format, arguments);
+    }
+  }
+
+  private static void requireTransports(Membership members, List<String> transports) {
+    if (!transports.contains("tcp") && !members.isOneNode()) {
+      throw new IllegalArgumentException(
+          "Group \""
+              + members.name()
+              + "\" has ranks in several JVMs, which only the transport tcp connects, but is allowed "
+              + transports
+              + " only: "
+              + members.places());
+    }
+  }
+}

@@ -1,0 +1,103 @@
+package org.sparkcollectives.group;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.sparkcollectives.BackendConfig;
+import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.RankContext;
+import org.sparkcollectives.engine.CollectiveNode;
+import org.sparkcollectives.engine.NodeOptions;
+import org.sparkcollectives.membership.GroupRendezvous;
+import org.sparkcollectives.membership.GroupTerms;
+import org.sparkcollectives.membership.Membership;
+import org.sparkcollectives.store.Store;
+import org.sparkcollectives.transport.Endpoint;
+
+/** Makes the first group of a rank: finds the others, then puts this rank's part together. */
+public final class GroupCreation {
+
+  private GroupCreation() {}
+
+  /**
+   * See {@link org.sparkcollectives.ProcessGroups#create}.
+   *
+   * @param afterClose run when the group is closed
+   */
+  public static ProcessGroup create(
+      Store store,
+      int rank,
+      int size,
+      GroupOptions options,
+      RankContext context,
+      Runnable afterClose) {
+    if (size < 1 || rank < 0 || rank >= size) {
+      throw new IllegalArgumentException(
+          "The rank must be 0 to size - 1, but is " + rank + " of " + size);
+    }
+    if (options.ranks().length > 0 || options.localSynchronization()) {
+      throw new IllegalArgumentException(
+          "Rank "
+              + rank
+              + " makes a first group, of all "
+              + size
+              + " ranks: members and local synchronisation are for groups made from it, see"
+              + " ProcessGroup.newGroup");
+    }
+    GroupAssembly assembly = new GroupAssembly(store, context, "");
+    GroupOptions resolved = assembly.resolve(options);
+    String name = options.name().isEmpty() ? nextName(store, rank) : options.name();
+    Membership.requireName(name);
+    CollectiveNode node = CollectiveNode.acquire(NodeOptions.of(context));
+    boolean created = false;
+    try {
+      Endpoint self =
+          new Endpoint(
+              rank,
+              node.id(),
+              hostId(),
+              node.tcp().address().getHostString(),
+              node.tcp().address().getPort(),
+              context.executorId(),
+              Runtime.getRuntime().availableProcessors(),
+              context.taskAttemptId());
+      Membership members =
+          Backends.needPeers(BackendConfig.parse(resolved.backend()))
+              ? new GroupRendezvous(
+                      store.withPrefix(name),
+                      name,
+                      options.description(),
+                      size,
+                      GroupTerms.of(size, resolved, context.configuration()),
+                      context)
+                  .join(self)
+              : Membership.withoutPeers(name, options.description(), self, size);
+      RankGroup group = assembly.assemble(node, members, resolved, null, null, afterClose);
+      created = true;
+      return RankProcessGroup.owning(group);
+    } finally {
+      if (!created) {
+        node.release();
+      }
+    }
+  }
+
+  /** The n-th group without a name that a rank makes over a store is the n-th of every rank. */
+  private static String nextName(Store store, int rank) {
+    return "group-" + store.add("group-counter/" + rank, 1);
+  }
+
+  /**
+   * The kernel's boot id where there is one: containers of one machine share it, machines never.
+   */
+  private static String hostId() {
+    try {
+      return Files.readString(Path.of("/proc/sys/kernel/random/boot_id"), StandardCharsets.US_ASCII)
+          .strip();
+    } catch (IOException e) {
+      return "";
+    }
+  }
+}

@@ -1,0 +1,125 @@
+package org.sparkcollectives.group;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.IntStream;
+import org.sparkcollectives.CollectiveException;
+import org.sparkcollectives.CollectiveTimeoutException;
+import org.sparkcollectives.membership.Membership;
+import org.sparkcollectives.store.Store;
+import org.sparkcollectives.store.StoreTimeoutException;
+
+/**
+ * A barrier in which rank 0 waits for all and says to all who did not come, in the store.
+ *
+ * <p>Each call has keys of its own, by a number that each rank counts; the last to leave removes
+ * them.
+ */
+final class MonitoredBarrier {
+
+  /** How much longer than rank 0 the others wait for its word. */
+  private static final Duration GRACE = Duration.ofSeconds(5);
+
+  private static final String VERDICT = "verdict";
+
+  private final Membership members;
+  private final Store store;
+  private final long number;
+
+  /** The {@code number}-th of a group, with the group's keys. */
+  MonitoredBarrier(Membership members, Store groupStore, long number) {
+    this.members = members;
+    this.store = groupStore.withPrefix("monitored-barrier/" + number);
+    this.number = number;
+  }
+
+  void await(Duration timeout, boolean waitAllRanks) {
+    List<Integer> missing =
+        members.rank() == 0 ? gather(timeout, waitAllRanks) : askRankZero(timeout);
+    if (store.add("left", 1) == members.size()) {
+      store.listKeys().forEach(store::deleteKey);
+    }
+    if (!missing.isEmpty()) {
+      throw timedOut(timeout, missing);
+    }
+  }
+
+  private static String key(int rank) {
+    return "rank-" + rank;
+  }
+
+  private List<Integer> gather(Duration timeout, boolean waitAllRanks) {
+    List<Integer> missing = new ArrayList<>();
+    try {
+      store.waitFor(
+          IntStream.range(1, members.size()).mapToObj(MonitoredBarrier::key).toList(), timeout);
+    } catch (StoreTimeoutException e) {
+      for (int rank = 1; rank < members.size(); rank++) {
+        boolean named = missing.isEmpty() || waitAllRanks;
+        if (named && e.missingKeys().contains(key(rank))) {
+          missing.add(rank);
+        }
+      }
+    }
+    store.set(
+        VERDICT,
+        String.join(",", missing.stream().map(String::valueOf).toList())
+            .getBytes(StandardCharsets.UTF_8));
+    return missing;
+  }
+
+  private List<Integer> askRankZero(Duration timeout) {
+    store.set(key(members.rank()), new byte[0]);
+    byte[] verdict;
+    try {
+      verdict = store.withTimeout(timeout.plus(GRACE)).get(VERDICT);
+    } catch (StoreTimeoutException e) {
+      return List.of(0);
+    }
+    return ranks(new String(verdict, StandardCharsets.UTF_8));
+  }
+
+  /** The ranks that rank 0 names. */
+  private List<Integer> ranks(String verdict) {
+    try {
+      List<Integer> ranks =
+          verdict.isEmpty()
+              ? List.of()
+              : Arrays.stream(verdict.split(",", -1)).map(Integer::valueOf).toList();
+      ranks.forEach(rank -> Objects.checkIndex(rank, members.size()));
+      return ranks;
+    } catch (NumberFormatException | IndexOutOfBoundsException e) {
+      throw new CollectiveException(
+          "monitored-barrier #"
+              + number
+              + " of "
+              + members.identity().where()
+              + " failed: what rank 0 says of the "
+              + members.size()
+              + " ranks in the store is no list of them: "
+              + e.getMessage(),
+          e);
+    }
+  }
+
+  private CollectiveTimeoutException timedOut(Duration timeout, List<Integer> missing) {
+    return new CollectiveTimeoutException(
+        "monitored-barrier #"
+            + number
+            + " of "
+            + members.identity().where()
+            + " timed out after "
+            + timeout.toMillis() / 1000.0
+            + " s: "
+            + String.join(", ", missing.stream().map(members.places()::get).toList())
+            + (missing.size() == 1 ? " has" : " have")
+            + " not arrived",
+        "monitored-barrier",
+        number,
+        missing);
+  }
+}

@@ -1,0 +1,265 @@
+package org.sparkcollectives.group;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.engine.Channel;
+import org.sparkcollectives.life.GroupLife;
+import org.sparkcollectives.membership.Membership;
+import org.sparkcollectives.object.ObjectCodec;
+import org.sparkcollectives.store.Store;
+import org.sparkcollectives.store.StoreException;
+
+/** All that one rank holds of one group, and in what order it is let go. */
+final class RankGroup {
+
+  private static final Duration STORE_TIMEOUT = Duration.ofSeconds(5);
+  private static final Duration PUBLISH_TIMEOUT = Duration.ofSeconds(2);
+  private static final Duration HOOKS_TIMEOUT = Duration.ofSeconds(10);
+  private static final Duration RUNNER_TIMEOUT = Duration.ofSeconds(10);
+  private static final long DRAIN_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+  private static final Logger LOG = LoggerFactory.getLogger(RankGroup.class);
+
+  private final Membership members;
+  private final GroupLife life;
+  private final GroupOptions options;
+  private final Backends backends;
+  private final Subgroups subgroups;
+  private final Channel channel;
+  private final Store groupStore;
+  private final GroupStores stores;
+  private final CoalescingBlocks coalescing;
+  private final ObjectCodec objectCodec;
+  private final AtomicLong monitoredBarriers = new AtomicLong();
+  private final Runnable afterClose;
+  private final AtomicBoolean closed = new AtomicBoolean();
+
+  /**
+   * Of parts that are ready to use.
+   *
+   * @param options which leave nothing open
+   * @param groupStore the group's keys
+   * @param assembly makes groups from this one
+   * @param afterClose lets go of what the group was made with
+   */
+  RankGroup(
+      Membership members,
+      GroupOptions options,
+      GroupLife life,
+      Backends backends,
+      Channel channel,
+      Store groupStore,
+      GroupAssembly assembly,
+      Runnable afterClose) {
+    this.members = members;
+    this.options = options;
+    this.life = life;
+    this.backends = backends;
+    this.channel = channel;
+    this.groupStore = groupStore;
+    this.subgroups = new Subgroups(members, options, life, backends, groupStore, assembly);
+    this.afterClose = afterClose;
+    this.stores = new GroupStores(groupStore, assembly::checkpoints);
+    this.coalescing = new CoalescingBlocks(members.name());
+    this.objectCodec = assembly.context().objectCodec();
+    life.failure()
+        .onFailure(
+            () ->
+                stores.revoke(
+                    new StoreException(
+                        "The store of group \"" + name() + "\" has ended with the group",
+                        life.failure().exceptionFor("the use of the group's store"))));
+  }
+
+  String name() {
+    return members.name();
+  }
+
+  int rank() {
+    return members.rank();
+  }
+
+  int size() {
+    return members.size();
+  }
+
+  Membership members() {
+    return members;
+  }
+
+  GroupLife life() {
+    return life;
+  }
+
+  GroupOptions options() {
+    return options;
+  }
+
+  Backends backends() {
+    return backends;
+  }
+
+  /** The groups made from this one. */
+  Subgroups subgroups() {
+    return subgroups;
+  }
+
+  /** Which end with the group. */
+  GroupStores stores() {
+    return stores;
+  }
+
+  Store userStore() {
+    return stores.own().withPrefix("user");
+  }
+
+  /** The blocks of operations that are open. */
+  CoalescingBlocks coalescing() {
+    return coalescing;
+  }
+
+  /** How this rank's objects become bytes. */
+  ObjectCodec objectCodec() {
+    return objectCodec;
+  }
+
+  void monitoredBarrier(Duration timeout, boolean waitAllRanks) {
+    new MonitoredBarrier(members, stores.own(), monitoredBarriers.getAndIncrement())
+        .await(timeout, waitAllRanks);
+  }
+
+  /** This group, or the open one of this name that was made from it, directly or not; or null. */
+  RankGroup find(String name) {
+    if (name().equals(name)) {
+      return this;
+    }
+    for (RankGroup each : subgroups.open()) {
+      RankGroup found = each.find(name);
+      if (found != null) {
+        return found;
+      }
+    }
+    return null;
+  }
+
+  /** The names that {@link #find} finds. */
+  List<String> names() {
+    List<String> names = new ArrayList<>();
+    names.add(name());
+    subgroups.open().forEach(each -> names.addAll(each.names()));
+    return names;
+  }
+
+  /** Refuses to begin anything in a group that is closed or has failed. */
+  void requireOpen() {
+    requireNotClosed();
+    if (life.failure().failed()) {
+      throw life.failure().exceptionFor("an operation");
+    }
+  }
+
+  /** Refuses what even a group that has failed can do, once it is closed. */
+  void requireNotClosed() {
+    if (closed.get()) {
+      throw new IllegalStateException(
+          "Group \"" + name() + "\" is closed on rank " + rank() + "; nothing can be begun in it");
+    }
+  }
+
+  /** Ends the group, and those made from it, on every rank. */
+  void abort(Throwable cause) {
+    life.abort(cause);
+    subgroups.abort(cause);
+  }
+
+  void close(Duration timeout) {
+    if (!closed.compareAndSet(false, true)) {
+      return;
+    }
+    try {
+      subgroups.close(timeout);
+      drain(timeout);
+      sayGoodbye();
+    } finally {
+      ClosingSteps.run(
+          life::look,
+          () ->
+              stores.revoke(
+                  new IllegalStateException(
+                      "Group \"" + name() + "\" is closed on rank " + rank())),
+          this::awaitRunner,
+          backends::close,
+          () -> life.completionHooks().await(HOOKS_TIMEOUT),
+          life::close,
+          this::removeKeysIfLast,
+          afterClose);
+    }
+  }
+
+  /** What was begun may end, unless the group has failed or the time is over. */
+  private void drain(Duration timeout) {
+    long start = System.nanoTime();
+    while (life.hasPending() && !life.failure().failed()) {
+      if (System.nanoTime() - start > timeout.toNanos()) {
+        abortPending();
+        return;
+      }
+      channel.runNeglected();
+      LockSupport.parkNanos(this, DRAIN_LOOK_NANOS);
+    }
+  }
+
+  private void abortPending() {
+    life.abort(
+        new IllegalStateException(
+            "rank " + rank() + " closed the group while operations were pending"));
+  }
+
+  /** Paths are not taken away under the thread that uses them; in a failed group it ends soon. */
+  private void awaitRunner() {
+    channel.close();
+    if (life.hasPending() && !life.failure().failed()) {
+      // Begun by another thread since they were drained.
+      abortPending();
+    }
+    long start = System.nanoTime();
+    while (channel.isRunning()) {
+      if (System.nanoTime() - start > RUNNER_TIMEOUT.toNanos()) {
+        LOG.warn("{} is closed while an operation still runs", life);
+        return;
+      }
+      LockSupport.parkNanos(this, DRAIN_LOOK_NANOS);
+    }
+  }
+
+  private void sayGoodbye() {
+    if (life.failure().failed()) {
+      life.awaitPublished(PUBLISH_TIMEOUT);
+    }
+    try {
+      life.leave(channel.lastSequenceNumber());
+    } catch (StoreException | IllegalStateException e) {
+      LOG.debug("{} could not say that it leaves: {}", life, e.toString());
+    }
+  }
+
+  /** Ranks that left without a word leave the keys too: then they go with the store. */
+  private void removeKeysIfLast() {
+    Store store = groupStore.withTimeout(STORE_TIMEOUT);
+    try {
+      if (store.add("closed", 1) == size()) {
+        List<String> keys = store.listKeys();
+        keys.forEach(store::deleteKey);
+      }
+    } catch (StoreException | IllegalStateException e) {
+      LOG.debug("{} could not remove its keys: {}", life, e.toString());
+    }
+  }
+}

@@ -1,0 +1,117 @@
+package org.sparkcollectives.group;
+
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.IntStream;
+import org.sparkcollectives.membership.Membership;
+import org.sparkcollectives.transport.Endpoint;
+
+/** Refuses members of new groups that are wrong, before other ranks hear of them. */
+final class SubgroupArguments extends CallChecks {
+
+  private final Membership parent;
+
+  /** For groups made from this one. */
+  SubgroupArguments(Membership parent) {
+    super(parent.name(), parent.rank(), parent.size());
+    this.parent = parent;
+  }
+
+  /** The group ranks of the members that a user names by their global ranks; all if none. */
+  List<Integer> members(int[] globalRanks) {
+    if (globalRanks.length == 0) {
+      return IntStream.range(0, size).boxed().toList();
+    }
+    List<Integer> named = IntStream.of(globalRanks).boxed().toList();
+    require(
+        new HashSet<>(named).size() == named.size(),
+        "new-group",
+        () -> "the list of ranks must not contain duplicate entries, got " + named);
+    List<Integer> global = parent.endpoints().stream().map(Endpoint::rank).toList();
+    return named.stream()
+        .map(
+            each -> {
+              require(
+                  global.contains(each),
+                  "new-group",
+                  () -> "rank " + each + " is not in this group, whose global ranks are " + global);
+              return global.indexOf(each);
+            })
+        .toList();
+  }
+
+  /** All ranks in blocks of equal size. */
+  List<List<Integer>> subgroupsOf(int groupSize) {
+    String operation = "new-subgroups";
+    require(groupSize > 0, operation, () -> "the group size (" + groupSize + ") must be positive");
+    require(
+        groupSize <= size,
+        operation,
+        () -> "the group size (" + groupSize + ") must not exceed the world size (" + size + ")");
+    require(
+        size % groupSize == 0,
+        operation,
+        () ->
+            "the world size ("
+                + size
+                + ") must be divisible by the group size ("
+                + groupSize
+                + ")");
+    return IntStream.range(0, size / groupSize)
+        .mapToObj(
+            block -> IntStream.range(block * groupSize, (block + 1) * groupSize).boxed().toList())
+        .toList();
+  }
+
+  /** Lists of members, by their global ranks, none of whom is in two. */
+  List<List<Integer>> subgroups(List<int[]> globalRanks) {
+    String operation = "new-subgroups";
+    require(globalRanks != null, operation, "the list of groups is null");
+    require(!globalRanks.isEmpty(), operation, "the list of groups cannot be empty");
+    Map<Integer, int[]> seen = new HashMap<>();
+    for (int[] ranks : globalRanks) {
+      require(ranks.length > 0, operation, "a group must have a member");
+      for (int each : ranks) {
+        int[] before = seen.put(each, ranks);
+        require(
+            before == null || before == ranks,
+            operation,
+            () ->
+                "rank "
+                    + each
+                    + " has appeared in both "
+                    + Arrays.toString(before)
+                    + " and "
+                    + Arrays.toString(ranks));
+      }
+    }
+    return globalRanks.stream().map(this::members).toList();
+  }
+
+  /** The group ranks without those that a user excludes. */
+  List<Integer> remaining(int[] excluded) {
+    String operation = "shrink";
+    require(
+        excluded.length > 0,
+        operation,
+        "name at least one rank to exclude, such as the one that failed");
+    Set<Integer> out = new HashSet<>();
+    for (int each : excluded) {
+      require(
+          each >= 0 && each < size,
+          operation,
+          () -> "rank " + each + " is out of bounds; valid ranks are 0 to " + (size - 1));
+      out.add(each);
+    }
+    require(out.size() < size, operation, () -> "all " + size + " ranks are excluded");
+    require(
+        !out.contains(rank),
+        operation,
+        () -> "this rank is in the list of excluded ranks " + out + " and must not call it");
+    return IntStream.range(0, size).filter(each -> !out.contains(each)).boxed().toList();
+  }
+}

@@ -1,0 +1,248 @@
+package org.sparkcollectives.membership;
+
+import java.nio.ByteBuffer;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import org.sparkcollectives.CollectiveException;
+import org.sparkcollectives.CollectiveTimeoutException;
+import org.sparkcollectives.GroupAbortedException;
+import org.sparkcollectives.RankContext;
+import org.sparkcollectives.store.Store;
+import org.sparkcollectives.store.StoreException;
+import org.sparkcollectives.store.StoreTimeoutException;
+import org.sparkcollectives.store.WatchableStore;
+import org.sparkcollectives.transport.Endpoint;
+
+/**
+ * How the ranks of a group find each other in a store: each says where it is, and the last to
+ * arrive makes one value of what all said, which all wait for.
+ *
+ * <p>A rank makes four requests, whatever the size of the group, and receives the roster; the last
+ * one makes two more, one of which brings it all endpoints.
+ */
+public final class GroupRendezvous {
+
+  private static final int SECRET_BYTES = 32;
+
+  /** How long a killed rank may sleep on. */
+  private static final Duration KILL_CHECK = Duration.ofMillis(20);
+
+  /** The same for each rank of a group so large that looking would be the most work of its JVM. */
+  private static final Duration KILL_CHECK_PER_RANK = Duration.ofNanos(200_000);
+
+  private static final String FOLDER = "rendezvous";
+  private static final String ROSTER = FOLDER + "/complete";
+  private static final byte[] ABSENT = {};
+
+  private final Store store;
+  private final String name;
+  private final String description;
+  private final int size;
+  private final GroupTerms terms;
+  private final RankContext context;
+
+  /**
+   * Of a group that does not exist yet.
+   *
+   * @param store where the ranks meet, of the group alone
+   * @param terms what the ranks must have alike
+   */
+  public GroupRendezvous(
+      Store store,
+      String name,
+      String description,
+      int size,
+      GroupTerms terms,
+      RankContext context) {
+    this.store = store;
+    this.name = name;
+    this.description = description;
+    this.size = size;
+    this.terms = terms;
+    this.context = context;
+  }
+
+  /**
+   * Joins as the rank that {@code self} names. Blocks until all ranks have joined, for the store's
+   * timeout at the most; wakes when the rank is killed.
+   *
+   * @throws IllegalArgumentException if the ranks differ in what they must have alike
+   * @throws CollectiveTimeoutException naming the ranks that did not arrive
+   */
+  public Membership join(Endpoint self) {
+    agree(self);
+    take(self);
+    if (store.add(FOLDER + "/joined", 1) == size) {
+      store.set(ROSTER, roster().encode());
+    }
+    GroupRoster roster = awaitRoster(self);
+    return new Membership(name, description, self.rank(), roster.endpoints(), roster.secret());
+  }
+
+  /** What the ranks have said, all of whom are there, with a secret that nobody knew before. */
+  private GroupRoster roster() {
+    byte[] secret = new byte[SECRET_BYTES];
+    new SecureRandom().nextBytes(secret);
+    List<String> keys = new ArrayList<>();
+    for (int rank = 0; rank < size; rank++) {
+      keys.add(key(rank));
+    }
+    return new GroupRoster(
+        secret, store.multiGet(keys).stream().map(EndpointCodec::decode).toList());
+  }
+
+  private void agree(Endpoint self) {
+    byte[] mine = terms.encode();
+    byte[] agreed = store.compareSet(FOLDER + "/terms", ABSENT, mine);
+    if (!Arrays.equals(agreed, mine)) {
+      throw new IllegalArgumentException(
+          "Rank "
+              + self.rank()
+              + " joins group \""
+              + name
+              + "\" "
+              + terms.difference(agreed, "did")
+              + ". All ranks must give the same");
+    }
+  }
+
+  private void take(Endpoint self) {
+    byte[] mine = unique(EndpointCodec.encode(self));
+    byte[] taken = store.compareSet(key(self.rank()), ABSENT, mine);
+    if (!Arrays.equals(taken, mine)) {
+      throw new IllegalArgumentException(
+          "Rank "
+              + self.rank()
+              + " of group \""
+              + name
+              + "\" is taken already, by "
+              + EndpointCodec.decode(taken).describe()
+              + ". Each rank joins once, and a group's name is never used again");
+    }
+  }
+
+  /** Two ranks of one process must not take each other's claim for their own. */
+  private static byte[] unique(byte[] endpoint) {
+    byte[] claim = Arrays.copyOf(endpoint, endpoint.length + Long.BYTES);
+    ByteBuffer.wrap(claim).putLong(endpoint.length, ThreadLocalRandom.current().nextLong());
+    return claim;
+  }
+
+  private GroupRoster awaitRoster(Endpoint self) {
+    long start = System.nanoTime();
+    CompletableFuture<byte[]> watch =
+        store instanceof WatchableStore watchable ? watchable.watch(ROSTER) : null;
+    CountDownLatch come = new CountDownLatch(1);
+    if (watch != null) {
+      watch.whenComplete((roster, cause) -> come.countDown());
+    }
+    Duration patience = killCheck();
+    try {
+      while (!hasCome(watch, come, patience)) {
+        if (context.isKilled()) {
+          throw new GroupAbortedException(
+              "Rank "
+                  + self.rank()
+                  + " was killed while it waited for the other ranks of group \""
+                  + name
+                  + "\": "
+                  + context.killReason(),
+              null);
+        }
+        if (System.nanoTime() - start > store.timeout().toNanos()) {
+          throw timedOut(self);
+        }
+      }
+      return GroupRoster.decode(watch == null ? store.get(ROSTER) : read(watch));
+    } finally {
+      if (watch != null) {
+        watch.cancel(false);
+      }
+    }
+  }
+
+  private Duration killCheck() {
+    Duration scaled = KILL_CHECK_PER_RANK.multipliedBy(size);
+    return scaled.compareTo(KILL_CHECK) > 0 ? scaled : KILL_CHECK;
+  }
+
+  private boolean hasCome(CompletableFuture<byte[]> watch, CountDownLatch come, Duration patience) {
+    try {
+      if (watch != null) {
+        return come.await(patience.toNanos(), TimeUnit.NANOSECONDS);
+      }
+      store.waitFor(List.of(ROSTER), patience);
+      return true;
+    } catch (StoreTimeoutException e) {
+      return false;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new GroupAbortedException(
+          "Interrupted while waiting for the other ranks of group \"" + name + "\"", e);
+    }
+  }
+
+  private byte[] read(CompletableFuture<byte[]> watch) {
+    try {
+      return watch.join();
+    } catch (CancellationException e) {
+      throw new IllegalStateException("The store was closed during the rendezvous", e);
+    } catch (CompletionException e) {
+      if (e.getCause() instanceof StoreException lost) {
+        throw lost;
+      }
+      throw new CollectiveException(
+          "The rendezvous of group \"" + name + "\" failed: " + e.getCause(), e.getCause());
+    }
+  }
+
+  private CollectiveTimeoutException timedOut(Endpoint self) {
+    Set<String> said = Set.copyOf(store.withPrefix(FOLDER).listKeys());
+    List<Integer> missing = new ArrayList<>();
+    for (int rank = 0; rank < size; rank++) {
+      if (!said.contains(String.valueOf(rank))) {
+        missing.add(rank);
+      }
+    }
+    return new CollectiveTimeoutException(
+        "The rendezvous of group \""
+            + name
+            + "\" timed out on "
+            + self.describe()
+            + " after "
+            + store.timeout().toMillis() / 1000.0
+            + " s: "
+            + missing.size()
+            + " of "
+            + size
+            + " ranks have not arrived: "
+            + first(missing)
+            + (missing.isEmpty() ? ", but the last to arrive has not said so, or is gone" : "")
+            + ". Raise spark.collectives.store.timeout only if they are expected to be this slow",
+        "rendezvous",
+        -1,
+        missing);
+  }
+
+  /** As many as one can read; the exception has them all. */
+  private static String first(List<Integer> ranks) {
+    int shown = 20;
+    return ranks.size() <= shown
+        ? ranks.toString()
+        : ranks.subList(0, shown) + " and " + (ranks.size() - shown) + " more";
+  }
+
+  private static String key(int rank) {
+    return FOLDER + "/" + rank;
+  }
+}

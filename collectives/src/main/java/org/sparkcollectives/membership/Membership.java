@@ -1,0 +1,195 @@
+package org.sparkcollectives.membership;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.sparkcollectives.store.net.ConnectionId;
+import org.sparkcollectives.transport.Endpoint;
+import org.sparkcollectives.transport.Locality;
+import org.sparkcollectives.watchdog.RankIdentity;
+
+/**
+ * Who is in a group, as its ranks agreed at the rendezvous.
+ *
+ * @param name the group's unique name
+ * @param description what the group is for
+ * @param rank this rank
+ * @param endpoints where each group rank is
+ * @param secret what the connections of this group are authenticated with
+ */
+public record Membership(
+    String name, String description, int rank, List<Endpoint> endpoints, byte[] secret) {
+
+  /** The longest name; some room is left for {@link #id}. */
+  private static final int MAX_NAME_BYTES = ConnectionId.MAX_GROUP_BYTES - 48;
+
+  /** A group whose other ranks do not exist, though the rank acts as if they did. */
+  public static Membership withoutPeers(String name, String description, Endpoint self, int size) {
+    List<Endpoint> endpoints = new ArrayList<>();
+    for (int rank = 0; rank < size; rank++) {
+      endpoints.add(
+          rank == self.rank()
+              ? self
+              : new Endpoint(rank, "none", "none", "none", 0, "none", 0, -1));
+    }
+    return new Membership(name, description, self.rank(), endpoints, new byte[32]);
+  }
+
+  /**
+   * Refuses a name that peers could not be told.
+   *
+   * @throws IllegalArgumentException if it is longer than {@value #MAX_NAME_BYTES} bytes in UTF-8
+   */
+  public static void requireName(String name) {
+    int length = name.getBytes(StandardCharsets.UTF_8).length;
+    if (length > MAX_NAME_BYTES) {
+      throw new IllegalArgumentException(
+          "The group's name is "
+              + length
+              + " bytes long; the most is "
+              + MAX_NAME_BYTES
+              + ": "
+              + name.substring(0, 80)
+              + "...");
+    }
+  }
+
+  /**
+   * Tells the group apart from all others, also from one of the same name over another store: the
+   * name with some digits that follow from the secret, but do not tell it.
+   */
+  public String id() {
+    byte[] digest = GroupSecret.derive(secret, "id of " + name);
+    return name + "#" + HexFormat.of().formatHex(digest, 0, 8);
+  }
+
+  /** The group and this rank; not the secret. */
+  @Override
+  public String toString() {
+    return "group \"" + name + "\" (rank " + rank + " of " + size() + ")";
+  }
+
+  /** How many ranks the group has. */
+  public int size() {
+    return endpoints.size();
+  }
+
+  /**
+   * The rank in the world of a rank of this group.
+   *
+   * @throws IllegalArgumentException if the group has no such rank
+   */
+  public int globalRank(int groupRank) {
+    if (groupRank < 0 || groupRank >= size()) {
+      throw new IllegalArgumentException(
+          "Group \"" + name + "\" has ranks 0 to " + (size() - 1) + ", not " + groupRank);
+    }
+    return endpoints.get(groupRank).rank();
+  }
+
+  /**
+   * The rank in this group of a rank of the world.
+   *
+   * @throws IllegalArgumentException if it is not in this group
+   */
+  public int groupRank(int globalRank) {
+    for (int groupRank = 0; groupRank < size(); groupRank++) {
+      if (globalRank(groupRank) == globalRank) {
+        return groupRank;
+      }
+    }
+    throw new IllegalArgumentException(
+        "Global rank " + globalRank + " is not in group \"" + name + "\"");
+  }
+
+  /** The ranks in the world of all ranks, by rank in this group. */
+  public int[] globalRanks() {
+    return endpoints.stream().mapToInt(Endpoint::rank).toArray();
+  }
+
+  /** Where this rank is. */
+  public Endpoint self() {
+    return endpoints.get(rank);
+  }
+
+  /** The rank of each of these ranks in the group from which this one was made. */
+  public int[] ranksIn(Membership parent) {
+    return endpoints.stream().mapToInt(parent.endpoints::indexOf).toArray();
+  }
+
+  /** Whether all ranks share this JVM. */
+  public boolean isOneNode() {
+    return endpoints.stream().allMatch(e -> e.nodeId().equals(self().nodeId()));
+  }
+
+  /** How many ranks of this group share this host, itself included. */
+  public int ranksOnThisHost() {
+    return (int) endpoints.stream().filter(self()::sharesHostWith).count();
+  }
+
+  /** How many processors there are for each rank on the host that has the fewest, rounded down. */
+  public int processorsPerRank() {
+    Map<String, Long> ranks =
+        endpoints.stream()
+            .collect(Collectors.groupingBy(Membership::hostOf, Collectors.counting()));
+    return endpoints.stream()
+        .mapToInt(each -> each.processors() / Math.toIntExact(ranks.get(hostOf(each))))
+        .min()
+        .orElseThrow();
+  }
+
+  private static String hostOf(Endpoint endpoint) {
+    return endpoint.hostId().isEmpty() ? endpoint.nodeId() : endpoint.hostId();
+  }
+
+  /** In which JVM each rank is. */
+  public Locality nodes() {
+    return Locality.of(endpoints.stream().map(Endpoint::nodeId).toList());
+  }
+
+  /**
+   * With which others each rank can share memory of its host: none, where more than {@code most}
+   * would. Alike on all ranks.
+   */
+  public Locality hosts(int most) {
+    List<String> hosts = endpoints.stream().map(Membership::hostOf).toList();
+    Map<String, Long> sizes =
+        hosts.stream().collect(Collectors.groupingBy(host -> host, Collectors.counting()));
+    return Locality.of(
+        IntStream.range(0, size())
+            .mapToObj(each -> sizes.get(hosts.get(each)) <= most ? hosts.get(each) : "rank " + each)
+            .toList());
+  }
+
+  /** Whether a rank shares this JVM. */
+  public boolean isLocal(int groupRank) {
+    return endpoints.get(groupRank).nodeId().equals(self().nodeId());
+  }
+
+  /** This rank, as failure records name it. */
+  public RankIdentity identity() {
+    return identityOf(rank);
+  }
+
+  /** A rank of this group, as failure records name it. */
+  public RankIdentity identityOf(int groupRank) {
+    Endpoint endpoint = endpoints.get(groupRank);
+    return new RankIdentity(
+        name, groupRank, endpoint.host(), endpoint.executorId(), endpoint.taskAttemptId());
+  }
+
+  /** Each rank and where it is, as messages have it. */
+  public List<String> places() {
+    List<String> places = new ArrayList<>();
+    for (int peer = 0; peer < size(); peer++) {
+      Endpoint endpoint = endpoints.get(peer);
+      places.add(
+          "rank " + peer + " (" + endpoint.host() + ", executor " + endpoint.executorId() + ")");
+    }
+    return places;
+  }
+}
