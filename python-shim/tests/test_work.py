@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from spark_collectives import _wire
+from spark_collectives import _codes, _frames
 from spark_collectives.work import Work
 
 
@@ -22,11 +22,11 @@ class Jvm:
 
     def call(self, code, **_):
         self.asked.set()
-        if code == _wire.AWAIT_WORK:
+        if code == _codes.AWAIT_WORK:
             assert self.done.wait(30)
         elif not self.done.is_set():
-            return _wire.Reply(_wire.PENDING, b"")
-        return _wire.Reply(_wire.DONE, struct.pack("<i", -1))
+            return _frames.Reply(_codes.PENDING, b"")
+        return _frames.Reply(_codes.DONE, struct.pack("<i", -1))
 
 
 @pytest.fixture

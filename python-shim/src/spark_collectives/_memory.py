@@ -11,7 +11,7 @@ from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 
-from . import _wire
+from . import _codes, _frames
 from ._task import Task
 
 #: The most that one operation can have, which is what a buffer of the JVM can.
@@ -55,7 +55,7 @@ class Segment:
         connection = self.task.connection()
         for at in range(offset, offset + count, _SENT_BYTES):
             part = self.bytes[at : min(at + _SENT_BYTES, offset + count)]
-            connection.call(_wire.WRITE, body=struct.pack("<IQ", self.id, at) + part.tobytes())
+            connection.call(_codes.WRITE, body=struct.pack("<IQ", self.id, at) + part.tobytes())
 
     def receive(self, offset: int, count: int) -> None:
         """Get bytes from the JVM, if they are not here."""
@@ -64,7 +64,7 @@ class Segment:
         connection = self.task.connection()
         for at in range(offset, offset + count, _SENT_BYTES):
             size = min(_SENT_BYTES, offset + count - at)
-            reply = connection.call(_wire.READ, body=struct.pack("<IQI", self.id, at, size))
+            reply = connection.call(_codes.READ, body=struct.pack("<IQI", self.id, at, size))
             self.bytes[at : at + size] = np.frombuffer(reply.next_bytes(), dtype=np.uint8)
 
 
@@ -122,11 +122,11 @@ class SegmentPool:
             except OSError:
                 # Another container than the JVM's, or no /proc: the socket does it, too.
                 self._task.can_map = False
-        return Segment(self._task, self._ask(size, _wire.CHOICE).next_int(), size, None, 0)
+        return Segment(self._task, self._ask(size, _codes.CHOICE).next_int(), size, None, 0)
 
-    def _ask(self, size: int, flags: int) -> _wire.Reply:
+    def _ask(self, size: int, flags: int) -> _frames.Reply:
         return self._task.connection().call(
-            _wire.ALLOCATE, flags=flags, group=self._group, body=struct.pack("<Q", size)
+            _codes.ALLOCATE, flags=flags, group=self._group, body=struct.pack("<Q", size)
         )
 
     def give_back(self, segment: Segment) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from typing import List, Optional, Sequence
 
-from . import _wire
+from . import _codes, _connection, _frames
 from ._memory import SegmentPool
 from ._staging import Part, Staged
 from ._task import Task
@@ -48,7 +48,7 @@ class Operations:
         try:
             reply = self.task.connection().call(
                 code,
-                flags=_wire.ASYNCHRONOUS if async_op else 0,
+                flags=_codes.ASYNCHRONOUS if async_op else 0,
                 reduction=0 if op is None else op.code,
                 factor=1.0 if op is None else op.factor,
                 group=self.group,
@@ -77,11 +77,11 @@ class Operations:
         peer: int = 0,
         tag: int = 0,
         timeout_ms: int = 0,
-        outputs: Sequence[_wire.Place] = (),
-        inputs: Sequence[_wire.Place] = (),
+        outputs: Sequence[_frames.Place] = (),
+        inputs: Sequence[_frames.Place] = (),
         body: bytes = b"",
         patience: float = 0.0,
-    ) -> _wire.Reply:
+    ) -> _frames.Reply:
         """Have the JVM do something with the group that is no collective."""
         return self.task.connection().call(
             code,
@@ -106,7 +106,7 @@ class Operations:
 
     def patience(self, wait_ms: int) -> float:
         """How many seconds a JVM that stands still is waited for in an operation."""
-        return (wait_ms + self.extra_ms) / 1000.0 + _wire.MARGIN_SECONDS
+        return (wait_ms + self.extra_ms) / 1000.0 + _connection.MARGIN_SECONDS
 
     def stage(self, outputs: Sequence[Part], inputs: Sequence[Part]) -> Staged:
         """Bring the arrays of an operation to where the JVM sees them."""
@@ -132,7 +132,7 @@ class Operations:
                 arrays.release()
 
     def _is_pending(self, work: int) -> bool:
-        return self.call(_wire.TEST_WORK, body=struct.pack("<Q", work)).status == _wire.PENDING
+        return self.call(_codes.TEST_WORK, body=struct.pack("<Q", work)).status == _codes.PENDING
 
 
 def require_signed(op: ReduceOp, outputs: Sequence[Part]) -> None:

@@ -10,7 +10,7 @@ from typing import Any, List, Optional, Tuple
 
 import numpy as np
 
-from . import _wire, errors
+from . import _codes, _frames, errors
 from ._memory import Segment, aligned
 from ._operations import Operations, require_signed
 from ._staging import Part
@@ -45,7 +45,7 @@ def all_reduce(
 ) -> Optional[Work]:
     """Reduce an array, a large one in parts."""
     if not is_for(part.view.array.nbytes):
-        return operations.begin(_wire.ALL_REDUCE, [part], [], async_op, timeout, op=op)
+        return operations.begin(_codes.ALL_REDUCE, [part], [], async_op, timeout, op=op)
     require_signed(op, [part])
     reduction = Reduction(operations, part, op, operations.limit(timeout))
     if async_op:
@@ -68,7 +68,7 @@ class Reduction:
 
     def _post(self, segment: int, offset: int, count: int, flags: int) -> None:
         self._connection.post(
-            _wire.ALL_REDUCE,
+            _codes.ALL_REDUCE,
             flags=flags,
             reduction=self._op.code,
             factor=self._op.factor,
@@ -77,7 +77,7 @@ class Reduction:
             outputs=[(segment, self._part.view.code, offset, count)],
         )
 
-    def _take(self) -> _wire.Reply:
+    def _take(self) -> _frames.Reply:
         return self._connection.take(self._operations.patience(self._wait_ms))
 
     def begin(self) -> Work:
@@ -86,7 +86,7 @@ class Reduction:
         segment, _, offset, _ = staged.outputs[0]
         itemsize = self._part.view.array.itemsize
         for begin, end in self._cuts:
-            self._post(segment, offset + begin * itemsize, end - begin, _wire.ASYNCHRONOUS)
+            self._post(segment, offset + begin * itemsize, end - begin, _codes.ASYNCHRONOUS)
         ids: List[int] = []
         try:
             for taken in range(len(self._cuts)):
@@ -154,7 +154,7 @@ class Reduction:
         segment.receive(offset, room.nbytes)
         np.copyto(part, room)
 
-    def _take_or_drain(self, further: int) -> _wire.Reply:
+    def _take_or_drain(self, further: int) -> _frames.Reply:
         """Take one reply; if it is an error, take those of the parts behind it, which fail too."""
         try:
             return self._take()

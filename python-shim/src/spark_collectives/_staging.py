@@ -6,7 +6,7 @@ from typing import Any, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from . import _arrays, _wire
+from . import _arrays, _frames
 from ._memory import Segment, SegmentPool, aligned
 
 
@@ -40,12 +40,12 @@ class Staged:
         #: What is copied to an array when the operation is done: array, bytes of the segment.
         self.back: List[Tuple[Any, Any]] = []
         moved: List[Tuple[Part, int]] = []
-        self.outputs: List[_wire.Place] = [self._place(each, moved) for each in outputs]
-        self.inputs: List[_wire.Place] = [self._place(each, moved) for each in inputs]
+        self.outputs: List[_frames.Place] = [self._place(each, moved) for each in outputs]
+        self.inputs: List[_frames.Place] = [self._place(each, moved) for each in inputs]
         if moved:
             self._fill(moved)
 
-    def _place(self, part: Part, moved: List[Tuple[Part, int]]) -> _wire.Place:
+    def _place(self, part: Part, moved: List[Tuple[Part, int]]) -> _frames.Place:
         array = part.view.array
         own = self.pool.find(array)
         if own is not None:
@@ -87,5 +87,5 @@ class Staged:
             self.pool.give_back(segment)
 
 
-def _placed(place: _wire.Place, segment: int) -> _wire.Place:
+def _placed(place: _frames.Place, segment: int) -> _frames.Place:
     return place if place[0] else (segment, *place[1:])

@@ -7,7 +7,8 @@ import threading
 import weakref
 from typing import Any, List, Optional, Protocol
 
-from . import _wire, errors
+from . import _codes, errors
+from ._connection import Connection
 
 _HOST = "spark.collectives.python.host"
 _PORT = "spark.collectives.python.port"
@@ -41,10 +42,10 @@ class Task:
         self._secret = secret
         self._closed = False
         self._local = threading.local()
-        self._connections: weakref.WeakSet[_wire.Connection] = weakref.WeakSet()
+        self._connections: weakref.WeakSet[Connection] = weakref.WeakSet()
         #: The memory of all groups of the task.
         self.pools: weakref.WeakSet[Memory] = weakref.WeakSet()
-        self._life = self._connect(_wire.LIFE)
+        self._life = self._connect(_codes.LIFE)
         threading.Thread(target=self._await_end, name="collectives-life", daemon=True).start()
 
     def _await_end(self) -> None:
@@ -53,17 +54,17 @@ class Task:
         self.forget("The executor's JVM has ended, or the task has")
         self._free()
 
-    def _connect(self, purpose: int) -> _wire.Connection:
-        connection = _wire.Connection(self._host, self._port, self._secret, self.attempt, purpose)
+    def _connect(self, purpose: int) -> Connection:
+        connection = Connection(self._host, self._port, self._secret, self.attempt, purpose)
         self._connections.add(connection)
         return connection
 
-    def connection(self) -> _wire.Connection:
+    def connection(self) -> Connection:
         """Give the calling thread's own connection."""
-        found: Optional[_wire.Connection] = getattr(self._local, "connection", None)
+        found: Optional[Connection] = getattr(self._local, "connection", None)
         if found is None:
             self._require_open()
-            found = self._connect(_wire.CALLS)
+            found = self._connect(_codes.CALLS)
             if self._closed:
                 # Meanwhile: who closes all connections may have looked before this one was there.
                 found.close("The task has ended")

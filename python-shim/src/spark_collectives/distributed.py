@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from typing import Any, Callable, List, Optional, Sequence, Union
 
-from . import _task, _wire
+from . import _codes, _connection, _task
 from .process_group import ProcessGroup
 from .reduce_op import ReduceOp
 from .store import Store
@@ -41,7 +41,9 @@ def init_process_group(timeout: Optional[Seconds] = None) -> ProcessGroup:
     if task.world is None:
         wait_ms = millis(timeout)
         reply = task.connection().call(
-            _wire.JOIN, timeout_ms=wait_ms, patience=task.store_wait + 2 * _wire.MARGIN_SECONDS
+            _codes.JOIN,
+            timeout_ms=wait_ms,
+            patience=task.store_wait + 2 * _connection.MARGIN_SECONDS,
         )
         task.world = ProcessGroup(task, reply, wait_ms)
     joined: ProcessGroup = task.world

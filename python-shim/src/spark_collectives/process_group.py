@@ -7,7 +7,7 @@ from typing import Any, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from . import _parts, _wire
+from . import _codes, _frames, _parts
 from ._operations import Operations
 from ._staging import Part
 from ._task import Task
@@ -34,7 +34,7 @@ class ProcessGroup:
     Several threads may use a group; each has a connection of its own.
     """
 
-    def __init__(self, task: Task, reply: _wire.Reply, timeout_ms: int = 0) -> None:
+    def __init__(self, task: Task, reply: _frames.Reply, timeout_ms: int = 0) -> None:
         self._task = task
         self._id = reply.next_int()
         self.rank: int = reply.next_int()
@@ -69,7 +69,7 @@ class ProcessGroup:
         """Send the array of rank ``root`` to all ranks; elsewhere it is overwritten."""
         here = self.rank == root
         outputs = [Part(array, here, not here)]
-        return self._operations.begin(_wire.BROADCAST, outputs, [], async_op, timeout, peer=root)
+        return self._operations.begin(_codes.BROADCAST, outputs, [], async_op, timeout, peer=root)
 
     def all_reduce(
         self,
@@ -93,7 +93,7 @@ class ProcessGroup:
         """Reduce each of the arrays over all ranks, in place, as one operation."""
         outputs = [Part(each, True, True) for each in arrays]
         return self._operations.begin(
-            _wire.ALL_REDUCE_COALESCED, outputs, [], async_op, timeout, op=op
+            _codes.ALL_REDUCE_COALESCED, outputs, [], async_op, timeout, op=op
         )
 
     def reduce(
@@ -108,7 +108,7 @@ class ProcessGroup:
         """Reduce the array over all ranks, in place at ``root``; elsewhere it is only read."""
         outputs = [Part(array, True, self.rank == root)]
         return self._operations.begin(
-            _wire.REDUCE, outputs, [], async_op, timeout, peer=root, op=op
+            _codes.REDUCE, outputs, [], async_op, timeout, peer=root, op=op
         )
 
     def all_gather(
@@ -121,7 +121,7 @@ class ProcessGroup:
     ) -> Optional[Work]:
         """Gather the array of all ranks on all ranks; sizes may differ by rank."""
         return self._operations.begin(
-            _wire.ALL_GATHER,
+            _codes.ALL_GATHER,
             [Part(each, False, True) for each in outputs],
             [Part(array, True, False)],
             async_op,
@@ -138,7 +138,7 @@ class ProcessGroup:
     ) -> Optional[Work]:
         """Gather the array of all ranks, in rank order, in one array on all ranks."""
         return self._operations.begin(
-            _wire.ALL_GATHER_INTO,
+            _codes.ALL_GATHER_INTO,
             [Part(output, False, True)],
             [Part(array, True, False)],
             async_op,
@@ -156,7 +156,7 @@ class ProcessGroup:
     ) -> Optional[Work]:
         """Gather the array of all ranks at ``root``; elsewhere ``outputs`` is empty."""
         return self._operations.begin(
-            _wire.GATHER,
+            _codes.GATHER,
             [Part(each, False, True) for each in outputs],
             [Part(array, True, False)],
             async_op,
@@ -175,7 +175,7 @@ class ProcessGroup:
     ) -> Optional[Work]:
         """Give each rank one of the arrays of ``root``; elsewhere ``arrays`` is empty."""
         return self._operations.begin(
-            _wire.SCATTER,
+            _codes.SCATTER,
             [Part(output, False, True)],
             [Part(each, True, False) for each in arrays],
             async_op,
@@ -194,7 +194,7 @@ class ProcessGroup:
     ) -> Optional[Work]:
         """Reduce the arrays, one for each rank, over all ranks, and leave each rank its own."""
         return self._operations.begin(
-            _wire.REDUCE_SCATTER,
+            _codes.REDUCE_SCATTER,
             [Part(output, False, True)],
             [Part(each, True, False) for each in arrays],
             async_op,
@@ -213,7 +213,7 @@ class ProcessGroup:
     ) -> Optional[Work]:
         """Reduce the array over all ranks, and leave each rank its part, in rank order."""
         return self._operations.begin(
-            _wire.REDUCE_SCATTER_INTO,
+            _codes.REDUCE_SCATTER_INTO,
             [Part(output, False, True)],
             [Part(array, True, False)],
             async_op,
@@ -237,11 +237,11 @@ class ProcessGroup:
         """
         out = Part(output, False, True)
         in_ = Part(array, True, False)
-        body = _wire.pack_longs(_elements(output_splits, out.view.array)) + _wire.pack_longs(
+        body = _frames.pack_longs(_elements(output_splits, out.view.array)) + _frames.pack_longs(
             _elements(input_splits, in_.view.array)
         )
         return self._operations.begin(
-            _wire.ALL_TO_ALL_INTO, [out], [in_], async_op, timeout, body=body
+            _codes.ALL_TO_ALL_INTO, [out], [in_], async_op, timeout, body=body
         )
 
     def all_to_all(
@@ -254,7 +254,7 @@ class ProcessGroup:
     ) -> Optional[Work]:
         """Send each rank one of the arrays, and receive one from each."""
         return self._operations.begin(
-            _wire.ALL_TO_ALL,
+            _codes.ALL_TO_ALL,
             [Part(each, False, True) for each in outputs],
             [Part(each, True, False) for each in arrays],
             async_op,
@@ -265,7 +265,7 @@ class ProcessGroup:
         self, *, async_op: bool = False, timeout: Optional[Seconds] = None
     ) -> Optional[Work]:
         """Be done when all ranks have called it."""
-        return self._operations.begin(_wire.BARRIER, [], [], async_op, timeout)
+        return self._operations.begin(_codes.BARRIER, [], [], async_op, timeout)
 
     def monitored_barrier(
         self, timeout: Optional[Seconds] = None, wait_all_ranks: bool = False
@@ -273,8 +273,8 @@ class ProcessGroup:
         """Wait for all ranks, and name those that do not come; the group goes on."""
         wait_ms = millis(timeout) or self._timeout_ms
         self._operations.call(
-            _wire.MONITORED_BARRIER,
-            flags=_wire.CHOICE if wait_all_ranks else 0,
+            _codes.MONITORED_BARRIER,
+            flags=_codes.CHOICE if wait_all_ranks else 0,
             timeout_ms=wait_ms,
         )
 
@@ -292,7 +292,7 @@ class ProcessGroup:
         """Send the array to one rank."""
         inputs = [Part(array, True, False)]
         return self._operations.begin(
-            _wire.SEND, [], inputs, async_op, timeout, peer=destination, tag=tag
+            _codes.SEND, [], inputs, async_op, timeout, peer=destination, tag=tag
         )
 
     def recv(
@@ -318,7 +318,7 @@ class ProcessGroup:
     ) -> Work:
         """Begin to receive from one rank, or from whichever sends first."""
         work = self._operations.begin(
-            _wire.RECV_ANY if source is None else _wire.RECV,
+            _codes.RECV_ANY if source is None else _codes.RECV,
             [Part(array, False, True)],
             [],
             True,
@@ -344,7 +344,10 @@ class ProcessGroup:
         wait_ms = millis(timeout)
         try:
             reply = self._operations.call(
-                _wire.COALESCED, timeout_ms=wait_ms or self._timeout_ms, outputs=together, body=body
+                _codes.COALESCED,
+                timeout_ms=wait_ms or self._timeout_ms,
+                outputs=together,
+                body=body,
             )
         except ValueError:
             for each in staged:
@@ -368,44 +371,44 @@ class ProcessGroup:
         """Make a group of some ranks, by their global numbers; None on those outside of it."""
         return self._group_of(
             self._operations.call(
-                _wire.NEW_GROUP,
-                flags=_wire.CHOICE if use_local_synchronization else 0,
+                _codes.NEW_GROUP,
+                flags=_codes.CHOICE if use_local_synchronization else 0,
                 timeout_ms=millis(timeout),
-                body=_wire.pack_text(description) + _wire.pack_ints(list(ranks)),
+                body=_frames.pack_text(description) + _frames.pack_ints(list(ranks)),
                 patience=self._operations.patience(self._timeout_ms) + self._task.store_wait,
             )
         )
 
     def split(self, color: int, key: int = 0) -> Optional[ProcessGroup]:
         """Split the group as ``MPI_Comm_split`` does; None for a negative colour."""
-        return self._group_of(self._operations.call(_wire.SPLIT, peer=color, tag=key))
+        return self._group_of(self._operations.call(_codes.SPLIT, peer=color, tag=key))
 
     def shrink(self, excluded: Sequence[int]) -> ProcessGroup:
         """Make a group without some ranks: the one thing that a failed group can still do."""
         group = self._group_of(
-            self._operations.call(_wire.SHRINK, body=_wire.pack_ints(list(excluded)))
+            self._operations.call(_codes.SHRINK, body=_frames.pack_ints(list(excluded)))
         )
         assert group is not None
         return group
 
-    def _group_of(self, reply: _wire.Reply) -> Optional[ProcessGroup]:
+    def _group_of(self, reply: _frames.Reply) -> Optional[ProcessGroup]:
         return None if reply.ends_negative() else ProcessGroup(self._task, reply)
 
     def abort(self, reason: str) -> None:
         """End the group on every rank, whose operations then raise with this reason."""
-        self._operations.call(_wire.ABORT_GROUP, body=_wire.pack_text(reason))
+        self._operations.call(_codes.ABORT_GROUP, body=_frames.pack_text(reason))
 
     def extend_timeout(self, extra: Seconds) -> None:
         """Give the operations begun from now on, until the first is done, more time."""
         extra_ms = millis(extra)
         self._operations.extra_ms += extra_ms
-        self._operations.call(_wire.EXTEND_TIMEOUT, timeout_ms=extra_ms)
+        self._operations.call(_codes.EXTEND_TIMEOUT, timeout_ms=extra_ms)
 
     def close(self) -> None:
         """Leave the group. Waits for pending operations of this rank; again, it does nothing."""
         if not self._closed:
             self._closed = True
-            self._operations.call(_wire.CLOSE_GROUP)
+            self._operations.call(_codes.CLOSE_GROUP)
             self._operations.memory.close()
 
     # State
@@ -445,11 +448,11 @@ class ProcessGroup:
         """
         staged = self._operations.stage([], [Part(each, True, False) for each in arrays])
         self._operations.call(
-            _wire.CHECKPOINT,
-            flags=_wire.CHOICE if replicated else 0,
+            _codes.CHECKPOINT,
+            flags=_codes.CHOICE if replicated else 0,
             timeout_ms=millis(timeout) or self._timeout_ms,
             inputs=staged.inputs,
-            body=_wire.pack_text(name),
+            body=_frames.pack_text(name),
             patience=self._operations.patience(millis(timeout) or self._timeout_ms)
             + self._task.store_wait,
         )
@@ -461,10 +464,10 @@ class ProcessGroup:
         """Overwrite the arrays with what was kept last under this name; false if nothing was."""
         staged = self._operations.stage([Part(each, False, True) for each in arrays], [])
         reply = self._operations.call(
-            _wire.RESTORE,
+            _codes.RESTORE,
             timeout_ms=millis(timeout) or self._timeout_ms,
             outputs=staged.outputs,
-            body=_wire.pack_text(name),
+            body=_frames.pack_text(name),
             patience=self._operations.patience(millis(timeout) or self._timeout_ms)
             + self._task.store_wait,
         )

@@ -8,7 +8,7 @@ import time
 from datetime import timedelta
 from typing import List, Optional, Protocol, Tuple, Union
 
-from . import _wire
+from . import _codes, _connection
 from ._task import Task
 
 #: A duration: a timedelta, or a number of seconds.
@@ -87,7 +87,7 @@ class Work:
             return
         try:
             if not self._done:
-                self._ask(_wire.AWAIT_WORK, _left(end) if wait_ms else 0)
+                self._ask(_codes.AWAIT_WORK, _left(end) if wait_ms else 0)
         finally:
             self._lock.release()
 
@@ -99,7 +99,7 @@ class Work:
         if self._lock.acquire(blocking=False):
             try:
                 if not self._done:
-                    self._ask(_wire.TEST_WORK, 0)
+                    self._ask(_codes.TEST_WORK, 0)
             finally:
                 self._lock.release()
         return self._done
@@ -128,9 +128,9 @@ class Work:
                     code,
                     timeout_ms=left_ms,
                     body=struct.pack("<Q", self._ids[0]),
-                    patience=(wait_ms or self._wait_ms) / 1000.0 + _wire.MARGIN_SECONDS,
+                    patience=(wait_ms or self._wait_ms) / 1000.0 + _connection.MARGIN_SECONDS,
                 )
-                if reply.status == _wire.PENDING:
+                if reply.status == _codes.PENDING:
                     return
                 self._source = reply.next_int()
                 self._ids.pop(0)

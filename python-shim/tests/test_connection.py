@@ -4,10 +4,10 @@ import threading
 
 import pytest
 
-from spark_collectives import _wire, errors
+from spark_collectives import _codes, _connection, _frames, errors
 
 
-def reply(content, status=_wire.DONE):
+def reply(content, status=_codes.DONE):
     return struct.pack("<IB", 1 + len(content), status) + content
 
 
@@ -17,7 +17,7 @@ def pair():
     near, far = socket.socketpair()
     for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
         near.setsockopt(socket.SOL_SOCKET, option, struct.pack("ll", 0, 50_000))
-    connection = _wire.Connection.__new__(_wire.Connection)
+    connection = _connection.Connection.__new__(_connection.Connection)
     connection._start(near)
     yield connection, far
     connection.close("the test is over")
@@ -63,14 +63,14 @@ def test_a_request_is_laid_out_as_the_other_side_reads_it(pair):
 
 def test_an_error_is_raised_with_what_the_jvm_said(pair):
     connection, far = pair
-    content = b"".join(map(_wire.pack_text, ("timeout", "rank 3 is late", "stack\n")))
+    content = b"".join(map(_frames.pack_text, ("timeout", "rank 3 is late", "stack\n")))
     content += struct.pack("<iIii", -1, 2, 3, 5)
-    far.sendall(reply(content, _wire.FAILED) + reply(b""))
+    far.sendall(reply(content, _codes.FAILED) + reply(b""))
     with pytest.raises(errors.CollectiveTimeoutError, match="rank 3 is late") as raised:
         connection.take(10)
     assert raised.value.missing_ranks == (3, 5)
     assert raised.value.remote_traceback == "stack\n"
-    assert connection.take(10).status == _wire.DONE
+    assert connection.take(10).status == _codes.DONE
 
 
 def test_a_jvm_that_stands_still_is_not_waited_for(pair):
@@ -83,7 +83,7 @@ def test_a_jvm_that_stands_still_is_not_waited_for(pair):
 
 def test_a_jvm_that_takes_nothing_in_is_not_waited_for(pair, monkeypatch):
     connection, _ = pair
-    monkeypatch.setattr(_wire, "MARGIN_SECONDS", 0.1)
+    monkeypatch.setattr(_connection, "MARGIN_SECONDS", 0.1)
     with pytest.raises(errors.BridgeError, match="has taken nothing"):
         connection.post(1, body=bytes(10 << 20))
 
@@ -114,6 +114,6 @@ def test_the_end_of_the_jvm_ends_a_wait(pair):
 def test_a_request_that_the_jvm_would_not_take_is_refused_and_the_connection_goes_on(pair):
     connection, far = pair
     with pytest.raises(ValueError, match="at the most"):
-        connection.post(128, body=bytes(_wire.MOST_FRAME_BYTES))
+        connection.post(128, body=bytes(_frames.MOST_FRAME_BYTES))
     far.sendall(reply(b""))
-    assert connection.call(1).status == _wire.DONE
+    assert connection.call(1).status == _codes.DONE

@@ -1,8 +1,4 @@
-"""The connection between a thread of this process and the JVM of its executor.
-
-The layout of requests and replies is described in the Java package
-``org.sparkcollectives.spark.python``.
-"""
+"""The connection between a thread of this process and the JVM of its executor."""
 
 from __future__ import annotations
 
@@ -13,76 +9,9 @@ import os
 import socket
 import struct
 import time
-from typing import List, Optional, Sequence, Tuple
+from typing import Optional, Sequence
 
-from . import errors
-
-HEAD = struct.Struct("<IBBBxiiiqdHH")
-TENSOR = struct.Struct("<IB3xQQ")
-HEAD_BYTES = HEAD.size - 4
-
-DONE = 0
-FAILED = 1
-PENDING = 2
-
-ASYNCHRONOUS = 1
-CHOICE = 2
-
-BROADCAST = 0
-ALL_REDUCE = 1
-ALL_REDUCE_COALESCED = 2
-REDUCE = 3
-ALL_GATHER = 4
-ALL_GATHER_INTO = 5
-GATHER = 7
-SCATTER = 8
-REDUCE_SCATTER = 9
-ALL_TO_ALL_INTO = 10
-ALL_TO_ALL = 11
-SEND = 12
-RECV = 13
-RECV_ANY = 14
-BARRIER = 15
-REDUCE_SCATTER_INTO = 16
-COALESCED = 17
-
-GOODBYE = 64
-JOIN = 65
-NEW_GROUP = 66
-SPLIT = 67
-SHRINK = 68
-CLOSE_GROUP = 69
-ABORT_GROUP = 70
-EXTEND_TIMEOUT = 71
-MONITORED_BARRIER = 72
-CHECKPOINT = 73
-RESTORE = 74
-
-ALLOCATE = 80
-WRITE = 81
-READ = 82
-
-AWAIT_WORK = 90
-TEST_WORK = 91
-
-STORE_SET = 128
-STORE_GET = 129
-STORE_COMPARE_SET = 130
-STORE_ADD = 131
-STORE_APPEND = 132
-STORE_WAIT = 133
-STORE_CHECK = 134
-STORE_DELETE = 135
-STORE_NUM_KEYS = 136
-STORE_MULTI_GET = 137
-STORE_MULTI_SET = 138
-STORE_LIST_KEYS = 139
-STORE_QUEUE_PUSH = 140
-STORE_QUEUE_POP = 141
-STORE_QUEUE_LENGTH = 142
-
-CALLS = 0
-LIFE = 1
+from . import _codes, _frames, errors
 
 _MAGIC = 0x53435059
 _VERSION = 1
@@ -90,9 +19,6 @@ _NONCE_BYTES = 16
 _PROOF_BYTES = 32
 _HELLO = struct.Struct("<IHBxqi16s")
 _CHALLENGE = struct.Struct("<IHBx16s")
-
-#: The longest request that the JVM takes.
-MOST_FRAME_BYTES = (128 << 20) + (1 << 20)
 
 _KEPT_BYTES = 16 * 1024
 
@@ -102,101 +28,12 @@ _LOOK_SECONDS = 1
 #: How much later than the JVM this side gives up.
 MARGIN_SECONDS = 30.0
 
-#: A tensor as requests have it: segment, type, offset, count.
-Place = Tuple[int, int, int, int]
-
-
-def pack_bytes(value: bytes) -> bytes:
-    """A byte string as requests have it."""
-    return struct.pack("<I", len(value)) + value
-
-
-def pack_text(value: str) -> bytes:
-    """A text as requests have it."""
-    return pack_bytes(value.encode("utf-8"))
-
-
-def pack_texts(values: Sequence[str]) -> bytes:
-    """Several texts as requests have them."""
-    return struct.pack("<I", len(values)) + b"".join(map(pack_text, values))
-
-
-def pack_ints(values: Sequence[int]) -> bytes:
-    """Several 32-bit numbers as requests have them."""
-    return struct.pack(f"<I{len(values)}i", len(values), *values)
-
-
-def pack_longs(values: Sequence[int]) -> bytes:
-    """Several 64-bit numbers as requests have them."""
-    return struct.pack(f"<I{len(values)}q", len(values), *values)
-
-
-class Reply:
-    """What the JVM answered, read from front to back."""
-
-    __slots__ = ("_at", "_bytes", "status")
-
-    def __init__(self, status: int, content: bytes) -> None:
-        self.status = status
-        self._bytes = content
-        self._at = 0
-
-    def _next(self, form: str, size: int) -> int:
-        (value,) = struct.unpack_from(form, self._bytes, self._at)
-        self._at += size
-        return int(value)
-
-    def rest(self) -> bytes:
-        """Whatever has not been read."""
-        return self._bytes[self._at :]
-
-    def next_byte(self) -> int:
-        """The next byte."""
-        return self._next("<B", 1)
-
-    def next_int(self) -> int:
-        """The next 32-bit number."""
-        return self._next("<i", 4)
-
-    def next_long(self) -> int:
-        """The next 64-bit number."""
-        return self._next("<q", 8)
-
-    def next_bytes(self) -> bytes:
-        """The next byte string."""
-        length = self._next("<I", 4)
-        value = self._bytes[self._at : self._at + length]
-        self._at += length
-        return value
-
-    def next_text(self) -> str:
-        """The next text."""
-        return self.next_bytes().decode("utf-8")
-
-    def next_texts(self) -> List[str]:
-        """The next list of texts."""
-        return [self.next_text() for _ in range(self.next_int())]
-
-    def next_ints(self) -> List[int]:
-        """The next list of 32-bit numbers."""
-        return [self.next_int() for _ in range(self.next_int())]
-
-    def ends_negative(self) -> bool:
-        """Whether the next number is negative, which then is all there is."""
-        return self._bytes[self._at + 3] >= 128
-
-    def error(self) -> Exception:
-        """The error that this reply is."""
-        return errors.of_reply(
-            self.next_text(), self.next_text(), self.next_text(), self.next_int(), self.next_ints()
-        )
-
 
 class Connection:
     """A connection that has proven itself. Used by one thread."""
 
     def __init__(
-        self, host: str, port: int, secret: bytes, attempt: int, purpose: int = CALLS
+        self, host: str, port: int, secret: bytes, attempt: int, purpose: int = _codes.CALLS
     ) -> None:
         try:
             connected = socket.create_connection((host, port), timeout=10.0)
@@ -270,11 +107,11 @@ class Connection:
         tag: int = 0,
         timeout_ms: int = 0,
         factor: float = 1.0,
-        outputs: Sequence[Place] = (),
-        inputs: Sequence[Place] = (),
+        outputs: Sequence[_frames.Place] = (),
+        inputs: Sequence[_frames.Place] = (),
         body: bytes = b"",
         patience: float = MARGIN_SECONDS,
-    ) -> Reply:
+    ) -> _frames.Reply:
         """Have the JVM do something, and wait for its reply.
 
         ``patience``: how many seconds a JVM that stands still is waited for.
@@ -305,8 +142,8 @@ class Connection:
         tag: int = 0,
         timeout_ms: int = 0,
         factor: float = 1.0,
-        outputs: Sequence[Place] = (),
-        inputs: Sequence[Place] = (),
+        outputs: Sequence[_frames.Place] = (),
+        inputs: Sequence[_frames.Place] = (),
         body: bytes = b"",
     ) -> None:
         """Have the JVM do something, after what it was asked for before."""
@@ -314,12 +151,12 @@ class Connection:
             raise errors.BridgeError(self._broken)
         places = b""
         for place in outputs:
-            places += TENSOR.pack(*place)
+            places += _frames.TENSOR.pack(*place)
         for place in inputs:
-            places += TENSOR.pack(*place)
+            places += _frames.TENSOR.pack(*place)
         frame = (
-            HEAD.pack(
-                HEAD_BYTES + len(places) + len(body),
+            _frames.HEAD.pack(
+                _frames.HEAD_BYTES + len(places) + len(body),
                 code,
                 flags,
                 reduction,
@@ -334,10 +171,10 @@ class Connection:
             + places
             + body
         )
-        if len(frame) - 4 > MOST_FRAME_BYTES:
+        if len(frame) - 4 > _frames.MOST_FRAME_BYTES:
             raise ValueError(
-                f"The request has {len(frame):,} bytes, and {MOST_FRAME_BYTES:,} are possible at "
-                "the most: keep large values in tensors or files, not in the store"
+                f"The request has {len(frame):,} bytes, and {_frames.MOST_FRAME_BYTES:,} are "
+                "possible at the most: keep large values in tensors or files, not in the store"
             )
         try:
             self._send(frame)
@@ -365,14 +202,14 @@ class Connection:
                         "stands still"
                     ) from None
 
-    def take(self, patience: float) -> Reply:
+    def take(self, patience: float) -> _frames.Reply:
         """Wait for the next reply; replies come in the order of the posts."""
         reply = self.skip(patience)
-        if reply.status == FAILED:
+        if reply.status == _codes.FAILED:
             raise reply.error()
         return reply
 
-    def skip(self, patience: float) -> Reply:
+    def skip(self, patience: float) -> _frames.Reply:
         """Wait for the next reply, and take it as it is, though it be an error."""
         if self._broken is not None:
             raise errors.BridgeError(self._broken)
@@ -387,13 +224,13 @@ class Connection:
             self._break("A call of this thread was interrupted")
             raise
 
-    def _receive(self, patience: float) -> Reply:
+    def _receive(self, patience: float) -> _frames.Reply:
         self._fill(4, patience)
         length = 4 + int.from_bytes(self._buffer[:4], "little")
         if length > len(self._buffer):
             self._buffer.extend(bytes(length - len(self._buffer)))
         self._fill(length, patience)
-        reply = Reply(self._buffer[4], bytes(self._buffer[5:length]))
+        reply = _frames.Reply(self._buffer[4], bytes(self._buffer[5:length]))
         # What has come already of the replies behind it.
         rest = self._have - length
         self._buffer[:rest] = self._buffer[length : self._have]
@@ -443,7 +280,7 @@ class Connection:
         """Say on a connection of life that this process is done with its groups."""
         # Without a JVM there is no need for good manners.
         with contextlib.suppress(OSError):
-            self._socket.sendall(bytes((GOODBYE,)))
+            self._socket.sendall(bytes((_codes.GOODBYE,)))
 
     def __del__(self) -> None:
         # Of a thread that has ended.
