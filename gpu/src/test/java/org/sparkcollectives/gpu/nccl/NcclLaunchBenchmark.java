@@ -3,6 +3,7 @@ package org.sparkcollectives.gpu.nccl;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.GroupOptions;
@@ -11,11 +12,15 @@ import org.sparkcollectives.ProcessGroups;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Work;
 import org.sparkcollectives.gpu.DeviceTensor;
+import org.sparkcollectives.gpu.GpuConfiguration;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.cuda.CudaStream;
 import org.sparkcollectives.store.HashStore;
 
-/** The time that a call takes until it returns: of ours, and of bare {@code ncclAllReduce}. */
+/**
+ * The time that a call takes until it returns: of bare {@code ncclAllReduce}, and of ours over a
+ * communicator that blocks, and over one that does not, in rounds that take turns.
+ */
 public final class NcclLaunchBenchmark {
 
   private static final int FLOAT32 = 7;
@@ -24,71 +29,101 @@ public final class NcclLaunchBenchmark {
 
   private final CudaDevice device;
   private final CudaStream stream;
+  private final int warmUp;
   private final int rounds;
 
   /** On a GPU; {@code quick} only sees that it runs. */
   public NcclLaunchBenchmark(CudaDevice device, CudaStream stream, boolean quick) {
     this.device = device;
     this.stream = stream;
+    this.warmUp = quick ? 1 : 500;
     this.rounds = quick ? 3 : 500;
   }
 
-  /** Measures both. */
+  /** What is measured: a call, and what waits until all that was begun is done. */
+  private record Contender(Runnable call, Runnable finish, double[] seconds) {}
+
+  /** Measures all. */
   public void run() {
     DeviceTensor tensor = DeviceTensor.allocate(device, DType.FLOAT32, 1024);
-    double bare = bare(tensor);
-    double ours = ours(tensor);
-    tensor.free();
+    long previous = device.enter();
+    Nccl nccl = NativeNccl.load("");
+    long communicator = communicator(nccl);
+    try (HashStore store = new HashStore();
+        ProcessGroup blocking = group(store, true);
+        ProcessGroup other = group(store, false)) {
+      Contender bare =
+          contender(
+              () ->
+                  check(
+                      nccl,
+                      nccl.allReduce(
+                          tensor.address(),
+                          tensor.address(),
+                          tensor.count(),
+                          FLOAT32,
+                          SUM,
+                          communicator,
+                          stream.handle())),
+              stream::synchronize);
+      Contender ours = ours(blocking, tensor);
+      Contender notBlocking = ours(other, tensor);
+      measure(List.of(bare, ours, notBlocking));
+      System.out.printf(
+          Locale.ROOT, "%nCall of an all-reduce of 4 KiB, one rank, until it returns%n%n");
+      print("ncclAllReduce", bare, bare);
+      print("ours, blocking=true", ours, bare);
+      print("ours, blocking=false", notBlocking, bare);
+    } finally {
+      check(nccl, nccl.commDestroy(communicator));
+      device.leave(previous);
+      tensor.free();
+    }
+  }
+
+  private Contender contender(Runnable call, Runnable finish) {
+    return new Contender(call, finish, new double[rounds]);
+  }
+
+  private Contender ours(ProcessGroup group, DeviceTensor tensor) {
+    Work[] last = new Work[1];
+    return contender(() -> last[0] = group.allReduce(tensor, ReduceOp.SUM), () -> last[0].await());
+  }
+
+  /** Mean times of a round's calls; what is begun in one is done before the next. */
+  private void measure(List<Contender> contenders) {
+    for (int round = -warmUp; round < rounds; round++) {
+      for (Contender each : contenders) {
+        long begin = System.nanoTime();
+        for (int i = 0; i < CALLS; i++) {
+          each.call.run();
+        }
+        double seconds = (System.nanoTime() - begin) / 1e9 / CALLS;
+        each.finish.run();
+        if (round >= 0) {
+          each.seconds[round] = seconds;
+        }
+      }
+    }
+    contenders.forEach(each -> Arrays.sort(each.seconds));
+  }
+
+  private static void print(String name, Contender contender, Contender bare) {
+    double median = contender.seconds[contender.seconds.length / 2];
     System.out.printf(
         Locale.ROOT,
-        "%nCall of an all-reduce of 4 KiB, one rank: ncclAllReduce %.2f us, ours %.2f us, %.2f us"
-            + " more%n",
-        bare * 1e6,
-        ours * 1e6,
-        (ours - bare) * 1e6);
+        "%-22s %8.2f us   %8.2f us more%n",
+        name,
+        median * 1e6,
+        (median - bare.seconds[bare.seconds.length / 2]) * 1e6);
   }
 
-  /** The median of the rounds' mean times in seconds; what is begun in one is done after it. */
-  private double seconds(Runnable call, Runnable finish) {
-    double[] seconds = new double[rounds];
-    for (int round = 0; round < rounds; round++) {
-      long begin = System.nanoTime();
-      for (int i = 0; i < CALLS; i++) {
-        call.run();
-      }
-      seconds[round] = (System.nanoTime() - begin) / 1e9 / CALLS;
-      finish.run();
-    }
-    Arrays.sort(seconds);
-    return seconds[rounds / 2];
-  }
-
-  private double bare(DeviceTensor tensor) {
-    Nccl nccl = NativeNccl.load("");
-    long previous = device.enter();
+  private static long communicator(Nccl nccl) {
     byte[] id = new byte[Nccl.UNIQUE_ID_BYTES];
     ByteBuffer slot = ByteBuffer.allocateDirect(Long.BYTES).order(ByteOrder.nativeOrder());
     check(nccl, nccl.uniqueId(id));
     check(nccl, nccl.commInit(slot, 1, 0, id, new NcclSettings(true, false).encode()));
-    long communicator = slot.getLong(0);
-    try {
-      return seconds(
-          () ->
-              check(
-                  nccl,
-                  nccl.allReduce(
-                      tensor.address(),
-                      tensor.address(),
-                      tensor.count(),
-                      FLOAT32,
-                      SUM,
-                      communicator,
-                      stream.handle())),
-          stream::synchronize);
-    } finally {
-      check(nccl, nccl.commDestroy(communicator));
-      device.leave(previous);
-    }
+    return slot.getLong(0);
   }
 
   private static void check(Nccl nccl, int result) {
@@ -97,12 +132,17 @@ public final class NcclLaunchBenchmark {
     }
   }
 
-  private double ours(DeviceTensor tensor) {
-    GroupOptions options = GroupOptions.defaults().withBackend("cpu:netty,cuda:nccl");
-    try (HashStore store = new HashStore();
-        ProcessGroup world = ProcessGroups.create(store, 0, 1, options)) {
-      Work[] last = new Work[1];
-      return seconds(() -> last[0] = world.allReduce(tensor, ReduceOp.SUM), () -> last[0].await());
+  private static ProcessGroup group(HashStore store, boolean blocking) {
+    String key = GpuConfiguration.BLOCKING.key();
+    System.setProperty(key, String.valueOf(blocking));
+    try {
+      return ProcessGroups.create(
+          store.withPrefix("blocking=" + blocking),
+          0,
+          1,
+          GroupOptions.defaults().withBackend("cpu:netty,cuda:nccl"));
+    } finally {
+      System.clearProperty(key);
     }
   }
 }
