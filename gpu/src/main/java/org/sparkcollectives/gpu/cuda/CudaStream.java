@@ -16,13 +16,16 @@ public final class CudaStream implements DeviceStream, AutoCloseable {
 
   private final CudaDevice device;
   private final long handle;
-  private final boolean owned;
+
+  /** Null if another library owns it. */
+  private final StreamKey own;
+
   private boolean closed;
 
-  private CudaStream(CudaDevice device, long handle, boolean owned) {
+  private CudaStream(CudaDevice device, long handle, StreamKey own) {
     this.device = device;
     this.handle = handle;
-    this.owned = owned;
+    this.own = own;
   }
 
   /** A new stream that does not wait for the default one. To be closed. */
@@ -30,8 +33,10 @@ public final class CudaStream implements DeviceStream, AutoCloseable {
     long previous = device.enter();
     try {
       int[] priorities = device.cuda().streamPriorities();
-      return new CudaStream(
-          device, device.cuda().createStream(priorities[highPriority ? 1 : 0]), true);
+      StreamKey key = StreamKey.own();
+      long handle = device.cuda().createStream(priorities[highPriority ? 1 : 0]);
+      device.context().allocator().opened(key);
+      return new CudaStream(device, handle, key);
     } finally {
       device.leave(previous);
     }
@@ -39,7 +44,7 @@ public final class CudaStream implements DeviceStream, AutoCloseable {
 
   /** The default stream of a device. */
   public static CudaStream defaultOf(CudaDevice device) {
-    return new CudaStream(device, Cuda.DEFAULT_STREAM, false);
+    return new CudaStream(device, Cuda.DEFAULT_STREAM, null);
   }
 
   /**
@@ -48,7 +53,7 @@ public final class CudaStream implements DeviceStream, AutoCloseable {
    * @param handle the {@code CUstream} or {@code cudaStream_t}, such as torch's {@code cuda_stream}
    */
   public static CudaStream foreign(CudaDevice device, long handle) {
-    return new CudaStream(device, handle, false);
+    return new CudaStream(device, handle, null);
   }
 
   /** The calling thread's current stream on a device. */
@@ -88,6 +93,16 @@ public final class CudaStream implements DeviceStream, AutoCloseable {
     return handle;
   }
 
+  /** To which memory belongs that is allocated in it. The device is that of the thread. */
+  StreamKey key() {
+    if (own != null) {
+      return own;
+    }
+    return handle == Cuda.DEFAULT_STREAM
+        ? StreamKey.DEFAULT
+        : StreamKey.foreign(device.cuda(), handle);
+  }
+
   /** Blocks until all is done that was put into the stream. */
   public void synchronize() {
     long previous = device.enter();
@@ -102,11 +117,12 @@ public final class CudaStream implements DeviceStream, AutoCloseable {
   @Override
   public void close() {
     synchronized (this) {
-      if (closed || !owned) {
+      if (closed || own == null) {
         return;
       }
       closed = true;
     }
+    device.context().allocator().closed(own);
     long previous = device.enter();
     try {
       device.cuda().destroyStream(handle);
