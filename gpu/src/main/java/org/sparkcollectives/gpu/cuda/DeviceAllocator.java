@@ -6,8 +6,6 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.sparkcollectives.Device;
 
 /**
@@ -31,8 +29,6 @@ import org.sparkcollectives.Device;
  * {@code cuMemAlloc} are, and NCCL wants both, for ranks in one process and in several.
  */
 final class DeviceAllocator {
-
-  private static final Logger LOG = LoggerFactory.getLogger(DeviceAllocator.class);
 
   private static final long SMALL_STEP = 512;
   private static final long LARGEST_SMALL = 1 << 20;
@@ -252,9 +248,9 @@ final class DeviceAllocator {
     long previous = context.enter();
     try {
       // cuMemFree may wait for the GPU, but is not said to do so always.
-      tolerant(context.cuda()::synchronizeContext);
+      context.attempt(context.cuda()::synchronizeContext);
       for (DeviceBlock each : blocks) {
-        tolerant(() -> free(each));
+        context.attempt(() -> free(each));
       }
     } finally {
       context.leave(previous);
@@ -265,15 +261,6 @@ final class DeviceAllocator {
     // Another library may have reset the GPU: another block is then where it was, or none.
     if (context.cuda().allocationId(block.address()) == block.id()) {
       context.cuda().free(block.address());
-    }
-  }
-
-  /** Where a context has failed it refuses all calls, and what it had goes with it. */
-  private void tolerant(Runnable call) {
-    try {
-      call.run();
-    } catch (CudaException e) {
-      LOG.debug("Idle memory of {}: {}", Device.cuda(context.ordinal()), e.toString());
     }
   }
 }

@@ -56,9 +56,10 @@ final class GarbageWatch {
     Watched made = new Watched(object, rest);
     watched.add(made);
     if (thread == null) {
-      thread = new Thread(this::run, threadName);
-      thread.setDaemon(true);
-      thread.start();
+      Thread starting = new Thread(this::run, threadName);
+      starting.setDaemon(true);
+      starting.start();
+      thread = starting;
     }
     return made;
   }

@@ -98,6 +98,6 @@ public final class PinnedPool {
       idle.clear();
       idleBytes = 0;
     }
-    all.forEach(PinnedBuffer::close);
+    all.forEach(each -> context.attempt(each::close));
   }
 }

@@ -126,6 +126,15 @@ final class PrimaryContext {
     }
   }
 
+  /** Lets go of something: a context that has failed refuses that too, and it goes with it. */
+  void attempt(Runnable call) {
+    try {
+      call.run();
+    } catch (CudaException e) {
+      LOG.debug("What was kept on {}: {}", Device.cuda(key.ordinal), e.toString());
+    }
+  }
+
   Cuda cuda() {
     return key.cuda;
   }

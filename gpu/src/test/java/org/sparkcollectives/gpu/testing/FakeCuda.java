@@ -9,12 +9,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import org.sparkcollectives.gpu.cuda.Cuda;
 import org.sparkcollectives.gpu.cuda.CudaException;
@@ -42,7 +40,7 @@ public final class FakeCuda implements Cuda {
   private final ThreadLocal<Long> current = ThreadLocal.withInitial(() -> 0L);
 
   private final FakeMemory memory = new FakeMemory();
-  private final Map<Long, Stream> streams = new ConcurrentHashMap<>();
+  private final Map<Long, FakeStream> streams = new ConcurrentHashMap<>();
   private final Map<Long, Event> events = new ConcurrentHashMap<>();
   private final Set<Long> hostMemory = ConcurrentHashMap.newKeySet();
   private final Map<Integer, AtomicLong> contexts = new ConcurrentHashMap<>();
@@ -62,45 +60,6 @@ public final class FakeCuda implements Cuda {
   /** What went wrong in streams, where the driver would have failed for good. */
   private final List<String> errors = new CopyOnWriteArrayList<>();
 
-  private final class Stream implements AutoCloseable {
-    private final BlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
-    private volatile CountDownLatch gate = new CountDownLatch(0);
-    private final int device;
-    private final long id = handles.addAndGet(16);
-    private final CompletableFuture<Void> over = new CompletableFuture<>();
-    private volatile boolean closed;
-
-    Stream(int device, String name) {
-      this.device = device;
-      Thread thread = new Thread(this::run, name);
-      thread.setDaemon(true);
-      thread.start();
-    }
-
-    private void run() {
-      try {
-        while (!closed || !tasks.isEmpty()) {
-          Runnable task = tasks.take();
-          gate.await();
-          try {
-            task.run();
-          } catch (RuntimeException | AssertionError e) {
-            errors.add(e.toString());
-          }
-        }
-      } catch (InterruptedException e) {
-        throw new AssertionError(e);
-      } finally {
-        over.complete(null);
-      }
-    }
-
-    @Override
-    public void close() {
-      tasks.add(() -> closed = true);
-    }
-  }
-
   private int device() {
     long context = current.get();
     if (context == 0) {
@@ -112,13 +71,13 @@ public final class FakeCuda implements Cuda {
     return (int) context - 1;
   }
 
-  private Stream stream(long handle) {
+  private FakeStream stream(long handle) {
     int device = device();
     if (handle == DEFAULT_STREAM) {
       return streams.computeIfAbsent(
-          -1L - device, none -> new Stream(device, "fake-default-stream-" + device));
+          -1L - device, none -> new FakeStream(device, "fake-default-stream-" + device, errors));
     }
-    Stream stream = streams.get(handle);
+    FakeStream stream = streams.get(handle);
     if (stream == null) {
       throw new CudaException("a call with stream " + handle, INVALID_HANDLE, "no such stream");
     }
@@ -136,7 +95,7 @@ public final class FakeCuda implements Cuda {
 
   /** Puts anything into a stream. */
   public void enqueue(long stream, Runnable task) {
-    stream(stream).tasks.add(task);
+    stream(stream).enqueue(task);
   }
 
   /** The bytes of a device's memory. */
@@ -191,7 +150,7 @@ public final class FakeCuda implements Cuda {
 
   /** Ends the threads of the default streams. */
   public void close() {
-    streams.values().forEach(Stream::close);
+    streams.values().forEach(FakeStream::close);
   }
 
   /** Waits until all is let go of: the last tensor that is freed leaves that to a thread. */
@@ -269,12 +228,9 @@ public final class FakeCuda implements Cuda {
   public void synchronizeContext() {
     int device = device();
     List<CompletableFuture<?>> ends = new ArrayList<>();
-    for (Stream each : streams.values()) {
-      if (each.device == device) {
-        CompletableFuture<Void> end = new CompletableFuture<>();
-        each.tasks.add(() -> end.complete(null));
-        // It may be let go of meanwhile.
-        ends.add(CompletableFuture.anyOf(end, each.over));
+    for (FakeStream each : streams.values()) {
+      if (each.device() == device) {
+        ends.add(each.whenIdle());
       }
     }
     ends.forEach(CompletableFuture::join);
@@ -282,7 +238,7 @@ public final class FakeCuda implements Cuda {
 
   @Override
   public OptionalLong streamId(long stream) {
-    return oldDriver ? OptionalLong.empty() : OptionalLong.of(stream(stream).id);
+    return oldDriver ? OptionalLong.empty() : OptionalLong.of(stream(stream).id());
   }
 
   @Override
@@ -296,7 +252,7 @@ public final class FakeCuda implements Cuda {
     int device = device();
     long handle = nextStream == 0 ? handles.addAndGet(16) : nextStream;
     nextStream = 0;
-    streams.put(handle, new Stream(device, "fake-stream-" + device + "-" + handle));
+    streams.put(handle, new FakeStream(device, "fake-stream-" + device + "-" + handle, errors));
     return handle;
   }
 
@@ -308,9 +264,7 @@ public final class FakeCuda implements Cuda {
 
   @Override
   public void synchronizeStream(long stream) {
-    CompletableFuture<Void> done = new CompletableFuture<>();
-    enqueue(stream, () -> done.complete(null));
-    done.join();
+    stream(stream).whenIdle().join();
   }
 
   @Override
