@@ -133,8 +133,8 @@ public final class CudaDevice implements AutoCloseable {
 
   /**
    * Lets go of the device; idempotent. Others of the process may go on with it, and its tensors
-   * stay as they are. The last one on a device without tensors frees what was kept, and blocks
-   * until the device has done all that is in its streams.
+   * stay as they are. The last one on a device without tensors has freed what was kept, and so
+   * blocks until the device has done all that is in its streams, but for 5 s at the most.
    */
   @Override
   public void close() {

@@ -33,10 +33,8 @@ public final class CudaStream implements DeviceStream, AutoCloseable {
     long previous = device.enter();
     try {
       int[] priorities = device.cuda().streamPriorities();
-      StreamKey key = StreamKey.own();
       long handle = device.cuda().createStream(priorities[highPriority ? 1 : 0]);
-      device.context().allocator().opened(key);
-      return new CudaStream(device, handle, key);
+      return new CudaStream(device, handle, StreamKey.own());
     } finally {
       device.leave(previous);
     }
@@ -122,7 +120,6 @@ public final class CudaStream implements DeviceStream, AutoCloseable {
       }
       closed = true;
     }
-    device.context().allocator().closed(own);
     long previous = device.enter();
     try {
       device.cuda().destroyStream(handle);

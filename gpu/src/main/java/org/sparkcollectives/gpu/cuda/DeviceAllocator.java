@@ -1,8 +1,6 @@
 package org.sparkcollectives.gpu.cuda;
 
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -17,12 +15,12 @@ import org.sparkcollectives.Device;
  * this rank does next. A block belongs to the stream that was the current one when it was
  * allocated. Whoever has it next puts work into that stream behind what is there already, so
  * neither giving back nor taking asks the GPU. Who uses memory in another stream has to keep it
- * until that is done. Blocks that no stream keeps safe are not used again: those of a stream that
- * is gone, and those that the GPU may still use after a failure. They, and all others that are
+ * until that is done. Nobody gets the blocks of a stream that is gone, because no other stream is
+ * taken for it, nor those that the GPU may still use after a failure. They, and all others that are
  * idle, go back to the driver when it has no more, and then, and only then, is the GPU waited for.
  *
  * <p>Unlike there a block is never cut: sizes are rounded so that those of about one size share
- * blocks, and {@code cuMemAlloc} itself puts small ones together.
+ * blocks, and how small ones lie together is left to the driver.
  *
  * <p>Not {@code cuMemAllocAsync}, although it does much of this: access of another GPU to its
  * memory has to be set pool by pool, its addresses cannot be handed to other processes as those of
@@ -39,7 +37,6 @@ final class DeviceAllocator {
 
   private final PrimaryContext context;
   private final IdleBlocks idle = new IdleBlocks();
-  private final Set<StreamKey> openStreams = new HashSet<>();
   private long allocated;
 
   /** How often a block was given back. */
@@ -122,9 +119,9 @@ final class DeviceAllocator {
    * for it to come. As the JVM does when it has no more memory for direct buffers.
    */
   private DeviceBlock afterGarbage(long size, StreamKey stream) {
-    long deadline = System.nanoTime() + GARBAGE_NANOS;
     long seen = returns();
     System.gc();
+    long deadline = System.nanoTime() + GARBAGE_NANOS;
     DeviceBlock block = null;
     while (block == null && awaitReturn(seen, deadline)) {
       seen = returns();
@@ -183,7 +180,7 @@ final class DeviceAllocator {
   void giveBack(DeviceBlock block, boolean safe) {
     synchronized (this) {
       allocated -= block.bytes();
-      if (safe && isOpen(block.stream())) {
+      if (safe && block.stream().isKnown()) {
         idle.add(block);
       } else {
         idle.addStranded(block);
@@ -192,25 +189,6 @@ final class DeviceAllocator {
       notifyAll();
     }
     context.releaseInBackground();
-  }
-
-  private boolean isOpen(StreamKey stream) {
-    return switch (stream.kind()) {
-      case DEFAULT, FOREIGN -> true;
-      case OWN -> openStreams.contains(stream);
-      case UNKNOWN -> false;
-    };
-  }
-
-  /** A stream was made here. */
-  synchronized void opened(StreamKey stream) {
-    openStreams.add(stream);
-  }
-
-  /** A stream that was made here is about to be let go of. */
-  synchronized void closed(StreamKey stream) {
-    openStreams.remove(stream);
-    idle.strand(stream);
   }
 
   /** What is in use, rounded up to what the driver was asked for. */

@@ -39,6 +39,9 @@ final class IdleBlocks {
     if (best.getValue().isEmpty()) {
       sizes.remove(best.getKey());
     }
+    if (sizes.isEmpty()) {
+      reusable.remove(stream);
+    }
     bytes -= block.bytes();
     return block;
   }
@@ -56,14 +59,6 @@ final class IdleBlocks {
   void addStranded(DeviceBlock block) {
     stranded.add(block);
     bytes += block.bytes();
-  }
-
-  /** The stream is gone: what belongs to it comes after nothing any more. */
-  void strand(StreamKey stream) {
-    NavigableMap<Long, Deque<DeviceBlock>> sizes = reusable.remove(stream);
-    if (sizes != null) {
-      sizes.values().forEach(stranded::addAll);
-    }
   }
 
   /** Takes out all of it. */

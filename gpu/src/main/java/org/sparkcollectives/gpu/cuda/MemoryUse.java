@@ -11,6 +11,8 @@ public final class MemoryUse implements AutoCloseable {
 
   private final List<DeviceMemory.Allocation> used = new ArrayList<>();
 
+  private MemoryUse() {}
+
   /**
    * Begins.
    *

@@ -87,7 +87,7 @@ public final class PinnedPool {
    * view of it is reachable.
    */
   public void abandon(PinnedBuffer buffer) {
-    buffer.closeWhenUnreachable(GARBAGE, context::release);
+    buffer.closeWhenUnreachable(GARBAGE, context::releaseInBackground);
   }
 
   /** Frees all that are not in use. */

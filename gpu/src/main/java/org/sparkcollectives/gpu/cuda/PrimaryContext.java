@@ -15,6 +15,7 @@ import org.sparkcollectives.Device;
 final class PrimaryContext {
 
   private static final Logger LOG = LoggerFactory.getLogger(PrimaryContext.class);
+  private static final long PATIENCE_MILLIS = 5_000;
   private static final ConcurrentMap<Key, PrimaryContext> ALL = new ConcurrentHashMap<>();
 
   private final Key key;
@@ -63,20 +64,42 @@ final class PrimaryContext {
     }
   }
 
-  /** Lets go of it. The last one blocks until the GPU has done what uses idle memory. */
+  /**
+   * Lets go of it. The last one blocks until the GPU has done what uses idle memory, but for some
+   * seconds at the most: a GPU that hangs keeps the thread that frees it, and not the caller.
+   */
   void release() {
-    if (isLast()) {
-      end();
+    Thread end = endIfLast();
+    try {
+      if (end != null && !hasEnded(end)) {
+        LOG.warn(
+            "{} was closed and has work that does not end: what is kept on it is freed when it does",
+            Device.cuda(key.ordinal));
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 
-  /** Lets go of it and does not block: for the last one a thread of its own waits for the GPU. */
+  private static boolean hasEnded(Thread end) throws InterruptedException {
+    end.join(PATIENCE_MILLIS);
+    return !end.isAlive();
+  }
+
+  /** Lets go of it and does not block. */
   void releaseInBackground() {
-    if (isLast()) {
-      Thread thread = new Thread(this::endQuietly, "collectives-gpu-" + key.ordinal + "-end");
-      thread.setDaemon(true);
-      thread.start();
+    endIfLast();
+  }
+
+  /** The thread that ends it; null if it has other holders. */
+  private Thread endIfLast() {
+    if (!isLast()) {
+      return null;
     }
+    Thread thread = new Thread(this::endQuietly, "collectives-gpu-" + key.ordinal + "-end");
+    thread.setDaemon(true);
+    thread.start();
+    return thread;
   }
 
   private synchronized boolean isLast() {

@@ -25,6 +25,11 @@ record StreamKey(Kind kind, long number) {
 
   private static final AtomicLong OWN_STREAMS = new AtomicLong();
 
+  /** Whether it tells its stream from all others, also those to come. */
+  boolean isKnown() {
+    return kind != Kind.UNKNOWN;
+  }
+
   /** Of a stream that is made now. */
   static StreamKey own() {
     return new StreamKey(Kind.OWN, OWN_STREAMS.getAndIncrement());

@@ -180,8 +180,8 @@ final class NcclOperation implements BackendOperation {
         }
       } finally {
         device.leave(previous);
+        ended(State.DROPPED);
       }
-      ended(State.DROPPED);
     }
   }
 

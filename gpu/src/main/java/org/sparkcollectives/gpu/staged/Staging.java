@@ -66,6 +66,14 @@ final class Staging implements OperationStage {
     Pair pair = place(tensor);
     HostTensor host = host(pair);
     if (host.count() > 0) {
+      copyToHost(pair);
+      given.add(host);
+    }
+    return host;
+  }
+
+  private void copyToHost(Pair pair) {
+    try {
       onDevice(
           () ->
               cuda()
@@ -74,9 +82,10 @@ final class Staging implements OperationStage {
                       pair.tensor.address(),
                       pair.tensor.byteSize(),
                       area.in().handle()));
-      given.add(host);
+    } catch (RuntimeException e) {
+      ended(e);
+      throw e;
     }
-    return host;
   }
 
   /** Tensors that the operation reads. */

@@ -3,10 +3,13 @@ package org.sparkcollectives.gpu.cuda;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.sparkcollectives.Tensor;
+import org.sparkcollectives.gpu.DeviceTensor;
 
 /** The memory of a GPU through the driver. */
 @Tag("gpu")
@@ -73,5 +76,25 @@ final class DeviceMemoryGpuTest {
       assertThat(use).isNotNull();
       return DeviceMemory.allocate(gpu, 1000);
     }
+  }
+
+  @Test
+  void aTensorOutlivesTheDeviceThatItWasAllocatedOn() {
+    DeviceTensor tensor = DeviceTensor.copyOf(gpu, Tensor.of(1f, 2, 3));
+    gpu.close();
+    float[] values = new float[3];
+    tensor.copyTo(values);
+    assertThat(values).containsExactly(1, 2, 3);
+    tensor.free();
+  }
+
+  @Test
+  void whatIsLargerThanTwoPiecesOfPinnedMemoryArrivesWhole() {
+    int[] values = new Random(1).ints(5_000_001).toArray();
+    DeviceTensor tensor = DeviceTensor.copyOf(gpu, Tensor.of(values));
+    int[] back = new int[values.length];
+    tensor.copyTo(back);
+    assertThat(back).isEqualTo(values);
+    tensor.free();
   }
 }

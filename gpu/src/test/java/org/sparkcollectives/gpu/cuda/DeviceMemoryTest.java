@@ -109,9 +109,11 @@ final class DeviceMemoryTest {
     used.free();
     assertThat(gpu.memoryAllocated()).isZero();
     assertThat(gpu.memoryReserved()).isEqualTo(2 * KIB);
-    // Not even in one that still says that it is the stream.
-    DeviceMemory other = allocate(KIB, CudaStream.foreign(gpu, Cuda.DEFAULT_STREAM));
+    cuda.giveNextStream(stream.handle());
+    CudaStream next = CudaStream.create(gpu, false);
+    DeviceMemory other = allocate(KIB, next);
     assertThat(other.address()).isNotIn(idle.address(), used.address());
+    next.close();
     gpu.emptyCache();
     assertThat(gpu.memoryReserved()).isEqualTo(KIB);
     other.free();
@@ -282,6 +284,15 @@ final class DeviceMemoryTest {
       other.free();
       busy.countDown();
     }
+  }
+
+  @Test
+  void aGpuThatHangsDoesNotKeepWhoClosesIt() {
+    allocate(KIB).free();
+    CountDownLatch busy = cuda.pause(enter());
+    gpu.close();
+    assertThat(cuda.leaks()).contains("memory of " + KIB, "context of 0");
+    busy.countDown();
   }
 
   @Test
