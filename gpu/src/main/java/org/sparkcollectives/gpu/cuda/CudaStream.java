@@ -111,7 +111,11 @@ public final class CudaStream implements DeviceStream, AutoCloseable {
     }
   }
 
-  /** Lets go of a stream that was made here; what is in it is still done. Idempotent. */
+  /**
+   * Lets go of a stream that was made here; what is in it is still done. What was allocated in it
+   * stays, but is not used for other tensors once it is free, see {@link CudaDevice#emptyCache}.
+   * Idempotent.
+   */
   @Override
   public void close() {
     synchronized (this) {

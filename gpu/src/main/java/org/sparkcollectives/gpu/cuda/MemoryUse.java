@@ -1,5 +1,6 @@
 package org.sparkcollectives.gpu.cuda;
 
+import java.lang.ref.Reference;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -28,6 +29,9 @@ public final class MemoryUse implements AutoCloseable {
     } catch (IllegalStateException e) {
       use.close();
       throw e;
+    } finally {
+      // Else it might become garbage, and be freed, between being found and being used.
+      Reference.reachabilityFence(memory);
     }
   }
 

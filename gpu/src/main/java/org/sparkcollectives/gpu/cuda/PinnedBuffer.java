@@ -49,7 +49,7 @@ public final class PinnedBuffer implements AutoCloseable {
 
   /**
    * Leaves it to the garbage collector, in place of {@link #close}: freed once no view of it is
-   * reachable any more.
+   * reachable any more, and the GPU has come to an end.
    *
    * @param garbage whose thread frees it
    * @param then run after that
@@ -64,11 +64,22 @@ public final class PinnedBuffer implements AutoCloseable {
         memory.buffer(),
         () -> {
           try {
-            free(owner, address);
+            freeWhenIdle(owner, address);
           } finally {
             then.run();
           }
         });
+  }
+
+  private static void freeWhenIdle(PrimaryContext context, HostMemory memory) {
+    long previous = context.enter();
+    try {
+      // A copy from it or to it may not be done, and cuMemFreeHost is not said to wait.
+      context.attempt(context.cuda()::synchronizeContext);
+      context.cuda().freeHost(memory);
+    } finally {
+      context.leave(previous);
+    }
   }
 
   private synchronized boolean beginClose() {
