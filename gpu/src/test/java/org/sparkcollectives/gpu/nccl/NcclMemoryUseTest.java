@@ -31,10 +31,11 @@ final class NcclMemoryUseTest {
           Work work = world.allReduce(tensor, ReduceOp.SUM);
           tensor.free();
           if (world.rank() == 0) {
+            // Neither waits for the operation, whose peer waits for this.
             DeviceTensor other = DeviceTensor.allocate(gpu, DType.FLOAT32, 2);
-            assertThat(other.address()).isNotEqualTo(tensor.address());
             other.free();
             freed.countDown();
+            assertThat(other.address()).isNotEqualTo(tensor.address());
           }
           work.await();
           assertThat(gpu.memoryAllocated()).isZero();
