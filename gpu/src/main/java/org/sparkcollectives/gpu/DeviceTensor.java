@@ -1,14 +1,16 @@
 package org.sparkcollectives.gpu;
 
-import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
+import java.util.function.LongConsumer;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.Device;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.cuda.CudaStream;
-import org.sparkcollectives.gpu.cuda.PinnedBuffer;
+import org.sparkcollectives.gpu.cuda.DeviceMemory;
+import org.sparkcollectives.gpu.cuda.MemoryUse;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.tensor.TensorView;
 
@@ -20,9 +22,6 @@ import org.sparkcollectives.tensor.TensorView;
  * about to write must be awaited first.
  */
 public final class DeviceTensor implements TensorView {
-
-  /** Large enough for the speed of the bus, small enough to be had at any time. */
-  private static final int PIECE_BYTES = 4 << 20;
 
   private final CudaDevice device;
   private final DeviceMemory memory;
@@ -42,8 +41,12 @@ public final class DeviceTensor implements TensorView {
   }
 
   /**
-   * A tensor of one dimension and {@code count} zeros in new memory, which is freed by {@link
-   * #free}, or when no tensor over it is reachable any more.
+   * A tensor of one dimension and {@code count} zeros in new memory, which others get after {@link
+   * #free}, or when no tensor over it is reachable any more. Until then it is there, also if the
+   * device is closed. It belongs to the thread's current stream: see {@link DeviceMemory}.
+   *
+   * @throws org.sparkcollectives.gpu.cuda.CudaException if there is not so much memory; before that
+   *     all that is kept for tensors to come is given back to the driver, which waits for the GPU
    */
   public static DeviceTensor allocate(CudaDevice device, DType dtype, long count) {
     Objects.requireNonNull(dtype, "dtype");
@@ -53,7 +56,12 @@ public final class DeviceTensor implements TensorView {
     DeviceMemory memory = DeviceMemory.allocate(device, count * dtype.bytes());
     DeviceTensor tensor =
         new DeviceTensor(device, memory, memory.address(), dtype, count, new long[] {count});
-    tensor.zero();
+    try {
+      tensor.zero();
+    } catch (RuntimeException e) {
+      tensor.free();
+      throw e;
+    }
     return tensor;
   }
 
@@ -131,13 +139,29 @@ public final class DeviceTensor implements TensorView {
   }
 
   /**
-   * Frees the memory of this tensor and of all views of it, which must not be used any more.
-   * Idempotent; nothing happens to memory of another library.
+   * Frees the memory of this tensor and of all views of it, which are refused from then on.
+   * Operations of a group that are under way go on with it: it is there for others when they are
+   * done, and what is in its stream. Does not block; idempotent; nothing happens to memory of
+   * another library.
    */
   public void free() {
     if (memory != null) {
       memory.free();
     }
+  }
+
+  /**
+   * Keeps the memory of tensors for an operation, against {@link #free} and the garbage collector.
+   *
+   * @throws IllegalStateException if that of one was freed
+   */
+  public static MemoryUse use(List<DeviceTensor> tensors) {
+    return MemoryUse.of(
+        tensors.stream().map(each -> each.memory).filter(Objects::nonNull).toList());
+  }
+
+  private MemoryUse use() {
+    return use(List.of(this));
   }
 
   @Override
@@ -196,14 +220,7 @@ public final class DeviceTensor implements TensorView {
 
   /** Sets all bytes to zero, in the current stream; does not block. */
   public void zero() {
-    if (count > 0) {
-      long previous = device.enter();
-      try {
-        device.cuda().fill(address, (byte) 0, byteSize(), CudaStream.current(device).handle());
-      } finally {
-        device.leave(previous);
-      }
-    }
+    inCurrentStream(stream -> device.cuda().fill(address, (byte) 0, byteSize(), stream));
   }
 
   @Override
@@ -237,62 +254,46 @@ public final class DeviceTensor implements TensorView {
   }
 
   private void copyOnDevice(DeviceTensor source) {
-    if (count > 0) {
-      long previous = device.enter();
-      try {
-        device
-            .cuda()
-            .copyOnDevice(address, source.address, byteSize(), CudaStream.current(device).handle());
-      } finally {
-        device.leave(previous);
-      }
+    MemoryUse read = source.use();
+    try {
+      inCurrentStream(
+          stream -> device.cuda().copyOnDevice(address, source.address, byteSize(), stream));
+    } finally {
+      read.close();
     }
   }
 
   private void copyFromHost(HostTensor host) {
-    inPieces(
-        (piece, offset, elements, stream) -> {
-          ByteBuffer buffer = piece.buffer();
-          host.read(offset, elements, buffer);
-          device
-              .cuda()
-              .copyToDevice(
-                  address + offset * dtype.bytes(), piece.address(), buffer.position(), stream);
-          device.cuda().synchronizeStream(stream);
+    inCurrentStream(
+        stream -> {
+          try (HostCopy copy = new HostCopy(device, stream, address, host)) {
+            copy.toDevice();
+          }
         });
   }
 
   @Override
   public void copyTo(HostTensor destination) {
-    inPieces(
-        (piece, offset, elements, stream) -> {
-          int bytes = elements * dtype.bytes();
-          device
-              .cuda()
-              .copyToHost(piece.address(), address + offset * dtype.bytes(), bytes, stream);
-          device.cuda().synchronizeStream(stream);
-          destination.write(offset, elements, piece.buffer().limit(bytes));
+    inCurrentStream(
+        stream -> {
+          try (HostCopy copy = new HostCopy(device, stream, address, destination)) {
+            copy.toHost();
+          }
         });
   }
 
-  /** Moves a piece of the tensor by way of pinned memory. */
-  private interface PieceCopy {
-    void copy(PinnedBuffer piece, long offset, int elements, long stream);
-  }
-
-  private void inPieces(PieceCopy copy) {
+  /** Makes calls with a stream while the tensor's memory is kept; none if it is empty. */
+  private void inCurrentStream(LongConsumer calls) {
     if (count == 0) {
       return;
     }
-    int most = (int) Math.min(count, PIECE_BYTES / dtype.bytes());
+    MemoryUse written = use();
     long previous = device.enter();
-    try (PinnedBuffer piece = PinnedBuffer.allocate(device, most * dtype.bytes())) {
-      long stream = CudaStream.current(device).handle();
-      for (long offset = 0; offset < count; offset += most) {
-        copy.copy(piece, offset, (int) Math.min(most, count - offset), stream);
-      }
+    try {
+      calls.accept(CudaStream.current(device).handle());
     } finally {
       device.leave(previous);
+      written.close();
     }
   }
 

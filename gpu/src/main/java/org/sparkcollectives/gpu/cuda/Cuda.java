@@ -1,5 +1,7 @@
 package org.sparkcollectives.gpu.cuda;
 
+import java.util.OptionalLong;
+
 /**
  * What this library asks of the CUDA driver. Handles and addresses are the driver's own, as
  * numbers.
@@ -40,6 +42,9 @@ public interface Cuda {
   /** Makes a context that of the calling thread; 0 for none. */
   void setCurrentContext(long context);
 
+  /** Blocks until all is done that is in the streams of the current context. */
+  void synchronizeContext();
+
   /** The priorities that streams can have: the lowest, which is the default, and the highest. */
   int[] streamPriorities();
 
@@ -51,6 +56,12 @@ public interface Cuda {
 
   /** Blocks until all is done that is in the stream. */
   void synchronizeStream(long stream);
+
+  /**
+   * What a stream has in common with no other of the process, not even with a later one of its
+   * handle. Empty if the driver knows no such numbers: before CUDA 12.0.
+   */
+  OptionalLong streamId(long stream);
 
   /** Whether what is put into the stream is recorded for a graph rather than done. */
   boolean isCapturing(long stream);
@@ -70,14 +81,20 @@ public interface Cuda {
   /** Whether the event has happened since it was last recorded. */
   boolean hasHappened(long event);
 
+  /** Blocks until the event has happened since it was last recorded. */
+  void synchronizeEvent(long event);
+
   /** The time between two timed events that have happened. */
   float elapsedMillis(long start, long end);
 
-  /** Memory on the device of the current context. May block until the device is idle. */
+  /** Memory on the device of the current context. Not said to wait for the device. */
   long allocate(long bytes);
 
-  /** Frees what {@link #allocate} gave. Blocks until the device no longer uses it. */
+  /** Frees what {@link #allocate} gave, and nobody uses. May block until the device is idle. */
   void free(long address);
+
+  /** What there is on the device of the current context. */
+  MemoryInfo memoryInfo();
 
   /**
    * Host memory that a device can copy from and to by itself.

@@ -1,8 +1,6 @@
 package org.sparkcollectives.gpu.cuda;
 
 import java.util.HexFormat;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.sparkcollectives.Device;
 
 /**
@@ -22,16 +20,14 @@ import org.sparkcollectives.Device;
  */
 public final class CudaDevice implements AutoCloseable {
 
-  private static final Logger LOG = LoggerFactory.getLogger(CudaDevice.class);
-
   private final Cuda cuda;
   private final int ordinal;
-  private final long context;
+  private final PrimaryContext context;
   private boolean closed;
 
-  private CudaDevice(Cuda cuda, int ordinal, long context) {
-    this.cuda = cuda;
-    this.ordinal = ordinal;
+  private CudaDevice(PrimaryContext context) {
+    this.cuda = context.cuda();
+    this.ordinal = context.ordinal();
     this.context = context;
   }
 
@@ -52,7 +48,7 @@ public final class CudaDevice implements AutoCloseable {
               + System.getenv("CUDA_VISIBLE_DEVICES")
               + ")");
     }
-    return new CudaDevice(cuda, ordinal, cuda.retainPrimaryContext(ordinal));
+    return new CudaDevice(PrimaryContext.of(cuda, ordinal));
   }
 
   /**
@@ -61,12 +57,7 @@ public final class CudaDevice implements AutoCloseable {
    * @return what is to be given to {@link #leave}
    */
   public long enter() {
-    long previous = cuda.currentContext();
-    if (previous == context) {
-      return 0;
-    }
-    cuda.setCurrentContext(context);
-    return previous;
+    return context.enter();
   }
 
   /**
@@ -74,14 +65,42 @@ public final class CudaDevice implements AutoCloseable {
    * stays.
    */
   public void leave(long previous) {
-    if (previous != 0) {
-      try {
-        cuda.setCurrentContext(previous);
-      } catch (CudaException e) {
-        // Threads of a pool outlive the groups, and with them the contexts, of earlier tasks.
-        LOG.debug("What the thread had before {} is gone: {}", device(), e.toString());
-      }
-    }
+    context.leave(previous);
+  }
+
+  PrimaryContext context() {
+    return context;
+  }
+
+  /** Pinned buffers for copies from and to this device, which all of the process shares. */
+  public PinnedPool pinnedPool() {
+    return context.pinned();
+  }
+
+  /**
+   * The bytes of the device that tensors of this process have, each rounded up to what was asked of
+   * the driver: {@code torch.cuda.memory_allocated}. Memory of other libraries does not count, nor
+   * what NCCL has allocated.
+   */
+  public long memoryAllocated() {
+    return context.allocator().allocatedBytes();
+  }
+
+  /**
+   * The bytes that this process has of the driver, in use and kept for tensors to come: {@code
+   * torch.cuda.memory_reserved}.
+   */
+  public long memoryReserved() {
+    return context.allocator().reservedBytes();
+  }
+
+  /**
+   * Gives the driver back what is kept for tensors to come, so that other libraries and processes
+   * may have it: {@code torch.cuda.empty_cache}. Blocks until the device has done all that is in
+   * its streams: not to be called between operations whose peers wait for what this rank does next.
+   */
+  public void emptyCache() {
+    context.allocator().freeIdle();
   }
 
   /** The driver. */
@@ -112,7 +131,11 @@ public final class CudaDevice implements AutoCloseable {
             hex.substring(20));
   }
 
-  /** Lets go of the context; idempotent. Others of the process may go on with it. */
+  /**
+   * Lets go of the device; idempotent. Others of the process may go on with it, and its tensors
+   * stay as they are. The last one on a device without tensors has freed what was kept, and so
+   * blocks until the device has done all that is in its streams, but for 5 s at the most.
+   */
   @Override
   public void close() {
     synchronized (this) {
@@ -121,7 +144,7 @@ public final class CudaDevice implements AutoCloseable {
       }
       closed = true;
     }
-    cuda.releasePrimaryContext(ordinal);
+    context.release();
   }
 
   @Override

@@ -5,6 +5,8 @@ import org.sparkcollectives.CollectiveException;
 /** The CUDA driver has refused a call, or reports that something before has failed. */
 public final class CudaException extends CollectiveException {
 
+  static final int OUT_OF_MEMORY = 2;
+
   private final int code;
 
   /**
@@ -19,10 +21,25 @@ public final class CudaException extends CollectiveException {
     this.code = code;
   }
 
+  /**
+   * With words of one's own for what the driver has answered.
+   *
+   * @param code the driver's {@code CUresult}
+   */
+  CudaException(String message, int code) {
+    super(message, null);
+    this.code = code;
+  }
+
   /** Where the driver could not be asked at all. */
   public CudaException(String message, Throwable cause) {
     super(message, cause);
     this.code = -1;
+  }
+
+  /** Whether the GPU, or the host, has not as much memory as was asked for. */
+  public boolean isOutOfMemory() {
+    return code == OUT_OF_MEMORY;
   }
 
   /** The driver's {@code CUresult}, or -1. */

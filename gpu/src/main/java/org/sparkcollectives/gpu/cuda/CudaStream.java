@@ -16,13 +16,16 @@ public final class CudaStream implements DeviceStream, AutoCloseable {
 
   private final CudaDevice device;
   private final long handle;
-  private final boolean owned;
+
+  /** Null if another library owns it. */
+  private final StreamKey own;
+
   private boolean closed;
 
-  private CudaStream(CudaDevice device, long handle, boolean owned) {
+  private CudaStream(CudaDevice device, long handle, StreamKey own) {
     this.device = device;
     this.handle = handle;
-    this.owned = owned;
+    this.own = own;
   }
 
   /** A new stream that does not wait for the default one. To be closed. */
@@ -30,8 +33,8 @@ public final class CudaStream implements DeviceStream, AutoCloseable {
     long previous = device.enter();
     try {
       int[] priorities = device.cuda().streamPriorities();
-      return new CudaStream(
-          device, device.cuda().createStream(priorities[highPriority ? 1 : 0]), true);
+      long handle = device.cuda().createStream(priorities[highPriority ? 1 : 0]);
+      return new CudaStream(device, handle, StreamKey.own());
     } finally {
       device.leave(previous);
     }
@@ -39,7 +42,7 @@ public final class CudaStream implements DeviceStream, AutoCloseable {
 
   /** The default stream of a device. */
   public static CudaStream defaultOf(CudaDevice device) {
-    return new CudaStream(device, Cuda.DEFAULT_STREAM, false);
+    return new CudaStream(device, Cuda.DEFAULT_STREAM, null);
   }
 
   /**
@@ -48,7 +51,7 @@ public final class CudaStream implements DeviceStream, AutoCloseable {
    * @param handle the {@code CUstream} or {@code cudaStream_t}, such as torch's {@code cuda_stream}
    */
   public static CudaStream foreign(CudaDevice device, long handle) {
-    return new CudaStream(device, handle, false);
+    return new CudaStream(device, handle, null);
   }
 
   /** The calling thread's current stream on a device. */
@@ -88,6 +91,16 @@ public final class CudaStream implements DeviceStream, AutoCloseable {
     return handle;
   }
 
+  /** To which memory belongs that is allocated in it. The device is that of the thread. */
+  StreamKey key() {
+    if (own != null) {
+      return own;
+    }
+    return handle == Cuda.DEFAULT_STREAM
+        ? StreamKey.DEFAULT
+        : StreamKey.foreign(device.cuda(), handle);
+  }
+
   /** Blocks until all is done that was put into the stream. */
   public void synchronize() {
     long previous = device.enter();
@@ -98,11 +111,15 @@ public final class CudaStream implements DeviceStream, AutoCloseable {
     }
   }
 
-  /** Lets go of a stream that was made here; what is in it is still done. Idempotent. */
+  /**
+   * Lets go of a stream that was made here; what is in it is still done. What was allocated in it
+   * stays, but is not used for other tensors once it is free, see {@link CudaDevice#emptyCache}.
+   * Idempotent.
+   */
   @Override
   public void close() {
     synchronized (this) {
-      if (closed || !owned) {
+      if (closed || own == null) {
         return;
       }
       closed = true;

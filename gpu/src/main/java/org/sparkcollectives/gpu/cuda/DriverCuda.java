@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
 import jcuda.Pointer;
 import jcuda.driver.CUcontext;
@@ -25,6 +26,8 @@ public final class DriverCuda implements Cuda {
   private static final int PORTABLE = 1;
   private static final int BUFFER_ID_ATTRIBUTE = 7;
   private static final int DEVICE_ORDINAL_ATTRIBUTE = 9;
+
+  private static final int FIRST_WITH_STREAM_IDS = 12000;
 
   private static DriverCuda driver;
 
@@ -134,6 +137,11 @@ public final class DriverCuda implements Cuda {
   }
 
   @Override
+  public void synchronizeContext() {
+    check("cuCtxSynchronize", JCudaDriver.cuCtxSynchronize());
+  }
+
+  @Override
   public int[] streamPriorities() {
     int[] lowest = new int[1];
     int[] highest = new int[1];
@@ -158,6 +166,17 @@ public final class DriverCuda implements Cuda {
   @Override
   public void synchronizeStream(long stream) {
     check("cuStreamSynchronize", JCudaDriver.cuStreamSynchronize(DriverHandles.stream(stream)));
+  }
+
+  @Override
+  public OptionalLong streamId(long stream) {
+    // An older driver has no such function, and to call it would end the process.
+    if (driverVersion() < FIRST_WITH_STREAM_IDS) {
+      return OptionalLong.empty();
+    }
+    long[] id = new long[1];
+    check("cuStreamGetId", JCudaDriver.cuStreamGetId(DriverHandles.stream(stream), id));
+    return OptionalLong.of(id[0]);
   }
 
   @Override
@@ -206,6 +225,11 @@ public final class DriverCuda implements Cuda {
   }
 
   @Override
+  public void synchronizeEvent(long event) {
+    check("cuEventSynchronize", JCudaDriver.cuEventSynchronize(DriverHandles.event(event)));
+  }
+
+  @Override
   public float elapsedMillis(long start, long end) {
     float[] millis = new float[1];
     check(
@@ -225,6 +249,14 @@ public final class DriverCuda implements Cuda {
   @Override
   public void free(long address) {
     check("cuMemFree", JCudaDriver.cuMemFree(DriverHandles.deviceAddress(address)));
+  }
+
+  @Override
+  public MemoryInfo memoryInfo() {
+    long[] free = new long[1];
+    long[] total = new long[1];
+    check("cuMemGetInfo", JCudaDriver.cuMemGetInfo(free, total));
+    return new MemoryInfo(free[0], total[0]);
   }
 
   @Override

@@ -1,6 +1,5 @@
 package org.sparkcollectives.gpu.cuda;
 
-import java.lang.ref.Cleaner;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
@@ -10,22 +9,26 @@ import java.nio.ByteOrder;
  */
 public final class PinnedBuffer implements AutoCloseable {
 
-  private final CudaDevice device;
+  private final PrimaryContext context;
   private final HostMemory memory;
   private boolean closed;
 
-  private PinnedBuffer(CudaDevice device, HostMemory memory) {
-    this.device = device;
+  private PinnedBuffer(PrimaryContext context, HostMemory memory) {
+    this.context = context;
     this.memory = memory;
   }
 
-  /** Of at least one byte. */
+  /** Of at least one byte, pinned for this. */
   public static PinnedBuffer allocate(CudaDevice device, int bytes) {
-    long previous = device.enter();
+    return allocate(device.context(), bytes);
+  }
+
+  static PinnedBuffer allocate(PrimaryContext context, int bytes) {
+    long previous = context.enter();
     try {
-      return new PinnedBuffer(device, device.cuda().allocateHost(Math.max(bytes, 1)));
+      return new PinnedBuffer(context, context.cuda().allocateHost(Math.max(bytes, 1)));
     } finally {
-      device.leave(previous);
+      context.leave(previous);
     }
   }
 
@@ -46,26 +49,37 @@ public final class PinnedBuffer implements AutoCloseable {
 
   /**
    * Leaves it to the garbage collector, in place of {@link #close}: freed once no view of it is
-   * reachable any more.
+   * reachable any more, and the GPU has come to an end.
    *
-   * @param cleaner whose thread frees it
+   * @param garbage whose thread frees it
    * @param then run after that
    */
-  public void closeWhenUnreachable(Cleaner cleaner, Runnable then) {
+  void closeWhenUnreachable(GarbageWatch garbage, Runnable then) {
     if (!beginClose()) {
       return;
     }
-    CudaDevice owner = device;
+    PrimaryContext owner = context;
     HostMemory address = new HostMemory(memory.address(), null);
-    cleaner.register(
+    garbage.watch(
         memory.buffer(),
         () -> {
           try {
-            free(owner, address);
+            freeWhenIdle(owner, address);
           } finally {
             then.run();
           }
         });
+  }
+
+  private static void freeWhenIdle(PrimaryContext context, HostMemory memory) {
+    long previous = context.enter();
+    try {
+      // A copy from it or to it may not be done, and cuMemFreeHost is not said to wait.
+      context.attempt(context.cuda()::synchronizeContext);
+      context.cuda().freeHost(memory);
+    } finally {
+      context.leave(previous);
+    }
   }
 
   private synchronized boolean beginClose() {
@@ -74,12 +88,12 @@ public final class PinnedBuffer implements AutoCloseable {
     return first;
   }
 
-  private static void free(CudaDevice device, HostMemory memory) {
-    long previous = device.enter();
+  private static void free(PrimaryContext context, HostMemory memory) {
+    long previous = context.enter();
     try {
-      device.cuda().freeHost(memory);
+      context.cuda().freeHost(memory);
     } finally {
-      device.leave(previous);
+      context.leave(previous);
     }
   }
 
@@ -87,7 +101,7 @@ public final class PinnedBuffer implements AutoCloseable {
   @Override
   public void close() {
     if (beginClose()) {
-      free(device, memory);
+      free(context, memory);
     }
   }
 }

@@ -11,12 +11,13 @@ import org.sparkcollectives.gpu.DeviceTensor;
 import org.sparkcollectives.gpu.cuda.Cuda;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.cuda.EventCache;
+import org.sparkcollectives.gpu.cuda.MemoryUse;
 
 /**
  * An operation on its way through a stream. Its events tell how far it is: one in the stream of the
  * caller, after which it may begin, one in the communicator's stream after which it is done.
  *
- * <p>It keeps the tensors from being freed by the garbage collector until it is done.
+ * <p>It keeps the memory of the tensors until it is done.
  */
 final class NcclOperation implements BackendOperation {
 
@@ -45,7 +46,10 @@ final class NcclOperation implements BackendOperation {
   private final Call call;
   private final long callerReady;
 
-  /** Kept reachable, so that their memory is. */
+  /** Keeps the memory of its tensors, also of those that somebody frees meanwhile. */
+  private final MemoryUse memory;
+
+  /** Kept reachable: memory that is another library's may be theirs. */
   @SuppressWarnings("UnusedVariable")
   private List<DeviceTensor> tensors;
 
@@ -76,6 +80,7 @@ final class NcclOperation implements BackendOperation {
     this.timers = timers;
     this.tensors = tensors;
     this.call = call;
+    this.memory = DeviceTensor.use(tensors);
     this.callerReady = events.take();
     device.cuda().recordEvent(callerReady, callerStream);
   }
@@ -149,6 +154,12 @@ final class NcclOperation implements BackendOperation {
   }
 
   private void ended(State how) {
+    if (how == State.DONE || begun == null) {
+      memory.close();
+    } else {
+      // Its kernels may not have come to an end yet.
+      memory.abandon();
+    }
     state = how;
     tensors = List.of();
     notifyAll();
@@ -169,8 +180,8 @@ final class NcclOperation implements BackendOperation {
         }
       } finally {
         device.leave(previous);
+        ended(State.DROPPED);
       }
-      ended(State.DROPPED);
     }
   }
 

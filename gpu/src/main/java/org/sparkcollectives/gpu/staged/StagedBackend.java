@@ -58,7 +58,7 @@ final class StagedBackend implements Backend {
   private Work ending(Staging staging, List<Tensor> outputs, Supplier<Work> call) {
     Work work = begin(staging, call);
     work.future().whenComplete((tensors, cause) -> staging.ended(cause));
-    return new StagedWork(work, outputs, area.device());
+    return StagedWork.of(work, outputs, area.device());
   }
 
   private Staging staging(String operation) {
@@ -221,7 +221,8 @@ final class StagedBackend implements Backend {
                   return List.of(tensor);
                 },
                 area.copier());
-    return new StagedReceive(work, copied.whenComplete((tensors, cause) -> staging.ended(cause)));
+    return StagedWork.received(
+        work, copied.whenComplete((tensors, cause) -> staging.ended(cause)), area.device());
   }
 
   @Override

@@ -16,53 +16,80 @@ import org.sparkcollectives.gpu.cuda.CudaDevice;
 final class StagedWork implements Work {
 
   private final Work host;
-  private final CompletableFuture<List<Tensor>> future;
+
+  /** Ends when the tensors on the GPU are written: the host's operation, or what comes after it. */
+  private final Work end;
+
+  private final CompletableFuture<List<Tensor>> tensors;
   private final CudaDevice device;
+
+  private StagedWork(
+      Work host, Work end, CompletableFuture<List<Tensor>> tensors, CudaDevice device) {
+    this.host = host;
+    this.end = end;
+    this.tensors = tensors;
+    this.device = device;
+  }
 
   /**
    * Of an operation that is done when the tensors on the GPU are.
    *
    * @param outputs what is written on the GPU
    */
-  StagedWork(Work host, List<Tensor> outputs, CudaDevice device) {
-    this.host = host;
-    this.future = host.future().thenApply(hosts -> outputs);
-    this.device = device;
+  static Work of(Work host, List<Tensor> outputs, CudaDevice device) {
+    return new StagedWork(host, host, host.future().thenApply(hosts -> outputs), device);
   }
 
+  /**
+   * Of a message that is received in host memory, then copied to the GPU.
+   *
+   * @param copied done when the tensor on the GPU is
+   */
+  static Work received(Work host, CompletableFuture<List<Tensor>> copied, CudaDevice device) {
+    return new StagedWork(
+        host, Work.of(host.opType(), host.sequenceNumber(), copied), copied, device);
+  }
+
+  /** An interrupt during the host's operation aborts the group; a copy after it is short. */
   @Override
   public void await() {
     host.await();
+    end.await();
   }
 
   @Override
   public boolean await(Duration timeout) {
-    return host.await(timeout);
+    long begin = System.nanoTime();
+    if (!host.await(timeout)) {
+      return false;
+    }
+    Duration left = timeout.minusNanos(System.nanoTime() - begin);
+    return end.await(left.isNegative() ? Duration.ZERO : left);
   }
 
   @Override
   public boolean isCompleted() {
-    return host.isCompleted();
+    return end.isCompleted();
   }
 
   @Override
   public boolean isSuccess() {
-    return host.isSuccess();
+    return end.isSuccess();
   }
 
   @Override
   public Throwable exception() {
-    return host.exception();
+    return end.exception();
   }
 
   @Override
   public CompletableFuture<List<Tensor>> future() {
-    return future.copy();
+    return tensors.copy();
   }
 
   @Override
   public CompletableFuture<WorkResult> result() {
-    return host.result();
+    return end.result();
   }
 
   @Override
@@ -92,7 +119,7 @@ final class StagedWork implements Work {
 
   @Override
   public OptionalDouble durationMillis() {
-    return host.durationMillis();
+    return end.durationMillis();
   }
 
   @Override

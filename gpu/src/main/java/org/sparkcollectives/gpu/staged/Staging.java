@@ -10,6 +10,7 @@ import org.sparkcollectives.gpu.DeviceTensor;
 import org.sparkcollectives.gpu.cuda.Cuda;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.cuda.CudaStream;
+import org.sparkcollectives.gpu.cuda.MemoryUse;
 import org.sparkcollectives.gpu.cuda.PinnedBuffer;
 import org.sparkcollectives.tensor.HostTensor;
 
@@ -23,8 +24,8 @@ import org.sparkcollectives.tensor.HostTensor;
  */
 final class Staging implements OperationStage {
 
-  /** A tensor and its place in host memory. */
-  private record Pair(DeviceTensor tensor, PinnedBuffer buffer) {}
+  /** A tensor, which is kept, and its place in host memory. */
+  private record Pair(DeviceTensor tensor, MemoryUse use, PinnedBuffer buffer) {}
 
   private final StagingArea area;
   private final String operation;
@@ -65,6 +66,14 @@ final class Staging implements OperationStage {
     Pair pair = place(tensor);
     HostTensor host = host(pair);
     if (host.count() > 0) {
+      copyToHost(pair);
+      given.add(host);
+    }
+    return host;
+  }
+
+  private void copyToHost(Pair pair) {
+    try {
       onDevice(
           () ->
               cuda()
@@ -73,9 +82,10 @@ final class Staging implements OperationStage {
                       pair.tensor.address(),
                       pair.tensor.byteSize(),
                       area.in().handle()));
-      given.add(host);
+    } catch (RuntimeException e) {
+      ended(e);
+      throw e;
     }
-    return host;
   }
 
   /** Tensors that the operation reads. */
@@ -107,9 +117,14 @@ final class Staging implements OperationStage {
     try {
       DeviceTensor own = area.own(tensor);
       requireSmall(own);
-      Pair pair = new Pair(own, area.pool().take((int) own.byteSize()));
-      all.add(pair);
-      return pair;
+      PinnedBuffer buffer = area.pool().take((int) own.byteSize());
+      try {
+        all.add(new Pair(own, DeviceTensor.use(List.of(own)), buffer));
+      } catch (IllegalStateException e) {
+        area.pool().giveBack(buffer);
+        throw e;
+      }
+      return all.get(all.size() - 1);
     } catch (RuntimeException e) {
       ended(e);
       throw e;
@@ -205,11 +220,14 @@ final class Staging implements OperationStage {
 
   /** The operation has ended: nobody uses the buffers any more, unless it has failed. */
   void ended(Throwable cause) {
-    List<PinnedBuffer> buffers = all.stream().map(Pair::buffer).toList();
-    if (cause == null) {
-      buffers.forEach(area.pool()::giveBack);
-    } else {
-      area.abandon(buffers);
+    for (Pair each : all) {
+      if (cause == null) {
+        area.pool().giveBack(each.buffer);
+        each.use.close();
+      } else {
+        area.pool().abandon(each.buffer);
+        each.use.abandon();
+      }
     }
     if (copied != 0) {
       onDevice(() -> area.events().giveBack(copied));

@@ -15,7 +15,7 @@ import org.sparkcollectives.gpu.DeviceTensor;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.cuda.CudaStream;
 import org.sparkcollectives.gpu.cuda.EventCache;
-import org.sparkcollectives.gpu.cuda.PinnedBuffer;
+import org.sparkcollectives.gpu.cuda.PinnedPool;
 
 /**
  * What the operations of a group share to copy between a GPU and host memory: a stream for each
@@ -36,10 +36,8 @@ final class StagingArea implements AutoCloseable {
   private final CudaStream in;
   private final CudaStream out;
   private final EventCache events;
-  private final PinnedPool pool;
   private final ThreadPoolExecutor copier;
   private final List<DeviceTensor> allocated = new ArrayList<>();
-  private final DeviceHold hold;
 
   /**
    * Of a group on a GPU, which it will close.
@@ -51,11 +49,9 @@ final class StagingArea implements AutoCloseable {
     this.device = device;
     this.operations = operations;
     this.checksNumbers = checksNumbers;
-    this.hold = new DeviceHold(device);
     this.in = CudaStream.create(device, false);
     this.out = CudaStream.create(device, false);
     this.events = new EventCache(device, false);
-    this.pool = new PinnedPool(device);
     this.copier =
         new ThreadPoolExecutor(
             1,
@@ -90,7 +86,7 @@ final class StagingArea implements AutoCloseable {
   }
 
   PinnedPool pool() {
-    return pool;
+    return device.pinnedPool();
   }
 
   boolean checksNumbers() {
@@ -135,11 +131,6 @@ final class StagingArea implements AutoCloseable {
     }
   }
 
-  /** Leaves buffers to whoever may still use them. */
-  void abandon(List<PinnedBuffer> buffers) {
-    buffers.forEach(hold::leave);
-  }
-
   /** A tensor that lives as long as the group. */
   synchronized DeviceTensor allocate(DType dtype, long count) {
     DeviceTensor tensor = DeviceTensor.allocate(device, dtype, count);
@@ -155,10 +146,9 @@ final class StagingArea implements AutoCloseable {
       allocated.forEach(DeviceTensor::free);
       allocated.clear();
     }
-    pool.close();
     events.close();
     in.close();
     out.close();
-    hold.close();
+    device.close();
   }
 }

@@ -1,20 +1,24 @@
 package org.sparkcollectives.gpu.testing;
 
+import com.sun.jna.Native;
+import com.sun.jna.Pointer;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
-import java.util.concurrent.BlockingQueue;
+import java.util.OptionalLong;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import org.sparkcollectives.gpu.cuda.Cuda;
 import org.sparkcollectives.gpu.cuda.CudaException;
 import org.sparkcollectives.gpu.cuda.HostMemory;
+import org.sparkcollectives.gpu.cuda.MemoryInfo;
+import org.sparkcollectives.testing.Eventually;
 
 /**
  * A CUDA driver without GPUs: memory is host memory behind addresses of its own, each stream a
@@ -28,7 +32,6 @@ public final class FakeCuda implements Cuda {
   private static final int INVALID_VALUE = 1;
   private static final int INVALID_CONTEXT = 201;
   private static final int INVALID_HANDLE = 400;
-  private static final int ILLEGAL_ADDRESS = 700;
 
   private final int devices;
   private final AtomicLong handles = new AtomicLong(0x1000);
@@ -36,20 +39,19 @@ public final class FakeCuda implements Cuda {
   @SuppressWarnings("ThreadLocalUsage") // Of this driver.
   private final ThreadLocal<Long> current = ThreadLocal.withInitial(() -> 0L);
 
-  private final TreeMap<Long, Piece> memory = new TreeMap<>();
-  private final Map<Long, Stream> streams = new ConcurrentHashMap<>();
+  private final FakeMemory memory = new FakeMemory();
+  private final Map<Long, FakeStream> streams = new ConcurrentHashMap<>();
   private final Map<Long, Event> events = new ConcurrentHashMap<>();
-  private final Map<Long, HostMemory> hostMemory = new ConcurrentHashMap<>();
+  private final Set<Long> hostMemory = ConcurrentHashMap.newKeySet();
   private final Map<Integer, AtomicLong> contexts = new ConcurrentHashMap<>();
   private volatile int eventError;
-  private long nextAddress;
+  private volatile boolean oldDriver;
+  private volatile long nextStream;
 
   /** With so many GPUs. */
   public FakeCuda(int devices) {
     this.devices = devices;
   }
-
-  private record Piece(int device, ByteBuffer bytes, long id) {}
 
   private static final class Event {
     private volatile CompletableFuture<Long> happened = CompletableFuture.completedFuture(0L);
@@ -57,39 +59,6 @@ public final class FakeCuda implements Cuda {
 
   /** What went wrong in streams, where the driver would have failed for good. */
   private final List<String> errors = new CopyOnWriteArrayList<>();
-
-  private final class Stream implements AutoCloseable {
-    private final BlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
-    private volatile CountDownLatch gate = new CountDownLatch(0);
-    private volatile boolean closed;
-
-    Stream(String name) {
-      Thread thread = new Thread(this::run, name);
-      thread.setDaemon(true);
-      thread.start();
-    }
-
-    private void run() {
-      try {
-        while (!closed || !tasks.isEmpty()) {
-          Runnable task = tasks.take();
-          gate.await();
-          try {
-            task.run();
-          } catch (RuntimeException | AssertionError e) {
-            errors.add(e.toString());
-          }
-        }
-      } catch (InterruptedException e) {
-        throw new AssertionError(e);
-      }
-    }
-
-    @Override
-    public void close() {
-      tasks.add(() -> closed = true);
-    }
-  }
 
   private int device() {
     long context = current.get();
@@ -102,13 +71,13 @@ public final class FakeCuda implements Cuda {
     return (int) context - 1;
   }
 
-  private Stream stream(long handle) {
+  private FakeStream stream(long handle) {
     int device = device();
     if (handle == DEFAULT_STREAM) {
       return streams.computeIfAbsent(
-          -1L - device, none -> new Stream("fake-default-stream-" + device));
+          -1L - device, none -> new FakeStream(device, "fake-default-stream-" + device, errors));
     }
-    Stream stream = streams.get(handle);
+    FakeStream stream = streams.get(handle);
     if (stream == null) {
       throw new CudaException("a call with stream " + handle, INVALID_HANDLE, "no such stream");
     }
@@ -126,33 +95,32 @@ public final class FakeCuda implements Cuda {
 
   /** Puts anything into a stream. */
   public void enqueue(long stream, Runnable task) {
-    stream(stream).tasks.add(task);
+    stream(stream).enqueue(task);
   }
 
   /** The bytes of a device's memory. */
   public ByteBuffer bytes(long address, long length) {
-    synchronized (memory) {
-      Map.Entry<Long, Piece> entry = memory.floorEntry(address);
-      long offset = entry == null ? -1 : address - entry.getKey();
-      if (entry == null || offset + length > entry.getValue().bytes().capacity()) {
-        throw new CudaException(
-            "access to " + length + " bytes at 0x" + Long.toHexString(address),
-            ILLEGAL_ADDRESS,
-            "an illegal memory access was encountered");
-      }
-      return entry
-          .getValue()
-          .bytes()
-          .slice((int) offset, (int) length)
-          .order(ByteOrder.nativeOrder());
-    }
+    return memory.bytes(address, length);
   }
 
   /** The next allocation is where one was that has been freed. */
   public void allocateNextAt(long address) {
-    synchronized (memory) {
-      nextAddress = address;
-    }
+    memory.allocateNextAt(address);
+  }
+
+  /** So many bytes are in each device. */
+  public void limitMemory(long bytes) {
+    memory.limit(bytes);
+  }
+
+  /** The next stream has the handle of one that is gone. */
+  public void giveNextStream(long handle) {
+    nextStream = handle;
+  }
+
+  /** It is one from before streams had numbers. */
+  public void beOld() {
+    oldDriver = true;
   }
 
   /** From now on queries of events answer with this error; 0 for none. */
@@ -182,16 +150,18 @@ public final class FakeCuda implements Cuda {
 
   /** Ends the threads of the default streams. */
   public void close() {
-    streams.values().forEach(Stream::close);
+    streams.values().forEach(FakeStream::close);
+  }
+
+  /** Waits until all is let go of: the last tensor that is freed leaves that to a thread. */
+  public void awaitNothingLeft() {
+    Eventually.holds(() -> leaks().isEmpty(), Eventually.LIMIT, () -> "left:" + leaks());
   }
 
   /** What has not been let go of: nothing once all is closed. */
   public String leaks() {
-    StringBuilder text = new StringBuilder();
-    synchronized (memory) {
-      memory.forEach((address, piece) -> text.append(" memory of ").append(piece.bytes.capacity()));
-    }
-    hostMemory.forEach((address, piece) -> text.append(" host memory"));
+    StringBuilder text = new StringBuilder(memory.left());
+    hostMemory.forEach(address -> text.append(" host memory"));
     streams.keySet().stream().filter(each -> each > 0).forEach(each -> text.append(" stream"));
     events.keySet().forEach(each -> text.append(" event"));
     contexts.forEach(
@@ -255,6 +225,23 @@ public final class FakeCuda implements Cuda {
   }
 
   @Override
+  public void synchronizeContext() {
+    int device = device();
+    List<CompletableFuture<?>> ends = new ArrayList<>();
+    for (FakeStream each : streams.values()) {
+      if (each.device() == device) {
+        ends.add(each.whenIdle());
+      }
+    }
+    ends.forEach(CompletableFuture::join);
+  }
+
+  @Override
+  public OptionalLong streamId(long stream) {
+    return oldDriver ? OptionalLong.empty() : OptionalLong.of(stream(stream).id());
+  }
+
+  @Override
   public int[] streamPriorities() {
     device();
     return new int[] {0, -5};
@@ -263,8 +250,9 @@ public final class FakeCuda implements Cuda {
   @Override
   public long createStream(int priority) {
     int device = device();
-    long handle = handles.addAndGet(16);
-    streams.put(handle, new Stream("fake-stream-" + device + "-" + handle));
+    long handle = nextStream == 0 ? handles.addAndGet(16) : nextStream;
+    nextStream = 0;
+    streams.put(handle, new FakeStream(device, "fake-stream-" + device + "-" + handle, errors));
     return handle;
   }
 
@@ -276,9 +264,7 @@ public final class FakeCuda implements Cuda {
 
   @Override
   public void synchronizeStream(long stream) {
-    CompletableFuture<Void> done = new CompletableFuture<>();
-    enqueue(stream, () -> done.complete(null));
-    done.join();
+    stream(stream).whenIdle().join();
   }
 
   @Override
@@ -323,52 +309,47 @@ public final class FakeCuda implements Cuda {
   }
 
   @Override
+  public void synchronizeEvent(long event) {
+    event(event).happened.join();
+  }
+
+  @Override
   public float elapsedMillis(long start, long end) {
     return (event(end).happened.join() - event(start).happened.join()) / 1e6f;
   }
 
   @Override
   public long allocate(long bytes) {
-    return allocateOn(device(), bytes);
+    return memory.allocate(device(), bytes);
   }
 
-  private long allocateOn(int device, long bytes) {
-    if (bytes <= 0 || bytes > Integer.MAX_VALUE) {
-      throw new CudaException("cuMemAlloc of " + bytes + " bytes", INVALID_VALUE, "invalid");
-    }
-    synchronized (memory) {
-      // A gap, so that what runs over is noticed.
-      long fresh = (handles.getAndAdd((bytes / 512 + 2) * 512) + 511) & ~511L;
-      long address = nextAddress == 0 ? fresh : nextAddress;
-      nextAddress = 0;
-      memory.put(address, new Piece(device, ByteBuffer.allocate((int) bytes), fresh));
-      return address;
-    }
+  /** Waits, as the driver may. */
+  @Override
+  public void free(long address) {
+    synchronizeContext();
+    memory.free(address);
   }
 
   @Override
-  public void free(long address) {
-    device();
-    synchronized (memory) {
-      if (memory.remove(address) == null) {
-        throw new CudaException("cuMemFree", INVALID_VALUE, "not allocated");
-      }
-    }
+  public MemoryInfo memoryInfo() {
+    return memory.info(device());
   }
 
   @Override
   public HostMemory allocateHost(int bytes) {
     device();
-    long address = allocateOn(-1, bytes);
-    HostMemory made = new HostMemory(address, bytes(address, bytes));
-    hostMemory.put(address, made);
-    return made;
+    long address = memory.allocate(FakeMemory.HOST, bytes);
+    hostMemory.add(address);
+    // Not a view of what is kept here: it must become unreachable.
+    Pointer pinned = Native.getDirectBufferPointer(bytes(address, bytes));
+    return new HostMemory(address, pinned.getByteBuffer(0, bytes).order(ByteOrder.nativeOrder()));
   }
 
   @Override
   public void freeHost(HostMemory piece) {
+    device();
     hostMemory.remove(piece.address());
-    free(piece.address());
+    memory.free(piece.address());
   }
 
   @Override
@@ -403,19 +384,13 @@ public final class FakeCuda implements Cuda {
   @Override
   public int deviceOf(long address) {
     device();
-    synchronized (memory) {
-      bytes(address, 1);
-      return memory.floorEntry(address).getValue().device();
-    }
+    return memory.deviceOf(address);
   }
 
   @Override
   public long allocationId(long address) {
     device();
-    synchronized (memory) {
-      bytes(address, 1);
-      return memory.floorEntry(address).getValue().id();
-    }
+    return memory.id(address);
   }
 
   @Override

@@ -1,0 +1,162 @@
+package org.sparkcollectives.gpu;
+
+import java.nio.ByteBuffer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkcollectives.gpu.cuda.Cuda;
+import org.sparkcollectives.gpu.cuda.CudaDevice;
+import org.sparkcollectives.gpu.cuda.CudaException;
+import org.sparkcollectives.gpu.cuda.PinnedBuffer;
+import org.sparkcollectives.tensor.HostTensor;
+
+/**
+ * One copy between a GPU and host memory, by way of two pieces of pinned memory in turn: while the
+ * bus copies one, the host copies the other. The device is that of the thread. Closing it blocks
+ * until the GPU has done with the pieces.
+ */
+final class HostCopy implements AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(HostCopy.class);
+
+  /** Large enough for the speed of the bus, small enough to be had at any time. */
+  static final int PIECE_BYTES = 4 << 20;
+
+  private final CudaDevice device;
+  private final Cuda cuda;
+  private final long stream;
+  private final long address;
+  private final HostTensor host;
+  private final int elementBytes;
+
+  /** The elements of each piece but the last. */
+  private final int length;
+
+  private final long pieces;
+  private final PinnedBuffer[] buffers = new PinnedBuffer[2];
+
+  /** When the bus has done with each buffer; 0 if nobody asks. */
+  private final long[] events = new long[2];
+
+  private boolean busy;
+
+  /** Of all elements of a tensor of the host, of which there are some. */
+  HostCopy(CudaDevice device, long stream, long address, HostTensor host) {
+    this.device = device;
+    this.cuda = device.cuda();
+    this.stream = stream;
+    this.address = address;
+    this.host = host;
+    this.elementBytes = host.dtype().bytes();
+    this.length = (int) Math.min(host.count(), PIECE_BYTES / elementBytes);
+    this.pieces = (host.count() + length - 1) / length;
+  }
+
+  /** To the GPU; blocks until it is there. */
+  void toDevice() {
+    for (long piece = 0; piece < pieces; piece++) {
+      PinnedBuffer buffer = buffer(piece);
+      if (piece >= 2) {
+        cuda.synchronizeEvent(event(piece));
+      }
+      ByteBuffer bytes = buffer.buffer();
+      host.read(begin(piece), elements(piece), bytes);
+      busy = true;
+      cuda.copyToDevice(place(piece), buffer.address(), bytes.position(), stream);
+      if (piece + 2 < pieces) {
+        cuda.recordEvent(event(piece), stream);
+      }
+    }
+    finish();
+  }
+
+  /** To the host; blocks until it is there. */
+  void toHost() {
+    ask(0);
+    for (long piece = 0; piece < pieces; piece++) {
+      if (piece + 1 < pieces) {
+        ask(piece + 1);
+        cuda.synchronizeEvent(event(piece));
+      } else {
+        finish();
+      }
+      ByteBuffer bytes = buffer(piece).buffer().limit(elements(piece) * elementBytes);
+      host.write(begin(piece), elements(piece), bytes);
+    }
+  }
+
+  /** Has the bus copy a piece to the host. */
+  private void ask(long piece) {
+    PinnedBuffer buffer = buffer(piece);
+    busy = true;
+    cuda.copyToHost(buffer.address(), place(piece), (long) elements(piece) * elementBytes, stream);
+    if (piece + 1 < pieces) {
+      cuda.recordEvent(event(piece), stream);
+    }
+  }
+
+  private long begin(long piece) {
+    return piece * length;
+  }
+
+  private int elements(long piece) {
+    return (int) Math.min(length, host.count() - begin(piece));
+  }
+
+  private long place(long piece) {
+    return address + begin(piece) * elementBytes;
+  }
+
+  private PinnedBuffer buffer(long piece) {
+    int turn = (int) (piece % 2);
+    if (buffers[turn] == null) {
+      buffers[turn] = device.pinnedPool().take(length * elementBytes);
+    }
+    return buffers[turn];
+  }
+
+  private long event(long piece) {
+    int turn = (int) (piece % 2);
+    if (events[turn] == 0) {
+      events[turn] = cuda.createEvent(false);
+    }
+    return events[turn];
+  }
+
+  private void finish() {
+    cuda.synchronizeStream(stream);
+    busy = false;
+  }
+
+  @Override
+  public void close() {
+    if (busy) {
+      finishAfterFailure();
+    }
+    for (PinnedBuffer buffer : buffers) {
+      if (buffer != null) {
+        giveBack(buffer);
+      }
+    }
+    for (long event : events) {
+      if (event != 0) {
+        cuda.destroyEvent(event);
+      }
+    }
+  }
+
+  private void finishAfterFailure() {
+    try {
+      finish();
+    } catch (CudaException e) {
+      LOG.debug("The stream of a copy that failed: {}", e.toString());
+    }
+  }
+
+  private void giveBack(PinnedBuffer buffer) {
+    if (busy) {
+      device.pinnedPool().abandon(buffer);
+    } else {
+      device.pinnedPool().giveBack(buffer);
+    }
+  }
+}

@@ -1,0 +1,55 @@
+package org.sparkcollectives.gpu.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.sparkcollectives.gpu.testing.FakeCuda;
+
+final class PinnedPoolTest {
+
+  private final FakeCuda cuda = new FakeCuda(2);
+  private CudaDevice gpu;
+
+  @BeforeEach
+  void open() {
+    gpu = CudaDevice.open(cuda, 0);
+  }
+
+  @AfterEach
+  void nothingIsLeft() {
+    gpu.close();
+    cuda.awaitNothingLeft();
+    cuda.close();
+  }
+
+  @Test
+  void groupsOnOneGpuShareBuffersOfAboutOneSize() {
+    PinnedBuffer first = gpu.pinnedPool().take(5000);
+    assertThat(first.size()).isEqualTo(8192);
+    gpu.pinnedPool().giveBack(first);
+    try (CudaDevice same = CudaDevice.open(cuda, 0);
+        CudaDevice other = CudaDevice.open(cuda, 1)) {
+      PinnedBuffer elsewhere = other.pinnedPool().take(8000);
+      PinnedBuffer second = same.pinnedPool().take(8000);
+      PinnedBuffer third = same.pinnedPool().take(8000);
+      assertThat(second.address()).isEqualTo(first.address());
+      assertThat(third.address()).isNotEqualTo(first.address());
+      assertThat(elsewhere.address()).isNotEqualTo(first.address());
+      same.pinnedPool().giveBack(second);
+      same.pinnedPool().giveBack(third);
+      other.pinnedPool().giveBack(elsewhere);
+    }
+  }
+
+  @Test
+  void whoHasABufferKeepsTheContext() {
+    PinnedBuffer buffer = gpu.pinnedPool().take(1);
+    gpu.close();
+    assertThat(cuda.leaks()).contains("host memory", "context of 0");
+    buffer.buffer().putLong(0, 42);
+    assertThat(buffer.buffer().getLong(0)).isEqualTo(42);
+    gpu.pinnedPool().giveBack(buffer);
+  }
+}

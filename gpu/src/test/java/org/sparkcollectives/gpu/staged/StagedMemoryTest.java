@@ -1,0 +1,127 @@
+package org.sparkcollectives.gpu.staged;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.sparkcollectives.BackendRegistry;
+import org.sparkcollectives.CollectiveException;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.HostedRank;
+import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.Tensor;
+import org.sparkcollectives.Work;
+import org.sparkcollectives.gpu.DeviceTensor;
+import org.sparkcollectives.gpu.cuda.Cuda;
+import org.sparkcollectives.gpu.cuda.CudaDevice;
+import org.sparkcollectives.gpu.testing.FakeCuda;
+import org.sparkcollectives.store.HashStore;
+import org.sparkcollectives.store.net.TransportSecurity;
+import org.sparkcollectives.testing.Eventually;
+import org.sparkcollectives.testing.GroupRuns;
+
+/** What becomes of a tensor's memory while and after an operation uses it by way of the host. */
+final class StagedMemoryTest {
+
+  private static final String BACKEND = "staged-fake";
+
+  private final FakeCuda cuda = new FakeCuda(1);
+
+  @BeforeEach
+  void register() {
+    BackendRegistry.register(new StagedBackendProvider(BACKEND, () -> cuda));
+  }
+
+  @AfterEach
+  void nothingIsLeft() {
+    BackendRegistry.unregister(BACKEND);
+    // Pinned memory of operations that failed goes with the garbage.
+    Eventually.holds(
+        () -> {
+          System.gc();
+          return cuda.leaks().isEmpty();
+        },
+        Eventually.LIMIT,
+        () -> "left:" + cuda.leaks());
+    cuda.close();
+    assertThat(cuda.errors()).isEmpty();
+  }
+
+  /** What the only rank does. */
+  private interface Body {
+    void run(ProcessGroup world, CudaDevice gpu) throws Exception;
+  }
+
+  private void run(boolean nanCheck, Body body) {
+    GroupOptions options =
+        GroupOptions.defaults().withBackend("cpu:netty,cuda:" + BACKEND).withNanCheck(nanCheck);
+    try (HashStore store = new HashStore()) {
+      GroupRuns.run(
+          store,
+          1,
+          options,
+          rank ->
+              new HostedRank(List.of("spark.collectives.gpu.ordinal=0"), TransportSecurity.plain()),
+          world -> {
+            try (CudaDevice gpu = CudaDevice.open(cuda, 0)) {
+              body.run(world, gpu);
+            }
+            return null;
+          });
+    }
+  }
+
+  @Test
+  void aTensorThatIsFreedMeanwhileIsUsedAgainOnlyAfterTheOperation() {
+    run(
+        false,
+        (world, gpu) -> {
+          DeviceTensor tensor = DeviceTensor.copyOf(gpu, Tensor.of(1f, 2f));
+          gpu.enter();
+          CountDownLatch busy = cuda.pause(Cuda.DEFAULT_STREAM);
+          Work work = world.allReduce(tensor, ReduceOp.SUM);
+          tensor.free();
+          DeviceTensor other = DeviceTensor.allocate(gpu, DType.FLOAT32, 2);
+          assertThat(other.address()).isNotEqualTo(tensor.address());
+          busy.countDown();
+          work.await();
+          other.free();
+        });
+  }
+
+  @Test
+  void memoryOfAnOperationThatFailedIsNotUsedAgain() {
+    run(
+        true,
+        (world, gpu) -> {
+          DeviceTensor tensor = DeviceTensor.copyOf(gpu, Tensor.of(1f, Float.NaN));
+          Work work = world.allReduce(tensor, ReduceOp.SUM);
+          assertThatThrownBy(work::await).isInstanceOf(CollectiveException.class);
+          tensor.free();
+          DeviceTensor other = DeviceTensor.copyOf(gpu, Tensor.of(1f, 2f));
+          assertThat(other.address()).isNotEqualTo(tensor.address());
+          other.free();
+        });
+  }
+
+  @Test
+  void aTensorThatWasFreedIsRefused() {
+    run(
+        false,
+        (world, gpu) -> {
+          DeviceTensor tensor = DeviceTensor.copyOf(gpu, Tensor.of(1f, 2f));
+          tensor.free();
+          assertThatThrownBy(() -> world.allReduce(tensor, ReduceOp.SUM))
+              .isInstanceOf(IllegalStateException.class)
+              .hasMessageContaining("after it was freed");
+          assertThatThrownBy(() -> tensor.copyTo(new float[2]))
+              .isInstanceOf(IllegalStateException.class);
+        });
+  }
+}

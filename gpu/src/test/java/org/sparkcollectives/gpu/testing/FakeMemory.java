@@ -1,0 +1,106 @@
+package org.sparkcollectives.gpu.testing;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Map;
+import java.util.TreeMap;
+import org.sparkcollectives.gpu.cuda.CudaException;
+import org.sparkcollectives.gpu.cuda.MemoryInfo;
+
+/** The memory of all devices of a fake, and what is pinned of the host: the device -1. */
+final class FakeMemory {
+
+  static final int HOST = -1;
+
+  private static final int INVALID_VALUE = 1;
+  private static final int OUT_OF_MEMORY = 2;
+  private static final int ILLEGAL_ADDRESS = 700;
+
+  private final TreeMap<Long, Piece> pieces = new TreeMap<>();
+  private long fresh = 0x10000;
+  private long nextId = 1;
+  private long nextAddress;
+  private long limit = Integer.MAX_VALUE;
+
+  private record Piece(int device, ByteBuffer bytes, long id) {}
+
+  /** Of each device from now on. */
+  synchronized void limit(long bytes) {
+    limit = bytes;
+  }
+
+  synchronized void allocateNextAt(long address) {
+    nextAddress = address;
+  }
+
+  synchronized long allocate(int device, long bytes) {
+    String call = "cuMemAlloc of " + bytes + " bytes";
+    if (bytes <= 0) {
+      throw new CudaException(call, INVALID_VALUE, "invalid argument");
+    }
+    if (device != HOST && bytes > limit - used(device)) {
+      throw new CudaException(call, OUT_OF_MEMORY, "out of memory");
+    }
+    long address = nextAddress == 0 ? fresh : nextAddress;
+    nextAddress = 0;
+    // A gap, so that what runs over is noticed.
+    fresh += (bytes / 512 + 2) * 512;
+    pieces.put(address, new Piece(device, bytesOf(device, (int) bytes), nextId++));
+    return address;
+  }
+
+  private static ByteBuffer bytesOf(int device, int bytes) {
+    return device == HOST ? ByteBuffer.allocateDirect(bytes) : ByteBuffer.allocate(bytes);
+  }
+
+  private long used(int device) {
+    return pieces.values().stream()
+        .filter(each -> each.device == device)
+        .mapToLong(each -> each.bytes.capacity())
+        .sum();
+  }
+
+  synchronized MemoryInfo info(int device) {
+    return new MemoryInfo(limit - used(device), limit);
+  }
+
+  synchronized void free(long address) {
+    if (pieces.remove(address) == null) {
+      throw new CudaException("cuMemFree", INVALID_VALUE, "not allocated");
+    }
+  }
+
+  private Map.Entry<Long, Piece> at(long address, long length) {
+    Map.Entry<Long, Piece> entry = pieces.floorEntry(address);
+    if (entry == null || address - entry.getKey() + length > entry.getValue().bytes.capacity()) {
+      throw new CudaException(
+          "access to " + length + " bytes at 0x" + Long.toHexString(address),
+          ILLEGAL_ADDRESS,
+          "an illegal memory access was encountered");
+    }
+    return entry;
+  }
+
+  synchronized ByteBuffer bytes(long address, long length) {
+    Map.Entry<Long, Piece> entry = at(address, length);
+    int offset = (int) (address - entry.getKey());
+    return entry.getValue().bytes.slice(offset, (int) length).order(ByteOrder.nativeOrder());
+  }
+
+  synchronized int deviceOf(long address) {
+    return at(address, 1).getValue().device;
+  }
+
+  synchronized long id(long address) {
+    return at(address, 1).getValue().id;
+  }
+
+  /** What is allocated. */
+  synchronized String left() {
+    StringBuilder text = new StringBuilder();
+    pieces.values().stream()
+        .filter(each -> each.device != HOST)
+        .forEach(each -> text.append(" memory of ").append(each.bytes.capacity()));
+    return text.toString();
+  }
+}

@@ -1,0 +1,76 @@
+package org.sparkcollectives.gpu.testing;
+
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** A stream of a fake: a thread that does in order what is put into it. */
+final class FakeStream implements AutoCloseable {
+
+  private static final AtomicLong IDS = new AtomicLong();
+
+  private final int device;
+  private final List<String> errors;
+  private final long id = IDS.incrementAndGet();
+  private final BlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
+  private final CompletableFuture<Void> over = new CompletableFuture<>();
+  private volatile boolean closed;
+
+  /**
+   * Of a device.
+   *
+   * @param errors what goes wrong in it is added here
+   */
+  FakeStream(int device, String name, List<String> errors) {
+    this.device = device;
+    this.errors = errors;
+    Thread thread = new Thread(this::run, name);
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  private void run() {
+    try {
+      while (!closed || !tasks.isEmpty()) {
+        Runnable task = tasks.take();
+        try {
+          task.run();
+        } catch (RuntimeException | AssertionError e) {
+          errors.add(e.toString());
+        }
+      }
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    } finally {
+      over.complete(null);
+    }
+  }
+
+  int device() {
+    return device;
+  }
+
+  /** What no other stream has. */
+  long id() {
+    return id;
+  }
+
+  void enqueue(Runnable task) {
+    tasks.add(task);
+  }
+
+  /** Done once all is done that is in it now; also if it is closed meanwhile. */
+  CompletableFuture<?> whenIdle() {
+    CompletableFuture<Void> reached = new CompletableFuture<>();
+    tasks.add(() -> reached.complete(null));
+    return CompletableFuture.anyOf(reached, over);
+  }
+
+  /** What is in it is still done. */
+  @Override
+  public void close() {
+    tasks.add(() -> closed = true);
+  }
+}
