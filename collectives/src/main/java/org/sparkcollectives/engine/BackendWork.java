@@ -16,7 +16,7 @@ import org.sparkcollectives.watchdog.Departures;
  * without pause, because a device's short operations take less than a thread switch, then at
  * intervals.
  */
-final class BackendWork extends PendingWork implements BackendOperations.Begun {
+class BackendWork extends PendingWork implements BackendOperations.Begun {
 
   private static final long SPIN_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
   private static final long PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
@@ -44,7 +44,7 @@ final class BackendWork extends PendingWork implements BackendOperations.Begun {
   }
 
   @Override
-  void help(long nanos) {
+  final void help(long nanos) {
     long begin = System.nanoTime();
     while (!look() && !Thread.currentThread().isInterrupted()) {
       long waited = System.nanoTime() - begin;
@@ -78,7 +78,7 @@ final class BackendWork extends PendingWork implements BackendOperations.Begun {
   }
 
   @Override
-  public Work work() {
+  public final Work work() {
     return this;
   }
 
@@ -87,7 +87,7 @@ final class BackendWork extends PendingWork implements BackendOperations.Begun {
    * done: what ends after the failure has failed.
    */
   @Override
-  public void completed() {
+  public final void completed() {
     if (life().failure().failed()) {
       groupFailed();
       return;
@@ -99,14 +99,14 @@ final class BackendWork extends PendingWork implements BackendOperations.Begun {
   }
 
   @Override
-  public void failed(Throwable cause) {
+  public final void failed(Throwable cause) {
     if (!isCompleted()) {
       complete(life().operationFailed(this, cause));
     }
   }
 
   @Override
-  public void synchronize(DeviceStream stream) {
+  public final void synchronize(DeviceStream stream) {
     if (isCompleted()) {
       await();
     } else {
@@ -115,7 +115,7 @@ final class BackendWork extends PendingWork implements BackendOperations.Begun {
   }
 
   @Override
-  public OptionalDouble durationMillis() {
+  public final OptionalDouble durationMillis() {
     OptionalDouble measured = isSuccess() ? operation.durationMillis() : OptionalDouble.empty();
     return measured.isPresent() ? measured : super.durationMillis();
   }
@@ -132,7 +132,7 @@ final class BackendWork extends PendingWork implements BackendOperations.Begun {
   }
 
   @Override
-  String whoIsMissing() {
+  final String whoIsMissing() {
     return "which ranks have not arrived is not known";
   }
 }

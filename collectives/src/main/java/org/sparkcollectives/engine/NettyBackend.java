@@ -8,8 +8,9 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.sparkcollectives.Backend;
+import org.sparkcollectives.CallAgreement;
 import org.sparkcollectives.DType;
-import org.sparkcollectives.DebugLevel;
+import org.sparkcollectives.Device;
 import org.sparkcollectives.HostBackend;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.OperationStage;
@@ -19,8 +20,6 @@ import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 import org.sparkcollectives.algorithm.AlgorithmSelector;
-import org.sparkcollectives.algorithm.PathCosts;
-import org.sparkcollectives.debug.FingerprintCheck;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.Lane;
 
@@ -44,7 +43,9 @@ final class NettyBackend implements HostBackend {
   private final Memory memory;
   private final Runnable onClose;
   private final AlgorithmSelector algorithms;
-  private final FingerprintCheck check;
+
+  /** Null if the ranks do not compare what they call. */
+  private final CallComparison comparison;
 
   /** Of the call that all operations are parts of; null if each is a call of its own. */
   private final Duration callTimeout;
@@ -54,8 +55,8 @@ final class NettyBackend implements HostBackend {
   /**
    * Of parts that are ready to use.
    *
-   * @param debugLevel whether the ranks compare what they call
-   * @param costs by which algorithms are chosen
+   * @param algorithms chosen by what the paths cost
+   * @param comparison of what the ranks call; null for none
    * @param memory where tensors are allocated
    * @param onClose closes the lane and the messages' paths
    */
@@ -64,8 +65,8 @@ final class NettyBackend implements HostBackend {
       Channel channel,
       Lane lane,
       RankMessages messages,
-      DebugLevel debugLevel,
-      PathCosts costs,
+      AlgorithmSelector algorithms,
+      CallComparison comparison,
       Memory memory,
       Runnable onClose) {
     this.life = life;
@@ -74,8 +75,8 @@ final class NettyBackend implements HostBackend {
     this.messages = messages;
     this.memory = memory;
     this.onClose = onClose;
-    this.algorithms = new AlgorithmSelector(costs);
-    this.check = debugLevel == DebugLevel.DETAIL ? new FingerprintCheck(algorithms) : null;
+    this.algorithms = algorithms;
+    this.comparison = comparison;
     this.callTimeout = null;
     this.stage = NO_STAGE;
   }
@@ -88,7 +89,7 @@ final class NettyBackend implements HostBackend {
     this.memory = other.memory;
     this.onClose = other.onClose;
     this.algorithms = other.algorithms;
-    this.check = other.check;
+    this.comparison = other.comparison;
     this.callTimeout = callTimeout;
     this.stage = stage;
   }
@@ -124,7 +125,7 @@ final class NettyBackend implements HostBackend {
     HostTensor host = HostTensor.of(tensor);
     return collective(
         describe(OpType.BROADCAST, host).rootedAt(root),
-        Agreement.onShape(host),
+        CallAgreement.onShape(host),
         timeout,
         List.of(tensor),
         peers -> algorithms.broadcast(peers, host, root));
@@ -135,7 +136,7 @@ final class NettyBackend implements HostBackend {
     HostTensor host = HostTensor.of(tensor);
     return collective(
         describe(OpType.ALL_REDUCE, host).reducing(op),
-        Agreement.onShape(host),
+        CallAgreement.onShape(host),
         timeout,
         List.of(tensor),
         peers -> algorithms.allReduce(peers, host, op));
@@ -161,7 +162,11 @@ final class NettyBackend implements HostBackend {
                     run(
                         description,
                         number,
-                        new Agreement(() -> List.<long[]>of(tensor.shape()), List.of(), List.of()),
+                        new CallAgreement(
+                            Device.Type.CPU,
+                            () -> List.<long[]>of(tensor.shape()),
+                            List.of(),
+                            List.of()),
                         peers -> sum.set(algorithms.allReduce(peers, tensor)))) {
               @Override
               public SparseTensor sparseResult() {
@@ -186,7 +191,7 @@ final class NettyBackend implements HostBackend {
                 total(hosts))
             .withSizesOf(hosts)
             .reducing(op),
-        Agreement.onShapes(hosts),
+        CallAgreement.onShapes(hosts),
         timeout,
         tensors,
         peers -> algorithms.allReduceCoalesced(peers, hosts, op));
@@ -197,7 +202,7 @@ final class NettyBackend implements HostBackend {
     HostTensor host = HostTensor.of(tensor);
     return collective(
         describe(OpType.REDUCE, host).reducing(op).rootedAt(root),
-        Agreement.onShape(host),
+        CallAgreement.onShape(host),
         timeout,
         lane.rank() == root ? List.of(tensor) : List.of(),
         peers -> algorithms.reduce(peers, host, op, root));
@@ -209,7 +214,7 @@ final class NettyBackend implements HostBackend {
     HostTensor from = HostTensor.of(input);
     return collective(
         describe(OpType.ALL_GATHER_INTO, from, from.count(), to.count(), to.count()),
-        Agreement.onShape(from),
+        CallAgreement.onShape(from),
         timeout,
         List.of(output),
         peers -> algorithms.allGather(peers, to, from));
@@ -221,7 +226,7 @@ final class NettyBackend implements HostBackend {
     HostTensor from = HostTensor.of(input);
     return collective(
         describe(OpType.ALL_GATHER, from, from.count(), total(to), total(to)).withSizesOf(to),
-        Agreement.onShapes(to),
+        CallAgreement.onShapes(to),
         timeout,
         outputs,
         peers -> algorithms.allGather(peers, to, from));
@@ -234,7 +239,7 @@ final class NettyBackend implements HostBackend {
     return collective(
         describe(OpType.REDUCE_SCATTER_INTO, from, from.count(), to.count(), from.count())
             .reducing(op),
-        Agreement.onShape(to),
+        CallAgreement.onShape(to),
         timeout,
         List.of(output),
         peers -> algorithms.reduceScatter(peers, to, from, op));
@@ -248,7 +253,7 @@ final class NettyBackend implements HostBackend {
         describe(OpType.REDUCE_SCATTER, to, total(from), to.count(), total(from))
             .withSizesOf(from)
             .reducing(op),
-        Agreement.onShapes(from),
+        CallAgreement.onShapes(from),
         timeout,
         List.of(output),
         peers -> algorithms.reduceScatter(peers, to, from, op));
@@ -260,7 +265,7 @@ final class NettyBackend implements HostBackend {
     HostTensor from = HostTensor.of(input);
     return collective(
         describe(OpType.GATHER, from, from.count(), total(to), 0).rootedAt(root),
-        Agreement.onCounts(toOne(root, from), to),
+        CallAgreement.onCounts(toOne(root, from), to),
         timeout,
         outputs,
         peers -> algorithms.gather(peers, to, from, root));
@@ -272,7 +277,7 @@ final class NettyBackend implements HostBackend {
     List<HostTensor> from = hosts(inputs);
     return collective(
         describe(OpType.SCATTER, to, total(from), to.count(), 0).rootedAt(root),
-        Agreement.onCounts(from, toOne(root, to)),
+        CallAgreement.onCounts(from, toOne(root, to)),
         timeout,
         List.of(output),
         peers -> algorithms.scatter(peers, to, from, root));
@@ -284,7 +289,7 @@ final class NettyBackend implements HostBackend {
     HostTensor from = HostTensor.of(input);
     return collective(
         describe(OpType.ALL_TO_ALL_INTO, from, from.count(), to.count(), to.count()),
-        Agreement.onShape(from),
+        CallAgreement.onShape(from),
         timeout,
         List.of(output),
         peers -> algorithms.allToAll(peers, to, from));
@@ -296,7 +301,7 @@ final class NettyBackend implements HostBackend {
     List<HostTensor> from = hosts(inputs);
     return collective(
         describe(OpType.ALL_TO_ALL, from.get(0), total(from), total(to), 0),
-        Agreement.onCounts(from, to),
+        CallAgreement.onCounts(from, to),
         timeout,
         outputs,
         peers -> algorithms.allToAll(peers, to, from));
@@ -306,7 +311,7 @@ final class NettyBackend implements HostBackend {
   public Work barrier(Duration timeout) {
     return collective(
         OperationDescription.collective(OpType.BARRIER, null, 0, 0, 0),
-        Agreement.onNothing(),
+        CallAgreement.onNothing(),
         timeout,
         List.of(),
         algorithms::barrier);
@@ -341,7 +346,7 @@ final class NettyBackend implements HostBackend {
 
   private Work collective(
       OperationDescription description,
-      Agreement agreement,
+      CallAgreement agreement,
       Duration timeout,
       List<Tensor> outputs,
       Consumer<Lane> algorithm) {
@@ -360,18 +365,13 @@ final class NettyBackend implements HostBackend {
   private void run(
       OperationDescription description,
       long number,
-      Agreement agreement,
+      CallAgreement agreement,
       Consumer<Lane> algorithm) {
     boolean done = false;
     try {
       stage.before();
-      if (check != null) {
-        check.compare(
-            lane,
-            number,
-            agreement.call(description, number),
-            agreement.sends(lane.size()),
-            agreement.receives(lane.size()));
+      if (comparison != null) {
+        comparison.compare(description, number, agreement);
       }
       lane.begin(description.header(number));
       algorithm.accept(lane);

@@ -2,9 +2,11 @@ package org.sparkcollectives.gpu.nccl;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import org.sparkcollectives.Backend;
 import org.sparkcollectives.BackendCall;
+import org.sparkcollectives.CallAgreement;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.P2POp;
@@ -56,12 +58,20 @@ final class NcclBackend implements Backend {
     return tensors.stream().map(this::own).toList();
   }
 
+  /** This rank's only part, which the root has or gives; nothing for the others. */
+  private List<DeviceTensor> toOne(int root, DeviceTensor part) {
+    List<DeviceTensor> parts = new ArrayList<>(Collections.nCopies(group.size(), part.slice(0, 0)));
+    parts.set(root, part);
+    return parts;
+  }
+
   @Override
   public Work broadcast(Tensor tensor, int root, Duration timeout) {
     DeviceTensor own = own(tensor);
     BackendCall call =
         BackendCall.collective(OpType.BROADCAST, own.dtype(), own.count(), own.count(), own.count())
-            .rootedAt(root);
+            .rootedAt(root)
+            .agreeing(CallAgreement.onShape(own));
     return group.collective(
         call,
         timeout,
@@ -77,7 +87,8 @@ final class NcclBackend implements Backend {
     BackendCall call =
         BackendCall.collective(
                 OpType.ALL_REDUCE, own.dtype(), own.count(), own.count(), own.count())
-            .reducing(op);
+            .reducing(op)
+            .agreeing(CallAgreement.onShape(own));
     return group.collective(
         call, timeout, List.of(own), List.of(own), target -> target.allReduce(own, op));
   }
@@ -102,7 +113,8 @@ final class NcclBackend implements Backend {
     BackendCall call =
         BackendCall.collective(
                 OpType.ALL_REDUCE_COALESCED, dtype, total(own), total(own), total(own))
-            .reducing(op);
+            .reducing(op)
+            .agreeing(CallAgreement.onShapes(own));
     return group.collective(
         call, timeout, own, own, target -> own.forEach(each -> target.allReduce(each, op)));
   }
@@ -114,7 +126,8 @@ final class NcclBackend implements Backend {
     BackendCall call =
         BackendCall.collective(OpType.REDUCE, own.dtype(), own.count(), own.count(), own.count())
             .reducing(op)
-            .rootedAt(root);
+            .rootedAt(root)
+            .agreeing(CallAgreement.onShape(own));
     return group.collective(
         call, timeout, List.of(own), List.of(own), target -> target.reduce(own, own, op, root));
   }
@@ -125,7 +138,8 @@ final class NcclBackend implements Backend {
     DeviceTensor from = own(input);
     return group.collective(
         BackendCall.collective(
-            OpType.ALL_GATHER_INTO, from.dtype(), from.count(), to.count(), from.count()),
+                OpType.ALL_GATHER_INTO, from.dtype(), from.count(), to.count(), from.count())
+            .agreeing(CallAgreement.onShape(from)),
         timeout,
         List.of(to),
         List.of(from),
@@ -137,7 +151,8 @@ final class NcclBackend implements Backend {
     List<DeviceTensor> to = own(outputs);
     DeviceTensor from = own(input);
     return group.collective(
-        BackendCall.collective(OpType.ALL_GATHER, from.dtype(), from.count(), total(to), 0),
+        BackendCall.collective(OpType.ALL_GATHER, from.dtype(), from.count(), total(to), 0)
+            .agreeing(CallAgreement.onShapes(to)),
         timeout,
         to,
         List.of(from),
@@ -159,7 +174,8 @@ final class NcclBackend implements Backend {
     return group.collective(
         BackendCall.collective(
                 OpType.REDUCE_SCATTER_INTO, from.dtype(), from.count(), to.count(), from.count())
-            .reducing(op),
+            .reducing(op)
+            .agreeing(CallAgreement.onShape(to)),
         timeout,
         List.of(to),
         List.of(from),
@@ -174,7 +190,8 @@ final class NcclBackend implements Backend {
     return group.collective(
         BackendCall.collective(
                 OpType.REDUCE_SCATTER, to.dtype(), total(from), to.count(), total(from))
-            .reducing(op),
+            .reducing(op)
+            .agreeing(CallAgreement.onShapes(from)),
         timeout,
         List.of(to),
         from,
@@ -193,7 +210,8 @@ final class NcclBackend implements Backend {
     DeviceTensor from = own(input);
     return group.collective(
         BackendCall.collective(OpType.GATHER, from.dtype(), from.count(), total(to), 0)
-            .rootedAt(root),
+            .rootedAt(root)
+            .agreeing(CallAgreement.onCounts(toOne(root, from), to)),
         timeout,
         to,
         List.of(from),
@@ -211,7 +229,8 @@ final class NcclBackend implements Backend {
     List<DeviceTensor> from = own(inputs);
     return group.collective(
         BackendCall.collective(OpType.SCATTER, to.dtype(), total(from), to.count(), 0)
-            .rootedAt(root),
+            .rootedAt(root)
+            .agreeing(CallAgreement.onCounts(from, toOne(root, to))),
         timeout,
         List.of(to),
         from,
@@ -236,7 +255,8 @@ final class NcclBackend implements Backend {
     }
     return allToAll(
         BackendCall.collective(
-            OpType.ALL_TO_ALL_INTO, from.dtype(), from.count(), to.count(), from.count()),
+                OpType.ALL_TO_ALL_INTO, from.dtype(), from.count(), to.count(), from.count())
+            .agreeing(CallAgreement.onShape(from)),
         outputs,
         inputs,
         timeout);
@@ -247,7 +267,8 @@ final class NcclBackend implements Backend {
     List<DeviceTensor> to = own(outputs);
     List<DeviceTensor> from = own(inputs);
     return allToAll(
-        BackendCall.collective(OpType.ALL_TO_ALL, from.get(0).dtype(), total(from), total(to), 0),
+        BackendCall.collective(OpType.ALL_TO_ALL, from.get(0).dtype(), total(from), total(to), 0)
+            .agreeing(CallAgreement.onCounts(from, to)),
         to,
         from,
         timeout);

@@ -25,6 +25,11 @@ final class NcclProcessesTest {
     run("not a number", 2);
   }
 
+  @Test
+  void callsAreComparedBeforeTheyGoToNccl() throws Exception {
+    run("detail", 3);
+  }
+
   private static void run(String what, int size) throws Exception {
     Map<String, String> environment = new HashMap<>(FakeLibraries.environment());
     environment.put("FAKE_CUDA_DEVICES", String.valueOf(size));

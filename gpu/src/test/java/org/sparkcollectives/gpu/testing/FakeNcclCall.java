@@ -29,7 +29,10 @@ record FakeNcclCall(long stream, Runnable giving, Runnable taking) {
       Map<Integer, Double> factors) {
 
     ByteBuffer bytes(long address, long elements) {
-      return cuda.bytes(address, elements * FakeElements.bytes(type));
+      // An empty tensor has no address.
+      return elements == 0
+          ? ByteBuffer.allocate(0)
+          : cuda.bytes(address, elements * FakeElements.bytes(type));
     }
 
     ByteBuffer copy(long address, long elements) {
