@@ -25,7 +25,9 @@ import org.sparkcollectives.gpu.DeviceTensor;
  *
  * <p>Which of NCCL's calls an operation is follows from its name and arguments that are alike on
  * all ranks: ranks that called different ones would hang. So lists are gathered and reduced piece
- * by piece, grouped into one launch, also where this rank's pieces happen to lie side by side.
+ * by piece, grouped into one launch, also where this rank's pieces happen to lie side by side; and
+ * {@code ncclGather} and {@code ncclScatter} are not for them, because only the root knows whether
+ * its pieces are equal and lie so.
  *
  * <p>Messages between two ranks have a communicator of the two, made at the first; NCCL knows no
  * tags, so they match in the order of the calls. A batch, and what is called in a {@link
@@ -246,38 +248,23 @@ final class NcclBackend implements Backend {
   public Work allToAll(Tensor output, Tensor input, Duration timeout) {
     DeviceTensor to = own(output);
     DeviceTensor from = own(input);
-    long part = from.count() / group.size();
-    List<DeviceTensor> outputs = new ArrayList<>();
-    List<DeviceTensor> inputs = new ArrayList<>();
-    for (int peer = 0; peer < group.size(); peer++) {
-      outputs.add(to.slice(peer * part, part));
-      inputs.add(from.slice(peer * part, part));
-    }
-    return allToAll(
+    return group.collective(
         BackendCall.collective(
                 OpType.ALL_TO_ALL_INTO, from.dtype(), from.count(), to.count(), from.count())
             .agreeing(CallAgreement.onShape(from)),
-        outputs,
-        inputs,
-        timeout);
+        timeout,
+        List.of(to),
+        List.of(from),
+        target -> target.allToAll(to, from, group.size()));
   }
 
   @Override
   public Work allToAll(List<Tensor> outputs, List<Tensor> inputs, Duration timeout) {
     List<DeviceTensor> to = own(outputs);
     List<DeviceTensor> from = own(inputs);
-    return allToAll(
+    return group.collective(
         BackendCall.collective(OpType.ALL_TO_ALL, from.get(0).dtype(), total(from), total(to), 0)
             .agreeing(CallAgreement.onCounts(from, to)),
-        to,
-        from,
-        timeout);
-  }
-
-  private Work allToAll(
-      BackendCall call, List<DeviceTensor> to, List<DeviceTensor> from, Duration timeout) {
-    return group.collective(
-        call,
         timeout,
         to,
         from,

@@ -145,7 +145,21 @@ final class NcclLibrary {
 
   /** A version as people write it. */
   static String text(int version) {
+    if (version < 10000) {
+      // Up to 2.8.
+      return version / 1000 + "." + version / 100 % 10 + "." + version % 100;
+    }
     return version / 10000 + "." + version / 100 % 100 + "." + version % 100;
+  }
+
+  /** Binds functions that only newer versions have; false if this one has not. */
+  boolean bind(Class<?> functions) {
+    try {
+      Native.register(functions, library);
+      return true;
+    } catch (UnsatisfiedLinkError e) {
+      return false;
+    }
   }
 
   /** A function that only newer versions have; null if this one has not. */

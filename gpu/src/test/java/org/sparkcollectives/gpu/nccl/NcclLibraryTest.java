@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.sparkcollectives.gpu.testing.FakeLibraries;
 
 /** Where NCCL is looked for, and what is said when it is nowhere. */
 class NcclLibraryTest {
@@ -29,8 +30,18 @@ class NcclLibraryTest {
   }
 
   @Test
+  void aVersionThatIsTooOldIsRefusedWithTheOldestThatIsNot() throws Exception {
+    String old = FakeLibraries.environmentOfNccl(22203).get("LD_LIBRARY_PATH") + "/libnccl.so.2";
+    assertThatThrownBy(() -> NcclLibrary.load(List.of(old)))
+        .isInstanceOf(NcclException.class)
+        .hasMessageContaining("NCCL 2.22.3, found as " + old)
+        .hasMessageContaining("2.23.0 is the oldest that can be used");
+  }
+
+  @Test
   void aVersionReadsAsPeopleWriteIt() {
     assertThat(NcclLibrary.text(22809)).isEqualTo("2.28.9");
     assertThat(NcclLibrary.text(22300)).isEqualTo("2.23.0");
+    assertThat(NcclLibrary.text(2804)).isEqualTo("2.8.4");
   }
 }

@@ -68,7 +68,18 @@ final class NcclProgram {
 
   private void run(String what) {
     switch (what) {
-      case "calls" -> calls(init(true, 1));
+      case "calls" -> {
+        assertThat(nccl.version()).isEqualTo(22809);
+        assertThat(nccl.canShrink()).isTrue();
+        assertThat(nccl.canAllToAll()).isTrue();
+        calls(init(true, 1));
+      }
+      case "calls of an older version" -> {
+        assertThat(nccl.version()).isEqualTo(22304);
+        assertThat(nccl.canShrink()).isFalse();
+        assertThat(nccl.canAllToAll()).isFalse();
+        calls(init(false, 2));
+      }
       case "scalable" -> calls(init(true, 2));
       case "without blocking" -> calls(init(false, 1));
       case "abort" -> abort(init(true, 1));
@@ -151,7 +162,12 @@ final class NcclProgram {
     scaled(communicator);
     registration(communicator);
     split(communicator);
-    shrink(communicator);
+    if (nccl.canShrink()) {
+      shrink(communicator);
+    }
+    if (nccl.canAllToAll()) {
+      allToAll(communicator);
+    }
     check(communicator, nccl.commFinalize(communicator));
     check(nccl.commDestroy(communicator));
   }
@@ -201,6 +217,22 @@ final class NcclProgram {
         nccl.reduceScatter(
             gathered.address(), mine.address(), count, FLOAT32, SUM, communicator, target));
     assertThat(values(mine)).containsExactly(rank * size, -rank * size);
+  }
+
+  private void allToAll(long communicator) {
+    float[] parts = new float[2 * size];
+    float[] expected = new float[2 * size];
+    for (int each = 0; each < 2 * size; each++) {
+      parts[each] = 100 * rank + each;
+      expected[each] = 100 * (each / 2) + 2 * rank + each % 2;
+    }
+    DeviceTensor sent = tensor(parts);
+    DeviceTensor received = tensor(new float[2 * size]);
+    check(
+        communicator,
+        nccl.allToAll(
+            sent.address(), received.address(), 2, FLOAT32, communicator, stream.handle()));
+    assertThat(values(received)).containsExactly(expected);
   }
 
   private void messages(long communicator) {

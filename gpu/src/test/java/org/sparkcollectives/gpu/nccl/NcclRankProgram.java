@@ -59,6 +59,7 @@ final class NcclRankProgram {
         case "split" -> split(world);
         case "not a number" -> notANumber(world, data);
         case "detail" -> detail(world, data);
+        case "every collective" -> new EveryCollective(world, data.gpu(), false).run();
         default -> throw new IllegalArgumentException(what);
       }
     }

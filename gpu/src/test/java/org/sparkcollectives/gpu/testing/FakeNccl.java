@@ -142,6 +142,11 @@ public final class FakeNccl implements Nccl {
   }
 
   @Override
+  public boolean canAllToAll() {
+    return version >= 22803;
+  }
+
+  @Override
   public int uniqueId(byte[] id) {
     calls.add("ncclGetUniqueId");
     ByteBuffer.wrap(id).putLong(0, ids.incrementAndGet());
@@ -398,6 +403,19 @@ public final class FakeNccl implements Nccl {
     return call(
         "ncclReduceScatter",
         FakeNcclCall.reduceScatter(target(communicator, stream, count, type), send, receive, op),
+        member);
+  }
+
+  @Override
+  public int allToAll(
+      long send, long receive, long count, int type, long communicator, long stream) {
+    if (!canAllToAll()) {
+      violations.add("ncclAlltoAll is not in this version");
+    }
+    Member member = member(communicator);
+    return call(
+        "ncclAlltoAll",
+        FakeNcclCall.allToAll(target(communicator, stream, count, type), send, receive),
         member);
   }
 

@@ -134,6 +134,20 @@ record FakeNcclCall(long stream, Runnable giving, Runnable taking) {
         });
   }
 
+  static FakeNcclCall allToAll(Target target, long send, long receive) {
+    return collective(
+        target,
+        described("all-to-all", target, 0, -1),
+        () -> target.copy(send, target.count * target.member.size),
+        all -> {
+          for (int rank = 0; rank < all.size(); rank++) {
+            int part = all.get(rank).capacity() / all.size();
+            target.write(
+                receive + (long) rank * part, all.get(rank).slice(target.member.rank * part, part));
+          }
+        });
+  }
+
   static FakeNcclCall reduceScatter(Target target, long send, long receive, int op) {
     long all = target.count * target.member.size;
     return collective(
