@@ -13,7 +13,9 @@ import org.sparkcollectives.ObjectCollectives;
 import org.sparkcollectives.P2POp;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.MemoryRegistration;
 import org.sparkcollectives.SharedMemory;
+import org.sparkcollectives.tensor.TensorView;
 import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
@@ -314,6 +316,12 @@ final class RankProcessGroup implements ProcessGroup {
   public Tensor allocate(DType dtype, long count, Device.Type device) {
     group.requireOpen();
     return backends.forDevice(device).allocate(Objects.requireNonNull(dtype, "dtype"), count);
+  }
+
+  @Override
+  public MemoryRegistration register(Tensor tensor) {
+    group.requireOpen();
+    return backends.forDevice(TensorView.of(tensor).device().type()).register(tensor);
   }
 
   @Override

@@ -8,6 +8,7 @@ import org.sparkcollectives.Backend;
 import org.sparkcollectives.BackendCall;
 import org.sparkcollectives.CallAgreement;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.MemoryRegistration;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.P2POp;
 import org.sparkcollectives.ReduceOp;
@@ -339,6 +340,11 @@ final class NcclBackend implements Backend {
   @Override
   public Tensor allocate(DType dtype, long count) {
     return group.memory().allocate(dtype, count);
+  }
+
+  @Override
+  public MemoryRegistration register(Tensor tensor) {
+    return group.memory().register(own(tensor));
   }
 
   @Override

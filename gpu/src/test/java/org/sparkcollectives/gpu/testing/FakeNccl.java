@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -33,6 +34,7 @@ public final class FakeNccl implements Nccl {
   private final Map<Long, Member> members = new ConcurrentHashMap<>();
   private final Map<Integer, Double> factors = new ConcurrentHashMap<>();
   private final Map<Long, Long> registrations = new ConcurrentHashMap<>();
+  private final Set<Long> allocated = ConcurrentHashMap.newKeySet();
   private final List<String> violations = new CopyOnWriteArrayList<>();
   private final List<String> calls = new CopyOnWriteArrayList<>();
 
@@ -41,6 +43,7 @@ public final class FakeNccl implements Nccl {
 
   private volatile int version = 22809;
   private volatile boolean abortsHang;
+  private volatile int registrationResult = SUCCESS;
 
   /** Over a driver, which all ranks share. */
   public FakeNccl(FakeCuda cuda) {
@@ -92,6 +95,16 @@ public final class FakeNccl implements Nccl {
   /** The memory that communicators have been told of. */
   public int registrations() {
     return registrations.size();
+  }
+
+  /** How many pieces of memory of its own are not freed. */
+  public int allocations() {
+    return allocated.size();
+  }
+
+  /** From now on answers this when told of memory. */
+  public void refuseRegistrations(int result) {
+    registrationResult = result;
   }
 
   /** Says that it is another version. */
@@ -279,6 +292,9 @@ public final class FakeNccl implements Nccl {
   @Override
   public int commRegister(long communicator, long address, long bytes, ByteBuffer slot) {
     member(communicator);
+    if (registrationResult != SUCCESS) {
+      return registrationResult;
+    }
     long handle = handles.addAndGet(16);
     registrations.put(handle, address);
     slot.putLong(0, handle);
@@ -294,12 +310,17 @@ public final class FakeNccl implements Nccl {
 
   @Override
   public int memAlloc(ByteBuffer slot, long bytes) {
-    slot.putLong(0, cuda.allocate(bytes));
+    long address = cuda.allocate(bytes);
+    allocated.add(address);
+    slot.putLong(0, address);
     return SUCCESS;
   }
 
   @Override
   public int memFree(long address) {
+    if (!allocated.remove(address)) {
+      violations.add("memory is freed that is not NCCL's");
+    }
     cuda.free(address);
     return SUCCESS;
   }
