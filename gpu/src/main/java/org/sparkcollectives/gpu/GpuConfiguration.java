@@ -34,8 +34,8 @@ public final class GpuConfiguration {
       ConfigEntry.bool("spark.collectives.gpu.nccl.eager")
           .doc(
               "Whether a group makes its NCCL communicator when it is made, rather than at its first"
-                  + " operation on a GPU. Groups split from such a group share its resources"
-                  + " (`ncclCommSplit`).")
+                  + " operation on a GPU. Groups made from such a group get theirs from it"
+                  + " (`ncclCommSplit`, `ncclCommShrink`).")
           .since("0.1.0")
           .defaultsTo(false);
 

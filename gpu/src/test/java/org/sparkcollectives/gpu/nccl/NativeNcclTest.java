@@ -25,9 +25,10 @@ final class NativeNcclTest {
     run(what, Map.of(), SIZE);
   }
 
-  @Test
-  void anOlderVersionHasAllThatIsNotAskedForBeforehand() throws Exception {
-    run("calls of an older version", Map.of(), SIZE, FakeLibraries.environmentOfNccl(22304));
+  @ParameterizedTest
+  @ValueSource(ints = {22304, 22703, 23007})
+  void olderAndNewerVersionsTakeTheSameSettingsAndTellWhatTheyHave(int version) throws Exception {
+    run("calls", Map.of(), SIZE, FakeLibraries.environmentOfNccl(version));
   }
 
   @Test

@@ -495,7 +495,7 @@ class NcclCollectivesTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void groupsMadeFromAnEagerOneShareItsCommunicator(boolean eager) {
+  void groupsMadeFromAnEagerOneGetTheirCommunicatorFromIts(boolean eager) {
     gpus.run(
         4,
         (world, gpu) -> {
