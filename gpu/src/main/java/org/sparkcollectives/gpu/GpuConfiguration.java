@@ -25,7 +25,8 @@ public final class GpuConfiguration {
           .doc(
               "The file of NCCL. Empty: the one that the environment variable"
                   + " `SPARK_COLLECTIVES_NCCL_LIBRARY` names, else `libnccl.so.2` where the dynamic"
-                  + " linker looks, else that of the pip package `nvidia-nccl`.")
+                  + " linker looks, else that of conda, of the pip package `nvidia-nccl` or of"
+                  + " PyTorch.")
           .since("0.1.0")
           .defaultsTo("");
 
