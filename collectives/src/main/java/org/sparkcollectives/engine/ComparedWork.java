@@ -80,13 +80,14 @@ final class ComparedWork extends BackendWork implements ChannelTask {
       comparison.compareAlone(description, sequenceNumber(), call.agreement());
     } catch (RuntimeException | Error e) {
       complete(life().operationFailed(this, e));
+    } finally {
+      state.set(State.COMPARED);
+      if (life().failure().failed()) {
+        // It may have come while the comparison was to notice it.
+        groupFailed();
+      }
+      compared.countDown();
     }
-    state.set(State.COMPARED);
-    if (life().failure().failed()) {
-      // It may have come while the comparison was to notice it.
-      groupFailed();
-    }
-    compared.countDown();
   }
 
   @Override

@@ -9,13 +9,12 @@ import org.sparkcollectives.Coalescing;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.Device;
 import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.MemoryRegistration;
 import org.sparkcollectives.ObjectCollectives;
 import org.sparkcollectives.P2POp;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
-import org.sparkcollectives.MemoryRegistration;
 import org.sparkcollectives.SharedMemory;
-import org.sparkcollectives.tensor.TensorView;
 import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
@@ -23,6 +22,7 @@ import org.sparkcollectives.object.StreamedObjectCollectives;
 import org.sparkcollectives.recorder.FlightRecord;
 import org.sparkcollectives.recorder.FlightRecorder;
 import org.sparkcollectives.store.Store;
+import org.sparkcollectives.tensor.TensorView;
 
 /** A process group, or a view of one: checks what the user gives and hands it to the backend. */
 final class RankProcessGroup implements ProcessGroup {

@@ -42,16 +42,16 @@ final class NcclMemory {
     private final long address;
     private final long bytes;
 
-    /** Whether NCCL has allocated it. */
-    private final boolean own;
+    /** What others own, kept reachable as long as NCCL knows of it; null if it is NCCL's own. */
+    private final DeviceTensor registered;
 
     /** 0 if the communicator was not told, or does not care. */
     private long registration;
 
-    Piece(long address, long bytes, boolean own) {
+    Piece(long address, long bytes, DeviceTensor registered) {
       this.address = address;
       this.bytes = bytes;
-      this.own = own;
+      this.registered = registered;
     }
   }
 
@@ -74,7 +74,7 @@ final class NcclMemory {
       ByteBuffer address = slot();
       long bytes = count * dtype.bytes();
       check("ncclMemAlloc of " + bytes + " bytes", nccl.memAlloc(address, bytes));
-      Piece piece = new Piece(address.getLong(0), bytes, true);
+      Piece piece = new Piece(address.getLong(0), bytes, null);
       pieces.add(piece);
       if (communicator != null) {
         try {
@@ -103,7 +103,7 @@ final class NcclMemory {
     if (tensor.count() == 0) {
       return () -> {};
     }
-    Piece piece = new Piece(tensor.address(), tensor.byteSize(), false);
+    Piece piece = new Piece(tensor.address(), tensor.byteSize(), tensor);
     if (communicator != null) {
       int[] result = new int[1];
       inTurn(() -> result[0] = tell(piece));
@@ -224,7 +224,7 @@ final class NcclMemory {
   /** Frees all that is NCCL's. */
   synchronized void free() {
     closed = true;
-    pieces.stream().filter(each -> each.own).forEach(this::release);
+    pieces.stream().filter(each -> each.registered == null).forEach(this::release);
     pieces.clear();
     // Tensors that are reachable still must not keep the group so.
     communicator = null;

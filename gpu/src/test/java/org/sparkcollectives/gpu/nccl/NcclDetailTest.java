@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -31,6 +32,7 @@ import org.sparkcollectives.gpu.DeviceTensor;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.testing.EveryCollective;
 import org.sparkcollectives.gpu.testing.FakeGpus;
+import org.sparkcollectives.testing.Eventually;
 import org.sparkcollectives.testing.LeakCheck;
 
 /** With DETAIL the ranks compare what they call before NCCL is called, which would hang. */
@@ -220,6 +222,36 @@ class NcclDetailTest {
     assertThat(ends.get(0))
         .isInstanceOf(PeerFailedException.class)
         .hasMessageContaining("bad row 17");
+  }
+
+  @Test
+  void aComparisonThatWaitsForAnOperationInHostMemoryEndsWithTheGroup() {
+    AtomicReference<ProcessGroup> waiting = new AtomicReference<>();
+    gpus.run(
+        2,
+        detail().withTimeout(Duration.ofMinutes(5)),
+        (world, gpu) -> {
+          if (world.rank() == 1) {
+            Eventually.holds(
+                () -> waiting.get() != null && waiting.get().flightRecorder().records().size() == 2,
+                () -> "rank 0 has not called both");
+            world.abort(new IllegalArgumentException("bad row 17"));
+            return null;
+          }
+          waiting.set(world);
+          DeviceTensor tensor = DeviceTensor.allocate(gpu, DType.FLOAT32, 8);
+          // The comparison has its turn only when this is done.
+          Work before = world.allReduce(Tensor.of(1f), ReduceOp.SUM);
+          Work work = world.allReduce(tensor, ReduceOp.SUM);
+          assertThatThrownBy(before::await).isInstanceOf(PeerFailedException.class);
+          assertThatThrownBy(work::await)
+              .isInstanceOf(PeerFailedException.class)
+              .hasMessageContaining("all-reduce #1 (float32 x 8, SUM)")
+              .hasMessageContaining("bad row 17");
+          tensor.free();
+          return null;
+        });
+    assertThat(gpus.nccl().calls()).doesNotContain("ncclGroupStart");
   }
 
   @Test
