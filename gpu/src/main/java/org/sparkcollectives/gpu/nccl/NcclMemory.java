@@ -166,7 +166,15 @@ final class NcclMemory {
 
   private void withdraw(Piece piece) {
     if (piece.registration != 0) {
-      nccl.commDeregister(communicator.handle(), piece.registration);
+      int result = nccl.commDeregister(communicator.handle(), piece.registration);
+      if (result != NcclResult.SUCCESS) {
+        LOG.warn(
+            "NCCL could not forget {} bytes at 0x{} with {}: {}",
+            piece.bytes,
+            Long.toHexString(piece.address),
+            lane,
+            nccl.errorString(result));
+      }
       piece.registration = 0;
     }
   }
