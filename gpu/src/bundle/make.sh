@@ -2,7 +2,8 @@
 # make.sh [FILE]: packs the tests of the GPU and the benchmark with a small Java runtime into FILE
 # (gpu/target/gpu-bundle.tar.xz), for a Linux x86-64 machine that has a GPU and its driver but
 # neither Java nor a network. What it takes from that machine is libcuda, libnccl, and glibc 2.34 or
-# later. Run there: tar xf gpu-bundle.tar.xz && gpu-bundle/run.sh
+# later. Run there: tar xf gpu-bundle.tar.xz && gpu-bundle/run.sh; where there is no xz,
+# python3 -m tarfile -e gpu-bundle.tar.xz unpacks it.
 #
 # Needs a JDK 17 or later with jlink, zip, unzip and xz; it runs ./mvnw package itself.
 set -euo pipefail

@@ -55,6 +55,39 @@ typedef enum { EXCHANGED, STOPPED } Exchange;
 Exchange exchange(Region *region, int rank, Lane lane, Transfer *transfers, int count,
     const atomic_int *stop, atomic_int *error);
 
+/* ---- Configuration (nccl_config.c) ---------------------------------------------------------------- */
+
+/* ncclConfig_t as nccl.h of each version has it: it has grown at its end only. */
+typedef struct {
+  size_t size;
+  unsigned magic, version;
+  int blocking, cgaClusterSize, minCTAs, maxCTAs;
+  const char *netName;
+  int splitShare;
+#if NCCL_FAKE_VERSION >= 22602
+  int trafficClass;
+#endif
+#if NCCL_FAKE_VERSION >= 22700
+  const char *commName;
+  int collnetEnable, CTAPolicy, shrinkShare, nvlsCTAs;
+#endif
+#if NCCL_FAKE_VERSION >= 22800
+  int nChannelsPerNetPeer, nvlinkCentricSched;
+#endif
+#if NCCL_FAKE_VERSION >= 22900
+  int graphUsageMode, numRmaCtx;
+#endif
+#if NCCL_FAKE_VERSION >= 23003
+  int maxP2pPeers;
+#endif
+#if NCCL_FAKE_VERSION >= 23005
+  int graphStreamOrdering;
+#endif
+} Config;
+
+/* What is not given, or given as INT_MIN or NULL, is so in the result. False where NCCL refuses it. */
+bool read_config(const Config *given, Config *config);
+
 /* ---- Communicators (nccl_comm.c) ------------------------------------------------------------------ */
 typedef struct {
   bool used;

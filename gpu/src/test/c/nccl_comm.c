@@ -9,17 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The layout of all versions since 2.14, which grew at its end only. */
-typedef struct {
-  size_t size;
-  unsigned magic, version;
-  int blocking;
-  int cga_cluster_size, min_ctas, max_ctas;
-  const char *net_name;
-  int split_share, traffic_class;
-  const char *comm_name;
-} Config;
-
 static Comm *comms;
 static __thread char thread_error[256];
 
@@ -173,12 +162,11 @@ static ncclResult_t init(void **out, int size, ncclUniqueId id, int rank, const 
   if (out == NULL || size < 1 || size > MAX_RANKS || rank < 0 || rank >= size) {
     return refuse(NULL, ncclInvalidArgument, "rank %d of %d", rank, size);
   }
-  if (config != NULL && (config->magic != 0xcafebeef || config->size < 20 || config->size > 1024)) {
-    return refuse(NULL, ncclInvalidArgument, "ncclConfig_t is not initialized");
-  }
+  Config own;
+  if (!read_config(config, &own)) return refuse(NULL, ncclInvalidArgument, "ncclConfig_t is not initialized");
   if (!driver_ready) return refuse(NULL, ncclUnhandledCudaError, "Cuda failure 'initialization error'");
   Context *context = current_context() == NULL ? context_of(0) : current_context();
-  bool blocking = config == NULL || config->blocking != 0;
+  bool blocking = own.blocking != 0;
   Comm *comm = allocate_comm(size, rank, blocking, context);
   Joining *joining = malloc(sizeof *joining);
   *joining = (Joining){comm, id};
@@ -305,9 +293,11 @@ static void *run_making(void *argument) {
 }
 
 static ncclResult_t make(Comm *parent, Making content, const Config *config) {
+  Config own;
+  if (!read_config(config, &own)) return refuse(parent, ncclInvalidArgument, "ncclConfig_t is not initialized");
   *content.out = NULL;
   content.parent = parent;
-  content.blocking = config == NULL || config->blocking == INT_MIN ? parent->blocking : config->blocking != 0;
+  content.blocking = own.blocking == INT_MIN ? parent->blocking : own.blocking != 0;
   Making *making = malloc(sizeof *making);
   *making = content;
   retain_comm(parent);

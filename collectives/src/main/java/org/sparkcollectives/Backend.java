@@ -112,6 +112,20 @@ public interface Backend extends AutoCloseable {
   /** See {@link ProcessGroup#allocate}. */
   Tensor allocate(DType dtype, long count);
 
+  /**
+   * See {@link ProcessGroup#register}; the tensor lies on the backend's device.
+   *
+   * @throws IllegalArgumentException unless overridden
+   */
+  default MemoryRegistration register(Tensor tensor) {
+    throw new IllegalArgumentException(
+        "Backend "
+            + name()
+            + " need not be told of memory, such as that of "
+            + tensor
+            + "; memory that suits it best is that of ProcessGroup.allocate");
+  }
+
   /** See {@link ProcessGroup#allocateShared}. */
   default SharedMemory allocateShared(long bytes) throws IOException {
     throw new IOException("Backend " + name() + " has no memory that other processes can map");

@@ -15,6 +15,7 @@ import java.util.Objects;
  * @param root the root, or -1
  * @param peer the other rank of a message, or -1
  * @param tag the tag of a message, or -1
+ * @param agreement in what else the calls of all ranks must agree
  */
 public record BackendCall(
     OpType type,
@@ -25,17 +26,29 @@ public record BackendCall(
     ReduceOp reduction,
     int root,
     int peer,
-    int tag) {
+    int tag,
+    CallAgreement agreement) {
 
-  /** Refuses a call without a type. */
+  /** Refuses a call without a type, or without an agreement. */
   public BackendCall {
     Objects.requireNonNull(type, "type");
+    Objects.requireNonNull(agreement, "agreement");
   }
 
   /** A collective without reduction and root. */
   public static BackendCall collective(
       OpType type, DType dtype, long inputCount, long outputCount, long agreedCount) {
-    return new BackendCall(type, dtype, inputCount, outputCount, agreedCount, null, -1, -1, -1);
+    return new BackendCall(
+        type,
+        dtype,
+        inputCount,
+        outputCount,
+        agreedCount,
+        null,
+        -1,
+        -1,
+        -1,
+        CallAgreement.onNothing());
   }
 
   /** A message, {@link OpType#SEND} or {@link OpType#RECV}. */
@@ -49,17 +62,25 @@ public record BackendCall(
         null,
         -1,
         peer,
-        tag);
+        tag,
+        CallAgreement.onNothing());
   }
 
   /** The same with a reduction. */
   public BackendCall reducing(ReduceOp op) {
-    return new BackendCall(type, dtype, inputCount, outputCount, agreedCount, op, root, peer, tag);
+    return new BackendCall(
+        type, dtype, inputCount, outputCount, agreedCount, op, root, peer, tag, agreement);
   }
 
   /** The same with a root. */
   public BackendCall rootedAt(int rank) {
     return new BackendCall(
-        type, dtype, inputCount, outputCount, agreedCount, reduction, rank, peer, tag);
+        type, dtype, inputCount, outputCount, agreedCount, reduction, rank, peer, tag, agreement);
+  }
+
+  /** The same, in which the ranks must agree in this too. */
+  public BackendCall agreeing(CallAgreement on) {
+    return new BackendCall(
+        type, dtype, inputCount, outputCount, agreedCount, reduction, root, peer, tag, on);
   }
 }

@@ -17,6 +17,11 @@ public interface BackendOperations {
    * Begins an operation: from now on its deadline runs. To be called in the same order on all ranks
    * before anything is put into a device's queue.
    *
+   * <p>Does not block, but at {@link DebugLevel#DETAIL}: then until all ranks have compared what
+   * they call, unless it is a message. Where they differ, and where a rank does not come in time,
+   * the operation has failed when this returns, see {@link Begun#work}, and must not be carried
+   * out.
+   *
    * @param call what the user called
    * @param timeout how long it may take
    * @param outputs what it writes

@@ -8,8 +8,9 @@ public enum DebugLevel {
   INFO,
   /**
    * Before each collective the ranks compare what they call: operation, sequence number, types,
-   * shapes, reduction, root and splits. All ranks of a group must have the same level. Costs a
-   * small all-gather for each collective, two where sizes differ by rank.
+   * shapes, kind of device, reduction, root and splits. All ranks of a group must have the same
+   * level. Costs a small all-gather for each collective, two where sizes differ by rank; on a GPU
+   * the call of a collective waits for it.
    */
   DETAIL
 }

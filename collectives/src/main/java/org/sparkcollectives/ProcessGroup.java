@@ -334,6 +334,18 @@ public interface ProcessGroup extends AutoCloseable {
   Tensor allocate(DType dtype, long count, Device.Type device);
 
   /**
+   * Tells the backend of memory that belongs to another library, such as torch or cudf, and that
+   * operations will use again and again: where the backend can, it then reaches it in a faster way,
+   * as that of {@link #allocate}. To be called by each rank for memory of its own; nobody waits for
+   * the others. Memory that is registered twice is known until both registrations are closed.
+   *
+   * @return to be closed before the memory is freed
+   * @throws IllegalArgumentException if the group has no backend for the tensor's device, or one
+   *     that need not be told, as that of host memory
+   */
+  MemoryRegistration register(Tensor tensor);
+
+  /**
    * Zeros in memory that another process of this host can map too, for a rank that computes
    * elsewhere than in this JVM. Tensors in it suit the group's paths best, as those of {@link
    * #allocate}. It must not be used after the group was closed.

@@ -8,7 +8,8 @@ import java.util.Objects;
  *
  * <p>Integers wrap around on overflow. The smallest and the largest of numbers with a NaN among
  * them is NaN. The half types are accumulated in float32 and rounded once. Nothing is defined for
- * the types of eight bits with a floating point, which are only moved.
+ * the types of eight bits with a floating point, which are only moved. Backends for devices may
+ * round in another way, and then say so.
  */
 public final class ReduceOp implements Serializable {
 

@@ -20,7 +20,7 @@ import org.sparkcollectives.watchdog.Departures;
  * without pause, because a device's short operations take less than a thread switch, then at
  * intervals.
  */
-final class BackendWork extends PendingWork implements BackendOperations.Begun {
+class BackendWork extends PendingWork implements BackendOperations.Begun {
 
   private static final long SPIN_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
   private static final long PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
@@ -48,7 +48,7 @@ final class BackendWork extends PendingWork implements BackendOperations.Begun {
   }
 
   @Override
-  protected void help(long nanos) {
+  protected final void help(long nanos) {
     long begin = System.nanoTime();
     while (!look() && !Thread.currentThread().isInterrupted()) {
       long waited = System.nanoTime() - begin;
@@ -82,7 +82,7 @@ final class BackendWork extends PendingWork implements BackendOperations.Begun {
   }
 
   @Override
-  public Work work() {
+  public final Work work() {
     return this;
   }
 
@@ -91,7 +91,7 @@ final class BackendWork extends PendingWork implements BackendOperations.Begun {
    * done: what ends after the failure has failed.
    */
   @Override
-  public void completed() {
+  public final void completed() {
     if (life().failure().failed()) {
       groupFailed();
       return;
@@ -103,14 +103,14 @@ final class BackendWork extends PendingWork implements BackendOperations.Begun {
   }
 
   @Override
-  public void failed(Throwable cause) {
+  public final void failed(Throwable cause) {
     if (!isCompleted()) {
       complete(life().operationFailed(this, cause));
     }
   }
 
   @Override
-  public void synchronize(DeviceStream stream) {
+  public final void synchronize(DeviceStream stream) {
     if (isCompleted()) {
       await();
     } else {
@@ -119,7 +119,7 @@ final class BackendWork extends PendingWork implements BackendOperations.Begun {
   }
 
   @Override
-  public OptionalDouble durationMillis() {
+  public final OptionalDouble durationMillis() {
     OptionalDouble measured = isSuccess() ? operation.durationMillis() : OptionalDouble.empty();
     return measured.isPresent() ? measured : super.durationMillis();
   }
@@ -136,7 +136,7 @@ final class BackendWork extends PendingWork implements BackendOperations.Begun {
   }
 
   @Override
-  protected String whoIsMissing() {
+  protected final String whoIsMissing() {
     return "which ranks have not arrived is not known";
   }
 }

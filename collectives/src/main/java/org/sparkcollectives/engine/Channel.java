@@ -25,13 +25,13 @@ public final class Channel {
   private static final int PATIENCE = 8;
 
   private final Executor executor;
-  private final Queue<CollectiveTask> queue = new ArrayDeque<>();
+  private final Queue<ChannelTask> queue = new ArrayDeque<>();
   private long nextSequenceNumber;
   private long lastCompleted = -1;
   private PendingWork lastSubmitted;
 
   /** What a thread runs, or null. */
-  private CollectiveTask running;
+  private ChannelTask running;
 
   private boolean closed;
   private int runByAwaiters;
@@ -52,8 +52,8 @@ public final class Channel {
    *
    * @throws IllegalStateException if the channel is closed
    */
-  CollectiveTask submit(LongFunction<CollectiveTask> make) {
-    CollectiveTask task;
+  <T extends PendingWork & ChannelTask> T submit(LongFunction<T> make) {
+    T task;
     boolean wake;
     synchronized (this) {
       requireOpen();
@@ -109,7 +109,7 @@ public final class Channel {
 
   /** A part of the task that runs has failed, while others may be under way. Does not block. */
   public void partFailed(Throwable cause) {
-    CollectiveTask task;
+    ChannelTask task;
     synchronized (this) {
       task = running;
     }
@@ -130,11 +130,11 @@ public final class Channel {
         lastSubmitted == null ? "" : lastSubmitted.describe());
   }
 
-  /** Runs tasks on this thread until {@code last} is done, if no other thread does. */
-  void runUntil(CollectiveTask last) {
+  /** Runs tasks on this thread until {@code last} has run, if no other thread does. */
+  void runUntil(ChannelTask last) {
     boolean more = false;
-    while (!last.isCompleted()) {
-      CollectiveTask task = take(true);
+    while (!last.hasRun()) {
+      ChannelTask task = take(true);
       if (task == null) {
         return;
       }
@@ -158,13 +158,13 @@ public final class Channel {
   }
 
   private void runAll() {
-    for (CollectiveTask task = take(false); task != null; task = take(false)) {
+    for (ChannelTask task = take(false); task != null; task = take(false)) {
       runAndRelease(task);
     }
   }
 
   /** Runs a task, and says whether there are more. */
-  private boolean runAndRelease(CollectiveTask task) {
+  private boolean runAndRelease(ChannelTask task) {
     boolean more;
     try {
       task.run();
@@ -174,17 +174,19 @@ public final class Channel {
     return more;
   }
 
-  private synchronized boolean release(CollectiveTask task) {
+  private synchronized boolean release(ChannelTask task) {
     running = null;
-    lastCompleted = Math.max(lastCompleted, task.sequenceNumber());
+    if (task.isCompleted()) {
+      lastCompleted = Math.max(lastCompleted, task.sequenceNumber());
+    }
     return !queue.isEmpty();
   }
 
-  private synchronized CollectiveTask take(boolean byAwaiter) {
+  private synchronized ChannelTask take(boolean byAwaiter) {
     if (running != null || closed) {
       return null;
     }
-    CollectiveTask task = queue.poll();
+    ChannelTask task = queue.poll();
     if (task != null) {
       running = task;
       runByAwaiters = byAwaiter ? Math.min(PATIENCE, runByAwaiters + 1) : 0;

@@ -10,7 +10,7 @@ import org.sparkcollectives.life.TimeLimit;
 import org.sparkcollectives.watchdog.Departures;
 
 /** A collective in the queue of its group's channel. */
-class CollectiveTask extends PendingWork {
+class CollectiveTask extends PendingWork implements ChannelTask {
 
   private final Channel channel;
   private final Runnable body;
@@ -58,13 +58,19 @@ class CollectiveTask extends PendingWork {
     return "which ranks have not arrived is not known";
   }
 
-  /** A part of the operation has failed, on whichever thread; others may be under way. */
-  final void partFailed(Throwable cause) {
+  @Override
+  public final void partFailed(Throwable cause) {
     life().partFailed(this, cause);
   }
 
-  /** Runs the operation on this thread; every outcome ends in {@link #complete}. */
-  final void run() {
+  @Override
+  public final boolean hasRun() {
+    return isCompleted();
+  }
+
+  /** Every outcome ends in {@link #complete}. */
+  @Override
+  public final void run() {
     if (life().failure().failed()) {
       groupFailed();
       return;

@@ -22,16 +22,22 @@ public final class GroupOperations implements BackendOperations {
   private final Channel channel;
   private final AtomicLong messages;
 
+  /** Null if the ranks do not compare what they call. */
+  private final CallComparison comparison;
+
   /**
    * Of the group whose life this is.
    *
    * @param channel which numbers collectives
    * @param messages which numbers messages
+   * @param comparison of what the ranks call; null for none
    */
-  public GroupOperations(GroupLife life, Channel channel, AtomicLong messages) {
+  public GroupOperations(
+      GroupLife life, Channel channel, AtomicLong messages, CallComparison comparison) {
     this.life = life;
     this.channel = channel;
     this.messages = messages;
+    this.comparison = comparison;
   }
 
   @Override
@@ -39,6 +45,23 @@ public final class GroupOperations implements BackendOperations {
       BackendCall call, Duration timeout, List<Tensor> outputs, BackendOperation operation) {
     TimeLimit limit = new TimeLimit(timeout, timeout);
     OperationDescription description = describe(call);
+    if (comparison != null && !call.type().isPointToPoint()) {
+      ComparedWork work =
+          channel.submit(
+              number ->
+                  new ComparedWork(
+                      channel,
+                      life,
+                      description,
+                      number,
+                      limit,
+                      outputs,
+                      call,
+                      operation,
+                      comparison));
+      work.awaitComparison();
+      return work;
+    }
     LongFunction<BackendWork> make =
         number ->
             new BackendWork(

@@ -8,8 +8,9 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.sparkcollectives.Backend;
+import org.sparkcollectives.CallAgreement;
 import org.sparkcollectives.DType;
-import org.sparkcollectives.DebugLevel;
+import org.sparkcollectives.Device;
 import org.sparkcollectives.HostBackend;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.OperationStage;
@@ -19,8 +20,6 @@ import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 import org.sparkcollectives.algorithm.AlgorithmSelector;
-import org.sparkcollectives.algorithm.PathCosts;
-import org.sparkcollectives.debug.FingerprintCheck;
 import org.sparkcollectives.life.GroupLife;
 import org.sparkcollectives.life.OperationDescription;
 import org.sparkcollectives.life.TimeLimit;
@@ -47,7 +46,9 @@ public final class NettyBackend implements HostBackend {
   private final Memory memory;
   private final Runnable onClose;
   private final AlgorithmSelector algorithms;
-  private final FingerprintCheck check;
+
+  /** Null if the ranks do not compare what they call. */
+  private final CallComparison comparison;
 
   /** Of the call that all operations are parts of; null if each is a call of its own. */
   private final Duration callTimeout;
@@ -57,8 +58,8 @@ public final class NettyBackend implements HostBackend {
   /**
    * Of parts that are ready to use.
    *
-   * @param debugLevel whether the ranks compare what they call
-   * @param costs by which algorithms are chosen
+   * @param algorithms chosen by what the paths cost
+   * @param comparison of what the ranks call; null for none
    * @param memory where tensors are allocated
    * @param onClose closes the lane and the messages' paths
    */
@@ -67,8 +68,8 @@ public final class NettyBackend implements HostBackend {
       Channel channel,
       Lane lane,
       RankMessages messages,
-      DebugLevel debugLevel,
-      PathCosts costs,
+      AlgorithmSelector algorithms,
+      CallComparison comparison,
       Memory memory,
       Runnable onClose) {
     this.life = life;
@@ -77,8 +78,8 @@ public final class NettyBackend implements HostBackend {
     this.messages = messages;
     this.memory = memory;
     this.onClose = onClose;
-    this.algorithms = new AlgorithmSelector(costs);
-    this.check = debugLevel == DebugLevel.DETAIL ? new FingerprintCheck(algorithms) : null;
+    this.algorithms = algorithms;
+    this.comparison = comparison;
     this.callTimeout = null;
     this.stage = NO_STAGE;
   }
@@ -91,7 +92,7 @@ public final class NettyBackend implements HostBackend {
     this.memory = other.memory;
     this.onClose = other.onClose;
     this.algorithms = other.algorithms;
-    this.check = other.check;
+    this.comparison = other.comparison;
     this.callTimeout = callTimeout;
     this.stage = stage;
   }
@@ -127,7 +128,7 @@ public final class NettyBackend implements HostBackend {
     HostTensor host = HostTensor.of(tensor);
     return collective(
         describe(OpType.BROADCAST, host).rootedAt(root),
-        Agreement.onShape(host),
+        CallAgreement.onShape(host),
         timeout,
         List.of(tensor),
         peers -> algorithms.broadcast(peers, host, root));
@@ -138,7 +139,7 @@ public final class NettyBackend implements HostBackend {
     HostTensor host = HostTensor.of(tensor);
     return collective(
         describe(OpType.ALL_REDUCE, host).reducing(op),
-        Agreement.onShape(host),
+        CallAgreement.onShape(host),
         timeout,
         List.of(tensor),
         peers -> algorithms.allReduce(peers, host, op));
@@ -164,7 +165,11 @@ public final class NettyBackend implements HostBackend {
                     run(
                         description,
                         number,
-                        new Agreement(() -> List.<long[]>of(tensor.shape()), List.of(), List.of()),
+                        new CallAgreement(
+                            Device.Type.CPU,
+                            () -> List.<long[]>of(tensor.shape()),
+                            List.of(),
+                            List.of()),
                         peers -> sum.set(algorithms.allReduce(peers, tensor)))) {
               @Override
               public SparseTensor sparseResult() {
@@ -189,7 +194,7 @@ public final class NettyBackend implements HostBackend {
                 total(hosts))
             .withSizesOf(hosts)
             .reducing(op),
-        Agreement.onShapes(hosts),
+        CallAgreement.onShapes(hosts),
         timeout,
         tensors,
         peers -> algorithms.allReduceCoalesced(peers, hosts, op));
@@ -200,7 +205,7 @@ public final class NettyBackend implements HostBackend {
     HostTensor host = HostTensor.of(tensor);
     return collective(
         describe(OpType.REDUCE, host).reducing(op).rootedAt(root),
-        Agreement.onShape(host),
+        CallAgreement.onShape(host),
         timeout,
         lane.rank() == root ? List.of(tensor) : List.of(),
         peers -> algorithms.reduce(peers, host, op, root));
@@ -212,7 +217,7 @@ public final class NettyBackend implements HostBackend {
     HostTensor from = HostTensor.of(input);
     return collective(
         describe(OpType.ALL_GATHER_INTO, from, from.count(), to.count(), to.count()),
-        Agreement.onShape(from),
+        CallAgreement.onShape(from),
         timeout,
         List.of(output),
         peers -> algorithms.allGather(peers, to, from));
@@ -224,7 +229,7 @@ public final class NettyBackend implements HostBackend {
     HostTensor from = HostTensor.of(input);
     return collective(
         describe(OpType.ALL_GATHER, from, from.count(), total(to), total(to)).withSizesOf(to),
-        Agreement.onShapes(to),
+        CallAgreement.onShapes(to),
         timeout,
         outputs,
         peers -> algorithms.allGather(peers, to, from));
@@ -237,7 +242,7 @@ public final class NettyBackend implements HostBackend {
     return collective(
         describe(OpType.REDUCE_SCATTER_INTO, from, from.count(), to.count(), from.count())
             .reducing(op),
-        Agreement.onShape(to),
+        CallAgreement.onShape(to),
         timeout,
         List.of(output),
         peers -> algorithms.reduceScatter(peers, to, from, op));
@@ -251,7 +256,7 @@ public final class NettyBackend implements HostBackend {
         describe(OpType.REDUCE_SCATTER, to, total(from), to.count(), total(from))
             .withSizesOf(from)
             .reducing(op),
-        Agreement.onShapes(from),
+        CallAgreement.onShapes(from),
         timeout,
         List.of(output),
         peers -> algorithms.reduceScatter(peers, to, from, op));
@@ -263,7 +268,7 @@ public final class NettyBackend implements HostBackend {
     HostTensor from = HostTensor.of(input);
     return collective(
         describe(OpType.GATHER, from, from.count(), total(to), 0).rootedAt(root),
-        Agreement.onCounts(toOne(root, from), to),
+        CallAgreement.onCounts(toOne(root, from), to),
         timeout,
         outputs,
         peers -> algorithms.gather(peers, to, from, root));
@@ -275,7 +280,7 @@ public final class NettyBackend implements HostBackend {
     List<HostTensor> from = hosts(inputs);
     return collective(
         describe(OpType.SCATTER, to, total(from), to.count(), 0).rootedAt(root),
-        Agreement.onCounts(from, toOne(root, to)),
+        CallAgreement.onCounts(from, toOne(root, to)),
         timeout,
         List.of(output),
         peers -> algorithms.scatter(peers, to, from, root));
@@ -287,7 +292,7 @@ public final class NettyBackend implements HostBackend {
     HostTensor from = HostTensor.of(input);
     return collective(
         describe(OpType.ALL_TO_ALL_INTO, from, from.count(), to.count(), to.count()),
-        Agreement.onShape(from),
+        CallAgreement.onShape(from),
         timeout,
         List.of(output),
         peers -> algorithms.allToAll(peers, to, from));
@@ -299,7 +304,7 @@ public final class NettyBackend implements HostBackend {
     List<HostTensor> from = hosts(inputs);
     return collective(
         describe(OpType.ALL_TO_ALL, from.get(0), total(from), total(to), 0),
-        Agreement.onCounts(from, to),
+        CallAgreement.onCounts(from, to),
         timeout,
         outputs,
         peers -> algorithms.allToAll(peers, to, from));
@@ -309,7 +314,7 @@ public final class NettyBackend implements HostBackend {
   public Work barrier(Duration timeout) {
     return collective(
         OperationDescription.collective(OpType.BARRIER, null, 0, 0, 0),
-        Agreement.onNothing(),
+        CallAgreement.onNothing(),
         timeout,
         List.of(),
         algorithms::barrier);
@@ -344,7 +349,7 @@ public final class NettyBackend implements HostBackend {
 
   private Work collective(
       OperationDescription description,
-      Agreement agreement,
+      CallAgreement agreement,
       Duration timeout,
       List<Tensor> outputs,
       Consumer<Lane> algorithm) {
@@ -363,18 +368,13 @@ public final class NettyBackend implements HostBackend {
   private void run(
       OperationDescription description,
       long number,
-      Agreement agreement,
+      CallAgreement agreement,
       Consumer<Lane> algorithm) {
     boolean done = false;
     try {
       stage.before();
-      if (check != null) {
-        check.compare(
-            lane,
-            number,
-            agreement.call(description, number),
-            agreement.sends(lane.size()),
-            agreement.receives(lane.size()));
+      if (comparison != null) {
+        comparison.compare(description, number, agreement);
       }
       lane.begin(description.header(number));
       algorithm.accept(lane);

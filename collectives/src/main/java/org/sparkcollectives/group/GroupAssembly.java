@@ -13,9 +13,12 @@ import org.sparkcollectives.DebugLevel;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.RankContext;
+import org.sparkcollectives.algorithm.AlgorithmSelector;
 import org.sparkcollectives.algorithm.CostModel;
 import org.sparkcollectives.algorithm.PathCosts;
 import org.sparkcollectives.config.Configuration;
+import org.sparkcollectives.debug.FingerprintCheck;
+import org.sparkcollectives.engine.CallComparison;
 import org.sparkcollectives.engine.Channel;
 import org.sparkcollectives.engine.CollectiveNode;
 import org.sparkcollectives.engine.GroupLook;
@@ -153,14 +156,19 @@ record GroupAssembly(Store store, RankContext context, String path) {
     paths.open();
     RankMessages messages =
         new RankMessages(life, local.matchers().of(members.rank()), paths::messagesTo);
+    AlgorithmSelector algorithms = new AlgorithmSelector(costs(context.configuration()));
+    CallComparison comparison =
+        options.debugLevel() == DebugLevel.DETAIL
+            ? new CallComparison(paths.lane(), new FingerprintCheck(algorithms))
+            : null;
     NettyBackend netty =
         new NettyBackend(
             life,
             channel,
             paths.lane(),
             messages,
-            options.debugLevel(),
-            costs(context.configuration()),
+            algorithms,
+            comparison,
             paths,
             () ->
                 ClosingSteps.run(
@@ -179,7 +187,7 @@ record GroupAssembly(Store store, RankContext context, String path) {
               members,
               groupStore,
               options,
-              new GroupOperations(life, channel, messages.numbers()),
+              new GroupOperations(life, channel, messages.numbers(), comparison),
               context,
               origin);
       RankGroup group =

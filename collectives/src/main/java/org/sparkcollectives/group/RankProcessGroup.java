@@ -9,6 +9,7 @@ import org.sparkcollectives.Coalescing;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.Device;
 import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.MemoryRegistration;
 import org.sparkcollectives.ObjectCollectives;
 import org.sparkcollectives.P2POp;
 import org.sparkcollectives.ProcessGroup;
@@ -21,6 +22,7 @@ import org.sparkcollectives.object.StreamedObjectCollectives;
 import org.sparkcollectives.recorder.FlightRecord;
 import org.sparkcollectives.recorder.FlightRecorder;
 import org.sparkcollectives.store.Store;
+import org.sparkcollectives.tensor.TensorView;
 
 /** A process group, or a view of one: checks what the user gives and hands it to the backend. */
 final class RankProcessGroup implements ProcessGroup {
@@ -314,6 +316,12 @@ final class RankProcessGroup implements ProcessGroup {
   public Tensor allocate(DType dtype, long count, Device.Type device) {
     group.requireOpen();
     return backends.forDevice(device).allocate(Objects.requireNonNull(dtype, "dtype"), count);
+  }
+
+  @Override
+  public MemoryRegistration register(Tensor tensor) {
+    group.requireOpen();
+    return backends.forDevice(TensorView.of(tensor).device().type()).register(tensor);
   }
 
   @Override

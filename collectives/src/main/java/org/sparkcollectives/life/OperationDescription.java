@@ -3,7 +3,9 @@ package org.sparkcollectives.life;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import org.sparkcollectives.CallAgreement;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.Device;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.recorder.RecordedOperation;
@@ -86,6 +88,26 @@ public record OperationDescription(
         op == null ? null : op.kind(),
         root,
         sizes);
+  }
+
+  /** The call in one line, the same on all ranks that agree. */
+  public String call(long sequenceNumber, CallAgreement agreement) {
+    StringBuilder text = new StringBuilder(type.label()).append(" #").append(sequenceNumber);
+    if (dtype != null) {
+      text.append(" of ").append(dtype.label());
+    }
+    agreement.shapes().get().forEach(shape -> text.append(' ').append(Arrays.toString(shape)));
+    if (agreement.device() != Device.Type.CPU) {
+      text.append(" on ").append(agreement.device().name().toLowerCase(Locale.ROOT));
+    }
+    if (op != null) {
+      // Without the factor of PREMUL_SUM, which each rank may choose.
+      text.append(", ").append(op.kind());
+    }
+    if (root != OperationHeader.NO_ROOT) {
+      text.append(", root ").append(root);
+    }
+    return text.toString();
   }
 
   @Override

@@ -25,15 +25,26 @@ public final class DeviceTensor implements TensorView {
 
   private final CudaDevice device;
   private final DeviceMemory memory;
+
+  /** Frees what this library has from another; null if it has it not. */
+  private final Runnable giveBack;
+
   private final long address;
   private final DType dtype;
   private final long count;
   private final long[] shape;
 
   private DeviceTensor(
-      CudaDevice device, DeviceMemory memory, long address, DType dtype, long count, long[] shape) {
+      CudaDevice device,
+      DeviceMemory memory,
+      Runnable giveBack,
+      long address,
+      DType dtype,
+      long count,
+      long[] shape) {
     this.device = device;
     this.memory = memory;
+    this.giveBack = giveBack;
     this.address = address;
     this.dtype = dtype;
     this.count = count;
@@ -55,7 +66,7 @@ public final class DeviceTensor implements TensorView {
     }
     DeviceMemory memory = DeviceMemory.allocate(device, count * dtype.bytes());
     DeviceTensor tensor =
-        new DeviceTensor(device, memory, memory.address(), dtype, count, new long[] {count});
+        new DeviceTensor(device, memory, null, memory.address(), dtype, count, new long[] {count});
     try {
       tensor.zero();
     } catch (RuntimeException e) {
@@ -81,6 +92,16 @@ public final class DeviceTensor implements TensorView {
    * @throws org.sparkcollectives.gpu.cuda.CudaException if the address is not on a device
    */
   public static DeviceTensor wrap(CudaDevice device, DType dtype, long address, long count) {
+    return wrap(device, dtype, address, count, null);
+  }
+
+  /**
+   * The same with memory that {@link #free} gives back.
+   *
+   * @param giveBack run by each call of {@link #free}; null for nothing
+   */
+  public static DeviceTensor wrap(
+      CudaDevice device, DType dtype, long address, long count, Runnable giveBack) {
     if (count < 0 || (address == 0 && count > 0) || address % dtype.bytes() != 0) {
       throw new IllegalArgumentException(
           "Address 0x"
@@ -93,7 +114,7 @@ public final class DeviceTensor implements TensorView {
     if (count > 0) {
       requireOn(device, address);
     }
-    return new DeviceTensor(device, null, address, dtype, count, new long[] {count});
+    return new DeviceTensor(device, null, giveBack, address, dtype, count, new long[] {count});
   }
 
   private static void requireOn(CudaDevice device, long address) {
@@ -148,6 +169,9 @@ public final class DeviceTensor implements TensorView {
     if (memory != null) {
       memory.free();
     }
+    if (giveBack != null) {
+      giveBack.run();
+    }
   }
 
   /**
@@ -198,7 +222,13 @@ public final class DeviceTensor implements TensorView {
               + this);
     }
     return new DeviceTensor(
-        device, memory, address + offset * dtype.bytes(), dtype, length, new long[] {length});
+        device,
+        memory,
+        giveBack,
+        address + offset * dtype.bytes(),
+        dtype,
+        length,
+        new long[] {length});
   }
 
   @Override
@@ -215,7 +245,7 @@ public final class DeviceTensor implements TensorView {
               + " elements and cannot be reshaped to "
               + Arrays.toString(newShape));
     }
-    return new DeviceTensor(device, memory, address, dtype, count, newShape.clone());
+    return new DeviceTensor(device, memory, giveBack, address, dtype, count, newShape.clone());
   }
 
   /** Sets all bytes to zero, in the current stream; does not block. */

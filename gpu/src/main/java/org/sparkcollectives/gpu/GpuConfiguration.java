@@ -25,7 +25,8 @@ public final class GpuConfiguration {
           .doc(
               "The file of NCCL. Empty: the one that the environment variable"
                   + " `SPARK_COLLECTIVES_NCCL_LIBRARY` names, else `libnccl.so.2` where the dynamic"
-                  + " linker looks, else that of the pip package `nvidia-nccl`.")
+                  + " linker looks, else that of conda, of the pip package `nvidia-nccl` or of"
+                  + " PyTorch.")
           .since("0.1.0")
           .defaultsTo("");
 
@@ -34,8 +35,8 @@ public final class GpuConfiguration {
       ConfigEntry.bool("spark.collectives.gpu.nccl.eager")
           .doc(
               "Whether a group makes its NCCL communicator when it is made, rather than at its first"
-                  + " operation on a GPU. Groups split from such a group share its resources"
-                  + " (`ncclCommSplit`).")
+                  + " operation on a GPU. Groups made from such a group get theirs from it"
+                  + " (`ncclCommSplit`, `ncclCommShrink`).")
           .since("0.1.0")
           .defaultsTo(false);
 

@@ -144,6 +144,30 @@ final class CommunicatorStream {
                 stream));
   }
 
+  /**
+   * Equal parts, one from and for each rank. Which way they go depends on NCCL's version alone,
+   * which is the same on all ranks: older ones have no function for it.
+   */
+  void allToAll(DeviceTensor output, DeviceTensor input, int ranks) {
+    long part = input.count() / ranks;
+    if (nccl.canAllToAll()) {
+      communicator.checkBegun(
+          "ncclAlltoAll",
+          nccl.allToAll(
+              input.address(),
+              output.address(),
+              part * NcclTypes.elements(input.dtype()),
+              type(input),
+              communicator.handle(),
+              stream));
+      return;
+    }
+    for (int peer = 0; peer < ranks; peer++) {
+      send(input.slice(peer * part, part), peer);
+      receive(output.slice(peer * part, part), peer);
+    }
+  }
+
   /** Nothing is sent of an empty tensor, nor expected. */
   void send(DeviceTensor tensor, int peer) {
     if (tensor.count() > 0) {

@@ -54,13 +54,13 @@ final class GroupCommunicators {
         new NcclBootstrap(
             nccl,
             context.store().withPrefix("ids"),
-            settings(false),
+            settings(),
             context.configuration().get(GpuConfiguration.RANKS_PER_ROOT));
     this.all = lane("the communicator of group \"" + context.groupName() + "\"", this::makeForAll);
   }
 
-  private NcclSettings settings(boolean splitShare) {
-    return new NcclSettings(context.configuration().get(GpuConfiguration.BLOCKING), splitShare);
+  private NcclSettings settings() {
+    return new NcclSettings(context.configuration().get(GpuConfiguration.BLOCKING));
   }
 
   private CommunicatorLane lane(String name, CommunicatorLane.Maker maker) {
@@ -123,7 +123,7 @@ final class GroupCommunicators {
     int color = context.origin().color();
     int[] excluded = context.origin().excluded().stream().mapToInt(each -> each).toArray();
     String call = color >= 0 ? "ncclCommSplit" : "ncclCommShrink";
-    ByteBuffer settings = settings(color >= 0).encode();
+    ByteBuffer settings = settings().encode();
     return parent.all.derive(
         context.timeout(),
         (from, limit) ->
@@ -155,7 +155,7 @@ final class GroupCommunicators {
       return;
     }
     ByteBuffer none = ByteBuffer.allocateDirect(Long.BYTES);
-    ByteBuffer settings = settings(true).encode();
+    ByteBuffer settings = settings().encode();
     all.derive(
         timeout,
         (from, limit) -> {

@@ -23,11 +23,14 @@ public final class NativeNccl implements Nccl {
   /** Null if the library is too old for it. */
   private final Function shrink;
 
+  private final boolean allToAll;
+
   private NativeNccl(NcclLibrary library) {
     int[] found = new int[1];
     NcclFunctions.ncclGetVersion(found);
     this.version = found[0];
     this.shrink = library.newer("ncclCommShrink");
+    this.allToAll = library.bind(NcclFunctions.Since228.class);
     LOG.info("NCCL {} at {}", NcclLibrary.text(version), library);
   }
 
@@ -72,6 +75,11 @@ public final class NativeNccl implements Nccl {
   @Override
   public boolean canShrink() {
     return shrink != null;
+  }
+
+  @Override
+  public boolean canAllToAll() {
+    return allToAll;
   }
 
   @Override
@@ -228,6 +236,12 @@ public final class NativeNccl implements Nccl {
   public int reduceScatter(
       long send, long receive, long count, int type, int op, long communicator, long stream) {
     return NcclFunctions.ncclReduceScatter(send, receive, count, type, op, communicator, stream);
+  }
+
+  @Override
+  public int allToAll(
+      long send, long receive, long count, int type, long communicator, long stream) {
+    return NcclFunctions.Since228.ncclAlltoAll(send, receive, count, type, communicator, stream);
   }
 
   @Override

@@ -36,6 +36,9 @@ public interface Nccl {
   /** Whether {@link #commShrink} is there: since 2.27. */
   boolean canShrink();
 
+  /** Whether {@link #allToAll} is there: since 2.28. */
+  boolean canAllToAll();
+
   /** Writes an id by which the ranks of a communicator find each other. */
   int uniqueId(byte[] id);
 
@@ -123,6 +126,9 @@ public interface Nccl {
   /** {@code count} elements for each rank. */
   int reduceScatter(
       long send, long receive, long count, int type, int op, long communicator, long stream);
+
+  /** {@code count} elements of each rank for each rank; the memory must not be the same. */
+  int allToAll(long send, long receive, long count, int type, long communicator, long stream);
 
   /** To a peer, which calls {@link #receive}. */
   int send(long address, long count, int type, int peer, long communicator, long stream);

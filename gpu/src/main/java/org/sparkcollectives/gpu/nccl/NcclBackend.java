@@ -2,10 +2,13 @@ package org.sparkcollectives.gpu.nccl;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import org.sparkcollectives.Backend;
 import org.sparkcollectives.BackendCall;
+import org.sparkcollectives.CallAgreement;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.MemoryRegistration;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.P2POp;
 import org.sparkcollectives.ReduceOp;
@@ -23,7 +26,9 @@ import org.sparkcollectives.gpu.DeviceTensor;
  *
  * <p>Which of NCCL's calls an operation is follows from its name and arguments that are alike on
  * all ranks: ranks that called different ones would hang. So lists are gathered and reduced piece
- * by piece, grouped into one launch, also where this rank's pieces happen to lie side by side.
+ * by piece, grouped into one launch, also where this rank's pieces happen to lie side by side; and
+ * {@code ncclGather} and {@code ncclScatter} are not for them, because only the root knows whether
+ * its pieces are equal and lie so.
  *
  * <p>Messages between two ranks have a communicator of the two, made at the first; NCCL knows no
  * tags, so they match in the order of the calls. A batch, and what is called in a {@link
@@ -56,12 +61,20 @@ final class NcclBackend implements Backend {
     return tensors.stream().map(this::own).toList();
   }
 
+  /** This rank's only part, which the root has or gives; nothing for the others. */
+  private List<DeviceTensor> toOne(int root, DeviceTensor part) {
+    List<DeviceTensor> parts = new ArrayList<>(Collections.nCopies(group.size(), part.slice(0, 0)));
+    parts.set(root, part);
+    return parts;
+  }
+
   @Override
   public Work broadcast(Tensor tensor, int root, Duration timeout) {
     DeviceTensor own = own(tensor);
     BackendCall call =
         BackendCall.collective(OpType.BROADCAST, own.dtype(), own.count(), own.count(), own.count())
-            .rootedAt(root);
+            .rootedAt(root)
+            .agreeing(CallAgreement.onShape(own));
     return group.collective(
         call,
         timeout,
@@ -77,7 +90,8 @@ final class NcclBackend implements Backend {
     BackendCall call =
         BackendCall.collective(
                 OpType.ALL_REDUCE, own.dtype(), own.count(), own.count(), own.count())
-            .reducing(op);
+            .reducing(op)
+            .agreeing(CallAgreement.onShape(own));
     return group.collective(
         call, timeout, List.of(own), List.of(own), target -> target.allReduce(own, op));
   }
@@ -102,7 +116,8 @@ final class NcclBackend implements Backend {
     BackendCall call =
         BackendCall.collective(
                 OpType.ALL_REDUCE_COALESCED, dtype, total(own), total(own), total(own))
-            .reducing(op);
+            .reducing(op)
+            .agreeing(CallAgreement.onShapes(own));
     return group.collective(
         call, timeout, own, own, target -> own.forEach(each -> target.allReduce(each, op)));
   }
@@ -114,7 +129,8 @@ final class NcclBackend implements Backend {
     BackendCall call =
         BackendCall.collective(OpType.REDUCE, own.dtype(), own.count(), own.count(), own.count())
             .reducing(op)
-            .rootedAt(root);
+            .rootedAt(root)
+            .agreeing(CallAgreement.onShape(own));
     return group.collective(
         call, timeout, List.of(own), List.of(own), target -> target.reduce(own, own, op, root));
   }
@@ -125,7 +141,8 @@ final class NcclBackend implements Backend {
     DeviceTensor from = own(input);
     return group.collective(
         BackendCall.collective(
-            OpType.ALL_GATHER_INTO, from.dtype(), from.count(), to.count(), from.count()),
+                OpType.ALL_GATHER_INTO, from.dtype(), from.count(), to.count(), from.count())
+            .agreeing(CallAgreement.onShape(from)),
         timeout,
         List.of(to),
         List.of(from),
@@ -137,7 +154,8 @@ final class NcclBackend implements Backend {
     List<DeviceTensor> to = own(outputs);
     DeviceTensor from = own(input);
     return group.collective(
-        BackendCall.collective(OpType.ALL_GATHER, from.dtype(), from.count(), total(to), 0),
+        BackendCall.collective(OpType.ALL_GATHER, from.dtype(), from.count(), total(to), 0)
+            .agreeing(CallAgreement.onShapes(to)),
         timeout,
         to,
         List.of(from),
@@ -159,7 +177,8 @@ final class NcclBackend implements Backend {
     return group.collective(
         BackendCall.collective(
                 OpType.REDUCE_SCATTER_INTO, from.dtype(), from.count(), to.count(), from.count())
-            .reducing(op),
+            .reducing(op)
+            .agreeing(CallAgreement.onShape(to)),
         timeout,
         List.of(to),
         List.of(from),
@@ -174,7 +193,8 @@ final class NcclBackend implements Backend {
     return group.collective(
         BackendCall.collective(
                 OpType.REDUCE_SCATTER, to.dtype(), total(from), to.count(), total(from))
-            .reducing(op),
+            .reducing(op)
+            .agreeing(CallAgreement.onShapes(from)),
         timeout,
         List.of(to),
         from,
@@ -193,7 +213,8 @@ final class NcclBackend implements Backend {
     DeviceTensor from = own(input);
     return group.collective(
         BackendCall.collective(OpType.GATHER, from.dtype(), from.count(), total(to), 0)
-            .rootedAt(root),
+            .rootedAt(root)
+            .agreeing(CallAgreement.onCounts(toOne(root, from), to)),
         timeout,
         to,
         List.of(from),
@@ -211,7 +232,8 @@ final class NcclBackend implements Backend {
     List<DeviceTensor> from = own(inputs);
     return group.collective(
         BackendCall.collective(OpType.SCATTER, to.dtype(), total(from), to.count(), 0)
-            .rootedAt(root),
+            .rootedAt(root)
+            .agreeing(CallAgreement.onCounts(from, toOne(root, to))),
         timeout,
         List.of(to),
         from,
@@ -227,36 +249,23 @@ final class NcclBackend implements Backend {
   public Work allToAll(Tensor output, Tensor input, Duration timeout) {
     DeviceTensor to = own(output);
     DeviceTensor from = own(input);
-    long part = from.count() / group.size();
-    List<DeviceTensor> outputs = new ArrayList<>();
-    List<DeviceTensor> inputs = new ArrayList<>();
-    for (int peer = 0; peer < group.size(); peer++) {
-      outputs.add(to.slice(peer * part, part));
-      inputs.add(from.slice(peer * part, part));
-    }
-    return allToAll(
+    return group.collective(
         BackendCall.collective(
-            OpType.ALL_TO_ALL_INTO, from.dtype(), from.count(), to.count(), from.count()),
-        outputs,
-        inputs,
-        timeout);
+                OpType.ALL_TO_ALL_INTO, from.dtype(), from.count(), to.count(), from.count())
+            .agreeing(CallAgreement.onShape(from)),
+        timeout,
+        List.of(to),
+        List.of(from),
+        target -> target.allToAll(to, from, group.size()));
   }
 
   @Override
   public Work allToAll(List<Tensor> outputs, List<Tensor> inputs, Duration timeout) {
     List<DeviceTensor> to = own(outputs);
     List<DeviceTensor> from = own(inputs);
-    return allToAll(
-        BackendCall.collective(OpType.ALL_TO_ALL, from.get(0).dtype(), total(from), total(to), 0),
-        to,
-        from,
-        timeout);
-  }
-
-  private Work allToAll(
-      BackendCall call, List<DeviceTensor> to, List<DeviceTensor> from, Duration timeout) {
     return group.collective(
-        call,
+        BackendCall.collective(OpType.ALL_TO_ALL, from.get(0).dtype(), total(from), total(to), 0)
+            .agreeing(CallAgreement.onCounts(from, to)),
         timeout,
         to,
         from,
@@ -331,6 +340,11 @@ final class NcclBackend implements Backend {
   @Override
   public Tensor allocate(DType dtype, long count) {
     return group.memory().allocate(dtype, count);
+  }
+
+  @Override
+  public MemoryRegistration register(Tensor tensor) {
+    return group.memory().register(own(tensor));
   }
 
   @Override

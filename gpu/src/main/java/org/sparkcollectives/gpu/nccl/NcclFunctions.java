@@ -4,12 +4,21 @@ import com.sun.jna.Pointer;
 import com.sun.jna.Structure;
 
 /**
- * The functions of libnccl, by their names in C without the prefix {@code nccl}; bound by {@link
- * NcclLibrary}. All of them exist since 2.23.
+ * The functions of libnccl, by their names in C; bound by {@link NcclLibrary}. All of them exist
+ * since 2.23, apart from those of the inner class.
  */
 final class NcclFunctions {
 
   private NcclFunctions() {}
+
+  /** What 2.28.3 has brought. */
+  static final class Since228 {
+
+    private Since228() {}
+
+    static native int ncclAlltoAll(
+        long send, long receive, long count, int type, long comm, long stream);
+  }
 
   /** The 128 bytes of an id, which are passed by value. */
   @Structure.FieldOrder("internal")

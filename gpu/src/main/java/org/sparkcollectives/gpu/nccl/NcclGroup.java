@@ -49,6 +49,9 @@ final class NcclGroup {
   @SuppressWarnings("ThreadLocalUsage")
   private final ThreadLocal<Block> blocks = new ThreadLocal<>();
 
+  /** Held while an operation gets its number and its place. */
+  private final Object order = new Object();
+
   private DeviceTensor barrierElement;
   private boolean closed;
 
@@ -166,25 +169,40 @@ final class NcclGroup {
       nanCheck.require(call, inputs, caller);
     }
     NcclOperation operation = prepare(target, caller, outputs, inputs, launch);
-    synchronized (this) {
-      try {
+    boolean added = false;
+    try {
+      // Numbers and launches in the same order; which may take as long as the ranks compare calls.
+      synchronized (order) {
         requireOpen();
         operation.begun(operations.begin(call, timeout, List.copyOf(outputs), operation));
-      } catch (RuntimeException e) {
-        operation.drop();
-        throw e;
+        added = !operation.begun().work().isCompleted() && add(operation, target, block);
       }
-      if (block == null) {
-        target.add(List.of(operation));
-      } else {
-        block.operations.add(operation);
+    } finally {
+      if (!added) {
+        operation.drop();
       }
     }
-    watch.watch(operation);
-    if (block == null) {
-      target.begin();
+    if (added) {
+      watch.watch(operation);
+      if (block == null) {
+        target.begin();
+      }
     }
     return operation.begun().work();
+  }
+
+  /** Puts an operation where it will be launched from; not if the group was closed meanwhile. */
+  private synchronized boolean add(NcclOperation operation, CommunicatorLane target, Block block) {
+    if (closed) {
+      operation.begun().failed(closedAlready());
+      return false;
+    }
+    if (block == null) {
+      target.add(List.of(operation));
+    } else {
+      block.operations.add(operation);
+    }
+    return true;
   }
 
   private NcclOperation prepare(
@@ -209,11 +227,15 @@ final class NcclGroup {
     }
   }
 
-  private void requireOpen() {
+  private synchronized void requireOpen() {
     if (closed) {
-      throw new IllegalStateException(
-          "Group \"" + context.groupName() + "\" is closed on rank " + rank());
+      throw closedAlready();
     }
+  }
+
+  private IllegalStateException closedAlready() {
+    return new IllegalStateException(
+        "Group \"" + context.groupName() + "\" is closed on rank " + rank());
   }
 
   /** What a thread has begun since a block was opened: launched together when it ends. */

@@ -18,7 +18,7 @@ import org.sparkcollectives.gpu.GpuConfiguration;
  *
  * <p>Looked for in this order: the path that {@code spark.collectives.gpu.nccl.library} names, that
  * of the environment variable {@value #ENVIRONMENT}, {@code libnccl.so.2} where the dynamic linker
- * looks, and where pip puts the package {@code nvidia-nccl}.
+ * looks, and where conda and pip put it: the package {@code nvidia-nccl}, or PyTorch's own.
  */
 final class NcclLibrary {
 
@@ -45,50 +45,62 @@ final class NcclLibrary {
    * @throws NcclException naming every place where it was looked for
    */
   static NcclLibrary load(String configured) {
-    return load(places(configured, System.getenv(ENVIRONMENT)));
+    return load(places(configured, System.getenv()));
   }
 
   /** The places that are looked at, in their order. */
-  static List<String> places(String configured, String environment) {
-    List<String> places = new ArrayList<>();
+  static List<String> places(String configured, Map<String, String> environment) {
     if (!configured.isEmpty()) {
       // Whoever names one does not want another.
       return List.of(configured);
     }
-    if (environment != null && !environment.isEmpty()) {
-      return List.of(environment);
+    String named = environment.getOrDefault(ENVIRONMENT, "");
+    if (!named.isEmpty()) {
+      return List.of(named);
     }
-    places.add(NAME);
-    places.addAll(inPackagesOfPython());
+    List<String> places = new ArrayList<>(List.of(NAME));
+    librariesOfPython(environment)
+        .flatMap(NcclLibrary::among)
+        .filter(Files::exists)
+        .map(Path::toString)
+        .distinct()
+        .forEach(places::add);
     return places;
   }
 
-  private static List<String> inPackagesOfPython() {
-    List<String> roots = new ArrayList<>(List.of("/usr/local/lib", "/usr/lib", "/opt/conda/lib"));
+  /** The folders {@code lib} of environments of Python: of one that is active, of the workers. */
+  private static Stream<Path> librariesOfPython(Map<String, String> environment) {
+    List<Path> folders = new ArrayList<>();
     for (String variable : List.of("VIRTUAL_ENV", "CONDA_PREFIX")) {
-      String root = System.getenv(variable);
-      if (root != null) {
-        roots.add(0, root + "/lib");
+      if (!environment.getOrDefault(variable, "").isEmpty()) {
+        folders.add(Path.of(environment.get(variable), "lib"));
       }
     }
-    roots.add(System.getProperty("user.home") + "/.local/lib");
-    return roots.stream().flatMap(root -> inPackagesBelow(Path.of(root))).toList();
+    Path python = Path.of(environment.getOrDefault("PYSPARK_PYTHON", ""));
+    if (python.isAbsolute() && python.getNameCount() > 2) {
+      folders.add(python.getParent().resolveSibling("lib"));
+    }
+    folders.add(Path.of(System.getProperty("user.home"), ".local", "lib"));
+    for (String folder : List.of("/usr/local/lib", "/usr/lib", "/opt/conda/lib")) {
+      folders.add(Path.of(folder));
+    }
+    return folders.stream();
   }
 
-  private static Stream<String> inPackagesBelow(Path root) {
-    if (!Files.isDirectory(root)) {
+  /** Where NCCL may be below a folder {@code lib}: conda's way, and those of pip's packages. */
+  private static Stream<Path> among(Path lib) {
+    if (!Files.isDirectory(lib)) {
       return Stream.of();
     }
-    try (Stream<Path> folders = Files.list(root)) {
-      return folders
+    try (Stream<Path> folders = Files.list(lib)) {
+      List<Path> places = new ArrayList<>(List.of(lib.resolve(NAME)));
+      folders
           .filter(folder -> folder.getFileName().toString().startsWith("python3"))
           .sorted()
           .flatMap(folder -> Stream.of("site-packages", "dist-packages").map(folder::resolve))
-          .map(packages -> packages.resolve("nvidia/nccl/lib").resolve(NAME))
-          .filter(Files::exists)
-          .map(Path::toString)
-          .toList()
-          .stream();
+          .flatMap(packages -> Stream.of("nvidia/nccl/lib", "torch/lib").map(packages::resolve))
+          .forEach(folder -> places.add(folder.resolve(NAME)));
+      return places.stream();
     } catch (IOException e) {
       return Stream.of();
     }
@@ -145,7 +157,21 @@ final class NcclLibrary {
 
   /** A version as people write it. */
   static String text(int version) {
+    if (version < 10000) {
+      // Up to 2.8.
+      return version / 1000 + "." + version / 100 % 10 + "." + version % 100;
+    }
     return version / 10000 + "." + version / 100 % 100 + "." + version % 100;
+  }
+
+  /** Binds functions that only newer versions have; false if this one has not. */
+  boolean bind(Class<?> functions) {
+    try {
+      Native.register(functions, library);
+      return true;
+    } catch (UnsatisfiedLinkError e) {
+      return false;
+    }
   }
 
   /** A function that only newer versions have; null if this one has not. */

@@ -10,12 +10,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.GroupAbortedException;
+import org.sparkcollectives.MemoryRegistration;
 import org.sparkcollectives.gpu.DeviceTensor;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 
 /**
- * Memory that NCCL allocates for a group's tensors, and that its communicator is told of, so that
- * it need not look it up, nor copy, for each operation. It lives until the group is closed.
+ * Memory that a group's communicator is told of, so that it need not look it up, nor copy, for each
+ * operation: what NCCL allocates for the group's tensors, which lives until it is freed or the
+ * group is closed, and what others own and have registered.
  */
 final class NcclMemory {
 
@@ -38,11 +41,17 @@ final class NcclMemory {
   private static final class Piece {
     private final long address;
     private final long bytes;
+
+    /** What others own, kept reachable as long as NCCL knows of it; null if it is NCCL's own. */
+    private final DeviceTensor registered;
+
+    /** 0 if the communicator was not told, or does not care. */
     private long registration;
 
-    Piece(long address, long bytes) {
+    Piece(long address, long bytes, DeviceTensor registered) {
       this.address = address;
       this.bytes = bytes;
+      this.registered = registered;
     }
   }
 
@@ -56,36 +65,64 @@ final class NcclMemory {
     if (count < 0 || count > Long.MAX_VALUE / dtype.bytes()) {
       throw new IllegalArgumentException("A tensor cannot have " + count + " elements");
     }
-    if (closed) {
-      throw new IllegalStateException("The group is closed; nothing can be allocated in it");
-    }
+    requireOpen("allocated");
     if (count == 0) {
       return DeviceTensor.wrap(device, dtype, 0, 0);
     }
     long previous = device.enter();
     try {
       ByteBuffer address = slot();
-      int result = nccl.memAlloc(address, count * dtype.bytes());
-      if (result != NcclResult.SUCCESS) {
-        throw new NcclException(
-            "ncclMemAlloc of "
-                + count * dtype.bytes()
-                + " bytes failed: "
-                + nccl.errorString(result)
-                + ". "
-                + nccl.lastError(0),
-            result);
-      }
-      Piece piece = new Piece(address.getLong(0), count * dtype.bytes());
+      long bytes = count * dtype.bytes();
+      check("ncclMemAlloc of " + bytes + " bytes", nccl.memAlloc(address, bytes));
+      Piece piece = new Piece(address.getLong(0), bytes, null);
       pieces.add(piece);
       if (communicator != null) {
-        inTurn(() -> register(piece));
+        try {
+          inTurn(() -> tell(piece));
+        } catch (CollectiveException e) {
+          // What cannot be registered is used as any other memory; the group may have failed.
+          LOG.debug("NCCL is not told of memory of {}: {}", lane, e.toString());
+        }
       }
-      DeviceTensor tensor = DeviceTensor.wrap(device, dtype, piece.address, count);
+      DeviceTensor tensor =
+          DeviceTensor.wrap(device, dtype, piece.address, count, () -> free(piece));
       tensor.zero();
       return tensor;
     } finally {
       device.leave(previous);
+    }
+  }
+
+  /**
+   * Tells the communicator of memory that belongs to others, now or when there is one.
+   *
+   * @throws NcclException if NCCL refuses it
+   */
+  synchronized MemoryRegistration register(DeviceTensor tensor) {
+    requireOpen("registered");
+    if (tensor.count() == 0) {
+      return () -> {};
+    }
+    Piece piece = new Piece(tensor.address(), tensor.byteSize(), tensor);
+    if (communicator != null) {
+      int[] result = new int[1];
+      inTurn(() -> result[0] = tell(piece));
+      check("ncclCommRegister of " + tensor, result[0]);
+    }
+    pieces.add(piece);
+    return () -> forget(piece);
+  }
+
+  private void requireOpen(String what) {
+    if (closed) {
+      throw new IllegalStateException("The group is closed; nothing can be " + what + " in it");
+    }
+  }
+
+  private void check(String call, int result) {
+    if (result != NcclResult.SUCCESS) {
+      throw new NcclException(
+          call + " failed: " + nccl.errorString(result) + ". " + nccl.lastError(0), result);
     }
   }
 
@@ -97,27 +134,85 @@ final class NcclMemory {
   synchronized void use(Communicator ready, CommunicatorLane turns) {
     communicator = ready;
     lane = turns;
-    pieces.forEach(this::register);
+    for (Piece each : pieces) {
+      int result = tell(each);
+      if (result != NcclResult.SUCCESS) {
+        LOG.warn(
+            "NCCL refuses to register {} bytes at 0x{} with {}, and copies what it uses of them: {}",
+            each.bytes,
+            Long.toHexString(each.address),
+            lane,
+            nccl.errorString(result));
+      }
+    }
   }
 
-  private void register(Piece piece) {
+  private int tell(Piece piece) {
     ByteBuffer registration = slot();
     int result = nccl.commRegister(communicator.handle(), piece.address, piece.bytes, registration);
     piece.registration = result == NcclResult.SUCCESS ? registration.getLong(0) : 0;
+    return result;
   }
 
   /** Calls NCCL while no other thread does for the communicator, nor aborts it. */
   private void inTurn(Runnable calls) {
+    lane.derive(
+        PATIENCE,
+        (own, deadline) -> {
+          calls.run();
+          return communicator;
+        });
+  }
+
+  private void withdraw(Piece piece) {
+    if (piece.registration != 0) {
+      int result = nccl.commDeregister(communicator.handle(), piece.registration);
+      if (result != NcclResult.SUCCESS) {
+        LOG.warn(
+            "NCCL could not forget {} bytes at 0x{} with {}: {}",
+            piece.bytes,
+            Long.toHexString(piece.address),
+            lane,
+            nccl.errorString(result));
+      }
+      piece.registration = 0;
+    }
+  }
+
+  /**
+   * Has the communicator forget a piece, unless it has.
+   *
+   * @return false if there was nothing to do, or the group has failed: an abort ends registrations
+   */
+  private synchronized boolean forget(Piece piece) {
+    if (!pieces.contains(piece)) {
+      return false;
+    }
+    if (communicator != null && piece.registration != 0) {
+      try {
+        inTurn(() -> withdraw(piece));
+      } catch (GroupAbortedException e) {
+        LOG.debug("NCCL forgets memory of {} when it aborts it: {}", lane, e.toString());
+        return false;
+      }
+    }
+    pieces.remove(piece);
+    return true;
+  }
+
+  /** Frees a piece of NCCL's; that of a group that has failed goes with the group. */
+  private synchronized void free(Piece piece) {
+    if (forget(piece)) {
+      release(piece);
+    }
+  }
+
+  private void release(Piece piece) {
+    long previous = device.enter();
     try {
-      lane.derive(
-          PATIENCE,
-          (own, deadline) -> {
-            calls.run();
-            return communicator;
-          });
-    } catch (CollectiveException e) {
-      // What cannot be registered is used as any other memory; registrations end with an abort.
-      LOG.debug("NCCL is not told of memory of {}: {}", lane, e.toString());
+      nccl.memFree(piece.address);
+    } finally {
+      device.leave(previous);
     }
   }
 
@@ -126,26 +221,21 @@ final class NcclMemory {
     if (communicator == null) {
       return;
     }
-    inTurn(
-        () -> {
-          for (Piece each : pieces) {
-            if (each.registration != 0) {
-              nccl.commDeregister(communicator.handle(), each.registration);
-            }
-          }
-        });
+    try {
+      inTurn(() -> pieces.forEach(this::withdraw));
+    } catch (CollectiveException e) {
+      LOG.debug("NCCL is not told that memory of {} goes: {}", lane, e.toString());
+    }
     communicator = null;
   }
 
-  /** Frees all of it. */
+  /** Frees all that is NCCL's. */
   synchronized void free() {
     closed = true;
-    long previous = device.enter();
-    try {
-      pieces.forEach(each -> nccl.memFree(each.address));
-      pieces.clear();
-    } finally {
-      device.leave(previous);
-    }
+    pieces.stream().filter(each -> each.registered == null).forEach(this::release);
+    pieces.clear();
+    // Tensors that are reachable still must not keep the group so.
+    communicator = null;
+    lane = null;
   }
 }

@@ -9,10 +9,14 @@ import java.nio.ByteOrder;
  * <p>One layout works for all versions since 2.14: the library takes what it knows of it, by the
  * size and the version that it names. What is not set the library chooses.
  *
+ * <p>Communicators made from another share none of its resources ({@code splitShare}, {@code
+ * shrinkShare}): of those that do, an abort of one may make the others unusable, and no two may be
+ * used at the same time (NCCL's documentation of {@code ncclConfig_t}, and its page "Using NCCL
+ * with multiple threads"). Here each group fails by itself.
+ *
  * @param blocking whether calls return only when the library has done its part
- * @param splitShare whether communicators made from it share its resources
  */
-record NcclSettings(boolean blocking, boolean splitShare) {
+record NcclSettings(boolean blocking) {
 
   private static final int BYTES = 80;
   private static final int MAGIC = 0xcafebeef;
@@ -23,6 +27,7 @@ record NcclSettings(boolean blocking, boolean splitShare) {
   private static final int NET_NAME_AT = 32;
   private static final int SPLIT_SHARE_AT = 40;
   private static final int COMM_NAME_AT = 48;
+  private static final int SHRINK_SHARE_AT = 64;
   private static final int UNSET = Integer.MIN_VALUE;
 
   /** As the library reads it, off the heap. */
@@ -36,8 +41,9 @@ record NcclSettings(boolean blocking, boolean splitShare) {
     config.putInt(VERSION_AT, VERSION);
     config.putInt(BLOCKING_AT, blocking ? 1 : 0);
     config.putLong(NET_NAME_AT, 0);
-    config.putInt(SPLIT_SHARE_AT, splitShare ? 1 : 0);
+    config.putInt(SPLIT_SHARE_AT, 0);
     config.putLong(COMM_NAME_AT, 0);
+    config.putInt(SHRINK_SHARE_AT, 0);
     return config;
   }
 }

@@ -9,6 +9,10 @@ import org.sparkcollectives.ReduceOp;
  *
  * <p>A complex number is two real ones. What NCCL does not know it moves as bytes. Truth values are
  * bytes of 0 and 1: their sum is the largest, their product the smallest.
+ *
+ * <p>NCCL's arithmetic is its own ({@code src/device/reduce_kernel.h}): half types are rounded at
+ * each addition, an average is a sum of what was multiplied by 1/n, and the smallest and largest
+ * are those of {@code fminf} and {@code fmaxf}, which pass over a NaN.
  */
 final class NcclTypes {
 

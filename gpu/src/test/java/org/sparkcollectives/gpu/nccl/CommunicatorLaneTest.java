@@ -55,7 +55,7 @@ final class CommunicatorLaneTest {
                 name,
                 "ncclCommInitRankConfig",
                 deadline,
-                slot -> nccl.commInit(slot, size, 0, id, new NcclSettings(false, false).encode())));
+                slot -> nccl.commInit(slot, size, 0, id, new NcclSettings(false).encode())));
   }
 
   @AfterEach

@@ -25,6 +25,12 @@ final class NativeNcclTest {
     run(what, Map.of(), SIZE);
   }
 
+  @ParameterizedTest
+  @ValueSource(ints = {22304, 22703, 23007})
+  void olderAndNewerVersionsTakeTheSameSettingsAndTellWhatTheyHave(int version) throws Exception {
+    run("calls", Map.of(), SIZE, FakeLibraries.environmentOfNccl(version));
+  }
+
   @Test
   void anAbortIsARemoteErrorToThePeers() throws Exception {
     run("abort", Map.of(), SIZE);
@@ -56,11 +62,17 @@ final class NativeNcclTest {
    * @param whole how many ranks come to the end: all, or only those beside rank 1
    */
   private static void run(String what, Map<String, String> settings, int whole) throws Exception {
+    run(what, settings, whole, FakeLibraries.environment());
+  }
+
+  private static void run(
+      String what, Map<String, String> settings, int whole, Map<String, String> libraries)
+      throws Exception {
     try (TcpStoreServer store = TcpStore.server("127.0.0.1", 0)) {
       List<ForkedJvm> ranks = new ArrayList<>();
       try {
         for (int rank = 0; rank < SIZE; rank++) {
-          Map<String, String> environment = new HashMap<>(FakeLibraries.environment());
+          Map<String, String> environment = new HashMap<>(libraries);
           environment.put("FAKE_CUDA_DEVICES", String.valueOf(SIZE));
           environment.put("CUDA_VISIBLE_DEVICES", String.valueOf(rank));
           if (rank == 0 || settings.containsKey("CUDA_VISIBLE_DEVICES")) {

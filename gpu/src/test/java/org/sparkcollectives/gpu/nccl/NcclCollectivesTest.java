@@ -287,6 +287,30 @@ class NcclCollectivesTest {
         });
   }
 
+  @ParameterizedTest
+  @ValueSource(ints = {22802, 22803})
+  void equalPartsAreExchangedWithOrWithoutAFunctionForIt(int version) {
+    gpus.nccl().pretend(version);
+    gpus.run(
+        3,
+        (world, gpu) -> {
+          int rank = world.rank();
+          try (Tensors tensors = new Tensors(gpu)) {
+            // Two of NCCL's elements each.
+            Tensor shorts = Tensor.of(new short[] {(short) (10 * rank), 1, 2, 3, 4, 5});
+            DeviceTensor received = tensors.of(Tensor.of(new short[6]));
+            world.allToAll(received, tensors.of(shorts)).await();
+            short[] got = new short[6];
+            received.copyTo(got);
+            short[][] expected = {{0, 1, 10, 1, 20, 1}, {2, 3, 2, 3, 2, 3}, {4, 5, 4, 5, 4, 5}};
+            assertThat(got).containsExactly(expected[rank]);
+          }
+          return null;
+        });
+    assertThat(gpus.nccl().calls().contains("ncclAlltoAll")).isEqualTo(version == 22803);
+    assertThat(gpus.nccl().calls().contains("ncclSend")).isEqualTo(version == 22802);
+  }
+
   @Test
   void messagesOfAPairMatchInTheirOrderAndRingsDoNotLock() {
     gpus.run(
@@ -471,7 +495,7 @@ class NcclCollectivesTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void groupsMadeFromAnEagerOneShareItsCommunicator(boolean eager) {
+  void groupsMadeFromAnEagerOneGetTheirCommunicatorFromIts(boolean eager) {
     gpus.run(
         4,
         (world, gpu) -> {

@@ -25,8 +25,22 @@ final class NcclProcessesTest {
     run("not a number", 2);
   }
 
+  @Test
+  void callsAreComparedBeforeTheyGoToNccl() throws Exception {
+    run("detail", 3);
+  }
+
+  @Test
+  void everyCollectiveIsThereAlsoWithTheOldestNccl() throws Exception {
+    run("every collective", 3, FakeLibraries.environmentOfNccl(22304));
+  }
+
   private static void run(String what, int size) throws Exception {
-    Map<String, String> environment = new HashMap<>(FakeLibraries.environment());
+    run(what, size, FakeLibraries.environment());
+  }
+
+  private static void run(String what, int size, Map<String, String> libraries) throws Exception {
+    Map<String, String> environment = new HashMap<>(libraries);
     environment.put("FAKE_CUDA_DEVICES", String.valueOf(size));
     try (TcpStoreServer store = TcpStore.server("127.0.0.1", 0)) {
       List<ForkedJvm> ranks = new ArrayList<>();

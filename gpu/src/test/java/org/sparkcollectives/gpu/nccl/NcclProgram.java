@@ -68,7 +68,11 @@ final class NcclProgram {
 
   private void run(String what) {
     switch (what) {
-      case "calls" -> calls(init(true, 1));
+      case "calls" -> {
+        assertThat(nccl.canShrink()).isEqualTo(nccl.version() >= 22700);
+        assertThat(nccl.canAllToAll()).isEqualTo(nccl.version() >= 22803);
+        calls(init(true, 1));
+      }
       case "scalable" -> calls(init(true, 2));
       case "without blocking" -> calls(init(false, 1));
       case "abort" -> abort(init(true, 1));
@@ -91,7 +95,7 @@ final class NcclProgram {
       System.arraycopy(
           store.get("id" + root), 0, all, root * Nccl.UNIQUE_ID_BYTES, Nccl.UNIQUE_ID_BYTES);
     }
-    return nccl.commInit(slot, size, rank, all, new NcclSettings(blocking, false).encode());
+    return nccl.commInit(slot, size, rank, all, new NcclSettings(blocking).encode());
   }
 
   private long init(boolean blocking, int ids) {
@@ -151,7 +155,12 @@ final class NcclProgram {
     scaled(communicator);
     registration(communicator);
     split(communicator);
-    shrink(communicator);
+    if (nccl.canShrink()) {
+      shrink(communicator);
+    }
+    if (nccl.canAllToAll()) {
+      allToAll(communicator);
+    }
     check(communicator, nccl.commFinalize(communicator));
     check(nccl.commDestroy(communicator));
   }
@@ -203,6 +212,22 @@ final class NcclProgram {
     assertThat(values(mine)).containsExactly(rank * size, -rank * size);
   }
 
+  private void allToAll(long communicator) {
+    float[] parts = new float[2 * size];
+    float[] expected = new float[2 * size];
+    for (int each = 0; each < 2 * size; each++) {
+      parts[each] = 100 * rank + each;
+      expected[each] = 100 * (each / 2) + 2 * rank + each % 2;
+    }
+    DeviceTensor sent = tensor(parts);
+    DeviceTensor received = tensor(new float[2 * size]);
+    check(
+        communicator,
+        nccl.allToAll(
+            sent.address(), received.address(), 2, FLOAT32, communicator, stream.handle()));
+    assertThat(values(received)).containsExactly(expected);
+  }
+
   private void messages(long communicator) {
     DeviceTensor sent = tensor(rank);
     DeviceTensor received = tensor(-1);
@@ -251,7 +276,7 @@ final class NcclProgram {
   }
 
   private void split(long communicator) {
-    ByteBuffer settings = new NcclSettings(true, false).encode();
+    ByteBuffer settings = new NcclSettings(true).encode();
     // The ranks in the opposite order; the last rank goes with nobody.
     int color = rank == size - 1 ? Nccl.NO_COLOR : 0;
     check(communicator, nccl.commSplit(communicator, color, -rank, slot, settings));
@@ -273,7 +298,7 @@ final class NcclProgram {
     if (rank == size - 1) {
       return;
     }
-    ByteBuffer settings = new NcclSettings(true, false).encode();
+    ByteBuffer settings = new NcclSettings(true).encode();
     check(
         communicator,
         nccl.commShrink(communicator, new int[] {size - 1}, slot, settings, Nccl.SHRINK_DEFAULT));

@@ -5,14 +5,18 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.time.Duration;
 import java.util.List;
+import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.DebugLevel;
 import org.sparkcollectives.Device;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.HostedRank;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ProcessGroups;
 import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.Work;
 import org.sparkcollectives.gpu.DeviceTensor;
+import org.sparkcollectives.gpu.testing.EveryCollective;
 import org.sparkcollectives.gpu.testing.NativeLeaks;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.TcpStore;
@@ -38,7 +42,8 @@ final class NcclRankProgram {
         GroupOptions.defaults()
             .withTimeout(Duration.ofSeconds(60))
             .withBackend("cpu:netty,cuda:nccl")
-            .withNanCheck(what.equals("not a number"));
+            .withNanCheck(what.equals("not a number"))
+            .withDebugLevel(what.equals("detail") ? DebugLevel.DETAIL : DebugLevel.OFF);
     HostedRank host =
         new HostedRank(
             List.of(
@@ -53,6 +58,8 @@ final class NcclRankProgram {
       switch (what) {
         case "split" -> split(world);
         case "not a number" -> notANumber(world, data);
+        case "detail" -> detail(world, data);
+        case "every collective" -> new EveryCollective(world, data.gpu(), false).run();
         default -> throw new IllegalArgumentException(what);
       }
     }
@@ -82,6 +89,15 @@ final class NcclRankProgram {
       }
     }
     world.barrier().await();
+  }
+
+  private static void detail(ProcessGroup world, DeviceTensor data) {
+    new EveryCollective(world, data.gpu(), false).run();
+    Work work = world.rank() == 1 ? world.broadcast(data, 0) : world.allReduce(data, ReduceOp.SUM);
+    assertThat(catchThrowable(work::await))
+        .isInstanceOf(CollectiveException.class)
+        .hasMessageContaining("rank 0 calls all-reduce #" + work.sequenceNumber() + " of float32")
+        .hasMessageContaining("rank 1 calls broadcast #" + work.sequenceNumber() + " of float32");
   }
 
   private static void notANumber(ProcessGroup world, DeviceTensor data) {

@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.sparkcollectives.Coalescing;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.MemoryRegistration;
 import org.sparkcollectives.P2POp;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
@@ -65,6 +66,7 @@ public final class EveryCollective {
       }
     }
     onHostAndOnGpu();
+    registered();
   }
 
   private DeviceTensor floats(float... values) {
@@ -311,5 +313,13 @@ public final class EveryCollective {
     for (int i = 0; i < 20; i++) {
       assertAll(tensors.get(i), ranksSummed() + size * i);
     }
+  }
+
+  private void registered() {
+    DeviceTensor tensor = filled(1);
+    MemoryRegistration registration = world.register(tensor);
+    world.allReduce(tensor, ReduceOp.SUM).await();
+    registration.close();
+    assertAll(tensor, size);
   }
 }

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -16,7 +17,10 @@ import java.util.concurrent.TimeUnit;
  */
 public final class FakeLibraries {
 
-  private static Path built;
+  /** By the version of NCCL that they are. */
+  private static final Map<Integer, Path> BUILT = new HashMap<>();
+
+  private static final int NEWEST = 22809;
 
   private FakeLibraries() {}
 
@@ -26,7 +30,16 @@ public final class FakeLibraries {
    * <p>Skips the test where there is no C compiler.
    */
   public static Map<String, String> environment() throws Exception {
-    return environment(Path.of(""));
+    return environment(Path.of(""), NEWEST);
+  }
+
+  /**
+   * The same with another version of NCCL, which has what that one has.
+   *
+   * @param ncclVersion such as 22304 for 2.23.4
+   */
+  public static Map<String, String> environmentOfNccl(int ncclVersion) throws Exception {
+    return environment(Path.of(""), ncclVersion);
   }
 
   /**
@@ -34,17 +47,24 @@ public final class FakeLibraries {
    *
    * @param module the folder of the module gpu, where its sources are
    */
-  public static synchronized Map<String, String> environment(Path module) throws Exception {
+  public static Map<String, String> environment(Path module) throws Exception {
+    return environment(module, NEWEST);
+  }
+
+  private static synchronized Map<String, String> environment(Path module, int ncclVersion)
+      throws Exception {
     assumeTrue(
         isThere("gcc") && isThere("nm"),
         "The fake of CUDA and NCCL cannot be built: there is no gcc or no nm on the PATH");
-    if (built == null) {
-      built =
+    if (!BUILT.containsKey(ncclVersion)) {
+      BUILT.put(
+          ncclVersion,
           build(
               module.resolve(Path.of("src", "test", "c", "build.sh")).toAbsolutePath(),
-              Path.of("target", "fake-gpu").toAbsolutePath());
+              Path.of("target", "fake-gpu", String.valueOf(ncclVersion)).toAbsolutePath(),
+              ncclVersion));
     }
-    return Map.of("LD_LIBRARY_PATH", built.toString());
+    return Map.of("LD_LIBRARY_PATH", BUILT.get(ncclVersion).toString());
   }
 
   private static boolean isThere(String program) throws InterruptedException {
@@ -60,18 +80,19 @@ public final class FakeLibraries {
     }
   }
 
-  private static Path build(Path script, Path folder) throws Exception {
+  private static Path build(Path script, Path folder, int ncclVersion) throws Exception {
     Files.createDirectories(folder);
     Path binding = Files.createTempFile(folder, "jcuda", ".so");
     try (InputStream library =
         FakeLibraries.class.getResourceAsStream("/lib/libJCudaDriver-12.6.0-linux-x86_64.so")) {
       Files.write(binding, library.readAllBytes());
       Path log = folder.resolve("build.log");
-      Process process =
+      ProcessBuilder builder =
           new ProcessBuilder(List.of(script.toString(), folder.toString(), binding.toString()))
               .redirectErrorStream(true)
-              .redirectOutput(log.toFile())
-              .start();
+              .redirectOutput(log.toFile());
+      builder.environment().put("NCCL_FAKE_VERSION", String.valueOf(ncclVersion));
+      Process process = builder.start();
       if (!process.waitFor(120, TimeUnit.SECONDS) || process.exitValue() != 0) {
         process.destroyForcibly();
         throw new AssertionError("build.sh failed: " + Files.readString(log));

@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -33,6 +34,7 @@ public final class FakeNccl implements Nccl {
   private final Map<Long, Member> members = new ConcurrentHashMap<>();
   private final Map<Integer, Double> factors = new ConcurrentHashMap<>();
   private final Map<Long, Long> registrations = new ConcurrentHashMap<>();
+  private final Set<Long> allocated = ConcurrentHashMap.newKeySet();
   private final List<String> violations = new CopyOnWriteArrayList<>();
   private final List<String> calls = new CopyOnWriteArrayList<>();
 
@@ -41,6 +43,7 @@ public final class FakeNccl implements Nccl {
 
   private volatile int version = 22809;
   private volatile boolean abortsHang;
+  private volatile int registrationResult = SUCCESS;
 
   /** Over a driver, which all ranks share. */
   public FakeNccl(FakeCuda cuda) {
@@ -94,6 +97,16 @@ public final class FakeNccl implements Nccl {
     return registrations.size();
   }
 
+  /** How many pieces of memory of its own are not freed. */
+  public int allocations() {
+    return allocated.size();
+  }
+
+  /** From now on answers this when told of memory. */
+  public void refuseRegistrations(int result) {
+    registrationResult = result;
+  }
+
   /** Says that it is another version. */
   public void pretend(int otherVersion) {
     version = otherVersion;
@@ -139,6 +152,11 @@ public final class FakeNccl implements Nccl {
   @Override
   public boolean canShrink() {
     return version >= 22700;
+  }
+
+  @Override
+  public boolean canAllToAll() {
+    return version >= 22803;
   }
 
   @Override
@@ -274,6 +292,9 @@ public final class FakeNccl implements Nccl {
   @Override
   public int commRegister(long communicator, long address, long bytes, ByteBuffer slot) {
     member(communicator);
+    if (registrationResult != SUCCESS) {
+      return registrationResult;
+    }
     long handle = handles.addAndGet(16);
     registrations.put(handle, address);
     slot.putLong(0, handle);
@@ -289,12 +310,17 @@ public final class FakeNccl implements Nccl {
 
   @Override
   public int memAlloc(ByteBuffer slot, long bytes) {
-    slot.putLong(0, cuda.allocate(bytes));
+    long address = cuda.allocate(bytes);
+    allocated.add(address);
+    slot.putLong(0, address);
     return SUCCESS;
   }
 
   @Override
   public int memFree(long address) {
+    if (!allocated.remove(address)) {
+      violations.add("memory is freed that is not NCCL's");
+    }
     cuda.free(address);
     return SUCCESS;
   }
@@ -398,6 +424,19 @@ public final class FakeNccl implements Nccl {
     return call(
         "ncclReduceScatter",
         FakeNcclCall.reduceScatter(target(communicator, stream, count, type), send, receive, op),
+        member);
+  }
+
+  @Override
+  public int allToAll(
+      long send, long receive, long count, int type, long communicator, long stream) {
+    if (!canAllToAll()) {
+      violations.add("ncclAlltoAll is not in this version");
+    }
+    Member member = member(communicator);
+    return call(
+        "ncclAlltoAll",
+        FakeNcclCall.allToAll(target(communicator, stream, count, type), send, receive),
         member);
   }
 

@@ -29,7 +29,10 @@ record FakeNcclCall(long stream, Runnable giving, Runnable taking) {
       Map<Integer, Double> factors) {
 
     ByteBuffer bytes(long address, long elements) {
-      return cuda.bytes(address, elements * FakeElements.bytes(type));
+      // An empty tensor has no address.
+      return elements == 0
+          ? ByteBuffer.allocate(0)
+          : cuda.bytes(address, elements * FakeElements.bytes(type));
     }
 
     ByteBuffer copy(long address, long elements) {
@@ -127,6 +130,20 @@ record FakeNcclCall(long stream, Runnable giving, Runnable taking) {
         all -> {
           for (int rank = 0; rank < all.size(); rank++) {
             target.write(receive + (long) rank * all.get(rank).capacity(), all.get(rank));
+          }
+        });
+  }
+
+  static FakeNcclCall allToAll(Target target, long send, long receive) {
+    return collective(
+        target,
+        described("all-to-all", target, 0, -1),
+        () -> target.copy(send, target.count * target.member.size),
+        all -> {
+          for (int rank = 0; rank < all.size(); rank++) {
+            int part = all.get(rank).capacity() / all.size();
+            target.write(
+                receive + (long) rank * part, all.get(rank).slice(target.member.rank * part, part));
           }
         });
   }

@@ -1,0 +1,122 @@
+package org.sparkcollectives.engine;
+
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
+import org.sparkcollectives.BackendCall;
+import org.sparkcollectives.BackendOperation;
+import org.sparkcollectives.Tensor;
+import org.sparkcollectives.life.GroupLife;
+import org.sparkcollectives.life.OperationDescription;
+import org.sparkcollectives.life.TimeLimit;
+import org.sparkcollectives.watchdog.Departures;
+
+/**
+ * An operation that a backend carries out by itself when the ranks have compared what they call,
+ * which they do in host memory, in the operation's turn among the group's collectives.
+ */
+final class ComparedWork extends BackendWork implements ChannelTask {
+
+  private enum State {
+    /** It waits for the collectives before it. */
+    QUEUED,
+    COMPARING,
+    /** The ranks have called the same, or the work has failed. */
+    COMPARED
+  }
+
+  private final Channel channel;
+  private final OperationDescription description;
+  private final BackendCall call;
+  private final CallComparison comparison;
+  private final AtomicReference<State> state = new AtomicReference<>(State.QUEUED);
+  private final CountDownLatch compared = new CountDownLatch(1);
+
+  ComparedWork(
+      Channel channel,
+      GroupLife life,
+      OperationDescription description,
+      long sequenceNumber,
+      TimeLimit limit,
+      List<Tensor> outputs,
+      BackendCall call,
+      BackendOperation operation,
+      CallComparison comparison) {
+    super(channel, life, description, sequenceNumber, limit, outputs, call.peer(), operation);
+    this.channel = channel;
+    this.description = description;
+    this.call = call;
+    this.comparison = comparison;
+  }
+
+  /**
+   * Waits until the ranks have compared what they call, which the work's deadline bounds and the
+   * end of the group ends. The work has then failed, or the operation may begin.
+   */
+  void awaitComparison() {
+    channel.runUntil(this);
+    boolean interrupted = false;
+    while (true) {
+      try {
+        compared.await();
+        break;
+      } catch (InterruptedException e) {
+        interrupted = true;
+        life().failure().interrupted();
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  @Override
+  public void run() {
+    if (life().failure().failed()) {
+      groupFailed();
+      return;
+    }
+    if (!state.compareAndSet(State.QUEUED, State.COMPARING)) {
+      return;
+    }
+    try {
+      comparison.compareAlone(description, sequenceNumber(), call.agreement());
+    } catch (RuntimeException | Error e) {
+      complete(life().operationFailed(this, e));
+    } finally {
+      state.set(State.COMPARED);
+      if (life().failure().failed()) {
+        // It may have come while the comparison was to notice it.
+        groupFailed();
+      }
+      compared.countDown();
+    }
+  }
+
+  @Override
+  public boolean hasRun() {
+    return compared.getCount() == 0;
+  }
+
+  @Override
+  public void partFailed(Throwable cause) {
+    life().partFailed(this, cause);
+  }
+
+  /** Whoever compares notices it, and knows best why. */
+  @Override
+  protected void groupFailed() {
+    if (state.compareAndSet(State.QUEUED, State.COMPARED)) {
+      super.groupFailed();
+      compared.countDown();
+    } else if (state.get() == State.COMPARED) {
+      super.groupFailed();
+    }
+  }
+
+  /** One that is still in the queue waits for the operation before it, which may yet succeed. */
+  @Override
+  protected int waitsInVainFor(Departures departures) {
+    return state.get() == State.QUEUED ? -1 : super.waitsInVainFor(departures);
+  }
+}
