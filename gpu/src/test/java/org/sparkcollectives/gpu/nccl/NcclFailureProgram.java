@@ -2,12 +2,14 @@ package org.sparkcollectives.gpu.nccl;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.time.Duration;
 import java.util.Arrays;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.CollectiveTimeoutException;
 import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.PeerFailedException;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ProcessGroups;
 import org.sparkcollectives.ReduceOp;
@@ -70,7 +72,8 @@ final class NcclFailureProgram {
         if (world.rank() == 1) {
           Runtime.getRuntime().halt(0);
         }
-        expect(sum(), CollectiveException.class);
+        // NCCL does not say who it was.
+        assertThat(expect(sum(), PeerFailedException.class)).hasMessageContaining("rank 1 (");
       }
       case "error of the library" -> {
         sum().await();
@@ -101,15 +104,18 @@ final class NcclFailureProgram {
     return world.allReduce(DeviceTensor.copyOf(device, Tensor.of(values)), ReduceOp.SUM);
   }
 
-  private void expect(Work work, Class<? extends CollectiveException> failure) {
+  private Throwable expect(Work work, Class<? extends CollectiveException> failure) {
     try {
       work.synchronize(stream);
     } catch (CollectiveException e) {
       // It may be known already.
       System.out.println("known: " + e.getMessage());
     }
-    assertThatThrownBy(work::await).isInstanceOf(failure);
+    Throwable end = catchThrowable(work::await);
+    System.out.println("ended by: " + end);
+    assertThat(end).isInstanceOf(failure);
     assertThat(work.isSuccess()).isFalse();
     assertThatThrownBy(this::sum).isInstanceOf(CollectiveException.class);
+    return end;
   }
 }
