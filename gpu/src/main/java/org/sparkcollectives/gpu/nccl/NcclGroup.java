@@ -3,7 +3,10 @@ package org.sparkcollectives.gpu.nccl;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.BackendCall;
@@ -30,6 +33,9 @@ final class NcclGroup {
 
   private static final Logger LOG = LoggerFactory.getLogger(NcclGroup.class);
 
+  /** How often a thread that waits for NCCL's end says so. */
+  private static final Duration LONG = Duration.ofMinutes(10);
+
   private final BackendContext context;
   private final BackendOperations operations;
   private final CudaDevice device;
@@ -44,6 +50,9 @@ final class NcclGroup {
   private final NcclWatch watch;
   private final GroupCommunicators communicators;
   private final AtomicBoolean aborting = new AtomicBoolean();
+
+  /** Read-locked by who begins an operation, write-locked for good when all is let go of. */
+  private final ReadWriteLock uses = new ReentrantReadWriteLock();
 
   /** Of this group: a thread may be in blocks of several. */
   @SuppressWarnings("ThreadLocalUsage")
@@ -64,7 +73,12 @@ final class NcclGroup {
     this.memory = new NcclMemory(nccl, device);
     this.nanCheck = context.options().nanCheck() ? new DeviceNanCheck(device) : null;
     this.communicators = new GroupCommunicators(context, nccl, device, threads, memory);
-    this.watch = new NcclWatch(operations, threads, communicators::error);
+    this.watch = new NcclWatch(operations, communicators::lanes);
+  }
+
+  /** Begins to look after what will be under way. To be closed also if this fails. */
+  void start() {
+    watch.start(threads);
     operations.onFailure(this::startAborting);
   }
 
@@ -104,6 +118,7 @@ final class NcclGroup {
 
   /** What barriers reduce. */
   synchronized DeviceTensor barrierElement() {
+    requireOpen();
     if (barrierElement == null) {
       barrierElement = DeviceTensor.allocate(device, DType.INT32, 1);
     }
@@ -161,6 +176,24 @@ final class NcclGroup {
       List<DeviceTensor> outputs,
       List<DeviceTensor> inputs,
       NcclOperation.Call launch) {
+    if (!uses.readLock().tryLock()) {
+      throw closed();
+    }
+    try {
+      return submitOpen(target, block, call, timeout, outputs, inputs, launch);
+    } finally {
+      uses.readLock().unlock();
+    }
+  }
+
+  private Work submitOpen(
+      CommunicatorLane target,
+      Block block,
+      BackendCall call,
+      Duration timeout,
+      List<DeviceTensor> outputs,
+      List<DeviceTensor> inputs,
+      NcclOperation.Call launch) {
     CudaStream caller = CudaStream.current(device);
     if (nanCheck != null) {
       nanCheck.require(call, inputs, caller);
@@ -170,7 +203,7 @@ final class NcclGroup {
       try {
         requireOpen();
         operation.begun(operations.begin(call, timeout, List.copyOf(outputs), operation));
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | Error e) {
         operation.drop();
         throw e;
       }
@@ -211,9 +244,13 @@ final class NcclGroup {
 
   private void requireOpen() {
     if (closed) {
-      throw new IllegalStateException(
-          "Group \"" + context.groupName() + "\" is closed on rank " + rank());
+      throw closed();
     }
+  }
+
+  private IllegalStateException closed() {
+    return new IllegalStateException(
+        "Group \"" + context.groupName() + "\" is closed on rank " + rank());
   }
 
   /** What a thread has begun since a block was opened: launched together when it ends. */
@@ -256,8 +293,8 @@ final class NcclGroup {
   }
 
   private void startAborting() {
-    if (aborting.compareAndSet(false, true)) {
-      communicators.abort();
+    if (aborting.compareAndSet(false, true) && !communicators.startAborting()) {
+      aborting.set(false);
     }
   }
 
@@ -273,58 +310,111 @@ final class NcclGroup {
     boolean over = operations.hasFailed() || closeCommunicators(atMost);
     if (!over || operations.hasFailed()) {
       startAborting();
+      if (!aborting.get()) {
+        // There are no threads to be had.
+        communicators.abort();
+      }
     }
     // The group may still fail; its communicators are gone, or about to be.
     aborting.set(true);
     watch.close();
-    if (threads.join(atMost)) {
+    if (awaitUnused(atMost)) {
       letGo();
-    } else {
-      LOG.warn(
-          "NCCL has not let go of the communicators of group \"{}\" on rank {} after {} s: their"
-              + " threads and what they use on {} stay behind until it does",
-          context.groupName(),
-          rank(),
-          atMost.toSeconds(),
-          device.device());
+      return;
     }
+    LOG.warn(
+        "NCCL has not let go of the communicators of group \"{}\" on rank {} after {} s: their"
+            + " threads and what they use on {} stay behind until it does",
+        context.groupName(),
+        rank(),
+        atMost.toSeconds(),
+        device.device());
+    threads.startLast("nccl-end", this::letGoLater);
+  }
+
+  /** Whether in time nobody uses any more what is to be let go of, nor will. */
+  private boolean awaitUnused(Duration atMost) {
+    Deadline deadline = Deadline.in(atMost, () -> false);
+    return threads.join(atMost)
+        && communicators.awaitUnused(deadline.left())
+        && awaitNobodyBegins(deadline.left());
+  }
+
+  private boolean awaitNobodyBegins(Duration atMost) {
+    boolean interrupted = Thread.interrupted();
+    try {
+      return uses.writeLock().tryLock(atMost.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (InterruptedException e) {
+      interrupted = true;
+      return uses.writeLock().tryLock();
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  private void letGoLater() {
+    while (!awaitUnused(LONG)) {
+      LOG.debug("Group \"{}\" is still in use by NCCL on rank {}", context.groupName(), rank());
+    }
+    letGo();
+    LOG.info(
+        "NCCL has let go of the communicators of group \"{}\" on rank {}, and nothing is left behind",
+        context.groupName(),
+        rank());
   }
 
   private boolean closeCommunicators(Duration atMost) {
     boolean[] well = new boolean[1];
-    boolean done =
-        threads.run(
-            "nccl-close",
-            atMost,
-            () -> {
-              try {
-                communicators.close(atMost);
-                well[0] = true;
-              } catch (RuntimeException e) {
-                LOG.warn(
-                    "Group \"{}\" is closed on rank {}, but not in good order: {}",
-                    context.groupName(),
-                    rank(),
-                    e.toString());
-              }
-            });
-    return done && well[0];
+    try {
+      Runnable close =
+          () -> {
+            try {
+              communicators.close(atMost);
+              well[0] = true;
+            } catch (RuntimeException | Error e) {
+              notInGoodOrder(e);
+            }
+          };
+      return threads.run("nccl-close", atMost, close) && well[0];
+    } catch (OutOfMemoryError e) {
+      notInGoodOrder(e);
+      return false;
+    }
   }
 
+  private void notInGoodOrder(Throwable cause) {
+    LOG.warn(
+        "Group \"{}\" is closed on rank {}, but not in good order: {}",
+        context.groupName(),
+        rank(),
+        cause.toString());
+  }
+
+  /** One step after the other, also if one fails: a GPU in error refuses every call. */
   private void letGo() {
-    watch.dropAll();
+    letGoOf("operations", watch::dropAll);
     if (barrierElement != null) {
-      barrierElement.free();
+      letGoOf("the barrier's memory", barrierElement::free);
     }
     if (nanCheck != null) {
-      nanCheck.close();
+      letGoOf("the search for NaN", nanCheck::close);
     }
-    memory.free();
-    communicators.closeStreams();
-    events.close();
+    letGoOf("memory", memory::free);
+    letGoOf("streams", communicators::closeStreams);
+    letGoOf("events", events::close);
     if (timers != null) {
-      timers.close();
+      letGoOf("timers", timers::close);
     }
-    device.close();
+    letGoOf("the device", device::close);
+  }
+
+  private void letGoOf(String what, Runnable step) {
+    try {
+      step.run();
+    } catch (RuntimeException | Error e) {
+      LOG.warn("Rank {} could not let go of {} on {}", rank(), what, device.device(), e);
+    }
   }
 }

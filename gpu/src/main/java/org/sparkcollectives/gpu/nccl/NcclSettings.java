@@ -10,9 +10,8 @@ import java.nio.ByteOrder;
  * size and the version that it names. What is not set the library chooses.
  *
  * @param blocking whether calls return only when the library has done its part
- * @param splitShare whether communicators made from it share its resources
  */
-record NcclSettings(boolean blocking, boolean splitShare) {
+record NcclSettings(boolean blocking) {
 
   private static final int BYTES = 80;
   private static final int MAGIC = 0xcafebeef;
@@ -23,6 +22,7 @@ record NcclSettings(boolean blocking, boolean splitShare) {
   private static final int NET_NAME_AT = 32;
   private static final int SPLIT_SHARE_AT = 40;
   private static final int COMM_NAME_AT = 48;
+  private static final int SHRINK_SHARE_AT = 64;
   private static final int UNSET = Integer.MIN_VALUE;
 
   /** As the library reads it, off the heap. */
@@ -36,7 +36,10 @@ record NcclSettings(boolean blocking, boolean splitShare) {
     config.putInt(VERSION_AT, VERSION);
     config.putInt(BLOCKING_AT, blocking ? 1 : 0);
     config.putLong(NET_NAME_AT, 0);
-    config.putInt(SPLIT_SHARE_AT, splitShare ? 1 : 0);
+    // One that shared resources with those made from it could not be used beside them, and an abort
+    // of one would end all: they have one flag for it.
+    config.putInt(SPLIT_SHARE_AT, 0);
+    config.putInt(SHRINK_SHARE_AT, 0);
     config.putLong(COMM_NAME_AT, 0);
     return config;
   }

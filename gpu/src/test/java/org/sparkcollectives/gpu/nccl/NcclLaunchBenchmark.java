@@ -69,7 +69,7 @@ public final class NcclLaunchBenchmark {
     byte[] id = new byte[Nccl.UNIQUE_ID_BYTES];
     ByteBuffer slot = ByteBuffer.allocateDirect(Long.BYTES).order(ByteOrder.nativeOrder());
     check(nccl, nccl.uniqueId(id));
-    check(nccl, nccl.commInit(slot, 1, 0, id, new NcclSettings(true, false).encode()));
+    check(nccl, nccl.commInit(slot, 1, 0, id, new NcclSettings(true).encode()));
     long communicator = slot.getLong(0);
     try {
       return seconds(

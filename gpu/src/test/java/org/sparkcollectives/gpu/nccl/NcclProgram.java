@@ -91,7 +91,7 @@ final class NcclProgram {
       System.arraycopy(
           store.get("id" + root), 0, all, root * Nccl.UNIQUE_ID_BYTES, Nccl.UNIQUE_ID_BYTES);
     }
-    return nccl.commInit(slot, size, rank, all, new NcclSettings(blocking, false).encode());
+    return nccl.commInit(slot, size, rank, all, new NcclSettings(blocking).encode());
   }
 
   private long init(boolean blocking, int ids) {
@@ -251,7 +251,7 @@ final class NcclProgram {
   }
 
   private void split(long communicator) {
-    ByteBuffer settings = new NcclSettings(true, false).encode();
+    ByteBuffer settings = new NcclSettings(true).encode();
     // The ranks in the opposite order; the last rank goes with nobody.
     int color = rank == size - 1 ? Nccl.NO_COLOR : 0;
     check(communicator, nccl.commSplit(communicator, color, -rank, slot, settings));
@@ -273,7 +273,7 @@ final class NcclProgram {
     if (rank == size - 1) {
       return;
     }
-    ByteBuffer settings = new NcclSettings(true, false).encode();
+    ByteBuffer settings = new NcclSettings(true).encode();
     check(
         communicator,
         nccl.commShrink(communicator, new int[] {size - 1}, slot, settings, Nccl.SHRINK_DEFAULT));

@@ -4,10 +4,12 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.TreeMap;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -41,6 +43,7 @@ public final class FakeCuda implements Cuda {
   private final Map<Long, Event> events = new ConcurrentHashMap<>();
   private final Map<Long, HostMemory> hostMemory = new ConcurrentHashMap<>();
   private final Map<Integer, AtomicLong> contexts = new ConcurrentHashMap<>();
+  private final Queue<Long> eventQueries = new ConcurrentLinkedQueue<>();
   private volatile int eventError;
   private long nextAddress;
 
@@ -158,6 +161,11 @@ public final class FakeCuda implements Cuda {
   /** From now on queries of events answer with this error; 0 for none. */
   public void failEvents(int code) {
     eventError = code;
+  }
+
+  /** The events of which it was asked whether they have happened, in order. */
+  public Queue<Long> eventQueries() {
+    return eventQueries;
   }
 
   /** What is put into a stream from now on waits until the returned latch is counted down. */
@@ -316,6 +324,7 @@ public final class FakeCuda implements Cuda {
 
   @Override
   public boolean hasHappened(long event) {
+    eventQueries.add(event);
     if (eventError != 0) {
       throw new CudaException("cuEventQuery", eventError, "injected");
     }
