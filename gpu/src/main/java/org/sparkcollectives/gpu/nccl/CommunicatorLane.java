@@ -6,8 +6,6 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.Predicate;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.GroupAbortedException;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
@@ -27,8 +25,6 @@ import org.sparkcollectives.gpu.cuda.CudaStream;
  */
 final class CommunicatorLane {
 
-  private static final long PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
-
   /** What makes a communicator in time says more of what it waited for. */
   private static final Duration GRACE = Duration.ofSeconds(1);
 
@@ -41,8 +37,7 @@ final class CommunicatorLane {
   private final DaemonThreads threads;
   private final Queue<List<NcclOperation>> waiting = new ConcurrentLinkedQueue<>();
 
-  /** In the order of the stream, in which they end. Added to by who has the turn. */
-  private final Queue<NcclOperation> launched = new ConcurrentLinkedQueue<>();
+  private final LaunchedOperations launched = new LaunchedOperations();
 
   private final Turn turn;
   private final AtomicBoolean making = new AtomicBoolean();
@@ -253,31 +248,19 @@ final class CommunicatorLane {
     }
   }
 
-  /** Forgets what has been launched and is over, from the first on, until one is not. */
-  void forgetFirst(Predicate<NcclOperation> isOver) {
-    for (NcclOperation first = launched.peek(); first != null; first = launched.peek()) {
-      if (!isOver.test(first)) {
-        return;
-      }
-      launched.remove();
-    }
+  /** What is in the stream. */
+  LaunchedOperations launched() {
+    return launched;
   }
 
   /** Whether all is done that was put in. */
   boolean isIdle() {
-    return waiting.isEmpty() && launchedIsOver();
-  }
-
-  private boolean launchedIsOver() {
-    return launched.stream().allMatch(each -> each.begun().work().isCompleted());
+    return waiting.isEmpty() && launched.areOver();
   }
 
   /** Waits until all that was begun is done. By who has the turn. */
   void awaitIdle(Deadline deadline) {
-    while (!launchedIsOver()) {
-      deadline.check("the operations under way in " + name);
-      LockSupport.parkNanos(this, PAUSE_NANOS);
-    }
+    launched.await(deadline, name);
   }
 
   /** What is made of a communicator that is ready. */

@@ -54,9 +54,7 @@ final class NcclGroup {
   /** Read-locked by who begins an operation, write-locked for good when all is let go of. */
   private final ReadWriteLock uses = new ReentrantReadWriteLock();
 
-  /** Of this group: a thread may be in blocks of several. */
-  @SuppressWarnings("ThreadLocalUsage")
-  private final ThreadLocal<Block> blocks = new ThreadLocal<>();
+  private final LaunchBlocks blocks = new LaunchBlocks();
 
   private DeviceTensor barrierElement;
   private boolean closed;
@@ -131,7 +129,7 @@ final class NcclGroup {
       List<DeviceTensor> outputs,
       List<DeviceTensor> inputs,
       NcclOperation.Call launch) {
-    return submit(communicators.all(), currentBlock(), call, timeout, outputs, inputs, launch);
+    return submit(communicators.all(), blocks.current(), call, timeout, outputs, inputs, launch);
   }
 
   /** A message, by the peer's rank in the communicator that it takes. */
@@ -146,7 +144,7 @@ final class NcclGroup {
       List<DeviceTensor> inputs,
       MessageCall launch) {
     int peer = call.peer();
-    Block block = currentBlock();
+    LaunchBlocks.Block block = blocks.current();
     if (block != null) {
       return submit(
           communicators.all(),
@@ -170,7 +168,7 @@ final class NcclGroup {
 
   private Work submit(
       CommunicatorLane target,
-      Block block,
+      LaunchBlocks.Block block,
       BackendCall call,
       Duration timeout,
       List<DeviceTensor> outputs,
@@ -188,7 +186,7 @@ final class NcclGroup {
 
   private Work submitOpen(
       CommunicatorLane target,
-      Block block,
+      LaunchBlocks.Block block,
       BackendCall call,
       Duration timeout,
       List<DeviceTensor> outputs,
@@ -210,7 +208,7 @@ final class NcclGroup {
       if (block == null) {
         target.add(List.of(operation));
       } else {
-        block.operations.add(operation);
+        block.add(operation);
       }
     }
     watch.watch(operation);
@@ -253,41 +251,22 @@ final class NcclGroup {
         "Group \"" + context.groupName() + "\" is closed on rank " + rank());
   }
 
-  /** What a thread has begun since a block was opened: launched together when it ends. */
-  private static final class Block {
-    private final List<NcclOperation> operations = new ArrayList<>();
-    private volatile boolean ended;
-  }
-
-  private Block currentBlock() {
-    Block block = blocks.get();
-    return block == null || block.ended ? null : block;
-  }
-
   /**
    * Begins a block, within which others that the thread begins have no effect.
    *
    * @return ends it
    */
   Runnable beginBlock() {
-    if (currentBlock() != null) {
-      return () -> {};
-    }
-    Block block = new Block();
-    blocks.set(block);
-    return () -> end(block);
+    return blocks.begin(this::end);
   }
 
-  private void end(Block block) {
-    if (blocks.get() == block) {
-      blocks.remove();
-    }
+  private void end(LaunchBlocks.Block block) {
     synchronized (this) {
-      block.ended = true;
-      if (closed || block.operations.isEmpty()) {
+      List<NcclOperation> operations = block.end();
+      if (closed || operations.isEmpty()) {
         return;
       }
-      communicators.all().add(List.copyOf(block.operations));
+      communicators.all().add(operations);
     }
     communicators.all().begin();
   }

@@ -74,7 +74,7 @@ final class NcclWatch implements AutoCloseable {
 
   private void look() {
     Collection<CommunicatorLane> all = lanes.get();
-    all.forEach(each -> each.forgetFirst(this::isOver));
+    all.forEach(each -> each.launched().forgetFirst(this::isOver));
     long now = System.nanoTime();
     if (now - lastErrorLook < ERROR_NANOS) {
       return;
