@@ -107,8 +107,7 @@ final class CommunicatorLane {
     if (failure instanceof RuntimeException exception) {
       throw exception;
     }
-    if (communicator == null) {
-      ended = true;
+    if (endUnlessMade()) {
       throw new CollectiveException(
           "NCCL has not come back from making "
               + name
@@ -117,6 +116,11 @@ final class CommunicatorLane {
               + " s",
           null);
     }
+  }
+
+  private synchronized boolean endUnlessMade() {
+    ended |= communicator == null;
+    return communicator == null;
   }
 
   /**
@@ -269,7 +273,8 @@ final class CommunicatorLane {
   }
 
   /**
-   * Uses the communicator for another purpose, while no operation is begun in it.
+   * Uses the communicator for another purpose, while no operation is begun in it and no other
+   * thread calls NCCL for it. What the derivation waits for must end at its deadline.
    *
    * @throws GroupAbortedException if the communicator is, or is about to be, gone
    */
@@ -281,7 +286,8 @@ final class CommunicatorLane {
       deadline.check("the turn to use " + name);
       long previous = device.enter();
       try {
-        return derivation.from(communicator, deadline);
+        Communicator own = communicator;
+        return own.calling(() -> derivation.from(own, deadline));
       } finally {
         device.leave(previous);
       }

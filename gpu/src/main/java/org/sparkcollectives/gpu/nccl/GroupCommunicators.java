@@ -153,11 +153,8 @@ final class GroupCommunicators {
    */
   private int begin(Communicator from, String call, Deadline limit, Supplier<Integer> body) {
     all.awaitIdle(limit);
-    return from.calling(
-        () -> {
-          from.check(call, body.get(), limit);
-          return NcclResult.IN_PROGRESS;
-        });
+    from.check(call, body.get(), limit);
+    return NcclResult.IN_PROGRESS;
   }
 
   /** Whether others can be made from that of all ranks. */

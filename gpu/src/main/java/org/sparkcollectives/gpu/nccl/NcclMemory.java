@@ -111,12 +111,10 @@ final class NcclMemory {
     try {
       lane.derive(
           PATIENCE,
-          (own, deadline) ->
-              own.calling(
-                  () -> {
-                    calls.run();
-                    return communicator;
-                  }));
+          (own, deadline) -> {
+            calls.run();
+            return communicator;
+          });
     } catch (CollectiveException e) {
       // What cannot be registered is used as any other memory; registrations end with an abort.
       LOG.debug("NCCL is not told of memory of {}: {}", lane, e.toString());

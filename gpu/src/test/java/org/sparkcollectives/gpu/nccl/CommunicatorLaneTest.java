@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -183,7 +184,7 @@ final class CommunicatorLaneTest {
     NcclOperation operation = operation(begun);
     launch(operation);
     assertThat(left.join()).isGreaterThan(Duration.ofDays(1000));
-    assertThat(begun.failure.join()).hasMessage("enough");
+    assertThat(begun.failure(LIMIT)).hasMessage("enough");
     operation.drop();
   }
 
@@ -204,7 +205,7 @@ final class CommunicatorLaneTest {
     Begun begun = new Begun();
     NcclOperation operation = operation(begun);
     launch(operation);
-    assertThat(begun.failure.join()).isInstanceOf(NoClassDefFoundError.class);
+    assertThat(begun.failure(LIMIT)).isInstanceOf(NoClassDefFoundError.class);
     operation.drop();
   }
 
@@ -215,7 +216,7 @@ final class CommunicatorLaneTest {
     Begun begun = new Begun();
     NcclOperation operation = operation(begun, this::emptySum);
     launch(operation);
-    assertThat(begun.failure.join()).isInstanceOf(UnsatisfiedLinkError.class);
+    assertThat(begun.failure(LIMIT)).isInstanceOf(UnsatisfiedLinkError.class);
     // The thread is not left within the group of calls.
     assertThat(nccl.calls()).contains("ncclGroupEnd");
     operation.drop();
@@ -269,6 +270,11 @@ final class CommunicatorLaneTest {
 
     private final CountDownLatch started = new CountDownLatch(1);
     private final CompletableFuture<Throwable> failure = new CompletableFuture<>();
+
+    /** Waits for it; null if it does not come. */
+    Throwable failure(Duration atMost) {
+      return failure.completeOnTimeout(null, atMost.toMillis(), TimeUnit.MILLISECONDS).join();
+    }
 
     @Override
     public Work work() {

@@ -200,6 +200,7 @@ final class NcclStuckTest {
   private void expectEnd(String cause) {
     gpus.run(
         2,
+        FakeGpus.options().withTimeout(Duration.ofSeconds(20)),
         (world, gpu) -> {
           DeviceTensor data = DeviceTensor.allocate(gpu, DType.FLOAT32, 8);
           assertThatThrownBy(() -> world.allReduce(data, ReduceOp.SUM).await())
