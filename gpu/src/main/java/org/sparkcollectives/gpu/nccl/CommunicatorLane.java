@@ -6,6 +6,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.GroupAbortedException;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
@@ -108,13 +109,8 @@ final class CommunicatorLane {
       throw exception;
     }
     if (endUnlessMade()) {
-      throw new CollectiveException(
-          "NCCL has not come back from making "
-              + name
-              + " in "
-              + timeout.toMillis() / 1000.0
-              + " s",
-          null);
+      String text = "NCCL has not come back from making " + name + " in ";
+      throw new CollectiveException(text + timeout.toMillis() / 1000.0 + " s", null);
     }
   }
 
@@ -137,17 +133,17 @@ final class CommunicatorLane {
       drain();
     } else if (making.compareAndSet(false, true)) {
       try {
-        threads.start(
-            "nccl-init",
-            () -> {
-              make(Deadline.whileWanted(this::isUnwanted));
-              drain();
-            });
+        threads.start("nccl-init", this::makeForOperations);
       } catch (OutOfMemoryError e) {
         failure = e;
         drain();
       }
     }
+  }
+
+  private void makeForOperations() {
+    make(Deadline.whileWanted(this::isUnwanted));
+    drain();
   }
 
   private boolean isUnwanted() {
@@ -262,11 +258,6 @@ final class CommunicatorLane {
     return waiting.isEmpty() && launched.areOver();
   }
 
-  /** Waits until all that was begun is done. By who has the turn. */
-  void awaitIdle(Deadline deadline) {
-    launched.await(deadline, name);
-  }
-
   /** What is made of a communicator that is ready. */
   interface Derivation<T> {
     T from(Communicator communicator, Deadline deadline);
@@ -279,10 +270,23 @@ final class CommunicatorLane {
    * @throws GroupAbortedException if the communicator is, or is about to be, gone
    */
   <T> T derive(Duration atMost, Derivation<T> derivation) {
+    return derive(atMost, derivation, deadline -> {});
+  }
+
+  /**
+   * As {@link #derive}, when all that was begun is done: NCCL may lock up if operations are under
+   * way when others are made out of it (user guide, "ncclCommSplit").
+   */
+  <T> T deriveWhenIdle(Duration atMost, Derivation<T> derivation) {
+    return derive(atMost, derivation, deadline -> launched.await(deadline, name));
+  }
+
+  private <T> T derive(Duration atMost, Derivation<T> derivation, Consumer<Deadline> before) {
     Deadline deadline = Deadline.in(atMost, this::isUnwanted);
     turn.take(deadline);
     try {
-      // An abort may have had the turn before: NCCL does not survive a handle that is gone.
+      before.accept(deadline);
+      // An abort may have come before.
       deadline.check("the turn to use " + name);
       long previous = device.enter();
       try {

@@ -116,8 +116,16 @@ final class GroupCommunicators {
         parent == null
             ? bootstrap.make("group", name, context.size(), context.rank(), deadline)
             : derive(name, deadline);
-    memory.use(made, all);
-    return made;
+    boolean known = false;
+    try {
+      memory.use(made, all);
+      known = true;
+      return made;
+    } finally {
+      if (!known) {
+        made.abort();
+      }
+    }
   }
 
   private Communicator derive(String name, Deadline deadline) {
@@ -125,7 +133,7 @@ final class GroupCommunicators {
     int[] excluded = context.origin().excluded().stream().mapToInt(each -> each).toArray();
     String call = color >= 0 ? "ncclCommSplit" : "ncclCommShrink";
     ByteBuffer settings = settings().encode();
-    return parent.all.derive(
+    return parent.all.deriveWhenIdle(
         deadline.left(),
         (from, limit) ->
             Communicator.make(
@@ -134,7 +142,7 @@ final class GroupCommunicators {
                 call,
                 deadline,
                 slot ->
-                    parent.begin(
+                    begin(
                         from,
                         call,
                         limit,
@@ -147,12 +155,8 @@ final class GroupCommunicators {
                 parent.all::abortLate));
   }
 
-  /**
-   * The other communicator is busy first; then the new one gets ready. NCCL may lock up if
-   * operations are under way in it when this begins (user guide, "ncclCommSplit").
-   */
-  private int begin(Communicator from, String call, Deadline limit, Supplier<Integer> body) {
-    all.awaitIdle(limit);
+  /** The other communicator is busy first; then the new one gets ready. */
+  private static int begin(Communicator from, String call, Deadline limit, Supplier<Integer> body) {
     from.check(call, body.get(), limit);
     return NcclResult.IN_PROGRESS;
   }
@@ -173,7 +177,7 @@ final class GroupCommunicators {
       return;
     }
     ByteBuffer settings = settings().encode();
-    all.derive(
+    all.deriveWhenIdle(
         timeout,
         (from, limit) -> {
           Communicator.makeNone(

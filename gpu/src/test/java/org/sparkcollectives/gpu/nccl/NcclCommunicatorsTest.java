@@ -180,7 +180,10 @@ class NcclCommunicatorsTest {
                 () ->
                     Thread.getAllStackTraces().values().stream()
                         .flatMap(Arrays::stream)
-                        .anyMatch(frame -> frame.getMethodName().equals("awaitIdle")),
+                        .anyMatch(
+                            frame ->
+                                (frame.getClassName() + "#" + frame.getMethodName())
+                                    .endsWith(".LaunchedOperations#await")),
                 () -> "nobody waits");
             assertThat(first.isCompleted()).isFalse();
             assertThat(gpus.nccl().calls()).doesNotContain("ncclCommSplit");
