@@ -163,14 +163,17 @@ final class NcclStuckTest {
             gpu.leave(previous);
           }
           Work last = null;
-          for (int i = 0; i < 100; i++) {
-            last = world.allReduce(data, ReduceOp.SUM);
+          try {
+            for (int i = 0; i < 100; i++) {
+              last = world.allReduce(data, ReduceOp.SUM);
+            }
+            gpus.cuda().eventQueries().clear();
+            Eventually.holds(
+                () -> gpus.cuda().eventQueries().size() > 10, () -> "nobody looks after them");
+            assertThat(new HashSet<>(gpus.cuda().eventQueries())).hasSize(1);
+          } finally {
+            busy.countDown();
           }
-          gpus.cuda().eventQueries().clear();
-          Eventually.holds(
-              () -> gpus.cuda().eventQueries().size() > 10, () -> "nobody looks after them");
-          assertThat(new HashSet<>(gpus.cuda().eventQueries())).hasSize(1);
-          busy.countDown();
           Work end = last;
           // Nobody awaits it.
           Eventually.holds(end::isSuccess, () -> "they do not end");
