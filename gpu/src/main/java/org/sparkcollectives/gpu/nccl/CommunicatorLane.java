@@ -334,10 +334,9 @@ final class CommunicatorLane {
     return ended;
   }
 
-  /** The communicator that is to be let go of, after which there will be none. */
-  private synchronized Communicator end() {
+  /** From now on nobody begins to use the communicator, which is then to be let go of. */
+  synchronized void end() {
     ended = true;
-    return communicator;
   }
 
   /**
@@ -345,7 +344,8 @@ final class CommunicatorLane {
    * must not be when NCCL lets go of the communicator.
    */
   void abort() {
-    Communicator own = end();
+    end();
+    Communicator own = communicator;
     if (own != null) {
       long previous = device.enter();
       try {

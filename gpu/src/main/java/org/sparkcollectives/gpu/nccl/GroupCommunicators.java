@@ -207,6 +207,8 @@ final class GroupCommunicators {
    * @return false if there were not enough threads
    */
   boolean startAborting() {
+    // From now on nobody begins anything in them.
+    lanes().forEach(CommunicatorLane::end);
     boolean all = true;
     for (CommunicatorLane each : lanes()) {
       try {

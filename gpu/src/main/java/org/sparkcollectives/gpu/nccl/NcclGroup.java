@@ -3,10 +3,6 @@ package org.sparkcollectives.gpu.nccl;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.ReadWriteLock;
-import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.BackendCall;
@@ -49,10 +45,13 @@ final class NcclGroup {
 
   private final NcclWatch watch;
   private final GroupCommunicators communicators;
-  private final AtomicBoolean aborting = new AtomicBoolean();
+  private final Object abortLock = new Object();
 
-  /** Read-locked by who begins an operation, write-locked for good when all is let go of. */
-  private final ReadWriteLock uses = new ReentrantReadWriteLock();
+  /** Whether threads that abort have been started, or need not be. */
+  private boolean aborting;
+
+  /** Within are those who begin an operation. */
+  private final Entrance entrance = new Entrance();
 
   private final LaunchBlocks blocks = new LaunchBlocks();
 
@@ -174,13 +173,13 @@ final class NcclGroup {
       List<DeviceTensor> outputs,
       List<DeviceTensor> inputs,
       NcclOperation.Call launch) {
-    if (!uses.readLock().tryLock()) {
+    if (!entrance.enter()) {
       throw closed();
     }
     try {
       return submitOpen(target, block, call, timeout, outputs, inputs, launch);
     } finally {
-      uses.readLock().unlock();
+      entrance.leave();
     }
   }
 
@@ -272,8 +271,8 @@ final class NcclGroup {
   }
 
   private void startAborting() {
-    if (aborting.compareAndSet(false, true) && !communicators.startAborting()) {
-      aborting.set(false);
+    synchronized (abortLock) {
+      aborting = aborting || communicators.startAborting();
     }
   }
 
@@ -286,16 +285,19 @@ final class NcclGroup {
       closed = true;
     }
     Duration atMost = context.configuration().get(GpuConfiguration.ABORT_TIMEOUT);
-    boolean over = operations.hasFailed() || closeCommunicators(atMost);
-    if (!over || operations.hasFailed()) {
+    boolean over = !operations.hasFailed() && closeCommunicators(atMost);
+    if (!over) {
       startAborting();
-      if (!aborting.get()) {
-        // There are no threads to be had.
-        communicators.abort();
-      }
     }
-    // The group may still fail; its communicators are gone, or about to be.
-    aborting.set(true);
+    boolean noThreads;
+    synchronized (abortLock) {
+      noThreads = !over && !aborting;
+      // The group may still fail; its communicators are gone, or about to be.
+      aborting = true;
+    }
+    if (noThreads) {
+      communicators.abort();
+    }
     watch.close();
     if (awaitUnused(atMost)) {
       letGo();
@@ -314,23 +316,10 @@ final class NcclGroup {
   /** Whether in time nobody uses any more what is to be let go of, nor will. */
   private boolean awaitUnused(Duration atMost) {
     Deadline deadline = Deadline.in(atMost, () -> false);
-    return threads.join(atMost)
+    // Each may begin what the next is asked about.
+    return entrance.close(atMost)
         && communicators.awaitUnused(deadline.left())
-        && awaitNobodyBegins(deadline.left());
-  }
-
-  private boolean awaitNobodyBegins(Duration atMost) {
-    boolean interrupted = Thread.interrupted();
-    try {
-      return uses.writeLock().tryLock(atMost.toNanos(), TimeUnit.NANOSECONDS);
-    } catch (InterruptedException e) {
-      interrupted = true;
-      return uses.writeLock().tryLock();
-    } finally {
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
-    }
+        && threads.join(deadline.left());
   }
 
   private void letGoLater() {
