@@ -118,10 +118,15 @@ static Comm *allocate_comm(int size, int rank, bool blocking, Context *context) 
   return comm;
 }
 
-/* Meets the other ranks; blocks until all are there or the communicator is aborted. */
-static ncclResult_t join(Comm *comm, const ncclUniqueId *id) {
-  while (getenv("FAKE_NCCL_ABSENT") != NULL) {
-    if (atomic_load(&comm->dead)) return ncclInternalError;
+static bool given_up(Comm *comm, Comm *parent) {
+  return atomic_load(&comm->dead) || (parent != NULL && atomic_load(&parent->dead));
+}
+
+/* Meets the other ranks; blocks until all are there or the communicator, or its parent, is aborted. */
+static ncclResult_t join(Comm *comm, Comm *parent, const ncclUniqueId *id) {
+  const char *absent = getenv("FAKE_NCCL_ABSENT");
+  while (absent != NULL && (parent != NULL || strcmp(absent, "split") != 0)) {
+    if (given_up(comm, parent)) return ncclInternalError;
     usleep(1000);
   }
   comm->region = open_region(id, comm->size);
@@ -132,7 +137,7 @@ static ncclResult_t join(Comm *comm, const ncclUniqueId *id) {
     return refuse(comm, ncclInvalidUsage, "rank %d has joined already", comm->rank);
   }
   while (places_taken(comm->region) < comm->size) {
-    if (atomic_load(&comm->dead)) return ncclInternalError;
+    if (given_up(comm, parent)) return ncclInternalError;
     usleep(200);
   }
   int first, second;
@@ -150,7 +155,7 @@ typedef struct {
 
 static void *run_joining(void *argument) {
   Joining *joining = argument;
-  ncclResult_t result = join(joining->comm, &joining->id);
+  ncclResult_t result = join(joining->comm, NULL, &joining->id);
   if (result != ncclSuccess) atomic_store(&joining->comm->error, (int)result);
   atomic_fetch_sub(&joining->comm->starting, 1);
   release_comm(joining->comm);
@@ -274,16 +279,18 @@ static void *run_making(void *argument) {
   int count = choose_members(making, members);
   ncclResult_t result = atomic_load(&parent->dead) ? ncclInternalError : ncclSuccess;
   ncclUniqueId id;
+  Comm *made = NULL;
   if (count > 0 && agree_on_id(parent, members, count, &id)) {
     int rank = 0;
     while (members[rank].rank != parent->rank) rank++;
-    Comm *comm = allocate_comm(count, rank, making->blocking, parent->context);
-    *making->out = comm;
-    result = join(comm, &id);
-    if (result != ncclSuccess) atomic_store(&comm->error, (int)result);
-    atomic_fetch_sub(&comm->starting, 1);
-    release_comm(comm);
+    made = allocate_comm(count, rank, making->blocking, parent->context);
+    result = join(made, parent, &id);
+    if (result != ncclSuccess) atomic_store(&made->error, (int)result);
+    atomic_fetch_sub(&made->starting, 1);
+    release_comm(made);
   }
+  /* Only now, also where it failed or there is none. */
+  *making->out = made;
   if (result != ncclSuccess) atomic_store(&parent->error, (int)result);
   atomic_fetch_sub(&parent->starting, 1);
   release_comm(parent);

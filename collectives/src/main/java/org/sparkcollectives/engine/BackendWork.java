@@ -71,7 +71,8 @@ class BackendWork extends PendingWork implements BackendOperations.Begun {
     boolean done;
     try {
       done = operation.isDone();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
+      // An Error, too: whoever awaits this must not be the only one to know.
       failed(e);
       return true;
     }

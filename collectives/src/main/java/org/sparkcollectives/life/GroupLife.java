@@ -45,6 +45,7 @@ public final class GroupLife implements AutoCloseable {
   private final FailureHandling handling;
   private final Departures departures;
   private final OverdueWork overdue;
+  private final BrokenPath brokenPath;
   private final RankHeartbeat heartbeat;
   private final CompletionHooks completionHooks;
   private final EphemeralTimeout ephemeralTimeout = new EphemeralTimeout();
@@ -111,6 +112,9 @@ public final class GroupLife implements AutoCloseable {
             () -> ThreadStack.of(caller),
             handling::operationFailed,
             background);
+    this.brokenPath =
+        new BrokenPath(
+            members, failure, overdue::askForLife, handling::operationFailed, background);
     this.completionHooks = new CompletionHooks(background, self);
     this.heartbeat = heartbeat;
     heartbeat.join(this);
@@ -311,8 +315,16 @@ public final class GroupLife implements AutoCloseable {
   /** A backend failed outside of any operation. */
   public void backendFailed(Throwable thrown) {
     if (!failure.failed()) {
-      handling.operationFailed(
-          self.failure(kindOf(thrown), "", -1, thrown), operation -> ownFailure(operation, thrown));
+      ownFailed("", -1, thrown);
+    }
+  }
+
+  private void ownFailed(String description, long sequenceNumber, Throwable thrown) {
+    Failure record = self.failure(kindOf(thrown), description, sequenceNumber, thrown);
+    if (thrown instanceof TransportException) {
+      brokenPath.report(record, operation -> ownFailure(operation, thrown));
+    } else {
+      handling.operationFailed(record, operation -> ownFailure(operation, thrown));
     }
   }
 
@@ -343,6 +355,7 @@ public final class GroupLife implements AutoCloseable {
   public Throwable operationFailed(PendingWork work, Throwable thrown) {
     if (!failure.failed()) {
       partFailed(work, thrown);
+      brokenPath.await(Duration.ofSeconds(5));
       // A tenth of a second, and a call of the store.
       propagation.awaitPublished(Duration.ofSeconds(10));
     }
@@ -357,9 +370,7 @@ public final class GroupLife implements AutoCloseable {
     if (thrown instanceof TransportException transport && transport.peer() >= 0) {
       pathBroken(transport.peer(), transport);
     } else if (!(thrown instanceof PeerFailedException)) {
-      handling.operationFailed(
-          self.failure(kindOf(thrown), work.describe(), work.sequenceNumber(), thrown),
-          operation -> ownFailure(operation, thrown));
+      ownFailed(work.describe(), work.sequenceNumber(), thrown);
     }
   }
 

@@ -106,6 +106,11 @@ final class OverdueWork implements AutoCloseable {
                 text, work.opType().label(), work.sequenceNumber(), missing));
   }
 
+  /** Asks all ranks for a sign of life, where they can be asked. Blocks for a second or two. */
+  ProgressAnswers askForLife() {
+    return inquiry.canAsk() ? inquiry.ask(-1) : ProgressAnswers.NONE;
+  }
+
   private static String seconds(Duration duration) {
     return duration.toMillis() / 1000.0 + " s";
   }

@@ -32,6 +32,17 @@ public record ProgressAnswers(List<RankProgress> progress, Map<Integer, ThreadSt
     return missing;
   }
 
+  /** The ranks that gave no answer; none if not even the rank that asked could. */
+  public List<Integer> silent() {
+    List<Integer> silent = new ArrayList<>();
+    for (int peer = 0; peer < progress.size(); peer++) {
+      if (progress.get(peer) == null) {
+        silent.add(peer);
+      }
+    }
+    return silent.size() == progress.size() ? List.of() : silent;
+  }
+
   /**
    * A sentence about the ranks that did not join, with the last thing that each was seen in.
    *

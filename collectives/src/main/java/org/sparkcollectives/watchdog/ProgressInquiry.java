@@ -130,6 +130,11 @@ public final class ProgressInquiry implements AutoCloseable {
     }
   }
 
+  /** Whether ranks notice that they are asked: the group's store can be watched. */
+  public boolean canAsk() {
+    return watch != null;
+  }
+
   /**
    * Asks the ranks about the collective with this number. Blocks for about a second at the most, or
    * two if the store is slow.

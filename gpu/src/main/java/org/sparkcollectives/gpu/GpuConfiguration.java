@@ -35,8 +35,8 @@ public final class GpuConfiguration {
       ConfigEntry.bool("spark.collectives.gpu.nccl.eager")
           .doc(
               "Whether a group makes its NCCL communicator when it is made, rather than at its first"
-                  + " operation on a GPU. Groups made from such a group get theirs from it"
-                  + " (`ncclCommSplit`, `ncclCommShrink`).")
+                  + " operation on a GPU. Groups split from such a group have theirs made out of it"
+                  + " (`ncclCommSplit`).")
           .since("0.1.0")
           .defaultsTo(false);
 
@@ -44,9 +44,10 @@ public final class GpuConfiguration {
   public static final ConfigEntry<Boolean> BLOCKING =
       ConfigEntry.bool("spark.collectives.gpu.nccl.blocking")
           .doc(
-              "Whether NCCL's calls may block until NCCL has done its part. `false`: deadlines hold"
-                  + " also while communicators are made. `true`: operations begin a little sooner,"
-                  + " because NCCL needs no thread of its own for each.")
+              "Whether NCCL's calls may block until NCCL has done its part. `false`: deadlines and"
+                  + " aborts hold at any moment. `true`: operations begin a little sooner, because"
+                  + " NCCL needs no thread of its own for each; but a call that hangs cannot be"
+                  + " aborted, and what it uses stays behind in the executor until it comes back.")
           .since("0.1.0")
           .defaultsTo(false);
 

@@ -1,12 +1,16 @@
 package org.sparkcollectives.gpu.nccl;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.time.Duration;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.TransportException;
 
@@ -14,13 +18,23 @@ import org.sparkcollectives.TransportException;
  * One of NCCL's communicators, from the call that begins to make it to the one that lets go of it.
  *
  * <p>One that is not blocking answers that it is in progress: {@link #check} then waits, with a
- * deadline, and ends when the communicator is aborted by another thread. Calls are for one thread
- * at a time, apart from {@link #asyncError} and {@link #abort}.
+ * deadline, and ends when the communicator is aborted by another thread.
+ *
+ * <p>NCCL wants one thread at a time to call it for a communicator, and none to be within a call
+ * when it is aborted (NCCL's user guide, "Thread Safety" and "Fault Tolerance"). That is true of
+ * {@code ncclCommGetAsyncError}, too: where it finds that a launch is over, it joins the launch's
+ * thread and frees what belongs to it, without a lock ({@code ncclGroupJobComplete} in its {@code
+ * init.cc} and {@code group.cc}). So each thread that calls NCCL does so by {@link #calling}, which
+ * is as a monitor: only the wait of {@link #check} lets others in.
  */
 final class Communicator {
 
   private static final long SPIN_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
   private static final long PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
+  private static final long SETTLE_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+
+  private static final VarHandle HANDLE =
+      MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
 
   private final Nccl nccl;
   private final String name;
@@ -31,10 +45,14 @@ final class Communicator {
   private final ByteBuffer slot =
       ByteBuffer.allocateDirect(Long.BYTES).order(ByteOrder.nativeOrder());
 
-  /** What NCCL may still write to after the caller has given up. */
-  private static final Queue<ByteBuffer> GIVEN_UP = new ConcurrentLinkedQueue<>();
+  private final ReentrantLock calls = new ReentrantLock();
+  private final Condition progress = calls.newCondition();
 
-  private boolean gone;
+  /** Nobody calls NCCL for it any more. Written by who has the lock. */
+  private volatile boolean gone;
+
+  /** NCCL has let go of it. */
+  private volatile boolean released;
 
   private Communicator(Nccl nccl, String name) {
     this.nccl = nccl;
@@ -51,10 +69,18 @@ final class Communicator {
    *
    * @param name as errors have it
    * @param call the function of NCCL that makes it
-   * @throws org.sparkcollectives.CollectiveException if it cannot be made; nothing is left of it
+   * @param late takes what could not be made, but which NCCL may yet write the handle of, see
+   *     {@link #abortLate}
+   * @throws org.sparkcollectives.CollectiveException if it cannot be made; nothing else is left of
+   *     it
    */
   static Communicator make(
-      Nccl nccl, String name, String call, Deadline deadline, Beginning beginning) {
+      Nccl nccl,
+      String name,
+      String call,
+      Deadline deadline,
+      Beginning beginning,
+      Consumer<Communicator> late) {
     Communicator made = new Communicator(nccl, name);
     boolean ready = false;
     try {
@@ -64,60 +90,111 @@ final class Communicator {
     } finally {
       if (!ready) {
         if (made.handle() == 0) {
-          GIVEN_UP.add(made.slot);
+          late.accept(made);
+        } else {
+          made.abort();
         }
-        made.abort();
+      }
+    }
+  }
+
+  /**
+   * Takes part in a call that makes communicators for other ranks, and none for this one.
+   *
+   * @param late as in {@link #make}: NCCL writes that there is none when the others have called
+   */
+  static void makeNone(Nccl nccl, String name, Beginning beginning, Consumer<Communicator> late) {
+    Communicator none = new Communicator(nccl, name);
+    boolean over = false;
+    try {
+      beginning.begin(none.slot);
+      over = true;
+    } finally {
+      if (!over) {
+        late.accept(none);
       }
     }
   }
 
   long handle() {
-    return slot.getLong(0);
+    return (long) HANDLE.getAcquire(slot, 0);
   }
 
-  /** How the communicator is; {@link NcclResult#SUCCESS} of one that is gone. */
-  synchronized int asyncError() {
+  /**
+   * Calls NCCL for this communicator, while no other thread does.
+   *
+   * @throws NcclException if it is gone
+   */
+  <T> T calling(Supplier<T> body) {
+    calls.lock();
+    try {
+      requireNotGone("A call");
+      return body.get();
+    } finally {
+      calls.unlock();
+    }
+  }
+
+  /**
+   * How the communicator is; {@link NcclResult#SUCCESS} of one that is gone, {@link
+   * NcclResult#IN_PROGRESS} of one that another thread calls NCCL for. Does not wait for that.
+   */
+  int asyncError() {
+    if (!calls.tryLock()) {
+      return NcclResult.IN_PROGRESS;
+    }
+    try {
+      return state();
+    } finally {
+      calls.unlock();
+    }
+  }
+
+  private int state() {
     // What is split from another has no handle for a while.
     return gone || handle() == 0 ? NcclResult.SUCCESS : nccl.asyncError(handle());
   }
 
-  private synchronized boolean isGone() {
-    return gone;
-  }
-
   /** Waits until a call has taken effect; refuses what is an error. */
   void check(String call, int result, Deadline deadline) {
-    int state = result;
-    long begin = System.nanoTime();
-    while (state == NcclResult.IN_PROGRESS || (state == NcclResult.SUCCESS && handle() == 0)) {
-      deadline.check("NCCL's " + call + " of " + name);
-      requireNotGone(call);
-      if (System.nanoTime() - begin < SPIN_NANOS) {
-        Thread.onSpinWait();
-      } else {
-        requireNotInterrupted(call);
-        LockSupport.parkNanos(this, PAUSE_NANOS);
+    calls.lock();
+    try {
+      int state = result;
+      long begin = System.nanoTime();
+      while (state == NcclResult.IN_PROGRESS || (state == NcclResult.SUCCESS && handle() == 0)) {
+        deadline.check("NCCL's " + call + " of " + name);
+        requireNotGone(call);
+        if (System.nanoTime() - begin < SPIN_NANOS) {
+          Thread.onSpinWait();
+        } else {
+          letOthersIn(call);
+        }
+        state = handle() == 0 ? NcclResult.IN_PROGRESS : state();
       }
-      state = handle() == 0 ? NcclResult.IN_PROGRESS : asyncError();
+      // One that is gone reports no error, but nothing took effect in it either.
+      requireNotGone(call);
+      if (state != NcclResult.SUCCESS) {
+        throw failure(call, state);
+      }
+    } finally {
+      calls.unlock();
     }
-    // One that is gone reports no error, but nothing took effect in it either.
-    requireNotGone(call);
-    if (state != NcclResult.SUCCESS) {
-      throw failure(call, state);
+  }
+
+  @SuppressWarnings("WaitNotInLoop") // The caller looks again.
+  private void letOthersIn(String call) {
+    try {
+      progress.awaitNanos(PAUSE_NANOS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new CollectiveException(
+          "Interrupted while NCCL's " + call + " of " + name + " took effect", e);
     }
   }
 
   private void requireNotGone(String call) {
-    if (isGone()) {
+    if (gone) {
       throw new NcclException(call + " of " + name + " was aborted", NcclResult.SUCCESS);
-    }
-  }
-
-  private void requireNotInterrupted(String call) {
-    if (Thread.currentThread().isInterrupted()) {
-      throw new CollectiveException(
-          "Interrupted while NCCL's " + call + " of " + name + " took effect",
-          new InterruptedException());
     }
   }
 
@@ -151,26 +228,40 @@ final class Communicator {
         : new NcclException(text, result);
   }
 
-  /** Ends what is under way, and lets go of the communicator; idempotent. May block for a while. */
+  /**
+   * Ends what is under way, and lets go of the communicator; idempotent. Blocks for as long as
+   * another thread is within a call of NCCL for it, and for a while of its own.
+   */
   void abort() {
     if (take()) {
-      nccl.commAbort(handle());
+      try {
+        nccl.commAbort(handle());
+      } finally {
+        released = true;
+      }
     }
   }
 
   /** Lets go of the communicator when what is under way is done; idempotent. */
   void close(Duration timeout) {
-    if (isGone()) {
+    if (gone) {
       return;
     }
     boolean finalized = false;
     try {
-      check("ncclCommFinalize", nccl.commFinalize(handle()), Deadline.in(timeout, () -> false));
+      check(
+          "ncclCommFinalize",
+          calling(() -> nccl.commFinalize(handle())),
+          Deadline.in(timeout, () -> false));
       finalized = true;
     } finally {
       if (finalized) {
         if (take()) {
-          nccl.commDestroy(handle());
+          try {
+            nccl.commDestroy(handle());
+          } finally {
+            released = true;
+          }
         }
       } else {
         abort();
@@ -179,10 +270,34 @@ final class Communicator {
   }
 
   /** Whether the caller is the one who lets go of it. */
-  private synchronized boolean take() {
-    boolean first = !gone && handle() != 0;
-    gone = true;
-    return first;
+  private boolean take() {
+    calls.lock();
+    try {
+      boolean first = !gone && handle() != 0;
+      gone = true;
+      progress.signalAll();
+      return first;
+    } finally {
+      calls.unlock();
+    }
+  }
+
+  /**
+   * Aborts what NCCL may yet make out of another communicator, when the other has come to the end
+   * of that, by itself or because it was aborted: NCCL writes the handle no later, also of what
+   * went wrong. Blocks for so long.
+   */
+  void abortLate(Communicator other) {
+    while (!other.isSettled()) {
+      LockSupport.parkNanos(this, SETTLE_NANOS);
+    }
+    if (handle() != 0) {
+      abort();
+    }
+  }
+
+  private boolean isSettled() {
+    return gone ? released : asyncError() != NcclResult.IN_PROGRESS || released;
   }
 
   @Override

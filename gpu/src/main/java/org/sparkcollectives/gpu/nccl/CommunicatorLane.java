@@ -6,7 +6,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.GroupAbortedException;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
@@ -19,34 +19,41 @@ import org.sparkcollectives.gpu.cuda.CudaStream;
  * <p>While there is no communicator yet, operations queue up, and a thread of its own makes it; so
  * no caller waits for its peers, and two ranks that meet others in different orders do not wait for
  * each other in a circle, as they do where the first message of a pair blocks. Afterwards the
- * caller's thread puts operations into the stream itself: whoever has the lock does so for all.
+ * caller's thread puts operations into the stream itself: whoever has the turn does so for all.
+ *
+ * <p>No time limit of its own ends the making for operations, nor a launch: each operation has one,
+ * and at the first that is over the group fails, which ends both.
  */
 final class CommunicatorLane {
 
-  private static final long LOCK_SECONDS = 1;
-  private static final long PATIENCE_MILLIS = 100;
+  /** What makes a communicator in time says more of what it waited for. */
+  private static final Duration GRACE = Duration.ofSeconds(1);
 
   private final Nccl nccl;
   private final CudaDevice device;
   private final String name;
   private final boolean highPriority;
-  private final Duration timeout;
   private final Deadline.Cancelled cancelled;
   private final Maker maker;
   private final DaemonThreads threads;
   private final Queue<List<NcclOperation>> waiting = new ConcurrentLinkedQueue<>();
-  private final ReentrantLock turn = new ReentrantLock();
+
+  private final LaunchedOperations launched = new LaunchedOperations();
+
+  private final Turn turn;
   private final AtomicBoolean making = new AtomicBoolean();
   private volatile CudaStream stream;
+
+  /** Written under the monitor of this, as is {@code ended} where there is none yet. */
   private volatile Communicator communicator;
-  private volatile RuntimeException failure;
+
+  private volatile Throwable failure;
   private volatile boolean ended;
 
   /**
    * Of a communicator that is not made yet.
    *
    * @param name of the communicator, for errors
-   * @param timeout of the making, and of each launch
    * @param cancelled whether the group has failed
    * @param maker makes the communicator; its device is that of the thread
    */
@@ -55,15 +62,14 @@ final class CommunicatorLane {
       CudaDevice device,
       String name,
       boolean highPriority,
-      Duration timeout,
       DaemonThreads threads,
       Deadline.Cancelled cancelled,
       Maker maker) {
     this.nccl = nccl;
     this.device = device;
     this.name = name;
+    this.turn = new Turn(name);
     this.highPriority = highPriority;
-    this.timeout = timeout;
     this.threads = threads;
     this.cancelled = cancelled;
     this.maker = maker;
@@ -79,14 +85,38 @@ final class CommunicatorLane {
     return communicator;
   }
 
-  /** Makes the communicator on this thread. */
-  void makeNow() {
-    if (making.compareAndSet(false, true)) {
-      make();
-      if (failure != null) {
-        throw failure;
-      }
+  /**
+   * Makes the communicator, and waits for it: on a thread of its own, because NCCL may not come
+   * back.
+   */
+  void makeNow(Duration timeout) {
+    if (!making.compareAndSet(false, true)) {
+      return;
     }
+    Deadline deadline = Deadline.in(timeout, this::isUnwanted);
+    Thread maker = threads.start("nccl-init", () -> make(deadline));
+    try {
+      TimeUnit.NANOSECONDS.timedJoin(maker, deadline.left().plus(GRACE).toNanos());
+    } catch (InterruptedException e) {
+      maker.interrupt();
+      DaemonThreads.join(maker, GRACE.toNanos());
+      Thread.currentThread().interrupt();
+    }
+    if (failure instanceof Error error) {
+      throw error;
+    }
+    if (failure instanceof RuntimeException exception) {
+      throw exception;
+    }
+    if (endUnlessMade()) {
+      String text = "NCCL has not come back from making " + name + " in ";
+      throw new CollectiveException(text + timeout.toMillis() / 1000.0 + " s", null);
+    }
+  }
+
+  private synchronized boolean endUnlessMade() {
+    ended |= communicator == null;
+    return communicator == null;
   }
 
   /**
@@ -102,68 +132,94 @@ final class CommunicatorLane {
     if (communicator != null || failure != null) {
       drain();
     } else if (making.compareAndSet(false, true)) {
-      threads.start(
-          "nccl-init",
-          () -> {
-            make();
-            drain();
-          });
-    }
-  }
-
-  private Deadline deadline(Duration atMost) {
-    return Deadline.in(atMost, () -> ended || cancelled.isCancelled());
-  }
-
-  private void make() {
-    long previous = device.enter();
-    try {
-      CudaStream made = CudaStream.create(device, highPriority);
-      stream = made;
-      Communicator ready = maker.make(name, deadline(timeout));
-      communicator = ready;
-      if (ended) {
-        // Who ended it meanwhile has not seen it.
-        ready.abort();
+      try {
+        threads.start("nccl-init", this::makeForOperations);
+      } catch (OutOfMemoryError e) {
+        failure = e;
+        drain();
       }
-    } catch (RuntimeException e) {
-      failure = e;
-    } finally {
-      device.leave(previous);
     }
+  }
+
+  private void makeForOperations() {
+    make(Deadline.whileWanted(this::isUnwanted));
+    drain();
+  }
+
+  private boolean isUnwanted() {
+    return ended || cancelled.isCancelled();
+  }
+
+  private void make(Deadline deadline) {
+    try {
+      long previous = device.enter();
+      try {
+        stream = CudaStream.create(device, highPriority);
+        if (!keep(maker.make(name, deadline))) {
+          deadline.check(name);
+        }
+      } finally {
+        device.leave(previous);
+      }
+    } catch (RuntimeException | Error e) {
+      failure = e;
+    }
+  }
+
+  /** Whether it is still wanted: who ended the lane meanwhile has not seen it. */
+  private boolean keep(Communicator ready) {
+    synchronized (this) {
+      if (!ended) {
+        communicator = ready;
+        return true;
+      }
+    }
+    ready.abort();
+    return false;
   }
 
   private void drain() {
     // Who comes while another has the turn may leave its operations to it; which therefore looks
     // again after it has given up the turn.
-    while (!waiting.isEmpty() && turn.tryLock()) {
+    while (!waiting.isEmpty() && turn.tryTake()) {
+      List<NcclOperation> next;
+      Throwable cause = null;
       try {
-        List<NcclOperation> next = waiting.poll();
+        next = waiting.poll();
         if (next != null) {
-          launch(next);
+          cause = launch(next);
         }
       } finally {
-        turn.unlock();
+        turn.giveUp();
+      }
+      if (cause != null) {
+        // Which waits for a better cause.
+        for (NcclOperation each : next) {
+          each.begun().failed(cause);
+        }
       }
     }
   }
 
-  private void launch(List<NcclOperation> operations) {
-    RuntimeException cause = failure;
-    if (cause == null && !ended) {
+  /** Why it could not be; null if it has been, or need not be any more. */
+  private Throwable launch(List<NcclOperation> operations) {
+    if (failure != null) {
+      return failure;
+    }
+    if (ended) {
+      return null;
+    }
+    try {
       long previous = device.enter();
       try {
         put(operations);
-      } catch (RuntimeException e) {
-        cause = e;
       } finally {
         device.leave(previous);
       }
-    }
-    if (cause != null) {
-      for (NcclOperation each : operations) {
-        each.begun().failed(cause);
-      }
+      return null;
+    } catch (RuntimeException | Error e) {
+      // What comes of the end ends with the group.
+      return ended ? null : e;
     }
   }
 
@@ -171,20 +227,35 @@ final class CommunicatorLane {
     Communicator own = communicator;
     long handle = stream.handle();
     operations.forEach(each -> each.beginIn(handle));
-    CommunicatorStream target = new CommunicatorStream(nccl, own, handle);
-    own.checkBegun("ncclGroupStart", nccl.groupStart());
-    int result;
-    try {
-      operations.forEach(each -> each.call().into(target));
-    } finally {
-      // Also after an error: the thread must not stay within the group.
-      result = nccl.groupEnd();
-    }
-    own.check("ncclGroupEnd", result, deadline(timeout));
+    own.calling(
+        () -> {
+          CommunicatorStream target = new CommunicatorStream(nccl, own, handle);
+          own.checkBegun("ncclGroupStart", nccl.groupStart());
+          int result;
+          try {
+            operations.forEach(each -> each.call().into(target));
+          } finally {
+            // Also after an error: the thread must not stay within the group.
+            result = nccl.groupEnd();
+          }
+          own.check("ncclGroupEnd", result, Deadline.whileWanted(this::isUnwanted));
+          return own;
+        });
     for (NcclOperation each : operations) {
       each.launchedIn(handle);
+      launched.add(each);
       each.begun().started();
     }
+  }
+
+  /** What is in the stream. */
+  LaunchedOperations launched() {
+    return launched;
+  }
+
+  /** Whether all is done that was put in. */
+  boolean isIdle() {
+    return waiting.isEmpty() && launched.areOver();
   }
 
   /** What is made of a communicator that is ready. */
@@ -193,41 +264,60 @@ final class CommunicatorLane {
   }
 
   /**
-   * Uses the communicator for another purpose, while no operation is begun in it.
+   * Uses the communicator for another purpose, while no operation is begun in it and no other
+   * thread calls NCCL for it. What the derivation waits for must end at its deadline.
    *
    * @throws GroupAbortedException if the communicator is, or is about to be, gone
    */
   <T> T derive(Duration atMost, Derivation<T> derivation) {
-    Deadline deadline = deadline(atMost);
-    takeTurn(deadline);
+    return derive(atMost, derivation, deadline -> {});
+  }
+
+  /**
+   * As {@link #derive}, when all that was begun is done: NCCL may lock up if operations are under
+   * way when others are made out of it (user guide, "ncclCommSplit").
+   */
+  <T> T deriveWhenIdle(Duration atMost, Derivation<T> derivation) {
+    return derive(atMost, derivation, deadline -> launched.await(deadline, name));
+  }
+
+  private <T> T derive(Duration atMost, Derivation<T> derivation, Consumer<Deadline> before) {
+    Deadline deadline = Deadline.in(atMost, this::isUnwanted);
+    turn.take(deadline);
     try {
-      // An abort may have had the turn before: NCCL does not survive a handle that is gone.
+      before.accept(deadline);
+      // An abort may have come before.
       deadline.check("the turn to use " + name);
       long previous = device.enter();
       try {
-        return derivation.from(communicator, deadline);
+        Communicator own = communicator;
+        return own.calling(() -> derivation.from(own, deadline));
       } finally {
         device.leave(previous);
       }
     } finally {
-      turn.unlock();
+      turn.giveUp();
       // What was put in meanwhile was left to the holder of the turn.
       drain();
     }
   }
 
-  private void takeTurn(Deadline deadline) {
-    try {
-      while (!turn.tryLock(PATIENCE_MILLIS, TimeUnit.MILLISECONDS)) {
-        deadline.check("the turn to use " + name);
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new CollectiveException("Interrupted while " + name + " was in use", e);
-    }
+  /** Has what NCCL may yet make of this communicator aborted when it is there. Does not block. */
+  void abortLate(Communicator late) {
+    Communicator own = communicator;
+    threads.start(
+        "nccl-late",
+        () -> {
+          long previous = device.enter();
+          try {
+            late.abortLate(own);
+          } finally {
+            device.leave(previous);
+          }
+        });
   }
 
-  /** Looks whether NCCL reports an error; null if it does not. */
+  /** Looks whether NCCL reports an error; null if it does not, or cannot be asked at the moment. */
   RuntimeException error() {
     Communicator own = communicator;
     if (own == null || ended) {
@@ -244,52 +334,55 @@ final class CommunicatorLane {
     return ended;
   }
 
-  /** Ends what is under way. May block for as long as NCCL does. */
-  void abort() {
+  /** From now on nobody begins to use the communicator, which is then to be let go of. */
+  synchronized void end() {
     ended = true;
-    boolean alone = haveTurn();
-    try {
-      Communicator own = communicator;
-      if (own != null) {
-        long previous = device.enter();
-        try {
-          own.abort();
-        } finally {
-          device.leave(previous);
-        }
-      }
-    } finally {
-      if (alone) {
-        turn.unlock();
-      }
-    }
   }
 
-  /** Waits for a launch to notice the end; one that is stuck in NCCL only the abort ends. */
-  private boolean haveTurn() {
-    try {
-      return turn.tryLock(LOCK_SECONDS, TimeUnit.SECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return false;
+  /**
+   * Ends what is under way. Blocks for as long as NCCL does, and a thread that is within NCCL: it
+   * must not be when NCCL lets go of the communicator.
+   */
+  void abort() {
+    end();
+    Communicator own = communicator;
+    if (own != null) {
+      long previous = device.enter();
+      try {
+        own.abort();
+      } finally {
+        device.leave(previous);
+      }
     }
   }
 
   /** Lets go of the communicator, on which nothing is under way. May block for its peers. */
   void close(Duration atMost) {
-    Communicator own = communicator;
-    if (own != null && !ended) {
+    if (!ended && communicator != null) {
+      Deadline deadline = Deadline.in(atMost, () -> false);
+      turn.take(deadline);
       long previous = device.enter();
       try {
-        own.close(atMost);
+        communicator.close(deadline.left());
       } finally {
         device.leave(previous);
+        turn.giveUp();
       }
     }
-    ended = true;
+    abort();
   }
 
-  /** Lets go of the stream, when the communicator is gone. */
+  /**
+   * Waits until the thread that has the turn, if one has, is through: after the end it is the last,
+   * and until then it uses the stream.
+   *
+   * @return false if it is not in time
+   */
+  boolean awaitUnused(Duration atMost) {
+    return turn.awaitFree(atMost);
+  }
+
+  /** Lets go of the stream, when the communicator is gone and nobody uses it any more. */
   void closeStream() {
     CudaStream own = stream;
     if (own != null) {

@@ -4,9 +4,13 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The threads of one rank's backend, for what may be stuck in NCCL or in the driver. */
 final class DaemonThreads {
+
+  private static final Logger LOG = LoggerFactory.getLogger(DaemonThreads.class);
 
   private final String rank;
   private final Set<Thread> running = ConcurrentHashMap.newKeySet();
@@ -16,22 +20,45 @@ final class DaemonThreads {
     this.rank = rank;
   }
 
+  /**
+   * Starts one. What it throws is logged.
+   *
+   * @throws OutOfMemoryError if no thread can be had; then nothing is left of it
+   */
   Thread start(String job, Runnable body) {
-    Thread[] self = new Thread[1];
+    Thread thread = make(job, () -> running.remove(Thread.currentThread()), body);
+    running.add(thread);
+    boolean started = false;
+    try {
+      thread.start();
+      started = true;
+    } finally {
+      if (!started) {
+        running.remove(thread);
+      }
+    }
+    return thread;
+  }
+
+  /** Starts one that nobody waits for: it may wait for the others, see {@link #join}. */
+  void startLast(String job, Runnable body) {
+    make(job, () -> {}, body).start();
+  }
+
+  private Thread make(String job, Runnable end, Runnable body) {
     Thread thread =
         new Thread(
             () -> {
               try {
                 body.run();
+              } catch (RuntimeException | Error e) {
+                LOG.error("{} has failed", Thread.currentThread().getName(), e);
               } finally {
-                running.remove(self[0]);
+                end.run();
               }
             },
             "collectives-" + job + "-" + rank);
-    self[0] = thread;
     thread.setDaemon(true);
-    running.add(thread);
-    thread.start();
     return thread;
   }
 
@@ -55,7 +82,7 @@ final class DaemonThreads {
   }
 
   /** An interrupt does not end it, because what is waited for must be over first; it is kept. */
-  private static boolean join(Thread thread, long nanos) {
+  static boolean join(Thread thread, long nanos) {
     long end = System.nanoTime() + nanos;
     boolean interrupted = false;
     try {

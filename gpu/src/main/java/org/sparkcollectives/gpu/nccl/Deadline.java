@@ -13,6 +13,9 @@ final class Deadline {
     boolean isCancelled();
   }
 
+  /** Short of the overflow of the clock's differences. */
+  private static final Duration LONGEST = Duration.ofDays(10_000);
+
   private final long nanos;
   private final Duration timeout;
   private final Cancelled cancelled;
@@ -24,9 +27,13 @@ final class Deadline {
   }
 
   static Deadline in(Duration timeout, Cancelled cancelled) {
-    Duration bounded =
-        timeout.compareTo(Duration.ofDays(10_000)) > 0 ? Duration.ofDays(10_000) : timeout;
+    Duration bounded = timeout.compareTo(LONGEST) > 0 ? LONGEST : timeout;
     return new Deadline(System.nanoTime() + bounded.toNanos(), bounded, cancelled);
+  }
+
+  /** As long as it is wanted. */
+  static Deadline whileWanted(Cancelled cancelled) {
+    return in(LONGEST, cancelled);
   }
 
   /** What is left; never negative. */

@@ -6,6 +6,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.sparkcollectives.BackendContext;
 import org.sparkcollectives.gpu.GpuConfiguration;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
@@ -17,8 +20,7 @@ import org.sparkcollectives.gpu.cuda.CudaDevice;
  */
 final class GroupCommunicators {
 
-  /** The deadline of the operation that waits comes first: it asks the ranks who is missing. */
-  private static final Duration PATIENCE = Duration.ofSeconds(10);
+  private static final Logger LOG = LoggerFactory.getLogger(GroupCommunicators.class);
 
   private final BackendContext context;
   private final Nccl nccl;
@@ -69,7 +71,6 @@ final class GroupCommunicators {
         device,
         name,
         context.configuration().get(GpuConfiguration.HIGH_PRIORITY),
-        context.timeout().plus(PATIENCE),
         threads,
         context.operations()::hasFailed,
         maker);
@@ -107,7 +108,7 @@ final class GroupCommunicators {
    */
   void makeNow(GroupCommunicators from) {
     parent = from;
-    all.makeNow();
+    all.makeNow(context.timeout());
   }
 
   private Communicator makeForAll(String name, Deadline deadline) {
@@ -115,8 +116,16 @@ final class GroupCommunicators {
         parent == null
             ? bootstrap.make("group", name, context.size(), context.rank(), deadline)
             : derive(name, deadline);
-    memory.use(made, all);
-    return made;
+    boolean known = false;
+    try {
+      memory.use(made, all);
+      known = true;
+      return made;
+    } finally {
+      if (!known) {
+        made.abort();
+      }
+    }
   }
 
   private Communicator derive(String name, Deadline deadline) {
@@ -124,24 +133,32 @@ final class GroupCommunicators {
     int[] excluded = context.origin().excluded().stream().mapToInt(each -> each).toArray();
     String call = color >= 0 ? "ncclCommSplit" : "ncclCommShrink";
     ByteBuffer settings = settings().encode();
-    return parent.all.derive(
-        context.timeout(),
+    return parent.all.deriveWhenIdle(
+        deadline.left(),
         (from, limit) ->
             Communicator.make(
                 nccl,
                 name,
                 call,
                 deadline,
-                slot -> {
-                  int result =
-                      color >= 0
-                          ? nccl.commSplit(from.handle(), color, context.rank(), slot, settings)
-                          : nccl.commShrink(
-                              from.handle(), excluded, slot, settings, Nccl.SHRINK_DEFAULT);
-                  // The other communicator is busy first; then the new one gets ready.
-                  from.check(call, result, limit);
-                  return NcclResult.IN_PROGRESS;
-                }));
+                slot ->
+                    begin(
+                        from,
+                        call,
+                        limit,
+                        () ->
+                            color >= 0
+                                ? nccl.commSplit(
+                                    from.handle(), color, context.rank(), slot, settings)
+                                : nccl.commShrink(
+                                    from.handle(), excluded, slot, settings, Nccl.SHRINK_DEFAULT)),
+                parent.all::abortLate));
+  }
+
+  /** The other communicator is busy first; then the new one gets ready. */
+  private static int begin(Communicator from, String call, Deadline limit, Supplier<Integer> body) {
+    from.check(call, body.get(), limit);
+    return NcclResult.IN_PROGRESS;
   }
 
   /** Whether others can be made from that of all ranks. */
@@ -149,50 +166,80 @@ final class GroupCommunicators {
     return all.communicator() != null && !context.operations().hasFailed();
   }
 
+  /** Whether nothing is under way in that of all ranks. */
+  boolean isIdle() {
+    return all.isIdle();
+  }
+
   /** Takes part in a split of which this rank gets nothing. */
   void splitAway(Duration timeout) {
     if (!context.configuration().get(GpuConfiguration.EAGER) || !isReady()) {
       return;
     }
-    ByteBuffer none = ByteBuffer.allocateDirect(Long.BYTES);
     ByteBuffer settings = settings().encode();
-    all.derive(
+    all.deriveWhenIdle(
         timeout,
         (from, limit) -> {
-          from.check(
-              "ncclCommSplit",
-              nccl.commSplit(from.handle(), Nccl.NO_COLOR, 0, none, settings),
-              limit);
-          return none;
+          Communicator.makeNone(
+              nccl,
+              all + " without this rank",
+              slot ->
+                  begin(
+                      from,
+                      "ncclCommSplit",
+                      limit,
+                      () -> nccl.commSplit(from.handle(), Nccl.NO_COLOR, 0, slot, settings)),
+              all::abortLate);
+          return from;
         });
   }
 
-  private List<CommunicatorLane> lanes() {
+  /** All that there are so far. */
+  List<CommunicatorLane> lanes() {
     List<CommunicatorLane> lanes = new ArrayList<>(pairs.values());
     lanes.add(all);
     return lanes;
   }
 
-  /** What NCCL reports of one of them; null if nothing. */
-  RuntimeException error() {
+  /**
+   * Ends what is under way, each on its own thread: one may be stuck. Does not block.
+   *
+   * @return false if there were not enough threads
+   */
+  boolean startAborting() {
+    // From now on nobody begins anything in them.
+    lanes().forEach(CommunicatorLane::end);
+    boolean all = true;
     for (CommunicatorLane each : lanes()) {
-      RuntimeException found = each.error();
-      if (found != null) {
-        return found;
+      try {
+        threads.start("nccl-abort", each::abort);
+      } catch (OutOfMemoryError e) {
+        LOG.error("No thread could be had to abort {}", each, e);
+        all = false;
       }
     }
-    return null;
+    return all;
   }
 
-  /** Ends what is under way, each on its own thread: one may be stuck. Does not block. */
+  /** Ends what is under way; blocks for NCCL. */
   void abort() {
-    lanes().forEach(each -> threads.start("nccl-abort", each::abort));
+    lanes().forEach(CommunicatorLane::abort);
   }
 
   /** Lets go of them in good order; may block for the peers. */
   void close(Duration atMost) {
     memory.deregister();
     lanes().forEach(each -> each.close(atMost));
+  }
+
+  /**
+   * Waits until no thread uses them any more, after they were ended.
+   *
+   * @return false if it is not so in time
+   */
+  boolean awaitUnused(Duration atMost) {
+    Deadline deadline = Deadline.in(atMost, () -> false);
+    return lanes().stream().allMatch(each -> each.awaitUnused(deadline.left()));
   }
 
   /** Lets go of the streams, when the communicators are gone. */

@@ -7,8 +7,8 @@ import java.nio.ByteBuffer;
  *
  * <p>Calls return NCCL's {@code ncclResult_t}, see {@link NcclResult}: of a communicator that is
  * not blocking, each may be {@link NcclResult#IN_PROGRESS}. The device of the communicator must be
- * that of the calling thread. Thread-safe, but a communicator is for one thread at a time, apart
- * from {@link #asyncError} and {@link #commAbort}.
+ * that of the calling thread. Thread-safe, but a communicator is for one thread at a time, and none
+ * may be within a call when it is aborted.
  */
 public interface Nccl {
 
@@ -20,9 +20,6 @@ public interface Nccl {
 
   /** {@link #commShrink} of a communicator on which nothing is under way. */
   int SHRINK_DEFAULT = 0;
-
-  /** {@link #commShrink} of one on which operations hang, which end. */
-  int SHRINK_ABORT = 1;
 
   /** The version, such as 22809 of 2.28.9. */
   int version();

@@ -59,8 +59,11 @@ public final class NcclBackendProvider implements BackendProvider {
     if (origin == null || !(origin.backend() instanceof NcclBackend parent)) {
       return null;
     }
-    boolean possible = origin.color() >= 0 || (!origin.excluded().isEmpty() && library.canShrink());
     GroupCommunicators communicators = parent.group().communicators();
+    // What a shrink leaves out may be what operations under way wait for.
+    boolean possible =
+        origin.color() >= 0
+            || (!origin.excluded().isEmpty() && library.canShrink() && communicators.isIdle());
     return possible && communicators.isReady() ? communicators : null;
   }
 
@@ -75,6 +78,7 @@ public final class NcclBackendProvider implements BackendProvider {
       GroupCommunicators parent = parent(group, library);
       boolean allHave = GpuRoster.check(group, device, library.version(), parent != null);
       made = new NcclGroup(group, library, device);
+      made.start();
       if (group.configuration().get(GpuConfiguration.EAGER)) {
         made.communicators().makeNow(allHave ? parent : null);
       }

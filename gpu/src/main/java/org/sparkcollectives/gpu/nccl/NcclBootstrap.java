@@ -4,6 +4,7 @@ import java.io.ByteArrayOutputStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.store.Store;
@@ -33,12 +34,17 @@ record NcclBootstrap(Nccl nccl, Store store, NcclSettings settings, int ranksPer
    */
   Communicator make(String key, String name, int size, int rank, Deadline deadline) {
     byte[] ids = ids(key, name, size, rank, deadline);
+    if (settings.blocking()) {
+      meet(key, name, size, rank, deadline);
+    }
     return Communicator.make(
         nccl,
         name,
         ids.length == Nccl.UNIQUE_ID_BYTES ? "ncclCommInitRankConfig" : "ncclCommInitRankScalable",
         deadline,
-        slot -> nccl.commInit(slot, size, rank, ids, settings.encode()));
+        slot -> nccl.commInit(slot, size, rank, ids, settings.encode()),
+        // NCCL writes the handle before this call returns, or not at all.
+        never -> {});
   }
 
   private byte[] ids(String key, String name, int size, int rank, Deadline deadline) {
@@ -63,25 +69,39 @@ record NcclBootstrap(Nccl nccl, Store store, NcclSettings settings, int ranksPer
     for (int root = 0; root < roots; root++) {
       keys.add(key + "/" + root);
     }
-    await(keys, name, deadline);
+    await(
+        keys,
+        "the unique id of "
+            + name
+            + ", which rank 0 of it puts into the store when it comes to the same operation,",
+        deadline);
     ByteArrayOutputStream all = new ByteArrayOutputStream();
     store.multiGet(keys).forEach(all::writeBytes);
     return all.toByteArray();
   }
 
-  private void await(List<String> keys, String name, Deadline deadline) {
+  /**
+   * Waits for all ranks: in a call that blocks nothing could end that wait, so as few as possible
+   * are to begin it in vain.
+   */
+  private void meet(String key, String name, int size, int rank, Deadline deadline) {
+    store.set(key + "/here/" + rank, new byte[0]);
+    await(
+        IntStream.range(0, size).mapToObj(each -> key + "/here/" + each).toList(),
+        "the ranks of " + name + " to come to the same operation",
+        deadline);
+  }
+
+  private void await(List<String> keys, String what, Deadline deadline) {
     while (true) {
-      deadline.check(
-          "the unique id of "
-              + name
-              + ", which rank 0 of it puts into the store when it comes to the same operation,");
+      deadline.check(what);
       Duration left = deadline.left();
       try {
         store.waitFor(keys, left.compareTo(PATIENCE) < 0 ? left.plusMillis(1) : PATIENCE);
         return;
       } catch (StoreTimeoutException e) {
         // Once more, unless the time is over.
-        LOG.trace("{} still waits for its unique id", name, e);
+        LOG.trace("Still waiting for {}", what, e);
       }
     }
   }

@@ -3,7 +3,6 @@ package org.sparkcollectives.gpu.nccl;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.BackendCall;
@@ -30,6 +29,9 @@ final class NcclGroup {
 
   private static final Logger LOG = LoggerFactory.getLogger(NcclGroup.class);
 
+  /** How often a thread that waits for NCCL's end says so. */
+  private static final Duration LONG = Duration.ofMinutes(10);
+
   private final BackendContext context;
   private final BackendOperations operations;
   private final CudaDevice device;
@@ -43,11 +45,15 @@ final class NcclGroup {
 
   private final NcclWatch watch;
   private final GroupCommunicators communicators;
-  private final AtomicBoolean aborting = new AtomicBoolean();
+  private final Object abortLock = new Object();
 
-  /** Of this group: a thread may be in blocks of several. */
-  @SuppressWarnings("ThreadLocalUsage")
-  private final ThreadLocal<Block> blocks = new ThreadLocal<>();
+  /** Whether threads that abort have been started, or need not be. */
+  private boolean aborting;
+
+  /** Within are those who begin an operation. */
+  private final Entrance entrance = new Entrance();
+
+  private final LaunchBlocks blocks = new LaunchBlocks();
 
   /** Held while an operation gets its number and its place. */
   private final Object order = new Object();
@@ -67,7 +73,12 @@ final class NcclGroup {
     this.memory = new NcclMemory(nccl, device);
     this.nanCheck = context.options().nanCheck() ? new DeviceNanCheck(device) : null;
     this.communicators = new GroupCommunicators(context, nccl, device, threads, memory);
-    this.watch = new NcclWatch(operations, threads, communicators::error);
+    this.watch = new NcclWatch(operations, communicators::lanes);
+  }
+
+  /** Begins to look after what will be under way. To be closed also if this fails. */
+  void start() {
+    watch.start(threads);
     operations.onFailure(this::startAborting);
   }
 
@@ -107,6 +118,7 @@ final class NcclGroup {
 
   /** What barriers reduce. */
   synchronized DeviceTensor barrierElement() {
+    requireOpen();
     if (barrierElement == null) {
       barrierElement = DeviceTensor.allocate(device, DType.INT32, 1);
     }
@@ -119,7 +131,7 @@ final class NcclGroup {
       List<DeviceTensor> outputs,
       List<DeviceTensor> inputs,
       NcclOperation.Call launch) {
-    return submit(communicators.all(), currentBlock(), call, timeout, outputs, inputs, launch);
+    return submit(communicators.all(), blocks.current(), call, timeout, outputs, inputs, launch);
   }
 
   /** A message, by the peer's rank in the communicator that it takes. */
@@ -134,7 +146,7 @@ final class NcclGroup {
       List<DeviceTensor> inputs,
       MessageCall launch) {
     int peer = call.peer();
-    Block block = currentBlock();
+    LaunchBlocks.Block block = blocks.current();
     if (block != null) {
       return submit(
           communicators.all(),
@@ -158,7 +170,25 @@ final class NcclGroup {
 
   private Work submit(
       CommunicatorLane target,
-      Block block,
+      LaunchBlocks.Block block,
+      BackendCall call,
+      Duration timeout,
+      List<DeviceTensor> outputs,
+      List<DeviceTensor> inputs,
+      NcclOperation.Call launch) {
+    if (!entrance.enter()) {
+      throw closed();
+    }
+    try {
+      return submitOpen(target, block, call, timeout, outputs, inputs, launch);
+    } finally {
+      entrance.leave();
+    }
+  }
+
+  private Work submitOpen(
+      CommunicatorLane target,
+      LaunchBlocks.Block block,
       BackendCall call,
       Duration timeout,
       List<DeviceTensor> outputs,
@@ -192,15 +222,16 @@ final class NcclGroup {
   }
 
   /** Puts an operation where it will be launched from; not if the group was closed meanwhile. */
-  private synchronized boolean add(NcclOperation operation, CommunicatorLane target, Block block) {
+  private synchronized boolean add(
+      NcclOperation operation, CommunicatorLane target, LaunchBlocks.Block block) {
     if (closed) {
-      operation.begun().failed(closedAlready());
+      operation.begun().failed(closed());
       return false;
     }
     if (block == null) {
       target.add(List.of(operation));
     } else {
-      block.operations.add(operation);
+      block.add(operation);
     }
     return true;
   }
@@ -229,24 +260,13 @@ final class NcclGroup {
 
   private synchronized void requireOpen() {
     if (closed) {
-      throw closedAlready();
+      throw closed();
     }
   }
 
-  private IllegalStateException closedAlready() {
+  private IllegalStateException closed() {
     return new IllegalStateException(
         "Group \"" + context.groupName() + "\" is closed on rank " + rank());
-  }
-
-  /** What a thread has begun since a block was opened: launched together when it ends. */
-  private static final class Block {
-    private final List<NcclOperation> operations = new ArrayList<>();
-    private volatile boolean ended;
-  }
-
-  private Block currentBlock() {
-    Block block = blocks.get();
-    return block == null || block.ended ? null : block;
   }
 
   /**
@@ -255,31 +275,23 @@ final class NcclGroup {
    * @return ends it
    */
   Runnable beginBlock() {
-    if (currentBlock() != null) {
-      return () -> {};
-    }
-    Block block = new Block();
-    blocks.set(block);
-    return () -> end(block);
+    return blocks.begin(this::end);
   }
 
-  private void end(Block block) {
-    if (blocks.get() == block) {
-      blocks.remove();
-    }
+  private void end(LaunchBlocks.Block block) {
     synchronized (this) {
-      block.ended = true;
-      if (closed || block.operations.isEmpty()) {
+      List<NcclOperation> operations = block.end();
+      if (closed || operations.isEmpty()) {
         return;
       }
-      communicators.all().add(List.copyOf(block.operations));
+      communicators.all().add(operations);
     }
     communicators.all().begin();
   }
 
   private void startAborting() {
-    if (aborting.compareAndSet(false, true)) {
-      communicators.abort();
+    synchronized (abortLock) {
+      aborting = aborting || communicators.startAborting();
     }
   }
 
@@ -292,61 +304,104 @@ final class NcclGroup {
       closed = true;
     }
     Duration atMost = context.configuration().get(GpuConfiguration.ABORT_TIMEOUT);
-    boolean over = operations.hasFailed() || closeCommunicators(atMost);
-    if (!over || operations.hasFailed()) {
+    boolean over = !operations.hasFailed() && closeCommunicators(atMost);
+    if (!over) {
       startAborting();
     }
-    // The group may still fail; its communicators are gone, or about to be.
-    aborting.set(true);
-    watch.close();
-    if (threads.join(atMost)) {
-      letGo();
-    } else {
-      LOG.warn(
-          "NCCL has not let go of the communicators of group \"{}\" on rank {} after {} s: their"
-              + " threads and what they use on {} stay behind until it does",
-          context.groupName(),
-          rank(),
-          atMost.toSeconds(),
-          device.device());
+    boolean noThreads;
+    synchronized (abortLock) {
+      noThreads = !over && !aborting;
+      // The group may still fail; its communicators are gone, or about to be.
+      aborting = true;
     }
+    if (noThreads) {
+      communicators.abort();
+    }
+    watch.close();
+    if (awaitUnused(atMost)) {
+      letGo();
+      return;
+    }
+    LOG.warn(
+        "NCCL has not let go of the communicators of group \"{}\" on rank {} after {} s: their"
+            + " threads and what they use on {} stay behind until it does",
+        context.groupName(),
+        rank(),
+        atMost.toSeconds(),
+        device.device());
+    threads.startLast("nccl-end", this::letGoLater);
+  }
+
+  /** Whether in time nobody uses any more what is to be let go of, nor will. */
+  private boolean awaitUnused(Duration atMost) {
+    Deadline deadline = Deadline.in(atMost, () -> false);
+    // Each may begin what the next is asked about.
+    return entrance.close(atMost)
+        && communicators.awaitUnused(deadline.left())
+        && threads.join(deadline.left());
+  }
+
+  private void letGoLater() {
+    while (!awaitUnused(LONG)) {
+      LOG.debug("Group \"{}\" is still in use by NCCL on rank {}", context.groupName(), rank());
+    }
+    letGo();
+    LOG.info(
+        "NCCL has let go of the communicators of group \"{}\" on rank {}, and nothing is left behind",
+        context.groupName(),
+        rank());
   }
 
   private boolean closeCommunicators(Duration atMost) {
     boolean[] well = new boolean[1];
-    boolean done =
-        threads.run(
-            "nccl-close",
-            atMost,
-            () -> {
-              try {
-                communicators.close(atMost);
-                well[0] = true;
-              } catch (RuntimeException e) {
-                LOG.warn(
-                    "Group \"{}\" is closed on rank {}, but not in good order: {}",
-                    context.groupName(),
-                    rank(),
-                    e.toString());
-              }
-            });
-    return done && well[0];
+    try {
+      Runnable close =
+          () -> {
+            try {
+              communicators.close(atMost);
+              well[0] = true;
+            } catch (RuntimeException | Error e) {
+              notInGoodOrder(e);
+            }
+          };
+      return threads.run("nccl-close", atMost, close) && well[0];
+    } catch (OutOfMemoryError e) {
+      notInGoodOrder(e);
+      return false;
+    }
   }
 
+  private void notInGoodOrder(Throwable cause) {
+    LOG.warn(
+        "Group \"{}\" is closed on rank {}, but not in good order: {}",
+        context.groupName(),
+        rank(),
+        cause.toString());
+  }
+
+  /** One step after the other, also if one fails: a GPU in error refuses every call. */
   private void letGo() {
-    watch.dropAll();
+    letGoOf("operations", watch::dropAll);
     if (barrierElement != null) {
-      barrierElement.free();
+      letGoOf("the barrier's memory", barrierElement::free);
     }
     if (nanCheck != null) {
-      nanCheck.close();
+      letGoOf("the search for NaN", nanCheck::close);
     }
-    memory.free();
-    communicators.closeStreams();
-    events.close();
+    letGoOf("memory", memory::free);
+    letGoOf("streams", communicators::closeStreams);
+    letGoOf("events", events::close);
     if (timers != null) {
-      timers.close();
+      letGoOf("timers", timers::close);
     }
-    device.close();
+    letGoOf("the device", device::close);
+  }
+
+  private void letGoOf(String what, Runnable step) {
+    try {
+      step.run();
+    } catch (RuntimeException | Error e) {
+      LOG.warn("Rank {} could not let go of {} on {}", rank(), what, device.device(), e);
+    }
   }
 }

@@ -82,7 +82,15 @@ final class NcclOperation implements BackendOperation {
     this.call = call;
     this.memory = DeviceTensor.use(tensors);
     this.callerReady = events.take();
-    device.cuda().recordEvent(callerReady, callerStream);
+    boolean recorded = false;
+    try {
+      device.cuda().recordEvent(callerReady, callerStream);
+      recorded = true;
+    } finally {
+      if (!recorded) {
+        events.giveBack(callerReady);
+      }
+    }
   }
 
   /** It has its number; to be called once, before it is launched. */

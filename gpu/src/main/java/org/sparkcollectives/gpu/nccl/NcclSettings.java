@@ -41,9 +41,11 @@ record NcclSettings(boolean blocking) {
     config.putInt(VERSION_AT, VERSION);
     config.putInt(BLOCKING_AT, blocking ? 1 : 0);
     config.putLong(NET_NAME_AT, 0);
+    // One that shared resources with those made from it could not be used beside them, and an abort
+    // of one would end all: they have one flag for it.
     config.putInt(SPLIT_SHARE_AT, 0);
-    config.putLong(COMM_NAME_AT, 0);
     config.putInt(SHRINK_SHARE_AT, 0);
+    config.putLong(COMM_NAME_AT, 0);
     return config;
   }
 }

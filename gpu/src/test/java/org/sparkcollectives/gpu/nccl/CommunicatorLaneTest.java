@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -13,12 +15,15 @@ import org.sparkcollectives.BackendOperations;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.GroupAbortedException;
+import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Work;
+import org.sparkcollectives.gpu.DeviceTensor;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.cuda.CudaStream;
 import org.sparkcollectives.gpu.cuda.EventCache;
 import org.sparkcollectives.gpu.testing.FakeCuda;
 import org.sparkcollectives.gpu.testing.FakeNccl;
+import org.sparkcollectives.testing.Eventually;
 
 /** The turns of those who use one communicator. */
 final class CommunicatorLaneTest {
@@ -27,6 +32,7 @@ final class CommunicatorLaneTest {
 
   private final FakeCuda cuda = new FakeCuda(1);
   private final FakeNccl nccl = new FakeNccl(cuda);
+  private final DaemonThreads threads = new DaemonThreads("0");
   private CudaDevice device;
   private EventCache events;
   private CommunicatorLane lane;
@@ -46,8 +52,7 @@ final class CommunicatorLaneTest {
         device,
         "the communicator of the test",
         false,
-        LIMIT,
-        new DaemonThreads("0"),
+        threads,
         () -> false,
         (name, deadline) ->
             Communicator.make(
@@ -55,23 +60,26 @@ final class CommunicatorLaneTest {
                 name,
                 "ncclCommInitRankConfig",
                 deadline,
-                slot -> nccl.commInit(slot, size, 0, id, new NcclSettings(false).encode())));
+                slot -> nccl.commInit(slot, size, 0, id, new NcclSettings(false).encode()),
+                never -> {}));
   }
 
   @AfterEach
   void close() {
     lane.abort();
+    assertThat(threads.join(LIMIT)).isTrue();
     lane.closeStream();
     events.close();
     device.close();
     cuda.close();
+    assertThat(nccl.communicators()).isZero();
     assertThat(cuda.leaks()).isEmpty();
     assertThat(nccl.violations()).isEmpty();
   }
 
   @Test
   void whatIsPutInWhileTheCommunicatorIsUsedOtherwiseBeginsAfterwards() throws Exception {
-    lane.makeNow();
+    lane.makeNow(LIMIT);
     Begun begun = new Begun();
     NcclOperation operation = operation(begun);
     lane.derive(
@@ -94,7 +102,7 @@ final class CommunicatorLaneTest {
 
   @Test
   void aCommunicatorThatWasAbortedIsNotUsed() {
-    lane.makeNow();
+    lane.makeNow(LIMIT);
     lane.abort();
     assertThatThrownBy(() -> lane.derive(LIMIT, (communicator, deadline) -> nccl.asyncError(-1)))
         .isInstanceOf(GroupAbortedException.class)
@@ -103,7 +111,7 @@ final class CommunicatorLaneTest {
 
   @Test
   void memoryIsAllocatedAlsoWhenTheCommunicatorIsGone() {
-    lane.makeNow();
+    lane.makeNow(LIMIT);
     NcclMemory memory = new NcclMemory(nccl, device);
     memory.use(lane.communicator(), lane);
     lane.abort();
@@ -116,11 +124,117 @@ final class CommunicatorLaneTest {
   void anInterruptEndsTheWaitForACommunicator() {
     lane = lane(2);
     Thread.currentThread().interrupt();
-    assertThatThrownBy(lane::makeNow)
+    assertThatThrownBy(() -> lane.makeNow(LIMIT))
         .isInstanceOf(CollectiveException.class)
         .hasMessageContaining("Interrupted")
         .hasMessageContaining("ncclCommInitRankConfig of the communicator of the test");
     assertThat(Thread.interrupted()).isTrue();
+  }
+
+  @Test
+  void anAbortWaitsForTheThreadThatIsWithinNccl() throws Exception {
+    lane.makeNow(LIMIT);
+    CountDownLatch gate = nccl.hang("ncclGroupEnd");
+    Begun begun = new Begun();
+    NcclOperation operation = operation(begun, this::emptySum);
+    Thread launch = start(() -> launch(operation));
+    awaitCall("ncclGroupEnd");
+    // Whoever looks meanwhile must not call NCCL for the communicator.
+    assertThat(lane.error()).isNull();
+    Thread abort = start(lane::abort);
+    Eventually.holds(lane::isEnded, () -> "the lane has not ended");
+    assertThat(lane.awaitUnused(Duration.ofMillis(50))).isFalse();
+    assertThat(nccl.calls()).doesNotContain("ncclCommAbort");
+    gate.countDown();
+    join(abort);
+    join(launch);
+    assertThat(nccl.calls()).contains("ncclCommAbort");
+    assertThat(lane.awaitUnused(LIMIT)).isTrue();
+    operation.drop();
+  }
+
+  @Test
+  void nobodyLaunchesAfterTheEnd() {
+    lane.makeNow(LIMIT);
+    lane.abort();
+    Begun begun = new Begun();
+    NcclOperation operation = operation(begun);
+    launch(operation);
+    assertThat(begun.started.getCount()).isOne();
+    assertThat(nccl.calls()).doesNotContain("ncclGroupStart");
+    operation.drop();
+  }
+
+  @Test
+  void onlyTheTimeoutsOfOperationsEndTheMakingForThem() {
+    CompletableFuture<Duration> left = new CompletableFuture<>();
+    lane =
+        new CommunicatorLane(
+            nccl,
+            device,
+            "the communicator of the test",
+            false,
+            threads,
+            () -> false,
+            (name, deadline) -> {
+              left.complete(deadline.left());
+              throw new IllegalStateException("enough");
+            });
+    Begun begun = new Begun();
+    NcclOperation operation = operation(begun);
+    launch(operation);
+    assertThat(left.join()).isGreaterThan(Duration.ofDays(1000));
+    assertThat(begun.failure(LIMIT)).hasMessage("enough");
+    operation.drop();
+  }
+
+  @Test
+  void aCommunicatorIsNotWaitedForLongerThanToldAlsoIfNcclDoesNotComeBack() {
+    CountDownLatch gate = nccl.hang("ncclCommInitRankConfig");
+    assertThatThrownBy(() -> lane.makeNow(Duration.ofMillis(100)))
+        .isInstanceOf(CollectiveException.class)
+        .hasMessageContaining("not come back from making the communicator of the test");
+    gate.countDown();
+    assertThat(threads.join(LIMIT)).isTrue();
+    assertThat(nccl.communicators()).isZero();
+  }
+
+  @Test
+  void anErrorFailsWhatWaitsForTheCommunicator() {
+    nccl.throwFrom("ncclCommInitRankConfig", new NoClassDefFoundError("com.sun.jna.Pointer"));
+    Begun begun = new Begun();
+    NcclOperation operation = operation(begun);
+    launch(operation);
+    assertThat(begun.failure(LIMIT)).isInstanceOf(NoClassDefFoundError.class);
+    operation.drop();
+  }
+
+  @Test
+  void anErrorOfALaunchFailsWhatIsLaunched() {
+    lane.makeNow(LIMIT);
+    nccl.throwFrom("ncclAllReduce", new UnsatisfiedLinkError("ncclAllReduce"));
+    Begun begun = new Begun();
+    NcclOperation operation = operation(begun, this::emptySum);
+    launch(operation);
+    assertThat(begun.failure(LIMIT)).isInstanceOf(UnsatisfiedLinkError.class);
+    // The thread is not left within the group of calls.
+    assertThat(nccl.calls()).contains("ncclGroupEnd");
+    operation.drop();
+  }
+
+  private void launch(NcclOperation operation) {
+    lane.add(List.of(operation));
+    lane.begin();
+  }
+
+  private void awaitCall(String function) {
+    Eventually.holds(() -> nccl.calls().contains(function), () -> function + " is not called");
+  }
+
+  private static Thread start(Runnable body) {
+    Thread thread = new Thread(body);
+    thread.start();
+    return thread;
   }
 
   private static void join(Thread thread) {
@@ -131,18 +245,20 @@ final class CommunicatorLaneTest {
     }
   }
 
+  private void emptySum(CommunicatorStream target) {
+    target.allReduce(DeviceTensor.wrap(device, DType.FLOAT32, 0, 0), ReduceOp.SUM);
+  }
+
   private NcclOperation operation(Begun begun) {
+    return operation(begun, target -> {});
+  }
+
+  private NcclOperation operation(Begun begun, NcclOperation.Call call) {
     long previous = device.enter();
     try {
       NcclOperation operation =
           new NcclOperation(
-              lane,
-              device,
-              events,
-              null,
-              List.of(),
-              target -> {},
-              CudaStream.defaultOf(device).handle());
+              lane, device, events, null, List.of(), call, CudaStream.defaultOf(device).handle());
       operation.begun(begun);
       return operation;
     } finally {
@@ -153,6 +269,12 @@ final class CommunicatorLaneTest {
   private static final class Begun implements BackendOperations.Begun {
 
     private final CountDownLatch started = new CountDownLatch(1);
+    private final CompletableFuture<Throwable> failure = new CompletableFuture<>();
+
+    /** Waits for it; null if it does not come. */
+    Throwable failure(Duration atMost) {
+      return failure.completeOnTimeout(null, atMost.toMillis(), TimeUnit.MILLISECONDS).join();
+    }
 
     @Override
     public Work work() {
@@ -176,7 +298,7 @@ final class CommunicatorLaneTest {
 
     @Override
     public void failed(Throwable cause) {
-      throw new AssertionError(cause);
+      failure.complete(cause);
     }
   }
 }

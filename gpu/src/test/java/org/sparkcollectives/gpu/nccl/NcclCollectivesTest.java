@@ -3,7 +3,6 @@ package org.sparkcollectives.gpu.nccl;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -12,58 +11,20 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.sparkcollectives.Coalescing;
 import org.sparkcollectives.DType;
-import org.sparkcollectives.Device;
-import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.OpType;
-import org.sparkcollectives.P2POp;
-import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 import org.sparkcollectives.gpu.DeviceTensor;
-import org.sparkcollectives.gpu.cuda.CudaDevice;
-import org.sparkcollectives.gpu.cuda.CudaStream;
 import org.sparkcollectives.gpu.testing.FakeGpus;
 import org.sparkcollectives.testing.LeakCheck;
 
-/** What each operation between GPUs does, over fakes of the driver and of NCCL. */
+/** What each collective between GPUs does, over fakes of the driver and of NCCL. */
 @ExtendWith(LeakCheck.class)
 class NcclCollectivesTest {
 
   @RegisterExtension final FakeGpus gpus = new FakeGpus();
-
-  /** Tensors that are freed at the end. */
-  private static final class Tensors implements AutoCloseable {
-    private final CudaDevice gpu;
-    private final List<DeviceTensor> all = new ArrayList<>();
-
-    Tensors(CudaDevice gpu) {
-      this.gpu = gpu;
-    }
-
-    DeviceTensor of(Tensor host) {
-      DeviceTensor made = DeviceTensor.copyOf(gpu, host);
-      all.add(made);
-      return made;
-    }
-
-    DeviceTensor of(float... values) {
-      return of(Tensor.of(values));
-    }
-
-    @Override
-    public void close() {
-      all.forEach(DeviceTensor::free);
-    }
-  }
-
-  private static float[] floats(DeviceTensor tensor) {
-    float[] values = new float[(int) tensor.count()];
-    tensor.copyTo(values);
-    return values;
-  }
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 3, 4})
@@ -72,14 +33,14 @@ class NcclCollectivesTest {
         gpus.run(
             size,
             (world, gpu) -> {
-              try (Tensors tensors = new Tensors(gpu)) {
+              try (GpuTensors tensors = new GpuTensors(gpu)) {
                 DeviceTensor data = tensors.of(world.rank() + 1, 10);
                 Work work = world.allReduce(data, ReduceOp.SUM);
                 work.await();
                 assertThat(work.opType()).isEqualTo(OpType.ALL_REDUCE);
                 assertThat(work.isSuccess()).isTrue();
                 assertThat(work.durationMillis()).isPresent();
-                return floats(data);
+                return GpuTensors.floats(data);
               }
             });
     float sum = size * (size + 1) / 2f;
@@ -95,7 +56,7 @@ class NcclCollectivesTest {
     gpus.run(
         2,
         (world, gpu) -> {
-          try (Tensors tensors = new Tensors(gpu)) {
+          try (GpuTensors tensors = new GpuTensors(gpu)) {
             Tensor one = Tensor.allocate(dtype, 3);
             Tensor two = Tensor.allocate(dtype, 3);
             byte[] ones = new byte[3 * dtype.bytes()];
@@ -144,7 +105,7 @@ class NcclCollectivesTest {
     gpus.run(
         3,
         (world, gpu) -> {
-          try (Tensors tensors = new Tensors(gpu)) {
+          try (GpuTensors tensors = new GpuTensors(gpu)) {
             float own = world.rank() + 1;
             DeviceTensor average = tensors.of(own);
             DeviceTensor product = tensors.of(own);
@@ -156,11 +117,11 @@ class NcclCollectivesTest {
             world.allReduce(least, ReduceOp.MIN).await();
             world.allReduce(most, ReduceOp.MAX).await();
             world.allReduce(weighted, ReduceOp.premulSum(0.5 * own)).await();
-            assertThat(floats(average)).containsExactly(2);
-            assertThat(floats(product)).containsExactly(6);
-            assertThat(floats(least)).containsExactly(1);
-            assertThat(floats(most)).containsExactly(3);
-            assertThat(floats(weighted)).containsExactly(7);
+            assertThat(GpuTensors.floats(average)).containsExactly(2);
+            assertThat(GpuTensors.floats(product)).containsExactly(6);
+            assertThat(GpuTensors.floats(least)).containsExactly(1);
+            assertThat(GpuTensors.floats(most)).containsExactly(3);
+            assertThat(GpuTensors.floats(weighted)).containsExactly(7);
           }
           return null;
         });
@@ -171,7 +132,7 @@ class NcclCollectivesTest {
     gpus.run(
         1,
         (world, gpu) -> {
-          try (Tensors tensors = new Tensors(gpu)) {
+          try (GpuTensors tensors = new GpuTensors(gpu)) {
             DeviceTensor shorts = tensors.of(Tensor.of(new short[] {1}));
             DeviceTensor ints = tensors.of(Tensor.of(1));
             assertThatThrownBy(() -> world.allReduce(shorts, ReduceOp.SUM))
@@ -195,13 +156,14 @@ class NcclCollectivesTest {
     gpus.run(
         3,
         (world, gpu) -> {
-          try (Tensors tensors = new Tensors(gpu)) {
+          try (GpuTensors tensors = new GpuTensors(gpu)) {
             DeviceTensor reduced = tensors.of(world.rank() + 1);
             world.reduce(reduced, ReduceOp.SUM, 1).await();
-            assertThat(floats(reduced)).containsExactly(world.rank() == 1 ? 6 : world.rank() + 1);
+            assertThat(GpuTensors.floats(reduced))
+                .containsExactly(world.rank() == 1 ? 6 : world.rank() + 1);
             DeviceTensor broadcast = tensors.of(world.rank());
             world.broadcast(broadcast, 2).await();
-            assertThat(floats(broadcast)).containsExactly(2);
+            assertThat(GpuTensors.floats(broadcast)).containsExactly(2);
           }
           return null;
         });
@@ -213,14 +175,14 @@ class NcclCollectivesTest {
         3,
         (world, gpu) -> {
           int rank = world.rank();
-          try (Tensors tensors = new Tensors(gpu)) {
+          try (GpuTensors tensors = new GpuTensors(gpu)) {
             DeviceTensor all = tensors.of(0, 0, 0);
             world.allGather(all, tensors.of(rank)).await();
-            assertThat(floats(all)).containsExactly(0, 1, 2);
+            assertThat(GpuTensors.floats(all)).containsExactly(0, 1, 2);
 
             DeviceTensor part = tensors.of(0f);
             world.reduceScatter(part, tensors.of(10, 20, 30), ReduceOp.SUM).await();
-            assertThat(floats(part)).containsExactly(30 * (rank + 1));
+            assertThat(GpuTensors.floats(part)).containsExactly(30 * (rank + 1));
 
             List<Tensor> gathered =
                 rank == 0
@@ -230,14 +192,14 @@ class NcclCollectivesTest {
             java.util.Arrays.fill(own, rank);
             world.gather(gathered, tensors.of(own), 0).await();
             for (int peer = 0; peer < gathered.size(); peer++) {
-              assertThat(floats((DeviceTensor) gathered.get(peer))).containsOnly(peer);
+              assertThat(GpuTensors.floats((DeviceTensor) gathered.get(peer))).containsOnly(peer);
             }
 
             List<Tensor> given =
                 rank == 2 ? List.of(tensors.of(5f), tensors.of(6f), tensors.of(7f)) : List.of();
             DeviceTensor mine = tensors.of(0f);
             world.scatter(mine, given, 2).await();
-            assertThat(floats(mine)).containsExactly(5 + rank);
+            assertThat(GpuTensors.floats(mine)).containsExactly(5 + rank);
           }
           return null;
         });
@@ -249,20 +211,20 @@ class NcclCollectivesTest {
         3,
         (world, gpu) -> {
           int rank = world.rank();
-          try (Tensors tensors = new Tensors(gpu)) {
+          try (GpuTensors tensors = new GpuTensors(gpu)) {
             List<Tensor> outputs =
                 List.of(tensors.of(new float[0]), tensors.of(9f), tensors.of(9f, 9));
             float[] own = new float[rank];
             java.util.Arrays.fill(own, rank);
             world.allGather(outputs, tensors.of(own)).await();
-            assertThat(floats((DeviceTensor) outputs.get(1))).containsExactly(1);
-            assertThat(floats((DeviceTensor) outputs.get(2))).containsExactly(2, 2);
+            assertThat(GpuTensors.floats((DeviceTensor) outputs.get(1))).containsExactly(1);
+            assertThat(GpuTensors.floats((DeviceTensor) outputs.get(2))).containsExactly(2, 2);
 
             List<Tensor> inputs =
                 List.of(tensors.of(new float[0]), tensors.of(1f), tensors.of(2f, 3));
             DeviceTensor sum = tensors.of(new float[rank]);
             world.reduceScatter(sum, inputs, ReduceOp.SUM).await();
-            assertThat(floats(sum))
+            assertThat(GpuTensors.floats(sum))
                 .containsExactly(
                     rank == 0 ? new float[0] : rank == 1 ? new float[] {3} : new float[] {6, 9});
 
@@ -276,12 +238,12 @@ class NcclCollectivesTest {
             for (int i = 0; i < expected.length; i++) {
               expected[i] = Math.floorDiv(i, rank);
             }
-            assertThat(floats(received)).containsExactly(expected);
+            assertThat(GpuTensors.floats(received)).containsExactly(expected);
 
             DeviceTensor even = tensors.of(10 * rank, 10 * rank + 1, 10 * rank + 2);
             DeviceTensor swapped = tensors.of(0, 0, 0);
             world.allToAll(swapped, even).await();
-            assertThat(floats(swapped)).containsExactly(rank, 10 + rank, 20 + rank);
+            assertThat(GpuTensors.floats(swapped)).containsExactly(rank, 10 + rank, 20 + rank);
           }
           return null;
         });
@@ -295,7 +257,7 @@ class NcclCollectivesTest {
         3,
         (world, gpu) -> {
           int rank = world.rank();
-          try (Tensors tensors = new Tensors(gpu)) {
+          try (GpuTensors tensors = new GpuTensors(gpu)) {
             // Two of NCCL's elements each.
             Tensor shorts = Tensor.of(new short[] {(short) (10 * rank), 1, 2, 3, 4, 5});
             DeviceTensor received = tensors.of(Tensor.of(new short[6]));
@@ -309,271 +271,5 @@ class NcclCollectivesTest {
         });
     assertThat(gpus.nccl().calls().contains("ncclAlltoAll")).isEqualTo(version == 22803);
     assertThat(gpus.nccl().calls().contains("ncclSend")).isEqualTo(version == 22802);
-  }
-
-  @Test
-  void messagesOfAPairMatchInTheirOrderAndRingsDoNotLock() {
-    gpus.run(
-        3,
-        (world, gpu) -> {
-          int rank = world.rank();
-          int next = (rank + 1) % 3;
-          int previous = (rank + 2) % 3;
-          try (Tensors tensors = new Tensors(gpu)) {
-            DeviceTensor first = tensors.of(0f);
-            DeviceTensor second = tensors.of(0f);
-            // Each sends before it receives: no send may wait for its peer on the host.
-            Work[] works = {
-              world.send(tensors.of(rank), next, 0),
-              world.send(tensors.of(rank + 10), next, 0),
-              world.recv(first, previous, 0),
-              world.recv(second, previous, 0)
-            };
-            for (Work each : works) {
-              each.await();
-            }
-            assertThat(floats(first)).containsExactly(previous);
-            assertThat(floats(second)).containsExactly(previous + 10);
-            assertThat(works[3].sequenceNumber()).isEqualTo(3);
-          }
-          return null;
-        });
-  }
-
-  @Test
-  void aBatchAndABlockAreOneLaunchEach() {
-    gpus.run(
-        2,
-        (world, gpu) -> {
-          int peer = 1 - world.rank();
-          try (Tensors tensors = new Tensors(gpu)) {
-            DeviceTensor received = tensors.of(0f);
-            List<Work> works =
-                world.batch(
-                    List.of(
-                        P2POp.send(tensors.of(world.rank()), peer, 0),
-                        P2POp.recv(received, peer, 0)));
-            works.forEach(Work::await);
-            assertThat(floats(received)).containsExactly(peer);
-
-            DeviceTensor a = tensors.of(1f);
-            DeviceTensor b = tensors.of(2f);
-            Coalescing block = world.coalesce();
-            try (block) {
-              world.allReduce(a, ReduceOp.SUM);
-              world.allReduce(b, ReduceOp.SUM);
-            }
-            block.work().await();
-            assertThat(floats(a)).containsExactly(2);
-            assertThat(floats(b)).containsExactly(4);
-            world.allReduceCoalesced(List.of(a, b), ReduceOp.SUM).await();
-            assertThat(floats(a)).containsExactly(4);
-          }
-          return null;
-        });
-    // Two ranks; a batch, a block, a coalesced operation.
-    assertThat(gpus.nccl().calls().stream().filter("ncclGroupEnd"::equals)).hasSize(6);
-  }
-
-  @Test
-  void hostAndGpuTensorsOfOneGroupTakeTheirOwnWaysInOneSequence() {
-    gpus.run(
-        2,
-        (world, gpu) -> {
-          try (Tensors tensors = new Tensors(gpu)) {
-            float[] host = {1};
-            DeviceTensor device = tensors.of(1f);
-            Work first = world.allReduce(Tensor.of(host), ReduceOp.SUM);
-            Work second = world.allReduce(device, ReduceOp.SUM);
-            Work third = world.barrier();
-            first.await();
-            second.await();
-            third.await();
-            assertThat(host).containsExactly(2);
-            assertThat(floats(device)).containsExactly(2);
-            assertThat(second.sequenceNumber()).isEqualTo(1);
-            assertThat(third.sequenceNumber()).isEqualTo(2);
-            assertThat(world.flightRecorder().records()).hasSize(3);
-            assertThatThrownBy(() -> world.allGather(device, Tensor.of(1f)))
-                .isInstanceOf(IllegalArgumentException.class);
-            assertThat(world.backend()).isEqualTo("cpu:netty,cuda:" + FakeGpus.BACKEND);
-            assertThat(world.objects().allGather("r" + world.rank())).containsExactly("r0", "r1");
-          }
-          return null;
-        });
-  }
-
-  @Test
-  void aStreamWaitsWhileTheHostGoesOn() {
-    gpus.run(
-        2,
-        (world, gpu) -> {
-          try (Tensors tensors = new Tensors(gpu);
-              CudaStream mine = CudaStream.create(gpu, false)) {
-            DeviceTensor data = tensors.of(1f);
-            DeviceTensor copy = tensors.of(0f);
-            try (CudaStream.Use use = mine.use()) {
-              assertThat(use).isNotNull();
-              // The collective begins after what the caller's stream holds.
-              data.copyFrom(Tensor.of(new float[] {world.rank() + 1}));
-              Work work = world.allReduce(data, ReduceOp.SUM);
-              work.synchronize(mine);
-              copy.copyFrom(data);
-              mine.synchronize();
-              assertThat(floats(copy)).containsExactly(3);
-              work.await();
-            }
-          }
-          return null;
-        });
-  }
-
-  @Test
-  void aGroupForGpusAloneHasAMemoryABarrierAndObjects() {
-    gpus.run(
-        2,
-        FakeGpus.options().withBackend("cuda:" + FakeGpus.BACKEND),
-        (world, gpu) -> {
-          DeviceTensor data = DeviceTensor.of(world.allocate(DType.FLOAT32, 2));
-          data.copyFrom(Tensor.of(1f, 2));
-          world.allReduce(data, ReduceOp.SUM).await();
-          assertThat(floats(data)).containsExactly(2, 4);
-          assertThat(gpus.nccl().registrations()).isPositive();
-          world.barrier().await();
-          assertThat(world.objects().broadcast(world.rank() == 0 ? "x" : null, 0)).isEqualTo("x");
-          assertThatThrownBy(() -> world.allReduce(Tensor.of(1f), ReduceOp.SUM))
-              .isInstanceOf(IllegalArgumentException.class)
-              .hasMessageContaining("no backend for tensors of cpu");
-          return null;
-        });
-  }
-
-  @Test
-  void theGpuCanMeasureWhatItDoes() {
-    gpus.run(
-        2,
-        (world, gpu) -> {
-          try (Tensors tensors = new Tensors(gpu)) {
-            DeviceTensor data = tensors.of(1f);
-            Work work = world.allReduce(data, ReduceOp.SUM);
-            work.await();
-            assertThat(work.durationMillis().orElseThrow()).isPositive();
-          }
-          return null;
-        },
-        "spark.collectives.gpu.timing=true");
-  }
-
-  @Test
-  void manyRanksHaveSeveralRoots() {
-    gpus.run(
-        5,
-        (world, gpu) -> {
-          try (Tensors tensors = new Tensors(gpu)) {
-            DeviceTensor data = tensors.of(1f);
-            world.allReduce(data, ReduceOp.SUM).await();
-            assertThat(floats(data)).containsExactly(5);
-          }
-          return null;
-        },
-        "spark.collectives.gpu.nccl.ranksPerRoot=2");
-    assertThat(gpus.nccl().calls().stream().filter("ncclGetUniqueId"::equals)).hasSize(3);
-    assertThat(gpus.nccl().calls().stream().filter("ncclCommInitRankScalable"::equals)).hasSize(5);
-  }
-
-  @Test
-  void anEagerGroupHasItsCommunicatorFromTheStart() {
-    gpus.run(
-        2,
-        (world, gpu) -> {
-          assertThat(gpus.nccl().communicators()).isPositive();
-          return null;
-        },
-        "spark.collectives.gpu.nccl.eager=true");
-    assertThat(gpus.nccl().calls().stream().filter("ncclCommInitRankConfig"::equals)).hasSize(2);
-  }
-
-  @ParameterizedTest
-  @ValueSource(booleans = {true, false})
-  void groupsMadeFromAnEagerOneGetTheirCommunicatorFromIts(boolean eager) {
-    gpus.run(
-        4,
-        (world, gpu) -> {
-          try (Tensors tensors = new Tensors(gpu)) {
-            DeviceTensor data = tensors.of(1f);
-            try (ProcessGroup half = world.split(world.rank() % 2, -world.rank())) {
-              assertThat(half.rank()).isEqualTo(world.rank() < 2 ? 1 : 0);
-              half.allReduce(data, ReduceOp.SUM).await();
-              DeviceTensor root = tensors.of(world.rank());
-              half.broadcast(root, 0).await();
-              assertThat(floats(root)).containsExactly(2 + world.rank() % 2);
-            }
-            assertThat(floats(data)).containsExactly(2);
-            // Rank 3 is in none, and has a part in the split.
-            ProcessGroup three = world.newGroup(0, 1, 2);
-            if (three != null) {
-              three.allReduce(data, ReduceOp.SUM).await();
-              assertThat(floats(data)).containsExactly(6);
-              three.close();
-            }
-            if (world.rank() != 1) {
-              ProcessGroup rest = world.shrink(1);
-              rest.allReduce(data, ReduceOp.MAX).await();
-              assertThat(floats(data)).containsExactly(6);
-              rest.close();
-            }
-            world.barrier().await();
-          }
-          return null;
-        },
-        "spark.collectives.gpu.nccl.eager=" + eager);
-    List<String> calls = gpus.nccl().calls();
-    assertThat(calls.stream().filter("ncclCommSplit"::equals)).hasSize(eager ? 8 : 0);
-    assertThat(calls.stream().filter("ncclCommShrink"::equals)).hasSize(eager ? 3 : 0);
-  }
-
-  @Test
-  void whoIsInNoneOfTheGroupsMadeForHostMemoryHasNoPartInThem() {
-    gpus.run(
-        3,
-        (world, gpu) -> {
-          ProcessGroup two =
-              world.newGroup(GroupOptions.defaults().withRanks(0, 1).withBackend("cpu:netty"));
-          assertThat(two == null).isEqualTo(world.rank() == 2);
-          if (two != null) {
-            two.close();
-          }
-          return null;
-        },
-        "spark.collectives.gpu.nccl.eager=true");
-    assertThat(gpus.nccl().calls()).doesNotContain("ncclCommSplit");
-  }
-
-  @Test
-  void memoryOfARanksGpuComesFromTheGroup() {
-    gpus.run(
-        1,
-        (world, gpu) -> {
-          DeviceTensor data = DeviceTensor.of(world.allocate(DType.FLOAT32, 3, Device.Type.CUDA));
-          assertThat(data.gpu().ordinal()).isZero();
-          assertThat(floats(data)).containsExactly(0, 0, 0);
-          assertThat(world.allocate(DType.FLOAT32, 3).device()).isEqualTo(Device.CPU);
-          return null;
-        });
-  }
-
-  @Test
-  void aGroupThatUsesNoGpuMakesNoCommunicator() {
-    gpus.run(
-        2,
-        (world, gpu) -> {
-          Coalescing block = world.coalesce();
-          try (block) {
-            world.allReduce(Tensor.of(1f), ReduceOp.SUM);
-          }
-          block.work().await();
-          return null;
-        });
-    assertThat(gpus.nccl().calls()).isEmpty();
   }
 }

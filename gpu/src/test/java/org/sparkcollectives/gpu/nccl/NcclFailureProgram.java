@@ -2,12 +2,16 @@ package org.sparkcollectives.gpu.nccl;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.CollectiveTimeoutException;
 import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.HostedRank;
+import org.sparkcollectives.PeerFailedException;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ProcessGroups;
 import org.sparkcollectives.ReduceOp;
@@ -17,8 +21,10 @@ import org.sparkcollectives.gpu.DeviceTensor;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.cuda.CudaStream;
 import org.sparkcollectives.gpu.cuda.DriverCuda;
+import org.sparkcollectives.gpu.testing.NativeLeaks;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.TcpStore;
+import org.sparkcollectives.store.net.TransportSecurity;
 
 /**
  * One rank of a group over NCCL to which something happens. Arguments: rank, size, port of the
@@ -28,6 +34,8 @@ final class NcclFailureProgram {
 
   /** What is printed last. */
   static final String DONE = "failed as it should";
+
+  private static final String LATE_SPLIT = "split that is never joined";
 
   private final ProcessGroup world;
   private final CudaDevice device;
@@ -53,12 +61,19 @@ final class NcclFailureProgram {
         CudaDevice device = CudaDevice.open(DriverCuda.load(), 0);
         CudaStream stream = CudaStream.create(device, false)) {
       CudaStream.Use use = stream.use();
-      try (ProcessGroup world = ProcessGroups.create(store, rank, size, options)) {
+      HostedRank host =
+          new HostedRank(
+              List.of("spark.collectives.gpu.nccl.eager=" + what.equals(LATE_SPLIT)),
+              TransportSecurity.plain());
+      try (ProcessGroup world = ProcessGroups.create(store, rank, size, options, host)) {
         new NcclFailureProgram(world, device, stream).run(what);
       }
       // Nothing hangs in the stream that waited for the operation.
       stream.synchronize();
       use.close();
+    }
+    if (what.equals(LATE_SPLIT)) {
+      NativeLeaks.check();
     }
     System.out.println(DONE);
   }
@@ -70,7 +85,8 @@ final class NcclFailureProgram {
         if (world.rank() == 1) {
           Runtime.getRuntime().halt(0);
         }
-        expect(sum(), CollectiveException.class);
+        // NCCL does not say who it was.
+        assertThat(expect(sum(), PeerFailedException.class)).hasMessageContaining("rank 1 (");
       }
       case "error of the library" -> {
         sum().await();
@@ -81,6 +97,9 @@ final class NcclFailureProgram {
         expect(sum(), CollectiveTimeoutException.class);
       }
       case "rank that never joins" -> expect(sum(), CollectiveException.class);
+      case LATE_SPLIT ->
+          assertThatThrownBy(() -> world.split(0, world.rank()))
+              .isInstanceOf(CollectiveException.class);
       case "abort" -> {
         sum().await();
         if (world.rank() == 1) {
@@ -101,15 +120,18 @@ final class NcclFailureProgram {
     return world.allReduce(DeviceTensor.copyOf(device, Tensor.of(values)), ReduceOp.SUM);
   }
 
-  private void expect(Work work, Class<? extends CollectiveException> failure) {
+  private Throwable expect(Work work, Class<? extends CollectiveException> failure) {
     try {
       work.synchronize(stream);
     } catch (CollectiveException e) {
       // It may be known already.
       System.out.println("known: " + e.getMessage());
     }
-    assertThatThrownBy(work::await).isInstanceOf(failure);
+    Throwable end = catchThrowable(work::await);
+    System.out.println("ended by: " + end);
+    assertThat(end).isInstanceOf(failure);
     assertThat(work.isSuccess()).isFalse();
     assertThatThrownBy(this::sum).isInstanceOf(CollectiveException.class);
+    return end;
   }
 }

@@ -145,6 +145,38 @@ class NcclFailuresTest {
   }
 
   @Test
+  void whoIsToldByNcclThatAPeerIsGoneWaitsForThePeersOwnWords() {
+    CyclicBarrier together = new CyclicBarrier(3);
+    List<Throwable> ends =
+        gpus.run(
+            3,
+            (world, gpu) -> {
+              DeviceTensor data = DeviceTensor.allocate(gpu, DType.FLOAT32, 8);
+              try {
+                world.allReduce(data, ReduceOp.SUM).await();
+                together.await(60, TimeUnit.SECONDS);
+                if (world.rank() == 2) {
+                  gpus.nccl().injectError(0, NCCL_REMOTE_ERROR);
+                  gpus.nccl().injectError(1, NCCL_REMOTE_ERROR);
+                  // The record of the failure comes later than NCCL notices the end.
+                  assertThat(new CountDownLatch(1).await(500, TimeUnit.MILLISECONDS)).isFalse();
+                  world.abort(new IllegalArgumentException("bad row 17"));
+                  return null;
+                }
+                return catchThrowable(() -> world.allReduce(data, ReduceOp.SUM).await());
+              } finally {
+                data.free();
+              }
+            });
+    for (Throwable end : ends.subList(0, 2)) {
+      assertThat(end)
+          .isInstanceOf(PeerFailedException.class)
+          .hasMessageContaining("rank 2")
+          .hasMessageContaining("bad row 17");
+    }
+  }
+
+  @Test
   void anErrorOfTheGpuEndsTheGroup() {
     gpus.run(
         1,

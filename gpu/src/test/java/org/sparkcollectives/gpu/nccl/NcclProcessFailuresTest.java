@@ -40,6 +40,11 @@ final class NcclProcessFailuresTest {
   }
 
   @Test
+  void aSplitThatIsNeverWholeLeavesNothingBehind() throws Exception {
+    run("split that is never joined", SHORT, Map.of("FAKE_NCCL_ABSENT", "split"));
+  }
+
+  @Test
   void anAbortReachesAPeerWhoseGpuHangs() throws Exception {
     run("abort", LONG, Map.of());
   }

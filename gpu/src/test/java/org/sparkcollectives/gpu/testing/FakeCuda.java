@@ -8,9 +8,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
@@ -44,6 +46,7 @@ public final class FakeCuda implements Cuda {
   private final Map<Long, Event> events = new ConcurrentHashMap<>();
   private final Set<Long> hostMemory = ConcurrentHashMap.newKeySet();
   private final Map<Integer, AtomicLong> contexts = new ConcurrentHashMap<>();
+  private final Queue<Long> eventQueries = new ConcurrentLinkedQueue<>();
   private volatile int eventError;
   private volatile boolean oldDriver;
   private volatile long nextStream;
@@ -126,6 +129,11 @@ public final class FakeCuda implements Cuda {
   /** From now on queries of events answer with this error; 0 for none. */
   public void failEvents(int code) {
     eventError = code;
+  }
+
+  /** The events of which it was asked whether they have happened, in order. */
+  public Queue<Long> eventQueries() {
+    return eventQueries;
   }
 
   /** What is put into a stream from now on waits until the returned latch is counted down. */
@@ -302,6 +310,7 @@ public final class FakeCuda implements Cuda {
 
   @Override
   public boolean hasHappened(long event) {
+    eventQueries.add(event);
     if (eventError != 0) {
       throw new CudaException("cuEventQuery", eventError, "injected");
     }

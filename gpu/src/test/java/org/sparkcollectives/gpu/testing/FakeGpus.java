@@ -68,16 +68,16 @@ public final class FakeGpus implements BeforeEachCallback, AfterEachCallback {
    *
    * @param ordinals the GPU of each rank
    * @param check looks at what each is told
+   * @param settings each {@code key=value}
    */
-  public void expectNoGroup(List<Integer> ordinals, Consumer<Throwable> check) {
+  public void expectNoGroup(List<Integer> ordinals, Consumer<Throwable> check, String... settings) {
     try (HashStore store = new HashStore()) {
       RankThreads.run(
           ordinals.size(),
           rank -> {
-            HostedRank host =
-                new HostedRank(
-                    List.of("spark.collectives.gpu.ordinal=" + ordinals.get(rank)),
-                    TransportSecurity.plain());
+            List<String> all = new ArrayList<>(List.of(settings));
+            all.add("spark.collectives.gpu.ordinal=" + ordinals.get(rank));
+            HostedRank host = new HostedRank(all, TransportSecurity.plain());
             check.accept(
                 catchThrowable(
                     () -> ProcessGroups.create(store, rank, ordinals.size(), options(), host)));

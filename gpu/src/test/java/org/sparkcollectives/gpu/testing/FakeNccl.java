@@ -3,15 +3,17 @@ package org.sparkcollectives.gpu.testing;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.sparkcollectives.gpu.nccl.Nccl;
 
 /**
@@ -21,10 +23,17 @@ import org.sparkcollectives.gpu.nccl.Nccl;
 public final class FakeNccl implements Nccl {
 
   private static final int SUCCESS = 0;
+  private static final int INTERNAL_ERROR = 3;
+  private static final int INVALID_ARGUMENT = 4;
   private static final int INVALID_USAGE = 5;
   private static final int REMOTE_ERROR = 6;
   private static final int IN_PROGRESS = 7;
   private static final int FIRST_MADE_OP = 5;
+
+  /** Where {@code ncclConfig_t} says whether calls block, and whether children share resources. */
+  private static final int BLOCKING_AT = 16;
+
+  private static final int SPLIT_SHARE_AT = 40;
 
   private final FakeCuda cuda;
   private final AtomicLong ids = new AtomicLong();
@@ -32,6 +41,9 @@ public final class FakeNccl implements Nccl {
   private final AtomicInteger ops = new AtomicInteger(FIRST_MADE_OP);
   private final Map<String, Meeting> meetings = new ConcurrentHashMap<>();
   private final Map<Long, Member> members = new ConcurrentHashMap<>();
+  private final Map<String, FakeNcclSplit> splits = new ConcurrentHashMap<>();
+  private final Map<String, CountDownLatch> gates = new ConcurrentHashMap<>();
+  private final Map<String, Error> errors = new ConcurrentHashMap<>();
   private final Map<Integer, Double> factors = new ConcurrentHashMap<>();
   private final Map<Long, Long> registrations = new ConcurrentHashMap<>();
   private final Set<Long> allocated = ConcurrentHashMap.newKeySet();
@@ -39,7 +51,7 @@ public final class FakeNccl implements Nccl {
   private final List<String> calls = new CopyOnWriteArrayList<>();
 
   @SuppressWarnings("ThreadLocalUsage") // Of this library.
-  private final ThreadLocal<List<FakeNcclCall>> grouped = new ThreadLocal<>();
+  private final ThreadLocal<Group> grouped = new ThreadLocal<>();
 
   private volatile int version = 22809;
   private volatile boolean abortsHang;
@@ -60,6 +72,9 @@ public final class FakeNccl implements Nccl {
     }
   }
 
+  /** What a thread has called since it began a group. */
+  private record Group(List<FakeNcclCall> calls, Set<Member> members) {}
+
   /** A rank's communicator. */
   static final class Member {
     final FakeNcclExchange exchange;
@@ -68,7 +83,12 @@ public final class FakeNccl implements Nccl {
     final AtomicInteger error = new AtomicInteger(IN_PROGRESS);
     final AtomicInteger collectives = new AtomicInteger();
     volatile boolean gone;
-    final AtomicInteger users = new AtomicInteger();
+
+    /** Within a call of NCCL for it. */
+    final AtomicReference<Thread> user = new AtomicReference<>();
+
+    /** What is made out of it, or null. */
+    volatile FakeNcclSplit.Request making;
 
     Member(FakeNcclExchange exchange, int rank, int size) {
       this.exchange = exchange;
@@ -125,6 +145,54 @@ public final class FakeNccl implements Nccl {
     notifyAll();
   }
 
+  /**
+   * From now on calls of a function do not come back until the returned latch is counted down.
+   *
+   * @param function such as {@code ncclGroupEnd}, or {@code ncclCommSplit of rank 1}
+   */
+  public CountDownLatch hang(String function) {
+    CountDownLatch gate = new CountDownLatch(1);
+    gates.put(function, gate);
+    return gate;
+  }
+
+  /** From now on calls of a function throw, as where the library lacks it; null for no more. */
+  public void throwFrom(String function, Error error) {
+    if (error == null) {
+      errors.remove(function);
+    } else {
+      errors.put(function, error);
+    }
+  }
+
+  private void called(String function) {
+    calls.add(function);
+    misbehaveIn(function);
+  }
+
+  private void misbehaveIn(String function) {
+    Error error = errors.get(function);
+    if (error != null) {
+      throw error;
+    }
+    CountDownLatch gate = gates.get(function);
+    try {
+      if (gate != null) {
+        gate.await();
+      }
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** NCCL's calls for a communicator are for one thread at a time. */
+  private void requireUnused(Member member, String function) {
+    Thread user = member.user.get();
+    if (user != null && user != Thread.currentThread()) {
+      violations.add(function + " while another thread is within a call for the communicator");
+    }
+  }
+
   private Member member(long communicator) {
     Member member = members.get(communicator);
     if (member == null) {
@@ -161,15 +229,40 @@ public final class FakeNccl implements Nccl {
 
   @Override
   public int uniqueId(byte[] id) {
-    calls.add("ncclGetUniqueId");
+    called("ncclGetUniqueId");
     ByteBuffer.wrap(id).putLong(0, ids.incrementAndGet());
     return SUCCESS;
   }
 
   @Override
   public int commInit(ByteBuffer slot, int size, int rank, byte[] id, ByteBuffer configuration) {
-    calls.add(id.length == UNIQUE_ID_BYTES ? "ncclCommInitRankConfig" : "ncclCommInitRankScalable");
-    return join(HexFormat.of().formatHex(id), slot, size, rank);
+    called(id.length == UNIQUE_ID_BYTES ? "ncclCommInitRankConfig" : "ncclCommInitRankScalable");
+    requireNothingShared(configuration);
+    String key = HexFormat.of().formatHex(id);
+    int result = join(key, slot, size, rank);
+    return result == IN_PROGRESS && configuration.getInt(BLOCKING_AT) == 1
+        ? awaitWhole(meetings.get(key))
+        : result;
+  }
+
+  private static int awaitWhole(Meeting meeting) {
+    synchronized (meeting) {
+      while (meeting.arrived < meeting.all.length) {
+        try {
+          meeting.wait();
+        } catch (InterruptedException e) {
+          throw new AssertionError(e);
+        }
+      }
+      return SUCCESS;
+    }
+  }
+
+  /** An abort of one would end the other. */
+  private void requireNothingShared(ByteBuffer configuration) {
+    if (configuration.getInt(SPLIT_SHARE_AT) == 1) {
+      violations.add("communicators share resources");
+    }
   }
 
   private int join(String key, ByteBuffer slot, int size, int rank) {
@@ -195,6 +288,7 @@ public final class FakeNccl implements Nccl {
         for (Member each : meeting.all) {
           each.error.compareAndSet(IN_PROGRESS, SUCCESS);
         }
+        meeting.notifyAll();
       }
       return IN_PROGRESS;
     }
@@ -207,51 +301,58 @@ public final class FakeNccl implements Nccl {
   @Override
   public int commSplit(
       long communicator, int color, int key, ByteBuffer slot, ByteBuffer configuration) {
-    calls.add("ncclCommSplit");
+    called("ncclCommSplit");
+    requireNothingShared(configuration);
     Member parent = member(communicator);
-    int number = parent.collectives.getAndIncrement();
-    Map<Integer, int[]> all = new TreeMap<>();
-    // All ranks of the parent are threads of this JVM, and call at about the same time.
-    for (ByteBuffer each :
-        parent.exchange.all(
-            number,
-            parent,
-            "split",
-            ByteBuffer.allocate(12).putInt(0, parent.rank).putInt(4, color).putInt(8, key))) {
-      all.put(each.getInt(0), new int[] {each.getInt(4), each.getInt(8)});
-    }
-    if (color == NO_COLOR) {
-      return SUCCESS;
-    }
-    List<Integer> same = new ArrayList<>(all.keySet());
-    same.removeIf(rank -> all.get(rank)[0] != color);
-    same.sort((a, b) -> Integer.compare(all.get(a)[1], all.get(b)[1]));
-    String meeting =
-        "split of " + System.identityHashCode(parent.exchange) + " " + number + " " + color;
-    return join(meeting, slot, same.size(), same.indexOf(parent.rank));
+    misbehaveIn("ncclCommSplit of rank " + parent.rank);
+    String what =
+        "split of "
+            + System.identityHashCode(parent.exchange)
+            + " "
+            + parent.collectives.getAndIncrement();
+    return makeOf(what, parent, parent.size, new FakeNcclSplit.Request(parent, color, key, slot));
   }
 
   @Override
   public int commShrink(
       long communicator, int[] excluded, ByteBuffer slot, ByteBuffer configuration, int flags) {
-    calls.add("ncclCommShrink");
+    called("ncclCommShrink");
+    requireNothingShared(configuration);
     Member parent = member(communicator);
-    List<Integer> remaining = new ArrayList<>();
-    for (int rank = 0; rank < parent.size; rank++) {
-      int each = rank;
-      if (Arrays.stream(excluded).noneMatch(out -> out == each)) {
-        remaining.add(rank);
-      }
-    }
-    String meeting =
+    String what =
         "shrink of " + System.identityHashCode(parent.exchange) + Arrays.toString(excluded);
-    return join(meeting, slot, remaining.size(), remaining.indexOf(parent.rank));
+    return makeOf(
+        what,
+        parent,
+        parent.size - excluded.length,
+        new FakeNcclSplit.Request(parent, 0, parent.rank, slot));
+  }
+
+  /** In progress until all have called; then the handles are there, and only then that is known. */
+  private int makeOf(String what, Member parent, int expected, FakeNcclSplit.Request request) {
+    requireUnused(parent, what);
+    if (!parent.error.compareAndSet(SUCCESS, IN_PROGRESS)) {
+      return INVALID_ARGUMENT;
+    }
+    parent.making = request;
+    FakeNcclSplit split = splits.computeIfAbsent(what, none -> new FakeNcclSplit());
+    for (FakeNcclSplit.Request each : split.add(request, expected)) {
+      if (each.color() != NO_COLOR) {
+        List<Integer> same = split.ranksOf(each.color());
+        join(what + " " + each.color(), each.slot(), same.size(), same.indexOf(each.parent().rank));
+      }
+      each.parent().making = null;
+      each.parent().error.compareAndSet(IN_PROGRESS, SUCCESS);
+    }
+    return IN_PROGRESS;
   }
 
   @Override
   public int commFinalize(long communicator) {
-    member(communicator);
-    return SUCCESS;
+    called("ncclCommFinalize");
+    Member member = member(communicator);
+    requireUnused(member, "ncclCommFinalize");
+    return member.error.get() == IN_PROGRESS ? INVALID_ARGUMENT : SUCCESS;
   }
 
   @Override
@@ -264,8 +365,9 @@ public final class FakeNccl implements Nccl {
 
   @Override
   public int commAbort(long communicator) {
-    calls.add("ncclCommAbort");
+    called("ncclCommAbort");
     Member member = member(communicator);
+    requireUnused(member, "ncclCommAbort");
     synchronized (this) {
       while (abortsHang) {
         try {
@@ -277,6 +379,15 @@ public final class FakeNccl implements Nccl {
     }
     member.gone = true;
     members.remove(communicator);
+    FakeNcclSplit.Request making = member.making;
+    if (making != null && making.color() != NO_COLOR) {
+      // What could not be made is there, too.
+      Member failed = new Member(new FakeNcclExchange(), 0, 1);
+      failed.error.set(INTERNAL_ERROR);
+      long handle = handles.addAndGet(16);
+      members.put(handle, failed);
+      making.slot().putLong(0, handle);
+    }
     members.values().stream()
         .filter(each -> each.exchange == member.exchange)
         .forEach(each -> each.error.compareAndSet(SUCCESS, REMOTE_ERROR));
@@ -286,7 +397,10 @@ public final class FakeNccl implements Nccl {
 
   @Override
   public int asyncError(long communicator) {
-    return member(communicator).error.get();
+    Member member = member(communicator);
+    requireUnused(member, "ncclCommGetAsyncError");
+    misbehaveIn("ncclCommGetAsyncError");
+    return member.error.get();
   }
 
   @Override
@@ -327,40 +441,47 @@ public final class FakeNccl implements Nccl {
 
   @Override
   public int groupStart() {
-    calls.add("ncclGroupStart");
-    grouped.set(new ArrayList<>());
+    called("ncclGroupStart");
+    grouped.set(new Group(new ArrayList<>(), new HashSet<>()));
     return SUCCESS;
   }
 
   @Override
   public int groupEnd() {
-    calls.add("ncclGroupEnd");
-    List<FakeNcclCall> all = grouped.get();
+    Group group = grouped.get();
     grouped.remove();
-    // Of what goes into one stream all begin before any waits.
-    if (!all.isEmpty()) {
-      cuda.enqueue(
-          all.get(0).stream(),
-          () -> {
-            all.forEach(FakeNcclCall::give);
-            all.forEach(FakeNcclCall::take);
-          });
+    try {
+      called("ncclGroupEnd");
+      List<FakeNcclCall> all = group.calls();
+      // Of what goes into one stream all begin before any waits.
+      if (!all.isEmpty()) {
+        cuda.enqueue(
+            all.get(0).stream(),
+            () -> {
+              all.forEach(FakeNcclCall::give);
+              all.forEach(FakeNcclCall::take);
+            });
+      }
+      return SUCCESS;
+    } finally {
+      group.members().forEach(each -> each.user.set(null));
     }
-    return SUCCESS;
   }
 
   private int call(String name, FakeNcclCall made, Member member) {
-    calls.add(name);
-    if (member.users.getAndIncrement() != 0) {
-      violations.add("two threads use a communicator at the same time");
+    called(name);
+    requireUnused(member, name);
+    if (member.error.get() == IN_PROGRESS) {
+      return INVALID_ARGUMENT;
     }
-    List<FakeNcclCall> all = grouped.get();
-    if (all == null) {
+    Group group = grouped.get();
+    if (group == null) {
       violations.add(name + " outside of a group");
     } else {
-      all.add(made);
+      group.calls().add(made);
+      group.members().add(member);
+      member.user.set(Thread.currentThread());
     }
-    member.users.decrementAndGet();
     return SUCCESS;
   }
 

@@ -47,11 +47,6 @@ final class FakeNcclExchange {
     return all;
   }
 
-  List<ByteBuffer> all(int number, FakeNccl.Member member, String what, ByteBuffer part) {
-    give(number, member, what, part);
-    return take(number, member);
-  }
-
   synchronized void send(int from, int to, ByteBuffer message) {
     messages.computeIfAbsent(List.of(from, to), none -> new ArrayDeque<>()).add(message);
     notifyAll();

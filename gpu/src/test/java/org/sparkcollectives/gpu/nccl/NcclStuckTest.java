@@ -1,0 +1,223 @@
+package org.sparkcollectives.gpu.nccl;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkcollectives.CollectiveException;
+import org.sparkcollectives.CollectiveTimeoutException;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.Work;
+import org.sparkcollectives.gpu.DeviceTensor;
+import org.sparkcollectives.gpu.cuda.CudaStream;
+import org.sparkcollectives.gpu.testing.FakeGpus;
+import org.sparkcollectives.testing.Eventually;
+import org.sparkcollectives.testing.LeakCheck;
+
+/** What becomes of a group of which a call of NCCL, or a rank, does not come back in time. */
+@ExtendWith(LeakCheck.class)
+final class NcclStuckTest {
+
+  private static final String SHORT_ABORT = "spark.collectives.gpu.nccl.abortTimeout=300ms";
+  private static final String EAGER = "spark.collectives.gpu.nccl.eager=true";
+
+  @RegisterExtension final FakeGpus gpus = new FakeGpus();
+
+  /** Nothing of NCCL, nor of what it uses, is left on the GPUs. */
+  private void awaitNothingLeft() {
+    Eventually.holds(
+        () -> gpus.nccl().communicators() == 0 && gpus.cuda().leaks().isEmpty(),
+        () -> gpus.nccl().communicators() + " communicators," + gpus.cuda().leaks());
+  }
+
+  private static void awaitNoThread(String name) {
+    Eventually.holds(
+        () ->
+            Thread.getAllStackTraces().keySet().stream()
+                .noneMatch(each -> each.getName().equals(name)),
+        () -> name + " goes on");
+  }
+
+  @Test
+  void whatAStuckLaunchUsesIsLetGoOfWhenItComesBack() {
+    gpus.run(
+        1,
+        (world, gpu) -> {
+          DeviceTensor data = DeviceTensor.allocate(gpu, DType.FLOAT32, 8);
+          world.allReduce(data, ReduceOp.SUM).await();
+          CountDownLatch stuck = gpus.nccl().hang("ncclGroupEnd");
+          int before = gpus.nccl().calls().size();
+          CompletableFuture<Throwable> end = new CompletableFuture<>();
+          Thread launch =
+              new Thread(
+                  () ->
+                      end.complete(
+                          catchThrowable(() -> world.allReduce(data, ReduceOp.SUM).await())));
+          launch.start();
+          Eventually.holds(
+              () ->
+                  List.copyOf(gpus.nccl().calls())
+                      .subList(before, gpus.nccl().calls().size())
+                      .contains("ncclGroupEnd"),
+              () -> "nothing is launched");
+          world.abort(new IllegalStateException("enough"));
+          world.close();
+          assertThat(gpus.cuda().leaks()).contains("stream");
+          assertThat(gpus.nccl().calls()).doesNotContain("ncclCommAbort");
+          stuck.countDown();
+          assertThat(end.join()).hasMessageContaining("enough");
+          data.free();
+          return null;
+        },
+        SHORT_ABORT);
+    awaitNothingLeft();
+  }
+
+  @Test
+  void aSplitThatOthersJoinTooLateLeavesNoCommunicator() {
+    CountDownLatch late = gpus.nccl().hang("ncclCommSplit of rank 1");
+    gpus.run(
+        2,
+        FakeGpus.options().withTimeout(Duration.ofSeconds(1)),
+        (world, gpu) -> {
+          assertThatThrownBy(() -> world.split(0, 0)).isInstanceOf(CollectiveException.class);
+          if (world.rank() == 0) {
+            late.countDown();
+          }
+          awaitNoThread("collectives-nccl-late-0");
+          return null;
+        },
+        EAGER);
+  }
+
+  @Test
+  void aSplitThatIsNeverJoinedLeavesNoCommunicator() {
+    CountDownLatch late = gpus.nccl().hang("ncclCommSplit of rank 1");
+    gpus.run(
+        2,
+        FakeGpus.options().withTimeout(Duration.ofSeconds(1)),
+        (world, gpu) -> {
+          assertThatThrownBy(() -> world.split(0, 0)).isInstanceOf(CollectiveException.class);
+          world.close();
+          return null;
+        },
+        EAGER,
+        SHORT_ABORT);
+    late.countDown();
+    awaitNothingLeft();
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void anOperationEndsInItsOwnTimeAlsoWhileItsCommunicatorIsMade(boolean blocking) {
+    CountDownLatch over = new CountDownLatch(1);
+    gpus.run(
+        2,
+        FakeGpus.options().withTimeout(Duration.ofMinutes(2)),
+        (world, gpu) -> {
+          if (world.rank() == 1) {
+            assertThat(over.await(60, TimeUnit.SECONDS)).isTrue();
+            return null;
+          }
+          DeviceTensor data = DeviceTensor.allocate(gpu, DType.FLOAT32, 8);
+          ProcessGroup hurried = world.withTimeout(Duration.ofSeconds(1));
+          long begin = System.nanoTime();
+          assertThatThrownBy(() -> hurried.allReduce(data, ReduceOp.SUM).await())
+              .isInstanceOf(CollectiveTimeoutException.class)
+              .hasMessageContaining("timed out after 1.0 s: not arrived: rank 1");
+          assertThat(Duration.ofNanos(System.nanoTime() - begin))
+              .isBetween(Duration.ofSeconds(1), Duration.ofSeconds(20));
+          awaitNoThread("collectives-nccl-init-0");
+          over.countDown();
+          data.free();
+          return null;
+        },
+        "spark.collectives.gpu.nccl.blocking=" + blocking);
+  }
+
+  @Test
+  void theDriverIsAskedOnlyOfTheFirstOperationOfThoseUnderWay() {
+    gpus.run(
+        1,
+        (world, gpu) -> {
+          DeviceTensor data = DeviceTensor.allocate(gpu, DType.FLOAT32, 8);
+          world.allReduce(data, ReduceOp.SUM).await();
+          CountDownLatch busy;
+          long previous = gpu.enter();
+          try {
+            busy = gpus.cuda().pause(CudaStream.defaultOf(gpu).handle());
+          } finally {
+            gpu.leave(previous);
+          }
+          Work last = null;
+          try {
+            for (int i = 0; i < 100; i++) {
+              last = world.allReduce(data, ReduceOp.SUM);
+            }
+            gpus.cuda().eventQueries().clear();
+            Eventually.holds(
+                () -> gpus.cuda().eventQueries().size() > 10, () -> "nobody looks after them");
+            assertThat(new HashSet<>(gpus.cuda().eventQueries())).hasSize(1);
+          } finally {
+            busy.countDown();
+          }
+          Work end = last;
+          // Nobody awaits it.
+          Eventually.holds(end::isSuccess, () -> "they do not end");
+          data.free();
+          return null;
+        });
+  }
+
+  @Test
+  void anErrorOfTheLibraryEndsOperationsAndLetsGoOfEverything() {
+    gpus.nccl().throwFrom("ncclAllReduce", new UnsatisfiedLinkError("ncclAllReduce"));
+    expectEnd("ncclAllReduce");
+  }
+
+  @Test
+  void anErrorWhileACommunicatorIsMadeEndsOperationsAndLetsGoOfEverything() {
+    gpus.nccl().throwFrom("ncclCommInitRankConfig", new UnsatisfiedLinkError("of the test"));
+    expectEnd("of the test");
+  }
+
+  @Test
+  void anErrorOfALookEndsOperationsAndLetsGoOfEverything() {
+    gpus.nccl().throwFrom("ncclCommGetAsyncError", new UnsatisfiedLinkError("of the look"));
+    expectEnd("of the look");
+  }
+
+  private void expectEnd(String cause) {
+    gpus.run(
+        2,
+        FakeGpus.options().withTimeout(Duration.ofSeconds(20)),
+        (world, gpu) -> {
+          DeviceTensor data = DeviceTensor.allocate(gpu, DType.FLOAT32, 8);
+          assertThatThrownBy(() -> world.allReduce(data, ReduceOp.SUM).await())
+              .isInstanceOf(CollectiveException.class)
+              .hasStackTraceContaining("UnsatisfiedLinkError: " + cause);
+          data.free();
+          return null;
+        });
+  }
+
+  @Test
+  void anErrorWhileAGroupIsMadeLetsGoOfEverything() {
+    gpus.nccl().throwFrom("ncclGetUniqueId", new UnsatisfiedLinkError("ncclGetUniqueId"));
+    gpus.expectNoGroup(
+        List.of(0), failure -> assertThat(failure).isInstanceOf(UnsatisfiedLinkError.class), EAGER);
+  }
+}
