@@ -30,6 +30,9 @@ public final class Channel {
   private long lastCompleted = -1;
   private PendingWork lastSubmitted;
 
+  /** What the last was, once the channel is closed and does not keep it. */
+  private String lastCalled = "";
+
   /** What a thread runs, or null. */
   private ChannelTask running;
 
@@ -100,6 +103,11 @@ public final class Channel {
    */
   public synchronized void close() {
     closed = true;
+    if (lastSubmitted != null) {
+      // Its tensors may be large, and somebody may keep the group.
+      lastCalled = lastSubmitted.describe();
+      lastSubmitted = null;
+    }
   }
 
   /** Whether a thread runs a task. Once false after {@link #close}, it remains so. */
@@ -127,7 +135,7 @@ public final class Channel {
     return new RankProgress(
         nextSequenceNumber - 1,
         lastCompleted,
-        lastSubmitted == null ? "" : lastSubmitted.describe());
+        lastSubmitted == null ? lastCalled : lastSubmitted.describe());
   }
 
   /** Runs tasks on this thread until {@code last} has run, if no other thread does. */

@@ -73,7 +73,13 @@ final class NcclMemory {
     try {
       ByteBuffer address = slot();
       long bytes = count * dtype.bytes();
-      check("ncclMemAlloc of " + bytes + " bytes", nccl.memAlloc(address, bytes));
+      int result = nccl.memAlloc(address, bytes);
+      if (result != NcclResult.SUCCESS) {
+        // The GPU may be full of what is kept for tensors of other groups.
+        device.emptyCache();
+        result = nccl.memAlloc(address, bytes);
+      }
+      check("ncclMemAlloc of " + bytes + " bytes", result);
       Piece piece = new Piece(address.getLong(0), bytes, null);
       pieces.add(piece);
       if (communicator != null) {

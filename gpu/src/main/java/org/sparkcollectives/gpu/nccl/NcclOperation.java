@@ -43,7 +43,9 @@ final class NcclOperation implements BackendOperation {
   /** Of events that measure; null if nothing is measured. */
   private final EventCache timers;
 
-  private final Call call;
+  /** Null once it is over: it has the tensors, too. */
+  private volatile Call call;
+
   private final long callerReady;
 
   /** Keeps the memory of its tensors, also of those that somebody frees meanwhile. */
@@ -170,6 +172,7 @@ final class NcclOperation implements BackendOperation {
     }
     state = how;
     tensors = List.of();
+    call = null;
     notifyAll();
   }
 

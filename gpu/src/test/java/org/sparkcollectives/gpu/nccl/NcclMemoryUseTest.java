@@ -3,15 +3,20 @@ package org.sparkcollectives.gpu.nccl;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.Device;
+import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 import org.sparkcollectives.gpu.DeviceTensor;
 import org.sparkcollectives.gpu.testing.FakeGpus;
+import org.sparkcollectives.testing.Eventually;
 
 /** What becomes of a tensor's memory while an operation uses it over NCCL. */
 final class NcclMemoryUseTest {
@@ -53,6 +58,41 @@ final class NcclMemoryUseTest {
           assertThatThrownBy(() -> world.allReduce(tensor, ReduceOp.SUM))
               .isInstanceOf(IllegalStateException.class)
               .hasMessageContaining("after it was freed");
+          return null;
+        });
+  }
+
+  @Test
+  void aGroupThatIsClosedButKeptKeepsNoTensors() {
+    List<ProcessGroup> kept = new ArrayList<>();
+    gpus.run(
+        1,
+        (world, gpu) -> {
+          kept.add(world);
+          world.allReduce(DeviceTensor.copyOf(gpu, Tensor.of(1f, 2f)), ReduceOp.SUM).await();
+          return null;
+        });
+    Eventually.holds(
+        () -> {
+          System.gc();
+          return gpus.cuda().leaks().isEmpty();
+        },
+        Eventually.LIMIT,
+        () -> "left: " + gpus.cuda().leaks());
+    assertThat(kept.get(0).rank()).isZero();
+  }
+
+  @Test
+  void memoryThatIsKeptForTensorsMakesRoomForThatOfAGroup() {
+    gpus.cuda().limitMemory(16 << 20);
+    gpus.run(
+        1,
+        (world, gpu) -> {
+          DeviceTensor.allocate(gpu, DType.INT8, 12 << 20).free();
+          assertThat(gpu.memoryReserved()).isEqualTo(12 << 20);
+          Tensor large = world.allocate(DType.INT8, 12 << 20, Device.Type.CUDA);
+          assertThat(large.count()).isEqualTo(12 << 20);
+          assertThat(gpu.memoryReserved()).isZero();
           return null;
         });
   }

@@ -14,6 +14,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import org.sparkcollectives.gpu.cuda.CudaException;
 import org.sparkcollectives.gpu.nccl.Nccl;
 
 /**
@@ -23,6 +24,7 @@ import org.sparkcollectives.gpu.nccl.Nccl;
 public final class FakeNccl implements Nccl {
 
   private static final int SUCCESS = 0;
+  private static final int UNHANDLED_CUDA_ERROR = 1;
   private static final int INTERNAL_ERROR = 3;
   private static final int INVALID_ARGUMENT = 4;
   private static final int INVALID_USAGE = 5;
@@ -424,7 +426,12 @@ public final class FakeNccl implements Nccl {
 
   @Override
   public int memAlloc(ByteBuffer slot, long bytes) {
-    long address = cuda.allocate(bytes);
+    long address;
+    try {
+      address = cuda.allocate(bytes);
+    } catch (CudaException e) {
+      return UNHANDLED_CUDA_ERROR;
+    }
     allocated.add(address);
     slot.putLong(0, address);
     return SUCCESS;
