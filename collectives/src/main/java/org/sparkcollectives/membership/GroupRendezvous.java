@@ -28,7 +28,9 @@ import org.sparkcollectives.transport.Endpoint;
  * arrive makes one value of what all said, which all wait for.
  *
  * <p>A rank makes four requests, whatever the size of the group, and receives the roster; the last
- * one makes two more, one of which brings it all endpoints.
+ * one makes two more, one of which brings it all endpoints. If that one stands still before it has
+ * written, another does so in its place: it is then missed in the group, whose signs of life name
+ * it.
  */
 public final class GroupRendezvous {
 
@@ -39,6 +41,9 @@ public final class GroupRendezvous {
 
   /** The same for each rank of a group so large that looking would be the most work of its JVM. */
   private static final Duration KILL_CHECK_PER_RANK = Duration.ofNanos(200_000);
+
+  /** When a rank first looks whether the roster is only missing because its writer stands still. */
+  private static final Duration FIRST_LOOK = Duration.ofSeconds(1);
 
   private static final String FOLDER = "rendezvous";
   private static final String ROSTER = FOLDER + "/complete";
@@ -83,22 +88,31 @@ public final class GroupRendezvous {
     agree(self);
     take(self);
     if (store.add(FOLDER + "/joined", 1) == size) {
-      store.set(ROSTER, roster().encode());
+      writeRoster();
     }
     GroupRoster roster = awaitRoster(self);
     return new Membership(name, description, self.rank(), roster.endpoints(), roster.secret());
+  }
+
+  /** The first that is written counts. */
+  private void writeRoster() {
+    store.compareSet(ROSTER, ABSENT, roster().encode());
+  }
+
+  private List<String> keys() {
+    List<String> keys = new ArrayList<>();
+    for (int rank = 0; rank < size; rank++) {
+      keys.add(key(rank));
+    }
+    return keys;
   }
 
   /** What the ranks have said, all of whom are there, with a secret that nobody knew before. */
   private GroupRoster roster() {
     byte[] secret = new byte[SECRET_BYTES];
     new SecureRandom().nextBytes(secret);
-    List<String> keys = new ArrayList<>();
-    for (int rank = 0; rank < size; rank++) {
-      keys.add(key(rank));
-    }
     return new GroupRoster(
-        secret, store.multiGet(keys).stream().map(EndpointCodec::decode).toList());
+        secret, store.multiGet(keys()).stream().map(EndpointCodec::decode).toList());
   }
 
   private void agree(Endpoint self) {
@@ -147,6 +161,7 @@ public final class GroupRendezvous {
       watch.whenComplete((roster, cause) -> come.countDown());
     }
     Duration patience = killCheck();
+    long nextLook = FIRST_LOOK.toNanos();
     try {
       while (!hasCome(watch, come, patience)) {
         if (context.isKilled()) {
@@ -159,7 +174,15 @@ public final class GroupRendezvous {
                   + context.killReason(),
               null);
         }
-        if (System.nanoTime() - start > store.timeout().toNanos()) {
+        long waited = System.nanoTime() - start;
+        if (waited > nextLook) {
+          // Less and less often: in a large group all ranks do so.
+          nextLook = 2 * waited;
+          if (store.check(keys())) {
+            writeRoster();
+          }
+        }
+        if (waited > store.timeout().toNanos()) {
           throw timedOut(self);
         }
       }
