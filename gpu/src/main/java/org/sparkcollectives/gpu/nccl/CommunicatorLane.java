@@ -43,6 +43,7 @@ final class CommunicatorLane {
 
   private final LaunchedOperations launched = new LaunchedOperations();
 
+  private final Object order = new Object();
   private final Turn turn;
   private final AtomicBoolean making = new AtomicBoolean();
   private volatile CudaStream stream;
@@ -81,6 +82,11 @@ final class CommunicatorLane {
   /** Makes the communicator, whose device is that of the thread. */
   interface Maker {
     Communicator make(String name, Deadline deadline);
+  }
+
+  /** Whose monitor is held while an operation gets its number and its place among those put in. */
+  Object order() {
+    return order;
   }
 
   /** The communicator, or null if it is not ready. */
