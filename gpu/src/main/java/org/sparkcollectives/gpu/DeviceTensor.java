@@ -164,6 +164,9 @@ public final class DeviceTensor implements TensorView {
    * Operations of a group that are under way go on with it: it is there for others when they are
    * done, and what is in its stream. Does not block; idempotent; nothing happens to memory of
    * another library.
+   *
+   * <p>Memory that a group has allocated by NCCL is freed at once, after the GPU has done what it
+   * was given before: operations on it must be done.
    */
   public void free() {
     if (memory != null) {

@@ -91,7 +91,8 @@ final class GarbageWatch {
   private static void clean(Watched next) {
     try {
       next.clean();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
+      // An Error, too: nobody would look after the others any more.
       LOG.warn("Garbage could not be let go of", e);
     }
   }

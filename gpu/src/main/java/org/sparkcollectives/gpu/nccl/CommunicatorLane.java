@@ -6,6 +6,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.GroupAbortedException;
@@ -29,6 +30,8 @@ final class CommunicatorLane {
   /** What makes a communicator in time says more of what it waited for. */
   private static final Duration GRACE = Duration.ofSeconds(1);
 
+  private static final long PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
+
   private final Nccl nccl;
   private final CudaDevice device;
   private final String name;
@@ -40,6 +43,7 @@ final class CommunicatorLane {
 
   private final LaunchedOperations launched = new LaunchedOperations();
 
+  private final Object order = new Object();
   private final Turn turn;
   private final AtomicBoolean making = new AtomicBoolean();
   private volatile CudaStream stream;
@@ -78,6 +82,11 @@ final class CommunicatorLane {
   /** Makes the communicator, whose device is that of the thread. */
   interface Maker {
     Communicator make(String name, Deadline deadline);
+  }
+
+  /** Whose monitor is held while an operation gets its number and its place among those put in. */
+  Object order() {
+    return order;
   }
 
   /** The communicator, or null if it is not ready. */
@@ -290,7 +299,7 @@ final class CommunicatorLane {
       deadline.check("the turn to use " + name);
       long previous = device.enter();
       try {
-        Communicator own = communicator;
+        Communicator own = awaitKept(deadline);
         return own.calling(() -> derivation.from(own, deadline));
       } finally {
         device.leave(previous);
@@ -300,6 +309,15 @@ final class CommunicatorLane {
       // What was put in meanwhile was left to the holder of the turn.
       drain();
     }
+  }
+
+  /** Who was told of the communicator by its maker may be here before the lane has it. */
+  private Communicator awaitKept(Deadline deadline) {
+    while (communicator == null) {
+      deadline.check("the making of " + name);
+      LockSupport.parkNanos(this, PAUSE_NANOS);
+    }
+    return communicator;
   }
 
   /** Has what NCCL may yet make of this communicator aborted when it is there. Does not block. */

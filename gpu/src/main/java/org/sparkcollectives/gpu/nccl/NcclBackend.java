@@ -285,7 +285,8 @@ final class NcclBackend implements Backend {
         BackendCall.collective(OpType.BARRIER, null, 0, 0, 0),
         timeout,
         List.of(),
-        List.of(),
+        // Kept as any other: the kernel of one that failed may not have come to an end yet.
+        List.of(one),
         target -> target.allReduce(one, ReduceOp.SUM));
   }
 

@@ -55,9 +55,6 @@ final class NcclGroup {
 
   private final LaunchBlocks blocks = new LaunchBlocks();
 
-  /** Held while an operation gets its number and its place. */
-  private final Object order = new Object();
-
   private DeviceTensor barrierElement;
   private boolean closed;
 
@@ -201,8 +198,10 @@ final class NcclGroup {
     NcclOperation operation = prepare(target, caller, outputs, inputs, launch);
     boolean added = false;
     try {
-      // Numbers and launches in the same order; which may take as long as the ranks compare calls.
-      synchronized (order) {
+      // Numbers and launches in the same order; which may take as long as the ranks compare calls:
+      // a message of another thread, which they do not compare, must not wait for that.
+      boolean alone = block != null && call.type().isPointToPoint();
+      synchronized (alone ? block : target.order()) {
         requireOpen();
         operation.begun(operations.begin(call, timeout, List.copyOf(outputs), operation));
         added = !operation.begun().work().isCompleted() && add(operation, target, block);

@@ -14,6 +14,7 @@ import org.sparkcollectives.GroupAbortedException;
 import org.sparkcollectives.MemoryRegistration;
 import org.sparkcollectives.gpu.DeviceTensor;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
+import org.sparkcollectives.gpu.cuda.CudaException;
 
 /**
  * Memory that a group's communicator is told of, so that it need not look it up, nor copy, for each
@@ -207,9 +208,35 @@ final class NcclMemory {
   }
 
   /** Frees a piece of NCCL's; that of a group that has failed goes with the group. */
-  private synchronized void free(Piece piece) {
+  private void free(Piece piece) {
+    if (isKept(piece)) {
+      awaitGpu();
+      freeIdle(piece);
+    }
+  }
+
+  private synchronized boolean isKept(Piece piece) {
+    return pieces.contains(piece);
+  }
+
+  private synchronized void freeIdle(Piece piece) {
     if (forget(piece)) {
       release(piece);
+    }
+  }
+
+  /** NCCL unmaps memory that it has mapped itself, and the driver does not wait for that. */
+  private void awaitGpu() {
+    try {
+      long previous = device.enter();
+      try {
+        device.cuda().synchronizeContext();
+      } finally {
+        device.leave(previous);
+      }
+    } catch (CudaException e) {
+      // Of a GPU that has failed, or that the group has let go of meanwhile, nothing is under way.
+      LOG.debug("{} was not awaited: {}", device.device(), e.toString());
     }
   }
 
@@ -238,6 +265,9 @@ final class NcclMemory {
   /** Frees all that is NCCL's. */
   synchronized void free() {
     closed = true;
+    if (pieces.stream().anyMatch(each -> each.registered == null)) {
+      awaitGpu();
+    }
     pieces.stream().filter(each -> each.registered == null).forEach(this::release);
     pieces.clear();
     // Tensors that are reachable still must not keep the group so.

@@ -54,9 +54,17 @@ final class NcclWatch implements AutoCloseable {
   void watch(NcclOperation operation) {
     boolean idle = pending.isEmpty();
     pending.add(operation);
-    if (idle) {
+    if (operation.begun().work().isSuccess()) {
+      // Another thread has launched it, and it was over before it came: nobody else forgets it.
+      pending.remove(operation);
+    } else if (idle) {
       LockSupport.unpark(thread);
     }
+  }
+
+  /** Whether there is nothing to look after. */
+  boolean isIdle() {
+    return pending.isEmpty();
   }
 
   private void run() {
@@ -68,7 +76,7 @@ final class NcclWatch implements AutoCloseable {
         LOG.error("The operations on a GPU could not be looked at", e);
         operations.fail(e);
       }
-      LockSupport.parkNanos(this, pending.isEmpty() ? IDLE_NANOS : BUSY_NANOS);
+      LockSupport.parkNanos(this, isIdle() ? IDLE_NANOS : BUSY_NANOS);
     }
   }
 

@@ -2,11 +2,16 @@ package org.sparkcollectives.gpu.staged;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.sparkcollectives.BackendOperations;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.DType;
@@ -27,6 +32,8 @@ import org.sparkcollectives.gpu.cuda.PinnedPool;
  */
 final class StagingArea implements AutoCloseable {
 
+  private static final Logger LOG = LoggerFactory.getLogger(StagingArea.class);
+  private static final long PATIENCE_SECONDS = 10;
   private static final long SPIN_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
   private static final long PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(20);
 
@@ -138,10 +145,31 @@ final class StagingArea implements AutoCloseable {
     return tensor;
   }
 
-  /** No operation is begun any more; of a group that has not failed, none is under way. */
+  /**
+   * No operation is begun any more; of a group that has not failed, none is under way but copies of
+   * what has arrived. Blocks for these, for some seconds at the most: what they use is let go of
+   * after the last of them.
+   */
   @Override
   public void close() {
+    Future<?> end = copier.submit(this::letGo);
     copier.shutdown();
+    try {
+      end.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (TimeoutException e) {
+      LOG.warn(
+          "What has arrived is not copied to {} yet, which has not done what is before it: what the"
+              + " group used there stays behind until it has",
+          device.device());
+    } catch (ExecutionException e) {
+      throw new CollectiveException(
+          "The group could not let go of " + device.device(), e.getCause());
+    }
+  }
+
+  private void letGo() {
     synchronized (this) {
       allocated.forEach(DeviceTensor::free);
       allocated.clear();

@@ -78,4 +78,16 @@ final class GarbageWatchTest {
     awaitCleaned(1);
     awaitNoThread();
   }
+
+  @Test
+  void anErrorDoesNotKeepOthersFromBeingCleaned() {
+    garbage.watch(
+        new Object(),
+        () -> {
+          throw new OutOfMemoryError("as the test wants it");
+        });
+    garbage.watch(new Object(), cleaned::incrementAndGet);
+    awaitCleaned(1);
+    awaitNoThread();
+  }
 }

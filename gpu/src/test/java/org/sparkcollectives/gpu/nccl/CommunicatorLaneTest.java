@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -15,6 +17,7 @@ import org.sparkcollectives.BackendOperations;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.GroupAbortedException;
+import org.sparkcollectives.MemoryRegistration;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Work;
 import org.sparkcollectives.gpu.DeviceTensor;
@@ -45,6 +48,11 @@ final class CommunicatorLaneTest {
   }
 
   private CommunicatorLane lane(int size) {
+    return lane(size, made -> {});
+  }
+
+  /** As long as {@code whenMade} runs nobody else can use the communicator. */
+  private CommunicatorLane lane(int size, Consumer<Communicator> whenMade) {
     byte[] id = new byte[Nccl.UNIQUE_ID_BYTES];
     nccl.uniqueId(id);
     return new CommunicatorLane(
@@ -54,14 +62,18 @@ final class CommunicatorLaneTest {
         false,
         threads,
         () -> false,
-        (name, deadline) ->
-            Communicator.make(
-                nccl,
-                name,
-                "ncclCommInitRankConfig",
-                deadline,
-                slot -> nccl.commInit(slot, size, 0, id, new NcclSettings(false).encode()),
-                never -> {}));
+        (name, deadline) -> {
+          Communicator made =
+              Communicator.make(
+                  nccl,
+                  name,
+                  "ncclCommInitRankConfig",
+                  deadline,
+                  slot -> nccl.commInit(slot, size, 0, id, new NcclSettings(false).encode()),
+                  never -> {});
+          whenMade.accept(made);
+          return made;
+        });
   }
 
   @AfterEach
@@ -118,6 +130,39 @@ final class CommunicatorLaneTest {
     assertThat(memory.allocate(DType.FLOAT32, 8).count()).isEqualTo(8);
     memory.deregister();
     memory.free();
+  }
+
+  @Test
+  void memoryIsRegisteredAlsoWhileTheCommunicatorIsAboutToBeReady() throws Exception {
+    NcclMemory memory = new NcclMemory(nccl, device);
+    CountDownLatch told = new CountDownLatch(1);
+    CountDownLatch ready = new CountDownLatch(1);
+    lane =
+        lane(
+            1,
+            made -> {
+              memory.use(made, lane);
+              told.countDown();
+              try {
+                assertThat(ready.await(60, TimeUnit.SECONDS)).isTrue();
+              } catch (InterruptedException e) {
+                throw new AssertionError(e);
+              }
+            });
+    Thread make = start(() -> lane.makeNow(LIMIT));
+    told.await();
+    DeviceTensor tensor = DeviceTensor.allocate(device, DType.FLOAT32, 8);
+    CompletableFuture<MemoryRegistration> registered =
+        CompletableFuture.supplyAsync(() -> memory.register(tensor));
+    assertThatThrownBy(() -> registered.get(200, TimeUnit.MILLISECONDS))
+        .isInstanceOf(TimeoutException.class);
+    ready.countDown();
+    join(make);
+    registered.get(60, TimeUnit.SECONDS);
+    assertThat(nccl.registrations()).isOne();
+    memory.deregister();
+    memory.free();
+    tensor.free();
   }
 
   @Test

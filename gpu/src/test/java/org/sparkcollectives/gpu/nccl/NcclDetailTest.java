@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
@@ -330,5 +331,32 @@ class NcclDetailTest {
           return null;
         });
     gpus.expectLeaks();
+  }
+
+  @Test
+  void aMessageOfAnotherThreadGoesOnWhileTheRanksCompare() {
+    gpus.run(
+        2,
+        detail().withTimeout(Duration.ofSeconds(10)),
+        (world, gpu) -> {
+          DeviceTensor sum = DeviceTensor.copyOf(gpu, Tensor.of(1f));
+          DeviceTensor message = DeviceTensor.copyOf(gpu, Tensor.of(5f));
+          if (world.rank() == 0) {
+            CompletableFuture<Void> collective =
+                CompletableFuture.runAsync(() -> world.allReduce(sum, ReduceOp.SUM).await());
+            Eventually.holds(
+                () -> world.flightRecorder().records().size() == 1,
+                () -> "the collective was not called");
+            // Rank 1 comes to the collective only after this.
+            world.send(message, 1, 0).await();
+            collective.get(60, TimeUnit.SECONDS);
+          } else {
+            world.recv(message, 0, 0).await();
+            world.allReduce(sum, ReduceOp.SUM).await();
+          }
+          sum.free();
+          message.free();
+          return null;
+        });
   }
 }

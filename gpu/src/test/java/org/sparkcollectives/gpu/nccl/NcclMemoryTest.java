@@ -5,6 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -17,6 +21,7 @@ import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.gpu.DeviceTensor;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
+import org.sparkcollectives.gpu.cuda.CudaStream;
 import org.sparkcollectives.gpu.testing.FakeGpus;
 import org.sparkcollectives.testing.LeakCheck;
 
@@ -164,6 +169,27 @@ class NcclMemoryTest {
           assertThat(gpus.nccl().registrations()).isZero();
           assertThat(gpus.nccl().allocations()).isZero();
           tensor.free();
+          return null;
+        });
+  }
+
+  @Test
+  void memoryOfTheGroupIsNotUnmappedWhileTheGpuMayUseIt() {
+    gpus.run(
+        1,
+        (world, gpu) -> {
+          DeviceTensor tensor = DeviceTensor.of(world.allocate(DType.FLOAT32, 4, Device.Type.CUDA));
+          gpu.enter();
+          try (CudaStream stream = CudaStream.create(gpu, false)) {
+            CountDownLatch busy = gpus.cuda().pause(stream.handle());
+            CompletableFuture<Void> freed = CompletableFuture.runAsync(tensor::free);
+            assertThatThrownBy(() -> freed.get(200, TimeUnit.MILLISECONDS))
+                .isInstanceOf(TimeoutException.class);
+            assertThat(gpus.nccl().allocations()).isOne();
+            busy.countDown();
+            freed.get(60, TimeUnit.SECONDS);
+            assertThat(gpus.nccl().allocations()).isZero();
+          }
           return null;
         });
   }

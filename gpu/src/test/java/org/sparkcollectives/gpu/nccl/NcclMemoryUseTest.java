@@ -3,11 +3,13 @@ package org.sparkcollectives.gpu.nccl;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.Device;
 import org.sparkcollectives.ProcessGroup;
@@ -93,6 +95,29 @@ final class NcclMemoryUseTest {
           Tensor large = world.allocate(DType.INT8, 12 << 20, Device.Type.CUDA);
           assertThat(large.count()).isEqualTo(12 << 20);
           assertThat(gpu.memoryReserved()).isZero();
+          return null;
+        });
+  }
+
+  @Test
+  void whatABarrierThatFailedMayStillWriteIsNotUsedAgain() {
+    CountDownLatch over = new CountDownLatch(1);
+    gpus.run(
+        2,
+        FakeGpus.options().withTimeout(Duration.ofMillis(700)),
+        (world, gpu) -> {
+          world.barrier().await();
+          if (world.rank() == 1) {
+            over.await();
+            return null;
+          }
+          assertThatThrownBy(() -> world.barrier().await()).isInstanceOf(CollectiveException.class);
+          over.countDown();
+          world.close();
+          long kept = gpu.memoryReserved();
+          DeviceTensor other = DeviceTensor.allocate(gpu, DType.INT32, 1);
+          assertThat(gpu.memoryReserved()).isGreaterThan(kept);
+          other.free();
           return null;
         });
   }

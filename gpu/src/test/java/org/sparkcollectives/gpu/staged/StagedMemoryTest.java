@@ -20,6 +20,7 @@ import org.sparkcollectives.Work;
 import org.sparkcollectives.gpu.DeviceTensor;
 import org.sparkcollectives.gpu.cuda.Cuda;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
+import org.sparkcollectives.gpu.cuda.CudaStream;
 import org.sparkcollectives.gpu.testing.FakeCuda;
 import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.store.net.TransportSecurity;
@@ -53,18 +54,22 @@ final class StagedMemoryTest {
     assertThat(cuda.errors()).isEmpty();
   }
 
-  /** What the only rank does. */
+  /** What a rank does. */
   private interface Body {
     void run(ProcessGroup world, CudaDevice gpu) throws Exception;
   }
 
   private void run(boolean nanCheck, Body body) {
+    run(1, nanCheck, body);
+  }
+
+  private void run(int size, boolean nanCheck, Body body) {
     GroupOptions options =
         GroupOptions.defaults().withBackend("cpu:netty,cuda:" + BACKEND).withNanCheck(nanCheck);
     try (HashStore store = new HashStore()) {
       GroupRuns.run(
           store,
-          1,
+          size,
           options,
           rank ->
               new HostedRank(List.of("spark.collectives.gpu.ordinal=0"), TransportSecurity.plain()),
@@ -123,5 +128,44 @@ final class StagedMemoryTest {
           assertThatThrownBy(() -> tensor.copyTo(new float[2]))
               .isInstanceOf(IllegalStateException.class);
         });
+  }
+
+  @Test
+  void aMessageThatHasArrivedIsCopiedToTheGpuBeforeTheGroupIsClosed() {
+    run(
+        2,
+        false,
+        (world, gpu) -> {
+          if (world.rank() == 0) {
+            DeviceTensor sent = DeviceTensor.copyOf(gpu, Tensor.of(1f, 2f));
+            world.send(sent, 1, 0).await();
+            sent.free();
+            return;
+          }
+          DeviceTensor received = DeviceTensor.copyOf(gpu, Tensor.of(0f, 0f));
+          gpu.enter();
+          try (CudaStream stream = CudaStream.create(gpu, false)) {
+            CountDownLatch busy = cuda.pause(stream.handle());
+            CudaStream.Use use = stream.use();
+            Work work = world.recv(received, 0, 0);
+            use.close();
+            Eventually.holds(StagedMemoryTest::somethingIsCopied, () -> "nothing has arrived");
+            Thread closing = new Thread(world::close);
+            closing.start();
+            closing.join(300);
+            busy.countDown();
+            closing.join();
+            work.await();
+          }
+          float[] values = new float[2];
+          received.copyTo(values);
+          assertThat(values).containsExactly(1, 2);
+          received.free();
+        });
+  }
+
+  private static boolean somethingIsCopied() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .anyMatch(each -> each.getName().startsWith("collectives-staging-"));
   }
 }

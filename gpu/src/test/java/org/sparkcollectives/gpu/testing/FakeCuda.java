@@ -339,6 +339,12 @@ public final class FakeCuda implements Cuda {
     memory.free(address);
   }
 
+  /** Frees memory of an allocator that maps it itself: that does not wait. */
+  public void unmap(long address) {
+    device();
+    memory.free(address);
+  }
+
   @Override
   public MemoryInfo memoryInfo() {
     return memory.info(device());

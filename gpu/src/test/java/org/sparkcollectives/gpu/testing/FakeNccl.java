@@ -442,7 +442,7 @@ public final class FakeNccl implements Nccl {
     if (!allocated.remove(address)) {
       violations.add("memory is freed that is not NCCL's");
     }
-    cuda.free(address);
+    cuda.unmap(address);
     return SUCCESS;
   }
 
