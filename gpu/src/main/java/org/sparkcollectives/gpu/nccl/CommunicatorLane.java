@@ -300,7 +300,7 @@ final class CommunicatorLane {
       long previous = device.enter();
       try {
         Communicator own = awaitKept(deadline);
-        return own.calling(() -> derivation.from(own, deadline));
+        return call(own, derivation, deadline);
       } finally {
         device.leave(previous);
       }
@@ -308,6 +308,16 @@ final class CommunicatorLane {
       turn.giveUp();
       // What was put in meanwhile was left to the holder of the turn.
       drain();
+    }
+  }
+
+  private <T> T call(Communicator own, Derivation<T> derivation, Deadline deadline) {
+    try {
+      return own.calling(() -> derivation.from(own, deadline));
+    } catch (NcclException e) {
+      // An abort that came meanwhile is no error of NCCL's.
+      deadline.check("NCCL's answer for " + name);
+      throw e;
     }
   }
 

@@ -3,8 +3,6 @@ package org.sparkcollectives.gpu.nccl;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.sparkcollectives.BackendCall;
 import org.sparkcollectives.BackendContext;
 import org.sparkcollectives.BackendOperations;
@@ -21,16 +19,9 @@ import org.sparkcollectives.gpu.cuda.EventCache;
  * What one rank holds of a group on GPUs: its communicators, what is on its way into them, and the
  * watch over that.
  *
- * <p>When the group fails its communicators are aborted on threads of their own, so that nobody
- * waits for NCCL; when it is closed in good order they are finalized, which waits, for a bounded
- * time, for what the peers still have to do.
+ * <p>How it comes to an end is {@link NcclGroupEnd}'s.
  */
 final class NcclGroup {
-
-  private static final Logger LOG = LoggerFactory.getLogger(NcclGroup.class);
-
-  /** How often a thread that waits for NCCL's end says so. */
-  private static final Duration LONG = Duration.ofMinutes(10);
 
   private final BackendContext context;
   private final BackendOperations operations;
@@ -45,10 +36,7 @@ final class NcclGroup {
 
   private final NcclWatch watch;
   private final GroupCommunicators communicators;
-  private final Object abortLock = new Object();
-
-  /** Whether threads that abort have been started, or need not be. */
-  private boolean aborting;
+  private final NcclGroupEnd end;
 
   /** Within are those who begin an operation. */
   private final Entrance entrance = new Entrance();
@@ -71,12 +59,13 @@ final class NcclGroup {
     this.nanCheck = context.options().nanCheck() ? new DeviceNanCheck(device) : null;
     this.communicators = new GroupCommunicators(context, nccl, device, threads, memory);
     this.watch = new NcclWatch(operations, communicators::lanes);
+    this.end = new NcclGroupEnd(context, device, threads, entrance, communicators, memory);
   }
 
   /** Begins to look after what will be under way. To be closed also if this fails. */
   void start() {
     watch.start(threads);
-    operations.onFailure(this::startAborting);
+    operations.onFailure(end::startAborting);
   }
 
   GroupCommunicators communicators() {
@@ -288,12 +277,6 @@ final class NcclGroup {
     communicators.all().begin();
   }
 
-  private void startAborting() {
-    synchronized (abortLock) {
-      aborting = aborting || communicators.startAborting();
-    }
-  }
-
   /** Blocks for NCCL, but for the configured time at the most; idempotent. */
   void close() {
     synchronized (this) {
@@ -302,105 +285,24 @@ final class NcclGroup {
       }
       closed = true;
     }
-    Duration atMost = context.configuration().get(GpuConfiguration.ABORT_TIMEOUT);
-    boolean over = !operations.hasFailed() && closeCommunicators(atMost);
-    if (!over) {
-      startAborting();
-    }
-    boolean noThreads;
-    synchronized (abortLock) {
-      noThreads = !over && !aborting;
-      // The group may still fail; its communicators are gone, or about to be.
-      aborting = true;
-    }
-    if (noThreads) {
-      communicators.abort();
-    }
-    watch.close();
-    if (awaitUnused(atMost)) {
-      letGo();
-      return;
-    }
-    LOG.warn(
-        "NCCL has not let go of the communicators of group \"{}\" on rank {} after {} s: their"
-            + " threads and what they use on {} stay behind until it does",
-        context.groupName(),
-        rank(),
-        atMost.toSeconds(),
-        device.device());
-    threads.startLast("nccl-end", this::letGoLater);
+    end.close(watch, this::letGo);
   }
 
-  /** Whether in time nobody uses any more what is to be let go of, nor will. */
-  private boolean awaitUnused(Duration atMost) {
-    Deadline deadline = Deadline.in(atMost, () -> false);
-    // Each may begin what the next is asked about.
-    return entrance.close(atMost)
-        && communicators.awaitUnused(deadline.left())
-        && threads.join(deadline.left());
-  }
-
-  private void letGoLater() {
-    while (!awaitUnused(LONG)) {
-      LOG.debug("Group \"{}\" is still in use by NCCL on rank {}", context.groupName(), rank());
-    }
-    letGo();
-    LOG.info(
-        "NCCL has let go of the communicators of group \"{}\" on rank {}, and nothing is left behind",
-        context.groupName(),
-        rank());
-  }
-
-  private boolean closeCommunicators(Duration atMost) {
-    boolean[] well = new boolean[1];
-    try {
-      Runnable close =
-          () -> {
-            try {
-              communicators.close(atMost);
-              well[0] = true;
-            } catch (RuntimeException | Error e) {
-              notInGoodOrder(e);
-            }
-          };
-      return threads.run("nccl-close", atMost, close) && well[0];
-    } catch (OutOfMemoryError e) {
-      notInGoodOrder(e);
-      return false;
-    }
-  }
-
-  private void notInGoodOrder(Throwable cause) {
-    LOG.warn(
-        "Group \"{}\" is closed on rank {}, but not in good order: {}",
-        context.groupName(),
-        rank(),
-        cause.toString());
-  }
-
-  /** One step after the other, also if one fails: a GPU in error refuses every call. */
+  /** Of all that communicators, and threads within NCCL, used while they were there. */
   private void letGo() {
-    letGoOf("operations", watch::dropAll);
+    end.letGoOf("operations", watch::dropAll);
     if (barrierElement != null) {
-      letGoOf("the barrier's memory", barrierElement::free);
+      end.letGoOf("the barrier's memory", barrierElement::free);
     }
     if (nanCheck != null) {
-      letGoOf("the search for NaN", nanCheck::close);
+      end.letGoOf("the search for NaN", nanCheck::close);
     }
-    letGoOf("memory", memory::free);
-    letGoOf("streams", communicators::closeStreams);
-    letGoOf("events", events::close);
+    end.letGoOf("memory", memory::free);
+    end.letGoOf("streams", communicators::closeStreams);
+    end.letGoOf("events", events::close);
     if (timers != null) {
-      letGoOf("timers", timers::close);
+      end.letGoOf("timers", timers::close);
     }
-    letGoOf("the device", device::close);
-  }
-
-  private void letGoOf(String what, Runnable step) {
-    try {
-      step.run();
-    } catch (RuntimeException | Error e) {
-      LOG.warn("Rank {} could not let go of {} on {}", rank(), what, device.device(), e);
-    }
+    end.letGoOf("the device", device::close);
   }
 }

@@ -240,6 +240,11 @@ final class NcclMemory {
     }
   }
 
+  /** Whether there is memory that {@link #free()} waits for the GPU to free. */
+  synchronized boolean hasPieces() {
+    return pieces.stream().anyMatch(each -> each.registered == null);
+  }
+
   private void release(Piece piece) {
     long previous = device.enter();
     try {
@@ -265,7 +270,7 @@ final class NcclMemory {
   /** Frees all that is NCCL's. */
   synchronized void free() {
     closed = true;
-    if (pieces.stream().anyMatch(each -> each.registered == null)) {
+    if (hasPieces()) {
       awaitGpu();
     }
     pieces.stream().filter(each -> each.registered == null).forEach(this::release);

@@ -122,6 +122,21 @@ final class CommunicatorLaneTest {
   }
 
   @Test
+  void whoseCallAnAbortEndsIsToldOfTheEndAndNotOfAnErrorOfNccl() {
+    lane.makeNow(LIMIT);
+    assertThatThrownBy(
+            () ->
+                lane.derive(
+                    LIMIT,
+                    (communicator, deadline) -> {
+                      lane.end();
+                      throw new NcclException("ncclCommRegister was aborted", NcclResult.SUCCESS);
+                    }))
+        .isInstanceOf(GroupAbortedException.class)
+        .hasMessageContaining("the communicator of the test");
+  }
+
+  @Test
   void memoryIsAllocatedAlsoWhenTheCommunicatorIsGone() {
     lane.makeNow(LIMIT);
     NcclMemory memory = new NcclMemory(nccl, device);

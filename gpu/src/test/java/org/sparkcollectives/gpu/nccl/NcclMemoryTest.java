@@ -20,6 +20,7 @@ import org.sparkcollectives.MemoryRegistration;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.gpu.DeviceTensor;
+import org.sparkcollectives.gpu.cuda.Cuda;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.cuda.CudaStream;
 import org.sparkcollectives.gpu.testing.FakeGpus;
@@ -192,5 +193,23 @@ class NcclMemoryTest {
           }
           return null;
         });
+  }
+
+  @Test
+  void aKernelOfTheUserThatHangsDoesNotHoldUpTheCloseOfAGroupWithMemory() {
+    AtomicReference<CountDownLatch> kernel = new AtomicReference<>();
+    gpus.run(
+        1,
+        (world, gpu) -> {
+          world.allocate(DType.FLOAT32, 8, Device.Type.CUDA);
+          long previous = gpu.enter();
+          kernel.set(gpus.cuda().pause(Cuda.DEFAULT_STREAM));
+          gpu.leave(previous);
+          return null;
+        },
+        "spark.collectives.gpu.nccl.abortTimeout=200ms");
+    assertThat(gpus.cuda().leaks()).contains("memory");
+    kernel.get().countDown();
+    gpus.cuda().awaitNothingLeft();
   }
 }
