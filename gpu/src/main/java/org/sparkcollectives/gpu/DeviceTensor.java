@@ -26,25 +26,15 @@ public final class DeviceTensor implements TensorView {
   private final CudaDevice device;
   private final DeviceMemory memory;
 
-  /** Frees what this library has from another; null if it has it not. */
-  private final Runnable giveBack;
-
   private final long address;
   private final DType dtype;
   private final long count;
   private final long[] shape;
 
   private DeviceTensor(
-      CudaDevice device,
-      DeviceMemory memory,
-      Runnable giveBack,
-      long address,
-      DType dtype,
-      long count,
-      long[] shape) {
+      CudaDevice device, DeviceMemory memory, long address, DType dtype, long count, long[] shape) {
     this.device = device;
     this.memory = memory;
-    this.giveBack = giveBack;
     this.address = address;
     this.dtype = dtype;
     this.count = count;
@@ -66,7 +56,7 @@ public final class DeviceTensor implements TensorView {
     }
     DeviceMemory memory = DeviceMemory.allocate(device, count * dtype.bytes());
     DeviceTensor tensor =
-        new DeviceTensor(device, memory, null, memory.address(), dtype, count, new long[] {count});
+        new DeviceTensor(device, memory, memory.address(), dtype, count, new long[] {count});
     try {
       tensor.zero();
     } catch (RuntimeException e) {
@@ -92,16 +82,6 @@ public final class DeviceTensor implements TensorView {
    * @throws org.sparkcollectives.gpu.cuda.CudaException if the address is not on a device
    */
   public static DeviceTensor wrap(CudaDevice device, DType dtype, long address, long count) {
-    return wrap(device, dtype, address, count, null);
-  }
-
-  /**
-   * The same with memory that {@link #free} gives back.
-   *
-   * @param giveBack run by each call of {@link #free}; null for nothing
-   */
-  public static DeviceTensor wrap(
-      CudaDevice device, DType dtype, long address, long count, Runnable giveBack) {
     if (count < 0 || (address == 0 && count > 0) || address % dtype.bytes() != 0) {
       throw new IllegalArgumentException(
           "Address 0x"
@@ -114,7 +94,16 @@ public final class DeviceTensor implements TensorView {
     if (count > 0) {
       requireOn(device, address);
     }
-    return new DeviceTensor(device, null, giveBack, address, dtype, count, new long[] {count});
+    return new DeviceTensor(device, null, address, dtype, count, new long[] {count});
+  }
+
+  /**
+   * A tensor of one dimension over memory that was allocated on the device by other means than
+   * {@link #allocate}; {@link #free} frees it.
+   */
+  public static DeviceTensor over(CudaDevice device, DeviceMemory memory, DType dtype, long count) {
+    requireOn(device, memory.address());
+    return new DeviceTensor(device, memory, memory.address(), dtype, count, new long[] {count});
   }
 
   private static void requireOn(CudaDevice device, long address) {
@@ -164,16 +153,10 @@ public final class DeviceTensor implements TensorView {
    * Operations of a group that are under way go on with it: it is there for others when they are
    * done, and what is in its stream. Does not block; idempotent; nothing happens to memory of
    * another library.
-   *
-   * <p>Memory that a group has allocated by NCCL is freed at once, after the GPU has done what it
-   * was given before: operations on it must be done.
    */
   public void free() {
     if (memory != null) {
       memory.free();
-    }
-    if (giveBack != null) {
-      giveBack.run();
     }
   }
 
@@ -225,13 +208,7 @@ public final class DeviceTensor implements TensorView {
               + this);
     }
     return new DeviceTensor(
-        device,
-        memory,
-        giveBack,
-        address + offset * dtype.bytes(),
-        dtype,
-        length,
-        new long[] {length});
+        device, memory, address + offset * dtype.bytes(), dtype, length, new long[] {length});
   }
 
   @Override
@@ -248,7 +225,7 @@ public final class DeviceTensor implements TensorView {
               + " elements and cannot be reshaped to "
               + Arrays.toString(newShape));
     }
-    return new DeviceTensor(device, memory, giveBack, address, dtype, count, newShape.clone());
+    return new DeviceTensor(device, memory, address, dtype, count, newShape.clone());
   }
 
   /** Sets all bytes to zero, in the current stream; does not block. */

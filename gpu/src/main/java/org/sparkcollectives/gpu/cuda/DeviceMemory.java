@@ -1,6 +1,7 @@
 package org.sparkcollectives.gpu.cuda;
 
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * A piece of a GPU's memory. It is free for others once somebody says so, or nobody can reach it,
@@ -19,12 +20,41 @@ public final class DeviceMemory {
   /** Null if there are no bytes. */
   private final Allocation allocation;
 
-  /** Null if there are no bytes. */
-  private final GarbageWatch.Watched owned;
+  /** Ends the part of whoever has the memory, once. */
+  private final Runnable end;
+
+  private DeviceMemory(Allocation allocation, Runnable end) {
+    this.allocation = allocation;
+    this.end = end;
+  }
 
   private DeviceMemory(Allocation allocation) {
     this.allocation = allocation;
-    this.owned = allocation == null ? null : GARBAGE.watch(this, allocation);
+    this.end = GARBAGE.watch(this, allocation)::clean;
+  }
+
+  /** Who gets memory back that nobody uses any more. */
+  public interface Owner {
+
+    /**
+     * On whichever thread has used it last; must not block.
+     *
+     * @param done false if the GPU may not have done with it
+     */
+    void giveBack(boolean done);
+  }
+
+  /** Memory that somebody else has allocated, who gets it back only when it is freed. */
+  public static DeviceMemory of(long address, long bytes, Owner owner) {
+    Allocation allocation = new Allocation(owner, address, bytes);
+    AtomicBoolean ended = new AtomicBoolean();
+    return new DeviceMemory(
+        allocation,
+        () -> {
+          if (ended.compareAndSet(false, true)) {
+            allocation.run();
+          }
+        });
   }
 
   /**
@@ -36,7 +66,7 @@ public final class DeviceMemory {
    */
   public static DeviceMemory allocate(CudaDevice device, long bytes) {
     if (bytes == 0) {
-      return new DeviceMemory(null);
+      return new DeviceMemory(null, () -> {});
     }
     PrimaryContext context = device.context();
     context.hold();
@@ -45,7 +75,10 @@ public final class DeviceMemory {
       try {
         StreamKey stream = CudaStream.current(device).key();
         DeviceBlock block = context.allocator().allocate(bytes, stream);
-        return new DeviceMemory(new Allocation(context.allocator(), block));
+        DeviceAllocator allocator = context.allocator();
+        return new DeviceMemory(
+            new Allocation(
+                done -> allocator.giveBack(block, done), block.address(), block.bytes()));
       } finally {
         context.leave(previous);
       }
@@ -56,14 +89,12 @@ public final class DeviceMemory {
 
   /** Where it is; 0 if there are no bytes. */
   public long address() {
-    return allocation == null ? 0 : allocation.block.address();
+    return allocation == null ? 0 : allocation.address;
   }
 
   /** Leaves it to others once no use keeps it. Does not block; idempotent. */
   public void free() {
-    if (owned != null) {
-      owned.clean();
-    }
+    end.run();
   }
 
   /**
@@ -79,27 +110,29 @@ public final class DeviceMemory {
     return allocation;
   }
 
-  /** The block, and how many use it. Run when the owner lets go of it. */
+  /** Whose it is, and how many use it. Run when whoever has it lets go of it. */
   static final class Allocation implements Runnable {
 
-    private final DeviceAllocator allocator;
-    private final DeviceBlock block;
+    private final Owner owner;
+    private final long address;
+    private final long bytes;
     private int users = 1;
     private boolean freed;
     private boolean safe = true;
 
-    private Allocation(DeviceAllocator allocator, DeviceBlock block) {
-      this.allocator = allocator;
-      this.block = block;
+    private Allocation(Owner owner, long address, long bytes) {
+      this.owner = owner;
+      this.address = address;
+      this.bytes = bytes;
     }
 
     synchronized void use() {
       if (freed) {
         throw new IllegalStateException(
             "Memory of a GPU is used after it was freed: "
-                + block.bytes()
+                + bytes
                 + " bytes at 0x"
-                + Long.toHexString(block.address()));
+                + Long.toHexString(address));
       }
       users++;
     }
@@ -125,7 +158,7 @@ public final class DeviceMemory {
         last = users == 0;
       }
       if (last) {
-        allocator.giveBack(block, safe);
+        owner.giveBack(safe);
       }
     }
   }

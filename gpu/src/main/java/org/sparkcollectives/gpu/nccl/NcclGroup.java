@@ -55,7 +55,7 @@ final class NcclGroup {
     this.events = new EventCache(device, false);
     this.timers =
         context.configuration().get(GpuConfiguration.TIMING) ? new EventCache(device, true) : null;
-    this.memory = new NcclMemory(nccl, device);
+    this.memory = new NcclMemory(nccl, device, threads);
     this.nanCheck = context.options().nanCheck() ? new DeviceNanCheck(device) : null;
     this.communicators = new GroupCommunicators(context, nccl, device, threads, memory);
     this.watch = new NcclWatch(operations, communicators::lanes);

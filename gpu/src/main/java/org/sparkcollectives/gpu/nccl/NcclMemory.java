@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.CollectiveException;
@@ -15,6 +16,7 @@ import org.sparkcollectives.MemoryRegistration;
 import org.sparkcollectives.gpu.DeviceTensor;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.cuda.CudaException;
+import org.sparkcollectives.gpu.cuda.DeviceMemory;
 
 /**
  * Memory that a group's communicator is told of, so that it need not look it up, nor copy, for each
@@ -28,14 +30,21 @@ final class NcclMemory {
 
   private final Nccl nccl;
   private final CudaDevice device;
+  private final DaemonThreads threads;
   private final List<Piece> pieces = new ArrayList<>();
   private Communicator communicator;
   private CommunicatorLane lane;
-  private boolean closed;
+  private volatile boolean closed;
 
-  NcclMemory(Nccl nccl, CudaDevice device) {
+  /**
+   * Of a group on a GPU.
+   *
+   * @param threads wait for the GPU before memory is freed
+   */
+  NcclMemory(Nccl nccl, CudaDevice device, DaemonThreads threads) {
     this.nccl = nccl;
     this.device = device;
+    this.threads = threads;
   }
 
   /** A piece of memory, and what the communicator knows it by. */
@@ -46,13 +55,28 @@ final class NcclMemory {
     /** What others own, kept reachable as long as NCCL knows of it; null if it is NCCL's own. */
     private final DeviceTensor registered;
 
+    /** As tensors and operations have it; null if it is not NCCL's. */
+    private final DeviceMemory memory;
+
     /** 0 if the communicator was not told, or does not care. */
     private long registration;
 
-    Piece(long address, long bytes, DeviceTensor registered) {
+    private Piece(long address, long bytes, DeviceTensor registered, Consumer<Piece> giveBack) {
       this.address = address;
       this.bytes = bytes;
       this.registered = registered;
+      this.memory =
+          registered == null
+              ? DeviceMemory.of(address, bytes, done -> giveBack.accept(this))
+              : null;
+    }
+
+    static Piece ofNccl(long address, long bytes, Consumer<Piece> giveBack) {
+      return new Piece(address, bytes, null, giveBack);
+    }
+
+    static Piece of(DeviceTensor tensor) {
+      return new Piece(tensor.address(), tensor.byteSize(), tensor, piece -> {});
     }
   }
 
@@ -81,7 +105,7 @@ final class NcclMemory {
         result = nccl.memAlloc(address, bytes);
       }
       check("ncclMemAlloc of " + bytes + " bytes", result);
-      Piece piece = new Piece(address.getLong(0), bytes, null);
+      Piece piece = Piece.ofNccl(address.getLong(0), bytes, this::freeInBackground);
       pieces.add(piece);
       if (communicator != null) {
         try {
@@ -91,8 +115,7 @@ final class NcclMemory {
           LOG.debug("NCCL is not told of memory of {}: {}", lane, e.toString());
         }
       }
-      DeviceTensor tensor =
-          DeviceTensor.wrap(device, dtype, piece.address, count, () -> free(piece));
+      DeviceTensor tensor = DeviceTensor.over(device, piece.memory, dtype, count);
       tensor.zero();
       return tensor;
     } finally {
@@ -110,7 +133,7 @@ final class NcclMemory {
     if (tensor.count() == 0) {
       return () -> {};
     }
-    Piece piece = new Piece(tensor.address(), tensor.byteSize(), tensor);
+    Piece piece = Piece.of(tensor);
     if (communicator != null) {
       int[] result = new int[1];
       inTurn(() -> result[0] = tell(piece));
@@ -207,6 +230,20 @@ final class NcclMemory {
     return true;
   }
 
+  /**
+   * Who has used it last must not wait for the GPU. What cannot be freed now goes with the group.
+   */
+  private void freeInBackground(Piece piece) {
+    if (closed) {
+      return;
+    }
+    try {
+      threads.start("nccl-free", () -> free(piece));
+    } catch (OutOfMemoryError e) {
+      LOG.debug("There is no thread to free memory of {}", device.device(), e);
+    }
+  }
+
   /** Frees a piece of NCCL's; that of a group that has failed goes with the group. */
   private void free(Piece piece) {
     if (isKept(piece)) {
@@ -273,7 +310,13 @@ final class NcclMemory {
     if (hasPieces()) {
       awaitGpu();
     }
-    pieces.stream().filter(each -> each.registered == null).forEach(this::release);
+    for (Piece each : pieces) {
+      if (each.registered == null) {
+        // Tensors that somebody still has are refused.
+        each.memory.free();
+        release(each);
+      }
+    }
     pieces.clear();
     // Tensors that are reachable still must not keep the group so.
     communicator = null;

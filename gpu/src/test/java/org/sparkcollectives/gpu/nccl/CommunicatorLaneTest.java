@@ -139,7 +139,7 @@ final class CommunicatorLaneTest {
   @Test
   void memoryIsAllocatedAlsoWhenTheCommunicatorIsGone() {
     lane.makeNow(LIMIT);
-    NcclMemory memory = new NcclMemory(nccl, device);
+    NcclMemory memory = new NcclMemory(nccl, device, new DaemonThreads("0"));
     memory.use(lane.communicator(), lane);
     lane.abort();
     assertThat(memory.allocate(DType.FLOAT32, 8).count()).isEqualTo(8);
@@ -149,7 +149,7 @@ final class CommunicatorLaneTest {
 
   @Test
   void memoryIsRegisteredAlsoWhileTheCommunicatorIsAboutToBeReady() throws Exception {
-    NcclMemory memory = new NcclMemory(nccl, device);
+    NcclMemory memory = new NcclMemory(nccl, device, new DaemonThreads("0"));
     CountDownLatch told = new CountDownLatch(1);
     CountDownLatch ready = new CountDownLatch(1);
     lane =

@@ -5,10 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -19,11 +16,13 @@ import org.sparkcollectives.Device;
 import org.sparkcollectives.MemoryRegistration;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
+import org.sparkcollectives.Work;
 import org.sparkcollectives.gpu.DeviceTensor;
 import org.sparkcollectives.gpu.cuda.Cuda;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.cuda.CudaStream;
 import org.sparkcollectives.gpu.testing.FakeGpus;
+import org.sparkcollectives.testing.Eventually;
 import org.sparkcollectives.testing.LeakCheck;
 
 /** What memory NCCL is told of, and until when, over fakes of the driver and of NCCL. */
@@ -162,13 +161,13 @@ class NcclMemoryTest {
         (world, gpu) -> {
           DeviceTensor early = DeviceTensor.of(world.allocate(DType.FLOAT32, 4, Device.Type.CUDA));
           early.free();
-          assertThat(gpus.nccl().allocations()).isZero();
+          awaitNoAllocations();
           DeviceTensor tensor = DeviceTensor.of(world.allocate(DType.FLOAT32, 4, Device.Type.CUDA));
           world.allReduce(tensor, ReduceOp.SUM).await();
           assertThat(gpus.nccl().registrations()).isOne();
           tensor.slice(1, 2).free();
+          awaitNoAllocations();
           assertThat(gpus.nccl().registrations()).isZero();
-          assertThat(gpus.nccl().allocations()).isZero();
           tensor.free();
           return null;
         });
@@ -183,16 +182,57 @@ class NcclMemoryTest {
           gpu.enter();
           try (CudaStream stream = CudaStream.create(gpu, false)) {
             CountDownLatch busy = gpus.cuda().pause(stream.handle());
-            CompletableFuture<Void> freed = CompletableFuture.runAsync(tensor::free);
-            assertThatThrownBy(() -> freed.get(200, TimeUnit.MILLISECONDS))
-                .isInstanceOf(TimeoutException.class);
+            tensor.free();
+            assertThatThrownBy(() -> world.allReduce(tensor, ReduceOp.SUM))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("after it was freed");
+            gpus.cuda().awaitSynchronizing();
             assertThat(gpus.nccl().allocations()).isOne();
             busy.countDown();
-            freed.get(60, TimeUnit.SECONDS);
-            assertThat(gpus.nccl().allocations()).isZero();
+            awaitNoAllocations();
           }
           return null;
         });
+  }
+
+  @Test
+  void memoryOfTheGroupThatIsFreedMeanwhileIsThereUntilTheOperationIsDone() {
+    CountDownLatch freed = new CountDownLatch(1);
+    gpus.run(
+        2,
+        (world, gpu) -> {
+          DeviceTensor tensor = DeviceTensor.of(world.allocate(DType.FLOAT32, 4, Device.Type.CUDA));
+          if (world.rank() == 1) {
+            freed.await();
+          }
+          // The first operation: rank 0's waits for a communicator, which rank 1 has not come to.
+          Work work = world.allReduce(tensor, ReduceOp.SUM);
+          tensor.free();
+          freed.countDown();
+          work.await();
+          return null;
+        });
+    awaitNoAllocations();
+  }
+
+  @Test
+  void memoryOfAGroupIsRefusedWhenTheGroupIsClosed() {
+    gpus.run(
+        1,
+        (world, gpu) -> {
+          DeviceTensor tensor = DeviceTensor.of(world.allocate(DType.FLOAT32, 4, Device.Type.CUDA));
+          world.close();
+          assertThatThrownBy(() -> tensor.copyTo(new float[4]))
+              .isInstanceOf(IllegalStateException.class)
+              .hasMessageContaining("after it was freed");
+          return null;
+        });
+  }
+
+  /** A thread of the group's frees it. */
+  private void awaitNoAllocations() {
+    Eventually.holds(
+        () -> gpus.nccl().allocations() == 0, Eventually.LIMIT, () -> "memory of NCCL is left");
   }
 
   @Test

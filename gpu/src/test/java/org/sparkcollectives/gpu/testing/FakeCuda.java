@@ -47,6 +47,7 @@ public final class FakeCuda implements Cuda {
   private final Set<Long> hostMemory = ConcurrentHashMap.newKeySet();
   private final Map<Integer, AtomicLong> contexts = new ConcurrentHashMap<>();
   private final Queue<Long> eventQueries = new ConcurrentLinkedQueue<>();
+  private final CountDownLatch synchronizing = new CountDownLatch(1);
   private volatile int eventError;
   private volatile boolean oldDriver;
   private volatile long nextStream;
@@ -241,7 +242,13 @@ public final class FakeCuda implements Cuda {
         ends.add(each.whenIdle());
       }
     }
+    synchronizing.countDown();
     ends.forEach(CompletableFuture::join);
+  }
+
+  /** Blocks until somebody waits for all that a GPU has to do. */
+  public void awaitSynchronizing() {
+    await(synchronizing);
   }
 
   @Override
