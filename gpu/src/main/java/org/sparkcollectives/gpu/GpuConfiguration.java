@@ -83,8 +83,10 @@ public final class GpuConfiguration {
   public static final ConfigEntry<Duration> ABORT_TIMEOUT =
       ConfigEntry.duration("spark.collectives.gpu.nccl.abortTimeout")
           .doc(
-              "How long the end of a group waits for NCCL to abort or let go of a communicator."
-                  + " After that a thread of its own goes on with it, and the task ends.")
+              "How long the end of a group waits at the most for each of three: its operations, if"
+                  + " it is closed in good order; NCCL, to abort or let go of its communicators;"
+                  + " and the GPU, if the group has memory of NCCL. After that a thread of its own"
+                  + " goes on with it, and the task ends.")
           .since("0.1.0")
           .check(value -> !value.isNegative() && !value.isZero(), "more than zero")
           .defaultsTo(Duration.ofSeconds(30));
