@@ -3,12 +3,15 @@ package org.sparkcollectives;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreException;
+import org.sparkcollectives.testing.Eventually;
 
 /** How a group ends: ranks whose calls do not fit, that abort, leave, or do not come. */
 interface EndOfGroupContract extends RanksUnderTest {
@@ -124,6 +127,38 @@ interface EndOfGroupContract extends RanksUnderTest {
               .hasStackTraceContaining("the data is wrong");
           return null;
         });
+  }
+
+  @Test
+  default void aFailedGroupThatWasClosedButIsKeptKeepsNoTensors() {
+    List<WeakReference<Tensor>> tensors = new CopyOnWriteArrayList<>();
+    List<ProcessGroup> kept =
+        ranks(
+            2,
+            world -> {
+              Tensor tensor = Tensor.of(1f, 2f);
+              tensors.add(new WeakReference<>(tensor));
+              world.allReduce(tensor, ReduceOp.SUM).await();
+              if (world.rank() == 0) {
+                ProcessGroup hasty = world.withTimeout(Duration.ofMillis(100));
+                Work message = world.recv(tensor, 1, 0);
+                assertThatThrownBy(() -> hasty.allReduce(tensor, ReduceOp.SUM).await())
+                    .isInstanceOf(CollectiveTimeoutException.class);
+                assertThatThrownBy(message::await).isInstanceOf(CollectiveException.class);
+              } else {
+                assertThatThrownBy(() -> world.recv(tensor, 0, 0).await())
+                    .isInstanceOf(CollectiveException.class);
+              }
+              return world;
+            });
+    Eventually.holds(
+        () -> {
+          System.gc();
+          return tensors.stream().allMatch(each -> each.refersTo(null));
+        },
+        Eventually.LIMIT,
+        () -> "kept by one of " + kept);
+    assertThat(kept).hasSize(2);
   }
 
   @Test

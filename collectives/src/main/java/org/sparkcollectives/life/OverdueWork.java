@@ -95,15 +95,16 @@ final class OverdueWork implements AutoCloseable {
     int late = missing.isEmpty() ? work.lateRank() : missing.get(0);
     RankIdentity guilty = late < 0 ? self : members.identityOf(late);
     ThreadStack stack = answers.stacks().get(late);
+    // Not the work itself: a failed group that is kept must not keep its tensors.
+    String operationLabel = work.opType().label();
+    long number = work.sequenceNumber();
     group.accept(
         guilty.failure(
             Failure.Kind.TIMEOUT,
             work.describe(),
             work.sequenceNumber(),
             stack == null ? text : text + stack.frames()),
-        operation ->
-            new CollectiveTimeoutException(
-                text, work.opType().label(), work.sequenceNumber(), missing));
+        operation -> new CollectiveTimeoutException(text, operationLabel, number, missing));
   }
 
   /** Asks all ranks for a sign of life, where they can be asked. Blocks for a second or two. */

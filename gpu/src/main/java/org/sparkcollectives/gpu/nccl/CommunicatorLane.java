@@ -410,8 +410,13 @@ final class CommunicatorLane {
     return turn.awaitFree(atMost);
   }
 
-  /** Lets go of the stream, when the communicator is gone and nobody uses it any more. */
-  void closeStream() {
+  /**
+   * Lets go of the stream and of the operations, whose tensors a closed group that is kept must not
+   * keep: when the communicator is gone, and nobody uses them any more.
+   */
+  void letGo() {
+    waiting.clear();
+    launched.forgetAll();
     CudaStream own = stream;
     if (own != null) {
       own.close();

@@ -242,8 +242,8 @@ final class GroupCommunicators {
     return lanes().stream().allMatch(each -> each.awaitUnused(deadline.left()));
   }
 
-  /** Lets go of the streams, when the communicators are gone. */
-  void closeStreams() {
-    lanes().forEach(CommunicatorLane::closeStream);
+  /** Lets go of what the communicators used, when they are gone. */
+  void letGo() {
+    lanes().forEach(CommunicatorLane::letGo);
   }
 }

@@ -28,6 +28,11 @@ final class LaunchedOperations {
     }
   }
 
+  /** Forgets all: of what has failed, and of what ended after the last look, nobody else does. */
+  void forgetAll() {
+    all.clear();
+  }
+
   /** Whether all have ended, well or not. */
   boolean areOver() {
     return all.stream().allMatch(each -> each.begun().work().isCompleted());

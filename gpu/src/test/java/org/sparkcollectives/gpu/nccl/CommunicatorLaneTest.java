@@ -80,7 +80,7 @@ final class CommunicatorLaneTest {
   void close() {
     lane.abort();
     assertThat(threads.join(LIMIT)).isTrue();
-    lane.closeStream();
+    lane.letGo();
     events.close();
     device.close();
     cuda.close();

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -74,14 +75,42 @@ final class NcclMemoryUseTest {
           world.allReduce(DeviceTensor.copyOf(gpu, Tensor.of(1f, 2f)), ReduceOp.SUM).await();
           return null;
         });
+    awaitCollected();
+    assertThat(kept.get(0).rank()).isZero();
+  }
+
+  @Test
+  void aGroupThatFailedAndWasClosedButIsKeptKeepsNoTensors() {
+    List<ProcessGroup> kept = new CopyOnWriteArrayList<>();
+    CountDownLatch over = new CountDownLatch(1);
+    gpus.run(
+        2,
+        FakeGpus.options().withTimeout(Duration.ofMillis(700)),
+        (world, gpu) -> {
+          kept.add(world);
+          DeviceTensor tensor = DeviceTensor.copyOf(gpu, Tensor.of(1f, 2f));
+          world.allReduce(tensor, ReduceOp.SUM).await();
+          if (world.rank() == 1) {
+            over.await();
+            return null;
+          }
+          Work alone = world.allReduce(tensor, ReduceOp.SUM);
+          assertThatThrownBy(alone::await).isInstanceOf(CollectiveException.class);
+          over.countDown();
+          return null;
+        });
+    awaitCollected();
+    assertThat(kept).extracting(ProcessGroup::size).containsExactly(2, 2);
+  }
+
+  private void awaitCollected() {
     Eventually.holds(
         () -> {
           System.gc();
           return gpus.cuda().leaks().isEmpty();
         },
         Eventually.LIMIT,
-        () -> "left: " + gpus.cuda().leaks());
-    assertThat(kept.get(0).rank()).isZero();
+        () -> "left:" + gpus.cuda().leaks());
   }
 
   @Test
