@@ -40,7 +40,9 @@ enum Fault {
           kind == Failure.Kind.CONNECTION_RESET
               || kind == Failure.Kind.EXECUTOR_LOST
               || kind == Failure.Kind.SILENT;
-      case STOP, PARTITION -> kind == Failure.Kind.SILENT;
+      case STOP -> kind == Failure.Kind.SILENT;
+      // The systems of its peers ask for a sign of life, too, and one may be the first to miss it.
+      case PARTITION -> kind == Failure.Kind.SILENT || kind == Failure.Kind.CONNECTION_RESET;
       case RESET -> kind == Failure.Kind.CONNECTION_RESET;
       case SLOW -> kind == Failure.Kind.TIMEOUT;
     };
