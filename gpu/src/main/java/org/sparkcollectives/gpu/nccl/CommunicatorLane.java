@@ -48,6 +48,9 @@ final class CommunicatorLane {
   private final AtomicBoolean making = new AtomicBoolean();
   private volatile CudaStream stream;
 
+  /** Whether NCCL may still be busy with a derivation that was given up. For who has the turn. */
+  private boolean deriving;
+
   /** Written under the monitor of this, as is {@code ended} where there is none yet. */
   private volatile Communicator communicator;
 
@@ -238,6 +241,7 @@ final class CommunicatorLane {
     operations.forEach(each -> each.beginIn(handle));
     own.calling(
         () -> {
+          awaitDerived(own, Deadline.whileWanted(this::isUnwanted));
           CommunicatorStream target = new CommunicatorStream(nccl, own, handle);
           own.checkBegun("ncclGroupStart", nccl.groupStart());
           int result;
@@ -313,11 +317,26 @@ final class CommunicatorLane {
 
   private <T> T call(Communicator own, Derivation<T> derivation, Deadline deadline) {
     try {
-      return own.calling(() -> derivation.from(own, deadline));
+      return own.calling(
+          () -> {
+            awaitDerived(own, deadline);
+            deriving = true;
+            T made = derivation.from(own, deadline);
+            deriving = false;
+            return made;
+          });
     } catch (NcclException e) {
       // An abort that came meanwhile is no error of NCCL's.
       deadline.check("NCCL's answer for " + name);
       throw e;
+    }
+  }
+
+  /** NCCL refuses every call for a communicator out of which it still makes another. */
+  private void awaitDerived(Communicator own, Deadline deadline) {
+    if (deriving) {
+      own.check("An earlier split or shrink", NcclResult.IN_PROGRESS, deadline);
+      deriving = false;
     }
   }
 

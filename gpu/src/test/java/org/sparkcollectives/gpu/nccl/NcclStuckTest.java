@@ -9,6 +9,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -20,6 +21,7 @@ import org.sparkcollectives.CollectiveTimeoutException;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 import org.sparkcollectives.gpu.DeviceTensor;
 import org.sparkcollectives.gpu.cuda.CudaStream;
@@ -98,6 +100,34 @@ final class NcclStuckTest {
             late.countDown();
           }
           awaitNoThread("collectives-nccl-late-0");
+          return null;
+        },
+        EAGER);
+  }
+
+  @Test
+  void operationsAfterASplitThatWasGivenUpBeginWhenNcclIsThroughWithIt() {
+    CountDownLatch late = gpus.nccl().hang("ncclCommSplit of rank 1");
+    gpus.run(
+        2,
+        (world, gpu) -> {
+          DeviceTensor data = DeviceTensor.copyOf(gpu, Tensor.of(1f, 2f));
+          ProcessGroup hasty = world.withTimeout(Duration.ofMillis(500));
+          assertThatThrownBy(() -> hasty.split(0, 0)).isInstanceOf(CollectiveException.class);
+          FutureTask<Work> next = new FutureTask<>(() -> world.allReduce(data, ReduceOp.SUM));
+          Thread caller = new Thread(next);
+          caller.start();
+          if (world.rank() == 0) {
+            Eventually.holds(
+                () -> caller.getState() == Thread.State.TIMED_WAITING || next.isDone(),
+                () -> "the all-reduce is " + caller.getState());
+            late.countDown();
+          }
+          next.get().await();
+          assertThat(GpuTensors.floats(data)).containsExactly(2f, 4f);
+          ProcessGroup half = world.split(0, 0);
+          half.allReduce(data, ReduceOp.SUM).await();
+          assertThat(GpuTensors.floats(data)).containsExactly(4f, 8f);
           return null;
         },
         EAGER);
