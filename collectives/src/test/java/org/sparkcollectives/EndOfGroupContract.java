@@ -151,12 +151,8 @@ interface EndOfGroupContract extends RanksUnderTest {
               }
               return world;
             });
-    Eventually.holds(
-        () -> {
-          System.gc();
-          return tensors.stream().allMatch(each -> each.refersTo(null));
-        },
-        Eventually.LIMIT,
+    Eventually.holdsAfterCollection(
+        () -> tensors.stream().allMatch(each -> each.refersTo(null)),
         () -> "kept by one of " + kept);
     assertThat(kept).hasSize(2);
   }

@@ -13,7 +13,6 @@ import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.cuda.CudaException;
 import org.sparkcollectives.gpu.testing.FakeCuda;
 import org.sparkcollectives.gpu.testing.RecordedCuda;
-import org.sparkcollectives.testing.Eventually;
 
 /** What copies between host memory and a GPU ask of the driver, and when. */
 final class HostCopyTest {
@@ -141,13 +140,7 @@ final class HostCopyTest {
             "allocateHost", "copyToDevice", "allocateHost", "copyToDevice", "synchronizeStream");
     tensor.free();
     gpu.close();
-    Eventually.holds(
-        () -> {
-          System.gc();
-          return fake.leaks().isEmpty();
-        },
-        Eventually.LIMIT,
-        () -> "left:" + fake.leaks());
+    fake.awaitNothingLeftAfterCollection();
     // First the one that was left to the garbage collector, then what was kept.
     assertThat(recorded.takeCalls())
         .containsExactly("synchronizeContext", "freeHost", "synchronizeContext", "freeHost");

@@ -18,6 +18,16 @@ public final class Eventually {
     holds(condition, LIMIT, state);
   }
 
+  /** As {@link #holds}, of what comes when unreachable objects are collected. */
+  public static void holdsAfterCollection(BooleanSupplier condition, Supplier<String> state) {
+    holds(
+        () -> {
+          System.gc();
+          return condition.getAsBoolean();
+        },
+        state);
+  }
+
   /**
    * Returns once {@code condition} holds; fails with {@code state} if it does not within a limit.
    */

@@ -43,13 +43,8 @@ final class DeviceMemoryStressTest {
           new Allocating(thread).run();
           return null;
         });
-    Eventually.holds(
-        () -> {
-          System.gc();
-          return cuda.leaks().isEmpty();
-        },
-        Eventually.LIMIT,
-        () -> "seed " + seed + " leaves" + cuda.leaks());
+    Eventually.holdsAfterCollection(
+        () -> cuda.leaks().isEmpty(), () -> "seed " + seed + " leaves" + cuda.leaks());
     assertThat(cuda.errors()).as("seed %d", seed).isEmpty();
     cuda.close();
   }

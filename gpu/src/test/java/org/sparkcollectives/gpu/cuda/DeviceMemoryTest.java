@@ -229,13 +229,8 @@ final class DeviceMemoryTest {
   }
 
   private void awaitGarbage() {
-    Eventually.holds(
-        () -> {
-          System.gc();
-          return gpu.memoryAllocated() == 0;
-        },
-        Eventually.LIMIT,
-        () -> gpu.memoryAllocated() + " bytes are in use");
+    Eventually.holdsAfterCollection(
+        () -> gpu.memoryAllocated() == 0, () -> gpu.memoryAllocated() + " bytes are in use");
   }
 
   @Test

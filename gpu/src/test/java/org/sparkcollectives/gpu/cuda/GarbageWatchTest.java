@@ -25,13 +25,7 @@ final class GarbageWatchTest {
   }
 
   private void awaitCleaned(int count) {
-    Eventually.holds(
-        () -> {
-          System.gc();
-          return cleaned.get() == count;
-        },
-        Eventually.LIMIT,
-        () -> cleaned + " are cleaned");
+    Eventually.holdsAfterCollection(() -> cleaned.get() == count, () -> cleaned + " are cleaned");
   }
 
   @Test

@@ -330,7 +330,7 @@ class NcclDetailTest {
           device.free();
           return null;
         });
-    gpus.expectLeaks();
+    gpus.cuda().awaitNothingLeftAfterCollection();
   }
 
   @Test

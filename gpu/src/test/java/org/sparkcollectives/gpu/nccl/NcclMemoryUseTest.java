@@ -19,7 +19,6 @@ import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 import org.sparkcollectives.gpu.DeviceTensor;
 import org.sparkcollectives.gpu.testing.FakeGpus;
-import org.sparkcollectives.testing.Eventually;
 
 /** What becomes of a tensor's memory while an operation uses it over NCCL. */
 final class NcclMemoryUseTest {
@@ -75,7 +74,7 @@ final class NcclMemoryUseTest {
           world.allReduce(DeviceTensor.copyOf(gpu, Tensor.of(1f, 2f)), ReduceOp.SUM).await();
           return null;
         });
-    awaitCollected();
+    gpus.cuda().awaitNothingLeftAfterCollection();
     assertThat(kept.get(0).rank()).isZero();
   }
 
@@ -99,18 +98,8 @@ final class NcclMemoryUseTest {
           over.countDown();
           return null;
         });
-    awaitCollected();
+    gpus.cuda().awaitNothingLeftAfterCollection();
     assertThat(kept).extracting(ProcessGroup::size).containsExactly(2, 2);
-  }
-
-  private void awaitCollected() {
-    Eventually.holds(
-        () -> {
-          System.gc();
-          return gpus.cuda().leaks().isEmpty();
-        },
-        Eventually.LIMIT,
-        () -> "left:" + gpus.cuda().leaks());
   }
 
   @Test

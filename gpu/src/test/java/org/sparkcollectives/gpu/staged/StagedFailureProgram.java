@@ -43,13 +43,8 @@ final class StagedFailureProgram {
   public static void main(String[] arguments) throws Exception {
     runInGroup(arguments);
     // What an operation has left behind goes with the garbage.
-    Eventually.holds(
-        () -> {
-          System.gc();
-          return NativeLeaks.find().isEmpty();
-        },
-        Eventually.LIMIT,
-        () -> "left: " + NativeLeaks.find());
+    Eventually.holdsAfterCollection(
+        () -> NativeLeaks.find().isEmpty(), () -> "left: " + NativeLeaks.find());
     System.out.println(DONE);
   }
 

@@ -43,13 +43,7 @@ final class StagedMemoryTest {
   void nothingIsLeft() {
     BackendRegistry.unregister(BACKEND);
     // Pinned memory of operations that failed goes with the garbage.
-    Eventually.holds(
-        () -> {
-          System.gc();
-          return cuda.leaks().isEmpty();
-        },
-        Eventually.LIMIT,
-        () -> "left:" + cuda.leaks());
+    cuda.awaitNothingLeftAfterCollection();
     cuda.close();
     assertThat(cuda.errors()).isEmpty();
   }

@@ -167,6 +167,11 @@ public final class FakeCuda implements Cuda {
     Eventually.holds(() -> leaks().isEmpty(), Eventually.LIMIT, () -> "left:" + leaks());
   }
 
+  /** Waits until all is let go of, where a test has left tensors to the garbage collector. */
+  public void awaitNothingLeftAfterCollection() {
+    Eventually.holdsAfterCollection(() -> leaks().isEmpty(), () -> "left:" + leaks());
+  }
+
   /** What has not been let go of: nothing once all is closed. */
   public String leaks() {
     StringBuilder text = new StringBuilder(memory.left());

@@ -21,13 +21,7 @@ public final class NativeLeaks {
 
   /** Fails if something is left: tensors that nobody has freed go with the garbage. */
   public static void check() {
-    Eventually.holds(
-        () -> {
-          System.gc();
-          return find().isEmpty();
-        },
-        Eventually.LIMIT,
-        () -> "left: " + find());
+    Eventually.holdsAfterCollection(() -> find().isEmpty(), () -> "left: " + find());
   }
 
   /** What is left. Where the driver is a real one, there is nothing to ask. */
