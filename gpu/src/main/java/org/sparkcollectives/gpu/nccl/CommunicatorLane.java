@@ -4,14 +4,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
-import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.GroupAbortedException;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
-import org.sparkcollectives.gpu.cuda.CudaStream;
 
 /**
  * A communicator with its stream, made when the first operation wants it: what is put in begins in
@@ -27,17 +22,10 @@ import org.sparkcollectives.gpu.cuda.CudaStream;
  */
 final class CommunicatorLane {
 
-  /** What makes a communicator in time says more of what it waited for. */
-  private static final Duration GRACE = Duration.ofSeconds(1);
-
-  private static final long PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
-
   private final Nccl nccl;
   private final CudaDevice device;
   private final String name;
-  private final boolean highPriority;
-  private final Deadline.Cancelled cancelled;
-  private final Maker maker;
+  private final LazyCommunicator communicator;
   private final DaemonThreads threads;
   private final Queue<List<NcclOperation>> waiting = new ConcurrentLinkedQueue<>();
 
@@ -45,17 +33,9 @@ final class CommunicatorLane {
 
   private final Object order = new Object();
   private final Turn turn;
-  private final AtomicBoolean making = new AtomicBoolean();
-  private volatile CudaStream stream;
 
   /** Whether NCCL may still be busy with a derivation that was given up. For who has the turn. */
   private boolean deriving;
-
-  /** Written under the monitor of this, as is {@code ended} where there is none yet. */
-  private volatile Communicator communicator;
-
-  private volatile Throwable failure;
-  private volatile boolean ended;
 
   /**
    * Of a communicator that is not made yet.
@@ -71,20 +51,13 @@ final class CommunicatorLane {
       boolean highPriority,
       DaemonThreads threads,
       Deadline.Cancelled cancelled,
-      Maker maker) {
+      LazyCommunicator.Maker maker) {
     this.nccl = nccl;
     this.device = device;
     this.name = name;
     this.turn = new Turn(name);
-    this.highPriority = highPriority;
     this.threads = threads;
-    this.cancelled = cancelled;
-    this.maker = maker;
-  }
-
-  /** Makes the communicator, whose device is that of the thread. */
-  interface Maker {
-    Communicator make(String name, Deadline deadline);
+    this.communicator = new LazyCommunicator(device, name, highPriority, threads, cancelled, maker);
   }
 
   /** Whose monitor is held while an operation gets its number and its place among those put in. */
@@ -94,7 +67,7 @@ final class CommunicatorLane {
 
   /** The communicator, or null if it is not ready. */
   Communicator communicator() {
-    return communicator;
+    return communicator.get();
   }
 
   /**
@@ -102,33 +75,7 @@ final class CommunicatorLane {
    * back.
    */
   void makeNow(Duration timeout) {
-    if (!making.compareAndSet(false, true)) {
-      return;
-    }
-    Deadline deadline = Deadline.in(timeout, this::isUnwanted);
-    Thread maker = threads.start("nccl-init", () -> make(deadline));
-    try {
-      TimeUnit.NANOSECONDS.timedJoin(maker, deadline.left().plus(GRACE).toNanos());
-    } catch (InterruptedException e) {
-      maker.interrupt();
-      DaemonThreads.join(maker, GRACE.toNanos());
-      Thread.currentThread().interrupt();
-    }
-    if (failure instanceof Error error) {
-      throw error;
-    }
-    if (failure instanceof RuntimeException exception) {
-      throw exception;
-    }
-    if (endUnlessMade()) {
-      String text = "NCCL has not come back from making " + name + " in ";
-      throw new CollectiveException(text + timeout.toMillis() / 1000.0 + " s", null);
-    }
-  }
-
-  private synchronized boolean endUnlessMade() {
-    ended |= communicator == null;
-    return communicator == null;
+    communicator.makeNow(timeout);
   }
 
   /**
@@ -141,53 +88,15 @@ final class CommunicatorLane {
 
   /** Begins what was put in, now or as soon as the communicator is ready. */
   void begin() {
-    if (communicator != null || failure != null) {
+    if (communicator.isDecided()) {
       drain();
-    } else if (making.compareAndSet(false, true)) {
-      try {
-        threads.start("nccl-init", this::makeForOperations);
-      } catch (OutOfMemoryError e) {
-        failure = e;
-        drain();
-      }
+    } else {
+      communicator.startMaking(this::drain);
     }
-  }
-
-  private void makeForOperations() {
-    make(Deadline.whileWanted(this::isUnwanted));
-    drain();
   }
 
   private boolean isUnwanted() {
-    return ended || cancelled.isCancelled();
-  }
-
-  private void make(Deadline deadline) {
-    try {
-      long previous = device.enter();
-      try {
-        stream = CudaStream.create(device, highPriority);
-        if (!keep(maker.make(name, deadline))) {
-          deadline.check(name);
-        }
-      } finally {
-        device.leave(previous);
-      }
-    } catch (RuntimeException | Error e) {
-      failure = e;
-    }
-  }
-
-  /** Whether it is still wanted: who ended the lane meanwhile has not seen it. */
-  private boolean keep(Communicator ready) {
-    synchronized (this) {
-      if (!ended) {
-        communicator = ready;
-        return true;
-      }
-    }
-    ready.abort();
-    return false;
+    return communicator.isUnwanted();
   }
 
   private void drain() {
@@ -215,10 +124,10 @@ final class CommunicatorLane {
 
   /** Why it could not be; null if it has been, or need not be any more. */
   private Throwable launch(List<NcclOperation> operations) {
-    if (failure != null) {
-      return failure;
+    if (communicator.failure() != null) {
+      return communicator.failure();
     }
-    if (ended) {
+    if (isEnded()) {
       return null;
     }
     try {
@@ -231,13 +140,13 @@ final class CommunicatorLane {
       return null;
     } catch (RuntimeException | Error e) {
       // What comes of the end ends with the group.
-      return ended ? null : e;
+      return isEnded() ? null : e;
     }
   }
 
   private void put(List<NcclOperation> operations) {
-    Communicator own = communicator;
-    long handle = stream.handle();
+    Communicator own = communicator.get();
+    long handle = communicator.stream();
     operations.forEach(each -> each.beginIn(handle));
     own.calling(
         () -> {
@@ -303,7 +212,7 @@ final class CommunicatorLane {
       deadline.check("the turn to use " + name);
       long previous = device.enter();
       try {
-        Communicator own = awaitKept(deadline);
+        Communicator own = communicator.await(deadline);
         return call(own, derivation, deadline);
       } finally {
         device.leave(previous);
@@ -340,18 +249,9 @@ final class CommunicatorLane {
     }
   }
 
-  /** Who was told of the communicator by its maker may be here before the lane has it. */
-  private Communicator awaitKept(Deadline deadline) {
-    while (communicator == null) {
-      deadline.check("the making of " + name);
-      LockSupport.parkNanos(this, PAUSE_NANOS);
-    }
-    return communicator;
-  }
-
   /** Has what NCCL may yet make of this communicator aborted when it is there. Does not block. */
   void abortLate(Communicator late) {
-    Communicator own = communicator;
+    Communicator own = communicator.get();
     threads.start(
         "nccl-late",
         () -> {
@@ -366,8 +266,8 @@ final class CommunicatorLane {
 
   /** Looks whether NCCL reports an error; null if it does not, or cannot be asked at the moment. */
   RuntimeException error() {
-    Communicator own = communicator;
-    if (own == null || ended) {
+    Communicator own = communicator.get();
+    if (own == null || isEnded()) {
       return null;
     }
     int state = own.asyncError();
@@ -378,12 +278,12 @@ final class CommunicatorLane {
 
   /** Whether the communicator is, or is about to be, let go of. */
   boolean isEnded() {
-    return ended;
+    return communicator.isEnded();
   }
 
   /** From now on nobody begins to use the communicator, which is then to be let go of. */
-  synchronized void end() {
-    ended = true;
+  void end() {
+    communicator.end();
   }
 
   /**
@@ -391,26 +291,18 @@ final class CommunicatorLane {
    * must not be when NCCL lets go of the communicator.
    */
   void abort() {
-    end();
-    Communicator own = communicator;
-    if (own != null) {
-      long previous = device.enter();
-      try {
-        own.abort();
-      } finally {
-        device.leave(previous);
-      }
-    }
+    communicator.abort();
   }
 
   /** Lets go of the communicator, on which nothing is under way. May block for its peers. */
   void close(Duration atMost) {
-    if (!ended && communicator != null) {
+    Communicator own = communicator.get();
+    if (!isEnded() && own != null) {
       Deadline deadline = Deadline.in(atMost, () -> false);
       turn.take(deadline);
       long previous = device.enter();
       try {
-        communicator.close(deadline.left());
+        own.close(deadline.left());
       } finally {
         device.leave(previous);
         turn.giveUp();
@@ -436,10 +328,7 @@ final class CommunicatorLane {
   void letGo() {
     waiting.clear();
     launched.forgetAll();
-    CudaStream own = stream;
-    if (own != null) {
-      own.close();
-    }
+    communicator.closeStream();
   }
 
   @Override

@@ -65,7 +65,7 @@ final class GroupCommunicators {
     return new NcclSettings(context.configuration().get(GpuConfiguration.BLOCKING));
   }
 
-  private CommunicatorLane lane(String name, CommunicatorLane.Maker maker) {
+  private CommunicatorLane lane(String name, LazyCommunicator.Maker maker) {
     return new CommunicatorLane(
         nccl,
         device,
