@@ -106,7 +106,7 @@ class BackendWork extends PendingWork implements BackendOperations.Begun {
   @Override
   public final void failed(Throwable cause) {
     if (!isCompleted()) {
-      complete(life().operationFailed(this, cause));
+      complete(life().reports().operationFailed(this, cause));
     }
   }
 

@@ -60,7 +60,7 @@ class CollectiveTask extends PendingWork implements ChannelTask {
 
   @Override
   public final void partFailed(Throwable cause) {
-    life().partFailed(this, cause);
+    life().reports().partFailed(this, cause);
   }
 
   @Override
@@ -83,7 +83,7 @@ class CollectiveTask extends PendingWork implements ChannelTask {
     try {
       body.run();
     } catch (RuntimeException | Error e) {
-      cause = life().operationFailed(this, e);
+      cause = life().reports().operationFailed(this, e);
     }
     complete(cause);
   }

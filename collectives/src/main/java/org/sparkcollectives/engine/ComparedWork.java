@@ -82,7 +82,7 @@ final class ComparedWork extends BackendWork implements ChannelTask {
     try {
       comparison.compareAlone(description, sequenceNumber(), call.agreement());
     } catch (RuntimeException | Error e) {
-      complete(life().operationFailed(this, e));
+      complete(life().reports().operationFailed(this, e));
     } finally {
       state.set(State.COMPARED);
       if (life().failure().failed()) {
@@ -100,7 +100,7 @@ final class ComparedWork extends BackendWork implements ChannelTask {
 
   @Override
   public void partFailed(Throwable cause) {
-    life().partFailed(this, cause);
+    life().reports().partFailed(this, cause);
   }
 
   /** Whoever compares notices it, and knows best why. */

@@ -113,6 +113,6 @@ public final class GroupOperations implements BackendOperations {
 
   @Override
   public void fail(Throwable cause) {
-    life.backendFailed(cause);
+    life.reports().backendFailed(cause);
   }
 }

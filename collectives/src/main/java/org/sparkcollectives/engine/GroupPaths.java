@@ -196,7 +196,7 @@ public final class GroupPaths implements TcpTransport.Receiver, NettyBackend.Mem
     return new PathListener() {
       @Override
       public void broken(int peer, TransportException cause) {
-        life.pathBroken(peer, cause);
+        life.reports().pathBroken(peer, cause);
       }
 
       @Override
@@ -206,7 +206,7 @@ public final class GroupPaths implements TcpTransport.Receiver, NettyBackend.Mem
 
       @Override
       public void refused(int peer, CollectiveMismatchException cause) {
-        life.refused(cause);
+        life.reports().refused(cause);
       }
     };
   }

@@ -62,7 +62,7 @@ final class MessagePaths {
 
       @Override
       public void broken(Throwable cause) {
-        life.pathBroken(peer, cause);
+        life.reports().pathBroken(peer, cause);
       }
     };
   }

@@ -117,7 +117,7 @@ abstract class MessageWork extends PendingWork {
 
     @Override
     public void failed(RuntimeException cause) {
-      complete(life().messageFailed(this, cause));
+      complete(life().reports().messageFailed(this, cause));
     }
 
     @Override
@@ -163,7 +163,7 @@ abstract class MessageWork extends PendingWork {
 
     @Override
     public void failed(RuntimeException cause) {
-      complete(life().messageFailed(this, cause));
+      complete(life().reports().messageFailed(this, cause));
     }
 
     @Override

@@ -175,7 +175,7 @@ final class RankGroup {
 
   /** Ends the group, and those made from it, on every rank. */
   void abort(Throwable cause) {
-    life.abort(cause);
+    life.reports().abort(cause);
     subgroups.abort(cause);
   }
 
@@ -217,9 +217,10 @@ final class RankGroup {
   }
 
   private void abortPending() {
-    life.abort(
-        new IllegalStateException(
-            "rank " + rank() + " closed the group while operations were pending"));
+    life.reports()
+        .abort(
+            new IllegalStateException(
+                "rank " + rank() + " closed the group while operations were pending"));
   }
 
   /** Paths are not taken away under the thread that uses them; in a failed group it ends soon. */

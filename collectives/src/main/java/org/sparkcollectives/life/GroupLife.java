@@ -5,14 +5,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
-import org.sparkcollectives.CollectiveException;
-import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.ErrorHandling;
-import org.sparkcollectives.Failure;
 import org.sparkcollectives.GroupAbortedException;
-import org.sparkcollectives.PeerFailedException;
 import org.sparkcollectives.RankContext;
-import org.sparkcollectives.TransportException;
 import org.sparkcollectives.membership.Membership;
 import org.sparkcollectives.recorder.FlightRecorder;
 import org.sparkcollectives.recorder.GroupRecords;
@@ -27,8 +22,8 @@ import org.sparkcollectives.watchdog.ThreadStack;
 /**
  * The life of one rank's group: what is pending, what has become of the peers, and how it ends.
  *
- * <p>Every way in which a group can fail comes together here, becomes a {@link Failure} record, and
- * goes out through {@link AbortPropagation}, which decides what the group ends with.
+ * <p>Every way in which a group can fail comes together in {@link FailureReports}, and goes out
+ * through {@link AbortPropagation}, which decides what the group ends with.
  */
 public final class GroupLife implements AutoCloseable {
 
@@ -42,10 +37,9 @@ public final class GroupLife implements AutoCloseable {
   private final GroupRecords records;
   private final GroupFailure failure;
   private final AbortPropagation propagation;
-  private final FailureHandling handling;
   private final Departures departures;
   private final OverdueWork overdue;
-  private final BrokenPath brokenPath;
+  private final FailureReports reports;
   private final RankHeartbeat heartbeat;
   private final CompletionHooks completionHooks;
   private final EphemeralTimeout ephemeralTimeout = new EphemeralTimeout();
@@ -89,13 +83,13 @@ public final class GroupLife implements AutoCloseable {
     this.context = context;
     this.background = background;
     this.parent = parent;
-    this.failure = new GroupFailure(this::interrupted);
+    this.failure = new GroupFailure(() -> reports().interrupted());
     this.dumps = parent == null ? new RankDumps(members, store, context, background) : parent.dumps;
     this.control =
         parent == null ? new RankControl(members, store, dumps, background) : parent.control;
     this.records = dumps.join(members, failure);
     this.propagation = new AbortPropagation(store, failure, self, mode, background);
-    this.handling = new FailureHandling(mode, failure, propagation, context);
+    FailureHandling handling = new FailureHandling(mode, failure, propagation, context);
     this.departures =
         new Departures(
             store,
@@ -112,9 +106,15 @@ public final class GroupLife implements AutoCloseable {
             () -> ThreadStack.of(caller),
             handling::operationFailed,
             background);
-    this.brokenPath =
-        new BrokenPath(
-            members, failure, overdue::askForLife, handling::operationFailed, background);
+    this.reports =
+        new FailureReports(
+            members,
+            context,
+            failure,
+            propagation,
+            handling,
+            new BrokenPath(
+                members, failure, overdue::askForLife, handling::operationFailed, background));
     this.completionHooks = new CompletionHooks(background, self);
     this.heartbeat = heartbeat;
     heartbeat.join(this);
@@ -142,6 +142,11 @@ public final class GroupLife implements AutoCloseable {
   /** What the group ended with, if it did. */
   public GroupFailure failure() {
     return failure;
+  }
+
+  /** Whoever notices what ends the group tells this. */
+  public FailureReports reports() {
+    return reports;
   }
 
   GroupRecords records() {
@@ -200,7 +205,7 @@ public final class GroupLife implements AutoCloseable {
       return;
     }
     if (context.isKilled()) {
-      killed(context.killReason());
+      reports.killed(context.killReason());
       return;
     }
     if ((propagation.needsPolling() || departures.anyAfterFailure()) && hasPending()) {
@@ -214,7 +219,7 @@ public final class GroupLife implements AutoCloseable {
       }
       int departed = work.waitsInVainFor(departures);
       if (departed >= 0) {
-        peerFinished(work, departed);
+        reports.peerFinished(work, departed);
         return;
       }
     }
@@ -227,60 +232,9 @@ public final class GroupLife implements AutoCloseable {
     }
   }
 
-  /** The user ends the group. In one that has failed that is a consequence, and tells nothing. */
-  public void abort(Throwable cause) {
-    if (failure.failed()) {
-      return;
-    }
-    handling.rankFailed(
-        self.failure(Failure.Kind.EXCEPTION, "", -1, cause),
-        operation ->
-            new GroupAbortedException(
-                operation
-                    + " of "
-                    + self.where()
-                    + " failed, because the group was aborted: "
-                    + cause,
-                cause));
-  }
-
-  private void killed(String reason) {
-    Failure.Kind kind =
-        context.isStoppedWithOthers() ? Failure.Kind.STAGE_STOPPED : Failure.Kind.KILLED;
-    handling.rankFailed(
-        self.failure(kind, "", -1, "the task was killed: " + reason),
-        operation ->
-            new GroupAbortedException(
-                operation
-                    + " of "
-                    + self.where()
-                    + " failed, because the task was killed: "
-                    + reason,
-                null));
-  }
-
-  private void interrupted() {
-    killed(context.isKilled() ? context.killReason() : "its thread was interrupted");
-  }
-
-  /** The path to a peer broke. */
-  public void pathBroken(int peer, Throwable cause) {
-    handling.operationFailed(
-        members.identityOf(peer).failure(Failure.Kind.CONNECTION_RESET, "", -1, cause.toString()),
-        null);
-  }
-
   /** A peer has closed the group in good order; whether somebody still needs it, numbers tell. */
   public void peerLeft(int peer, long lastCollective) {
     departures.left(peer, lastCollective);
-  }
-
-  /** The process of a member, or this one as others have seen it, has given no sign of life. */
-  void silent(int groupRank, String cause) {
-    if (!failure.failed()) {
-      handling.rankFailed(
-          members.identityOf(groupRank).failure(Failure.Kind.SILENT, "", -1, cause), null);
-    }
   }
 
   /**
@@ -301,97 +255,8 @@ public final class GroupLife implements AutoCloseable {
 
   /** Nobody looks at this group any more. */
   public void watchdogStuck(String what) {
-    abort(new IllegalStateException(what));
+    reports.abort(new IllegalStateException(what));
     background.execute(this::failPending);
-  }
-
-  /** A peer refused a message of a collective, because it is in another. */
-  public void refused(CollectiveMismatchException mismatch) {
-    handling.operationFailed(
-        self.failure(Failure.Kind.EXCEPTION, "", -1, mismatch.toString()),
-        operation -> ownFailure(operation, mismatch));
-  }
-
-  /** A backend failed outside of any operation. */
-  public void backendFailed(Throwable thrown) {
-    if (!failure.failed()) {
-      ownFailed("", -1, thrown);
-    }
-  }
-
-  private void ownFailed(String description, long sequenceNumber, Throwable thrown) {
-    Failure record = self.failure(kindOf(thrown), description, sequenceNumber, thrown);
-    if (thrown instanceof TransportException) {
-      brokenPath.report(record, operation -> ownFailure(operation, thrown));
-    } else {
-      handling.operationFailed(record, operation -> ownFailure(operation, thrown));
-    }
-  }
-
-  /** What broke between ranks may be the consequence of what another rank can tell more of. */
-  private static Failure.Kind kindOf(Throwable thrown) {
-    return thrown instanceof TransportException
-        ? Failure.Kind.CONNECTION_RESET
-        : Failure.Kind.EXCEPTION;
-  }
-
-  private void peerFinished(PendingWork work, int peer) {
-    handling.operationFailed(
-        members
-            .identityOf(peer)
-            .failure(
-                Failure.Kind.PEER_FINISHED,
-                work.describe(),
-                work.sequenceNumber(),
-                "rank " + peer + "'s task has finished, or closed the group, without joining"),
-        null);
-  }
-
-  /**
-   * Turns what an operation threw into the group's failure, and waits until that is settled.
-   *
-   * @return what the operation's work ends with
-   */
-  public Throwable operationFailed(PendingWork work, Throwable thrown) {
-    if (!failure.failed()) {
-      partFailed(work, thrown);
-      brokenPath.await(Duration.ofSeconds(5));
-      // A tenth of a second, and a call of the store.
-      propagation.awaitPublished(Duration.ofSeconds(10));
-    }
-    return failure.failed() ? failure.exceptionFor(work.describe()) : thrown;
-  }
-
-  /** Turns what a part of an operation threw into the group's failure; does not wait for that. */
-  public void partFailed(PendingWork work, Throwable thrown) {
-    if (failure.failed()) {
-      return;
-    }
-    if (thrown instanceof TransportException transport && transport.peer() >= 0) {
-      pathBroken(transport.peer(), transport);
-    } else if (!(thrown instanceof PeerFailedException)) {
-      ownFailed(work.describe(), work.sequenceNumber(), thrown);
-    }
-  }
-
-  /** What a failed message ends with: that it did not fit concerns its two ranks only. */
-  public Throwable messageFailed(PendingWork work, RuntimeException cause) {
-    if (failure.failed()) {
-      return failure.exceptionFor(work.describe());
-    }
-    return cause instanceof CollectiveMismatchException
-        ? new CollectiveMismatchException(
-            work.describe() + " of " + self.where() + " failed: " + cause.getMessage())
-        : ownFailure(work.describe(), cause);
-  }
-
-  private CollectiveException ownFailure(String operation, Throwable thrown) {
-    if (thrown instanceof CollectiveMismatchException) {
-      return new CollectiveMismatchException(
-          operation + " of " + self.where() + " failed: " + thrown.getMessage());
-    }
-    return new CollectiveException(
-        operation + " of " + self.where() + " failed: " + thrown, thrown);
   }
 
   /** Says that this rank leaves, so that who waits for it in vain is told. */

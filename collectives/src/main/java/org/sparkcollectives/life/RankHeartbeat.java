@@ -111,7 +111,7 @@ public final class RankHeartbeat implements Heartbeat.Listener, AutoCloseable {
     Membership members = life.members();
     for (int rank = 0; rank < members.size(); rank++) {
       if (members.endpoints().get(rank).nodeId().equals(nodeId)) {
-        life.silent(rank, cause);
+        life.reports().silent(rank, cause);
         return;
       }
     }
