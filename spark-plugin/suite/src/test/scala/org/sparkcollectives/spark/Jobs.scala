@@ -1,6 +1,6 @@
 package org.sparkcollectives.spark
 
-import java.nio.file.{Files, Path, Paths}
+import java.nio.file.{Files, Path, Paths, StandardCopyOption}
 
 import org.apache.spark.{SparkContext, SparkEnv, TaskContext}
 import org.sparkcollectives.{
@@ -47,9 +47,15 @@ object Jobs {
           case other                       => other.getClass.getSimpleName
         }
         val cause = Option(e.getCause).map(_.getMessage).getOrElse("")
-        Files.writeString(Paths.get(folder, world.rank.toString), s"$kind\n${e.getMessage}\n$cause")
+        write(folder, world.rank.toString, s"$kind\n${e.getMessage}\n$cause")
         throw e
     }
+
+  /** Writes a file in one step: who waits for it reads it as soon as it is there. */
+  def write(folder: String, name: String, text: String): Unit = {
+    val unfinished = Files.writeString(Paths.get(folder, s".$name.part"), text)
+    Files.move(unfinished, Paths.get(folder, name), StandardCopyOption.ATOMIC_MOVE)
+  }
 
   /** Our threads in the JVM of each executor, by executor. */
   def threads(sc: SparkContext): Map[String, Set[String]] = {
