@@ -3,7 +3,6 @@ package org.sparkcollectives.spark
 import java.nio.file.{Files, Path}
 
 import org.scalatest.funsuite.AnyFunSuite
-import org.sparkcollectives.Failure
 
 /** Executors that stand still without dying, which Spark itself notices after two minutes. */
 class SilentExecutorSuite extends AnyFunSuite with LocalCluster with HitExecutor {
@@ -15,9 +14,10 @@ class SilentExecutorSuite extends AnyFunSuite with LocalCluster with HitExecutor
     )
 
   test("when an executor stands still, the ranks on others and the driver are told which one") {
-    val error = whenTheExecutorOfRank3IsHit(Failure.Kind.SILENT)(StandingStill.stopThisProcess)(
-      StandingStill.kill
-    )
+    val error =
+      whenTheExecutorOfRank3IsHit(ClusterFault.EXECUTOR_STOP)(StandingStill.stopThisProcess)(
+        StandingStill.kill
+      )
     assert(error.contains("has fallen silent"), error)
     assertTheNextJobRuns()
   }

@@ -1,8 +1,9 @@
 package org.sparkcollectives.spark
 
+import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Path, Paths}
 
-import org.apache.spark.{BarrierTaskContext, SparkEnv, TaskContext}
+import org.apache.spark.{BarrierTaskContext, SparkEnv, SparkException, TaskContext}
 import org.scalatest.funsuite.AnyFunSuite
 import org.sparkcollectives.{Failure, ProcessGroup, ReduceOp, Tensor}
 
@@ -14,10 +15,31 @@ class StageRetrySuite extends AnyFunSuite with LocalCluster with HitExecutor {
 
   test("when an executor is killed, the ranks on others are told which one was lost") {
     val error =
-      whenTheExecutorOfRank3IsHit(Failure.Kind.EXECUTOR_LOST)(_ => LostExecutors.killThisOne())()
+      whenTheExecutorOfRank3IsHit(ClusterFault.EXECUTOR_KILL)(_ => LostExecutors.killThisOne())()
     assert(error.contains("ExecutorLostFailure"), error)
     assertTheNextJobRuns()
     assertNothingIsLeft()
+  }
+
+  test("when an executor is killed, ranks without a connection to it hear of it from the driver") {
+    val folder = Files.createTempDirectory("apart")
+    val path = folder.toString
+    intercept[SparkException] {
+      Jobs.ranks(sc, 4) { world =>
+        Jobs.keepingFailure(path, world)(LostExecutors.apart(world, path))
+      }
+    }
+    val executors = (0 to 3).map(rank => Files.readString(folder.resolve(s"executor-$rank")))
+    val survivors = (0 to 2).filter(executors(_) != executors(3))
+    assert(survivors.size == 2, executors)
+    for (rank <- survivors) {
+      eventually(s"rank $rank says why it failed")(Files.exists(folder.resolve(rank.toString)))
+      val failure = Jobs.read(folder, rank)
+      assert(failure.startsWith(Failure.Kind.EXECUTOR_LOST.toString), failure)
+      assert(failure.contains(s"executor ${executors(3)}"), failure)
+    }
+    awaitReplaced(executors(3))
+    assertTheNextJobRuns()
   }
 
   test("a stage that ends in a shuffle is retried as a whole, in a group of its own") {
@@ -65,6 +87,18 @@ object LostExecutors extends Patience {
     Thread.currentThread().join()
   }
 
+  /** Rank 3 dies, and no path of another executor's ranks breaks: those wait for each other. */
+  def apart(world: ProcessGroup, path: String): Unit = {
+    val own = SparkEnv.get.executorId
+    Files.writeString(Path.of(path, s"executor-${world.rank}"), own)
+    world.store.set(s"executor-${world.rank}", own.getBytes(UTF_8))
+    val executors =
+      (0 until world.size).map(rank => new String(world.store.get(s"executor-$rank"), UTF_8))
+    if (world.rank == 3) killThisOne()
+    val neighbour = executors.indices.find(rank => rank != world.rank && executors(rank) == own)
+    world.recv(Tensor.of(new Array[Int](1): _*), neighbour.get, 0).await()
+  }
+
   def awaitFile(path: String, name: String): Unit =
     eventually(s"no $name in $path")(Files.exists(Path.of(path, name)))
 
@@ -77,7 +111,7 @@ object LostExecutors extends Patience {
       val stage = new StageAttempt(task.stageId(), 0)
       try DriverStoreClient.connect(SparkEnv.get, stage, "", java.time.Duration.ofSeconds(5))
       catch {
-        case e: RuntimeException => Files.writeString(Path.of(path, "late"), e.getMessage)
+        case e: RuntimeException => Jobs.write(path, "late", e.getMessage)
       }
       throw new IllegalStateException("the first attempt is over")
     } else world.allReduce(Tensor.of(1), ReduceOp.SUM).await()
