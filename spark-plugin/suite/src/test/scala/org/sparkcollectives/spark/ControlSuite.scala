@@ -26,8 +26,7 @@ class ControlSuite extends AnyFunSuite with LocalCluster {
     val path = Files.createTempDirectory("asked").toString
     val job = Future(Jobs.ranks(sc, 3) { world =>
       world.barrier().await()
-      Files.writeString(Paths.get(path, s"ready-${world.rank}"), "")
-      Stuck.awaitFile(path, "go")
+      Stuck.awaitGo(path, world.rank)
       Jobs.sum(world)
     })
     for (rank <- 0 to 2) eventually("all run")(Files.exists(Paths.get(path, s"ready-$rank")))
@@ -48,7 +47,7 @@ class ControlSuite extends AnyFunSuite with LocalCluster {
 
     val stacks = answers(SparkCollectives.stacks(sc, patience))
     assert(stacks.map(_.rank) == Seq(0, 1, 2))
-    assert(stacks.forall(_.text.contains("awaitFile")), stacks)
+    assert(stacks.forall(_.text.contains("awaitGo")), stacks)
 
     Files.writeString(Paths.get(path, "go"), "")
     assert(Await.result(job, 60.seconds) == Seq(6, 6, 6))

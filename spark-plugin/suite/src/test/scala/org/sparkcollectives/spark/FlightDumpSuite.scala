@@ -6,6 +6,7 @@ import java.time.Duration
 import scala.concurrent.{Await, Future}
 import scala.concurrent.ExecutionContext.Implicits.global
 import scala.concurrent.duration._
+import scala.util.Try
 
 import org.scalatest.funsuite.AnyFunSuite
 import org.sparkcollectives.recorder.{DumpFolder, FlightDump}
@@ -22,14 +23,15 @@ class FlightDumpSuite extends AnyFunSuite with LocalCluster {
     )
 
   /** The folders of an occasion, of all stages. */
-  private def folders(occasion: String): Seq[Path] = {
-    val found = Files.walk(root)
-    try
-      found.toArray.toSeq
-        .map(_.asInstanceOf[Path])
-        .filter(_.getFileName.toString == occasion)
-    finally found.close()
-  }
+  private def folders(occasion: String): Seq[Path] =
+    for {
+      application <- inside(root)
+      stage <- inside(application)
+      found <- inside(stage) if found.getFileName.toString == occasion
+    } yield found
+
+  private def inside(folder: Path): Seq[Path] =
+    Option(folder.toFile.listFiles()).toSeq.flatMap(_.toSeq).map(_.toPath)
 
   private def dumps(folder: Path): Seq[FlightDump] =
     new DumpFolder(folder).read().toArray(Array.empty[FlightDump]).toSeq
@@ -38,22 +40,23 @@ class FlightDumpSuite extends AnyFunSuite with LocalCluster {
     intercept[org.apache.spark.SparkException] {
       Jobs.ranks(sc, 3) { world =>
         world.barrier().await()
-        val view = world.withTimeout(Duration.ofSeconds(1))
+        val view = world.withTimeout(Duration.ofSeconds(3))
         if (world.rank == 1) Stuck.untilTheGroupFails(world)
         else Jobs.sum(view)
       }
     }
-    eventually(s"a report, but there is ${folders("failure")}")(
-      folders("failure").exists(folder => Files.exists(folder.resolve("report.txt")))
-    )
+    eventually(s"dumps, but there is ${folders("failure")}")(folders("failure").nonEmpty)
     val folder = folders("failure").head
     assert(folder.toString.contains(sc.applicationId), folder)
-    assert(dumps(folder).map(_.rank) == Seq(0, 1, 2))
+    eventually(s"all dumps are in $folder")(dumps(folder).map(_.rank) == Seq(0, 1, 2))
     assert(dumps(folder).map(_.executorId).distinct.size == 2)
-    val report = Files.readString(folder.resolve("report.txt"))
+    // A dump that comes after the report has it written again.
+    def report = Try(Files.readString(folder.resolve("report.txt"))).getOrElse("")
+    eventually(s"a report of all ranks, but there is: $report")(
+      "rank 1 \\(.*\\) had not called it".r.findFirstIn(report).isDefined
+    )
     assert(report.contains("all-reduce #1 (int32 x 1000, SUM)"), report)
     assert(report.contains("ranks 0 and 2 were in it"), report)
-    assert("rank 1 \\(.*\\) had not called it".r.findFirstIn(report).isDefined, report)
     for (rank <- 0 to 2) assert(Files.exists(folder.resolve(s"rank_$rank")))
   }
 
@@ -61,9 +64,9 @@ class FlightDumpSuite extends AnyFunSuite with LocalCluster {
     val path = Files.createTempDirectory("asked").toString
     val job = Future(Jobs.ranks(sc, 3) { world =>
       world.barrier().await()
-      Files.writeString(Paths.get(path, s"ready-${world.rank}"), "")
       // Rank 2 does not respond in its own code.
-      if (world.rank == 2) Stuck.awaitFile(path, "go")
+      if (world.rank == 2) Stuck.awaitGo(path, 2)
+      else Files.writeString(Paths.get(path, s"ready-${world.rank}"), "")
       Jobs.sum(world)
     })
     for (rank <- 0 to 2) eventually("all run")(Files.exists(Paths.get(path, s"ready-$rank")))
@@ -82,8 +85,11 @@ class FlightDumpSuite extends AnyFunSuite with LocalCluster {
 /** Apart from the suite, so that no task carries it along. */
 object Stuck extends Patience {
 
-  def awaitFile(path: String, name: String): Unit =
-    eventually(s"no $name in $path")(Files.exists(Path.of(path, name)))
+  /** Says that this rank is here, and stays. */
+  def awaitGo(path: String, rank: Int): Unit = {
+    Files.writeString(Path.of(path, s"ready-$rank"), "")
+    eventually(s"no go in $path")(Files.exists(Path.of(path, "go")))
+  }
 
   /** What a rank does that is late for an operation. */
   def untilTheGroupFails(world: org.sparkcollectives.ProcessGroup): Int = {
