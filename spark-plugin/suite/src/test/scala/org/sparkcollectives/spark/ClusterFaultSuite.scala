@@ -30,7 +30,7 @@ class ClusterFaultSuite extends AnyFunSuite with LocalCluster {
     Map(
       "spark.plugins" -> classOf[CollectivesPlugin].getName,
       "spark.collectives.shm.folder" -> shared.toString,
-      "spark.collectives.heartbeat.timeout" -> "2s",
+      "spark.collectives.heartbeat.timeout" -> "4s",
       "spark.collectives.heartbeat.interval" -> "200ms",
       "spark.collectives.store.timeout" -> s"${FaultedRank.Rendezvous.toMillis}ms",
       // What is given up here often is not given up for good.
@@ -89,7 +89,7 @@ class ClusterFaultSuite extends AnyFunSuite with LocalCluster {
     def files = shared.toFile.list().toSeq
     def left =
       onAllExecutors(() => Remains.now(path).mkString("\n")).filter(_.nonEmpty) ++ files
-    val end = System.nanoTime() + Duration.ofSeconds(20).toNanos
+    val end = System.nanoTime() + Duration.ofSeconds(60).toNanos
     var found = left
     while (found.nonEmpty && System.nanoTime() < end) found = left
     if (found.isEmpty) None else Some(s"left behind: ${found.mkString(", ")}")

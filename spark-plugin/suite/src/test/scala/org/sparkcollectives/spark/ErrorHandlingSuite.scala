@@ -127,7 +127,8 @@ object Swallowing extends Patience {
   /** Joins an all-reduce that is overdue soon, and goes on as if it were not. */
   def late(world: ProcessGroup): String = {
     world.barrier().await()
-    swallowing(reduce(world.withTimeout(Duration.ofSeconds(1))))
+    // Long enough for all who come to be in it.
+    swallowing(reduce(world.withTimeout(Duration.ofSeconds(3))))
     forEver()
   }
 

@@ -130,13 +130,13 @@ object FaultedRank {
 
   private val Large = 1 << 20
 
-  /** The deadline of operations where a rank is slow. */
-  private val Deadline = Duration.ofSeconds(1)
-  private val TooLate = Duration.ofMillis(2500)
+  /** The deadline of operations where a rank is slow, and no other on a busy machine. */
+  private val Deadline = Duration.ofSeconds(3)
+  private val TooLate = Duration.ofMillis(4500)
 
-  /** How long ranks wait for each other. */
-  val Rendezvous: Duration = Duration.ofSeconds(4)
-  private val TooLateToMeet = Duration.ofSeconds(6)
+  /** How long ranks wait for each other: also those of a new executor, which first loads all. */
+  val Rendezvous: Duration = Duration.ofSeconds(10)
+  private val TooLateToMeet = Duration.ofSeconds(12)
 
   /** The deadline of all others, which nothing here should have to wait for. */
   private val Patience = Duration.ofSeconds(45)
