@@ -57,6 +57,8 @@ final class GpuClusterTest {
             .setAppName("GpuClusterTest")
             .set("spark.ui.enabled", "false")
             .set("spark.plugins", CollectivesPlugin.class.getName())
+            // A machine that is busy takes long to start the executor.
+            .set("spark.collectives.preflight.timeout", "2min")
             .set("spark.executor.extraJavaOptions", System.getProperty("collectives.jvm.options"))
             .set("spark.jars", String.join(",", jars()))
             .set("spark.worker.resource.gpu.amount", String.valueOf(RANKS))
