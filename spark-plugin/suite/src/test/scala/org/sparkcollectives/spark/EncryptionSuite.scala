@@ -1,7 +1,10 @@
 package org.sparkcollectives.spark
 
+import java.net.ServerSocket
 import java.nio.charset.StandardCharsets.UTF_8
 import java.time.Duration
+
+import scala.util.{Random, Try}
 
 import org.apache.spark.SparkEnv
 import org.scalatest.funsuite.AnyFunSuite
@@ -14,10 +17,12 @@ abstract class EncryptionSuite(expected: String) extends AnyFunSuite with LocalC
 
   def protection: Map[String, String]
 
+  private val port = EncryptionSuite.freePort()
+
   override def settings: Map[String, String] =
     protection ++ Map(
       "spark.collectives.transports" -> "heap,tcp",
-      "spark.collectives.port" -> "23510",
+      "spark.collectives.port" -> port.toString,
       "spark.authenticate" -> "true",
       "spark.authenticate.secret" -> "only for tests, and long enough"
     )
@@ -49,12 +54,20 @@ abstract class EncryptionSuite(expected: String) extends AnyFunSuite with LocalC
 
 object EncryptionSuite {
 
+  /** Below those that the system gives to whoever asks for any. */
+  private def freePort(): Int =
+    Iterator
+      .continually(20000 + Random.nextInt(10000))
+      .find(port => Try(new ServerSocket(port).close()).isSuccess)
+      .get
+
   /** How the ranks' port answers to who does not encrypt. */
   def knockInPlain(): String = {
     val host = SparkEnv.get.blockManager.blockManagerId.host
+    val port = SparkEnv.get.conf.get("spark.collectives.port").toInt
     val limit = Duration.ofSeconds(30)
     try {
-      TcpStore.connect(host, 23510, "any".getBytes(UTF_8), TransportSecurity.plain(), limit).close()
+      TcpStore.connect(host, port, "any".getBytes(UTF_8), TransportSecurity.plain(), limit).close()
       "let in"
     } catch { case e: StoreException => e.getMessage }
   }
