@@ -27,6 +27,8 @@ def spark():
         .config("spark.python.daemon.module", "preloading_daemon")
         .config("spark.sql.execution.arrow.pyspark.enabled", "true")
         .config("spark.task.reaper.enabled", "true")
+        # A rank whose task is killed tells the tests why it ends, however busy the machine is.
+        .config("spark.python.task.killTimeout", "30s")
         .config("spark.collectives.store.timeout", "60s")
     )
     session = dist.configure(builder).getOrCreate()

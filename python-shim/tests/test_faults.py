@@ -14,7 +14,7 @@ import spark_collectives as dist
 from conftest import await_executors
 
 #: What an operation that fails on one rank may take on the others, on a machine that is busy.
-SOON = 10.0
+SOON = 30.0
 
 
 def left_behind(spark):
@@ -29,7 +29,7 @@ def left_behind(spark):
 def nothing_is_left(spark):
     yield
     await_executors(spark, 2)
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while True:
         found = left_behind(spark)
         # Memory of a rank that failed goes when the JVM collects garbage, and is not counted.
@@ -39,11 +39,16 @@ def nothing_is_left(spark):
         time.sleep(0.2)
 
 
+def told(*ranks):
+    """Whether these have noticed."""
+    return lambda noticed: set(ranks) <= set(noticed)
+
+
 @pytest.fixture
 def outcome(spark, tmp_path):
-    """Run ranks that fail; give what each noticed, and what the driver was told."""
+    """Run ranks that fail; give what each noticed, once that is enough, and the driver's error."""
 
-    def run(fn, size=4):
+    def run(fn, enough, size=4):
         folder = str(tmp_path)
 
         def task(_rows):
@@ -75,7 +80,7 @@ def outcome(spark, tmp_path):
             error = str(e)
         noticed = {}
         deadline = time.monotonic() + SOON
-        while time.monotonic() < deadline and len(noticed) < size - 1:
+        while time.monotonic() < deadline and not enough(noticed):
             for rank in range(size):
                 if os.path.exists(f"{folder}/{rank}.json"):
                     with open(f"{folder}/{rank}.json") as file:
@@ -92,7 +97,7 @@ def test_an_exception_reaches_the_other_ranks(outcome):
             raise KeyError("no such column")
         dist.all_reduce(np.ones(10, np.float32))
 
-    noticed, error = outcome(fail)
+    noticed, error = outcome(fail, told(0, 1, 3))
     assert "no such column" in error
     for rank in (0, 1, 3):
         assert noticed[rank]["type"] == "PeerFailedError", noticed
@@ -105,7 +110,7 @@ def test_an_exception_reaches_the_other_ranks(outcome):
 def test_an_exception_reaches_ranks_that_reduce_in_parts(outcome):
     def fail(rank):
         large = np.ones(3_000_000, np.float32)
-        # Memory for both ways, so that what follows is quick: Spark gives killed ranks two seconds.
+        # Memory for both ways, so that what follows is quick.
         dist.all_reduce(large)
         dist.all_reduce(large, async_op=True).wait()
         if rank == 1:
@@ -115,7 +120,7 @@ def test_an_exception_reaches_ranks_that_reduce_in_parts(outcome):
         work = dist.all_reduce(large, async_op=True)
         work.wait()
 
-    noticed, _ = outcome(fail)
+    noticed, _ = outcome(fail, told(0, 2, 3))
     for rank in (0, 2, 3):
         assert noticed[rank]["type"] == "PeerFailedError", noticed
         assert "the disk is full" in noticed[rank]["text"]
@@ -130,7 +135,7 @@ def test_a_worker_that_ends_fails_its_rank(outcome, way):
             os._exit(3)
         dist.barrier()
 
-    noticed, error = outcome(fail)
+    noticed, error = outcome(fail, told(0, 2, 3))
     assert error is not None
     assert set(noticed) == {0, 2, 3}
     for each in noticed.values():
@@ -146,7 +151,10 @@ def test_an_executor_that_is_killed_fails_its_ranks(outcome, spark):
         while True:
             dist.all_reduce(np.ones(100, np.float32))
 
-    noticed, error = outcome(fail)
+    def other_executor(noticed):
+        return sum(each["type"] == "PeerFailedError" for each in noticed.values()) >= 2
+
+    noticed, error = outcome(fail, other_executor)
     assert error is not None
     # Those in the same JVM lose their bridge, the others their peers; nobody hangs.
     assert noticed
@@ -220,7 +228,7 @@ def test_a_mismatch_says_so_on_both_ranks(outcome):
     def mismatch(rank):
         dist.all_reduce(np.ones(10 + rank, np.float32))
 
-    noticed, _ = outcome(mismatch, 2)
+    noticed, _ = outcome(mismatch, told(0, 1), 2)
     assert any(each["type"] == "CollectiveMismatchError" for each in noticed.values()), noticed
     assert any("float32 x 1" in each["text"] for each in noticed.values()), noticed
 
@@ -234,7 +242,11 @@ def test_ranks_that_succeed_leave_no_memory(spark, ranks):
 
     before = held()
     assert ranks(lambda rank, size: _all_reduce_much(), 4) == [4.0] * 4
-    assert all(now <= then for now, then in zip(held(), before))
+    # A process that Spark keeps lets go of its memory when it sees that its task has ended.
+    deadline = time.monotonic() + 60
+    while any(now > then for now, then in zip(held(), before)):
+        assert time.monotonic() < deadline, (held(), before)
+        time.sleep(0.2)
 
 
 def _all_reduce_much():
