@@ -278,9 +278,11 @@ def test_a_python_process_that_is_used_again_has_a_new_group(ranks):
     def name(rank, size):
         return os.getpid(), dist.world().name
 
-    first, second = ranks(name, 2), ranks(name, 2)
-    assert {pid for pid, _ in first} & {pid for pid, _ in second}
-    assert not {name for _, name in first} & {name for _, name in second}
+    # An executor may have several processes that are idle, and take another the next time.
+    runs = [ranks(name, 2) for _ in range(4)]
+    processes = [pid for run in runs for pid, _ in run]
+    assert len(set(processes)) < len(processes), "no process was used again"
+    assert len({name for run in runs for _, name in run}) == len(runs)
 
 
 def test_a_group_can_be_destroyed_and_is_then_gone(ranks):

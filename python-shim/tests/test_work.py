@@ -48,7 +48,7 @@ def test_who_asks_does_not_wait_for_who_waits(jvm):
         daemon=True,
     )
     asks.start()
-    asks.join(10)
+    asks.join(30)
     assert answers == [False, False, None]
 
     jvm.done.set()
