@@ -35,6 +35,7 @@ class TwoRunsTest {
             .set("spark.driver.host", "127.0.0.1")
             .set("spark.driver.bindAddress", "127.0.0.1")
             .set("spark.ui.enabled", "false");
+    Eventually.holds(() -> threads().isEmpty(), () -> "of earlier tests: " + threads());
     try (JavaSparkContext spark = new JavaSparkContext(conf)) {
       SparkCollectives.install(spark);
       Set<String> threads = threads();
