@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkcollectives.examples.SparkDefaults;
 
 /** Runs the script as a user does: a driver and executors in processes of their own. */
 class BenchmarkProgramIT {
@@ -34,6 +35,7 @@ class BenchmarkProgramIT {
             .redirectErrorStream(true)
             .redirectOutput(output.toFile());
     builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
+    SparkDefaults.addTo(builder.environment(), directory);
     Process process = builder.start();
     try {
       boolean ended = process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS);

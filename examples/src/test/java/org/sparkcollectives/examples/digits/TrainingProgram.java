@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.sparkcollectives.examples.SparkDefaults;
 
 /** The training as a process of its own, whose executors are further ones. */
 final class TrainingProgram {
@@ -45,6 +46,7 @@ final class TrainingProgram {
             .redirectOutput(out.toFile())
             .redirectError(err.toFile());
     builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
+    SparkDefaults.addTo(builder.environment(), directory);
     builder.environment().putAll(environment);
     Process process = builder.start();
     try {
