@@ -38,11 +38,17 @@ final class NcclFailureProgram {
   private static final String LATE_SPLIT = "split that is never joined";
 
   private final ProcessGroup world;
+
+  /** With the time limit, for what does not end. */
+  private final ProcessGroup hasty;
+
   private final CudaDevice device;
   private final CudaStream stream;
 
-  private NcclFailureProgram(ProcessGroup world, CudaDevice device, CudaStream stream) {
+  private NcclFailureProgram(
+      ProcessGroup world, ProcessGroup hasty, CudaDevice device, CudaStream stream) {
     this.world = world;
+    this.hasty = hasty;
     this.device = device;
     this.stream = stream;
   }
@@ -54,8 +60,9 @@ final class NcclFailureProgram {
     String what = arguments[4];
     GroupOptions options =
         GroupOptions.defaults()
-            .withTimeout(Duration.ofMillis(Long.parseLong(arguments[3])))
+            .withTimeout(Duration.ofSeconds(60))
             .withBackend("cpu:netty,cuda:nccl");
+    Duration timeout = Duration.ofMillis(Long.parseLong(arguments[3]));
     try (Store store =
             TcpStore.connect("127.0.0.1", Integer.parseInt(arguments[2]), Duration.ofSeconds(60));
         CudaDevice device = CudaDevice.open(DriverCuda.load(), 0);
@@ -66,7 +73,7 @@ final class NcclFailureProgram {
               List.of("spark.collectives.gpu.nccl.eager=" + what.equals(LATE_SPLIT)),
               TransportSecurity.plain());
       try (ProcessGroup world = ProcessGroups.create(store, rank, size, options, host)) {
-        new NcclFailureProgram(world, device, stream).run(what);
+        new NcclFailureProgram(world, world.withTimeout(timeout), device, stream).run(what);
       }
       // Nothing hangs in the stream that waited for the operation.
       stream.synchronize();
@@ -81,31 +88,45 @@ final class NcclFailureProgram {
   private void run(String what) {
     switch (what) {
       case "death of a peer" -> {
-        sum().await();
+        sum(world).await();
         if (world.rank() == 1) {
+          awaitBegun(0);
           Runtime.getRuntime().halt(0);
         }
+        Work second = sum(world);
+        tellBegun();
         // NCCL does not say who it was.
-        assertThat(expect(sum(), PeerFailedException.class)).hasMessageContaining("rank 1 (");
+        assertThat(expect(second, PeerFailedException.class)).hasMessageContaining("rank 1 (");
       }
       case "error of the library" -> {
-        sum().await();
-        expect(sum(), CollectiveException.class);
+        sum(world).await();
+        if (world.rank() == 0) {
+          // At its second operation this rank has the error.
+          awaitBegun(1);
+        }
+        Work second = sum(world);
+        if (world.rank() == 1) {
+          tellBegun();
+        }
+        expect(second, CollectiveException.class);
       }
       case "operation that hangs" -> {
-        sum().await();
-        expect(sum(), CollectiveTimeoutException.class);
+        sum(world).await();
+        expect(sum(hasty), CollectiveTimeoutException.class);
       }
-      case "rank that never joins" -> expect(sum(), CollectiveException.class);
+      case "rank that never joins" -> expect(sum(hasty), CollectiveException.class);
       case LATE_SPLIT ->
-          assertThatThrownBy(() -> world.split(0, world.rank()))
+          assertThatThrownBy(() -> hasty.split(0, world.rank()))
               .isInstanceOf(CollectiveException.class);
       case "abort" -> {
-        sum().await();
+        sum(world).await();
         if (world.rank() == 1) {
+          awaitBegun(0);
           world.abort(new IllegalStateException("enough of it"));
         } else {
-          assertThatThrownBy(sum()::await)
+          Work second = sum(world);
+          tellBegun();
+          assertThatThrownBy(second::await)
               .isInstanceOf(CollectiveException.class)
               .hasMessageContaining("enough of it");
         }
@@ -114,10 +135,19 @@ final class NcclFailureProgram {
     }
   }
 
-  private Work sum() {
+  /** The others are through with the first operation, and in the second. */
+  private void awaitBegun(int rank) {
+    world.store().get("begun by " + rank);
+  }
+
+  private void tellBegun() {
+    world.store().set("begun by " + world.rank(), new byte[0]);
+  }
+
+  private Work sum(ProcessGroup group) {
     float[] values = new float[50_000];
     Arrays.fill(values, 1);
-    return world.allReduce(DeviceTensor.copyOf(device, Tensor.of(values)), ReduceOp.SUM);
+    return group.allReduce(DeviceTensor.copyOf(device, Tensor.of(values)), ReduceOp.SUM);
   }
 
   private Throwable expect(Work work, Class<? extends CollectiveException> failure) {
@@ -131,7 +161,7 @@ final class NcclFailureProgram {
     System.out.println("ended by: " + end);
     assertThat(end).isInstanceOf(failure);
     assertThat(work.isSuccess()).isFalse();
-    assertThatThrownBy(this::sum).isInstanceOf(CollectiveException.class);
+    assertThatThrownBy(() -> sum(world)).isInstanceOf(CollectiveException.class);
     return end;
   }
 }

@@ -22,7 +22,7 @@ final class StagedFailuresTest {
 
   @Test
   void anOperationThatTheGpuHoldsUpTimesOut() throws Exception {
-    run("slow GPU", 1, Map.of("FAKE_CUDA_DELAY_MICROS", "1000000"));
+    run("slow GPU", 1, Map.of("FAKE_CUDA_DELAY_MICROS", "3000000"));
   }
 
   @Test
