@@ -175,7 +175,8 @@ class NcclDetailTest {
 
   @Test
   void aRankThatDoesNotComeIsNamedAtTheDeadlineOfTheOperation() {
-    CountDownLatch over = new CountDownLatch(1);
+    CountDownLatch over = new CountDownLatch(2);
+    CyclicBarrier together = new CyclicBarrier(2);
     gpus.run(
         3,
         detail().withTimeout(Duration.ofMinutes(5)),
@@ -185,6 +186,7 @@ class NcclDetailTest {
           if (world.rank() == 2) {
             over.await(60, TimeUnit.SECONDS);
           } else {
+            together.await(60, TimeUnit.SECONDS);
             Work late = world.withTimeout(Duration.ofMillis(700)).allReduce(tensor, ReduceOp.SUM);
             assertThat(late.isCompleted()).isTrue();
             Throwable end = catchThrowable(late::await);

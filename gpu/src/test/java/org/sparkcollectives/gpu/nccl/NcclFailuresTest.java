@@ -18,6 +18,7 @@ import org.sparkcollectives.CollectiveTimeoutException;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.ErrorHandling;
 import org.sparkcollectives.PeerFailedException;
+import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Work;
 import org.sparkcollectives.gpu.DeviceTensor;
@@ -38,7 +39,6 @@ class NcclFailuresTest {
     List<Throwable> ends =
         gpus.run(
             2,
-            FakeGpus.options().withTimeout(Duration.ofMillis(700)),
             (world, gpu) -> {
               DeviceTensor data = DeviceTensor.allocate(gpu, DType.FLOAT32, 8);
               try {
@@ -47,7 +47,8 @@ class NcclFailuresTest {
                   over.await(60, TimeUnit.SECONDS);
                   return null;
                 }
-                Work late = world.allReduce(data, ReduceOp.SUM);
+                ProcessGroup hasty = world.withTimeout(Duration.ofMillis(700));
+                Work late = hasty.allReduce(data, ReduceOp.SUM);
                 Throwable end = catchThrowable(late::await);
                 assertThat(late.isSuccess()).isFalse();
                 over.countDown();
@@ -68,11 +69,11 @@ class NcclFailuresTest {
     CountDownLatch over = new CountDownLatch(1);
     gpus.run(
         2,
-        FakeGpus.options().withTimeout(Duration.ofMillis(500)),
         (world, gpu) -> {
           if (world.rank() == 0) {
             DeviceTensor data = DeviceTensor.allocate(gpu, DType.FLOAT32, 8);
-            assertThatThrownBy(() -> world.allReduce(data, ReduceOp.SUM).await())
+            ProcessGroup hasty = world.withTimeout(Duration.ofMillis(500));
+            assertThatThrownBy(() -> hasty.allReduce(data, ReduceOp.SUM).await())
                 .isInstanceOf(CollectiveTimeoutException.class)
                 .hasMessageContaining("all-reduce #0")
                 .hasMessageContaining("not arrived: rank 1");
@@ -158,8 +159,9 @@ class NcclFailuresTest {
                 if (world.rank() == 2) {
                   gpus.nccl().injectError(0, NCCL_REMOTE_ERROR);
                   gpus.nccl().injectError(1, NCCL_REMOTE_ERROR);
-                  // The record of the failure comes later than NCCL notices the end.
-                  assertThat(new CountDownLatch(1).await(500, TimeUnit.MILLISECONDS)).isFalse();
+                  // The record of the failure comes later than NCCL notices the end, and in the
+                  // second for which the others wait for it.
+                  assertThat(new CountDownLatch(1).await(250, TimeUnit.MILLISECONDS)).isFalse();
                   world.abort(new IllegalArgumentException("bad row 17"));
                   return null;
                 }
@@ -220,7 +222,6 @@ class NcclFailuresTest {
   void anExtendedTimeoutHoldsForOperationsOnGpus() {
     gpus.run(
         2,
-        FakeGpus.options().withTimeout(Duration.ofSeconds(1)),
         (world, gpu) -> {
           DeviceTensor data = DeviceTensor.allocate(gpu, DType.FLOAT32, 8);
           world.allReduce(data, ReduceOp.SUM).await();
@@ -230,7 +231,7 @@ class NcclFailuresTest {
             gate = new CountDownLatch(1);
             assertThat(gate.await(1500, TimeUnit.MILLISECONDS)).isFalse();
           }
-          world.allReduce(data, ReduceOp.SUM).await();
+          world.withTimeout(Duration.ofSeconds(1)).allReduce(data, ReduceOp.SUM).await();
           data.free();
           return null;
         });
@@ -242,11 +243,10 @@ class NcclFailuresTest {
     List<Throwable> ends =
         gpus.run(
             2,
-            FakeGpus.options()
-                .withTimeout(Duration.ofSeconds(1))
-                .withErrorHandling(ErrorHandling.NONE),
+            FakeGpus.options().withErrorHandling(ErrorHandling.NONE),
             (world, gpu) -> {
               DeviceTensor data = DeviceTensor.allocate(gpu, DType.FLOAT32, 8);
+              ProcessGroup hasty = world.withTimeout(Duration.ofSeconds(1));
               try {
                 world.allReduce(data, ReduceOp.SUM).await();
                 if (world.rank() == 1) {
@@ -254,11 +254,11 @@ class NcclFailuresTest {
                   float[] host = {1};
                   return catchThrowable(
                       () ->
-                          world
+                          hasty
                               .allReduce(org.sparkcollectives.Tensor.of(host), ReduceOp.SUM)
                               .await());
                 }
-                Throwable end = catchThrowable(() -> world.allReduce(data, ReduceOp.SUM).await());
+                Throwable end = catchThrowable(() -> hasty.allReduce(data, ReduceOp.SUM).await());
                 over.countDown();
                 return end;
               } finally {

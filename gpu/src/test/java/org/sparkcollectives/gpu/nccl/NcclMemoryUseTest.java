@@ -84,7 +84,6 @@ final class NcclMemoryUseTest {
     CountDownLatch over = new CountDownLatch(1);
     gpus.run(
         2,
-        FakeGpus.options().withTimeout(Duration.ofMillis(700)),
         (world, gpu) -> {
           kept.add(world);
           DeviceTensor tensor = DeviceTensor.copyOf(gpu, Tensor.of(1f, 2f));
@@ -93,7 +92,8 @@ final class NcclMemoryUseTest {
             over.await();
             return null;
           }
-          Work alone = world.allReduce(tensor, ReduceOp.SUM);
+          ProcessGroup hasty = world.withTimeout(Duration.ofMillis(700));
+          Work alone = hasty.allReduce(tensor, ReduceOp.SUM);
           assertThatThrownBy(alone::await).isInstanceOf(CollectiveException.class);
           over.countDown();
           return null;
@@ -122,14 +122,14 @@ final class NcclMemoryUseTest {
     CountDownLatch over = new CountDownLatch(1);
     gpus.run(
         2,
-        FakeGpus.options().withTimeout(Duration.ofMillis(700)),
         (world, gpu) -> {
           world.barrier().await();
           if (world.rank() == 1) {
             over.await();
             return null;
           }
-          assertThatThrownBy(() -> world.barrier().await()).isInstanceOf(CollectiveException.class);
+          ProcessGroup hasty = world.withTimeout(Duration.ofMillis(700));
+          assertThatThrownBy(() -> hasty.barrier().await()).isInstanceOf(CollectiveException.class);
           over.countDown();
           world.close();
           long kept = gpu.memoryReserved();

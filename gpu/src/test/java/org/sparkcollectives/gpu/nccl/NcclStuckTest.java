@@ -9,6 +9,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -88,14 +89,15 @@ final class NcclStuckTest {
   @Test
   void aSplitThatOthersJoinTooLateLeavesNoCommunicator() {
     CountDownLatch late = gpus.nccl().hang("ncclCommSplit of rank 1");
+    CountDownLatch givenUp = new CountDownLatch(2);
     gpus.run(
         2,
-        FakeGpus.options().withTimeout(Duration.ofSeconds(1)),
         (world, gpu) -> {
-          assertThatThrownBy(() -> world.split(0, 0)).isInstanceOf(CollectiveException.class);
-          if (world.rank() == 0) {
-            late.countDown();
-          }
+          ProcessGroup hasty = world.withTimeout(Duration.ofSeconds(1));
+          assertThatThrownBy(() -> hasty.split(0, 0)).isInstanceOf(CollectiveException.class);
+          givenUp.countDown();
+          assertThat(givenUp.await(60, TimeUnit.SECONDS)).isTrue();
+          late.countDown();
           awaitNoThread("collectives-nccl-late-0");
           return null;
         },
@@ -105,12 +107,16 @@ final class NcclStuckTest {
   @Test
   void operationsAfterASplitThatWasGivenUpBeginWhenNcclIsThroughWithIt() {
     CountDownLatch late = gpus.nccl().hang("ncclCommSplit of rank 1");
+    CyclicBarrier together = new CyclicBarrier(2);
     gpus.run(
         2,
         (world, gpu) -> {
           DeviceTensor data = DeviceTensor.copyOf(gpu, Tensor.of(1f, 2f));
-          ProcessGroup hasty = world.withTimeout(Duration.ofMillis(500));
+          ProcessGroup hasty = world.withTimeout(Duration.ofSeconds(1));
+          together.await(60, TimeUnit.SECONDS);
           assertThatThrownBy(() -> hasty.split(0, 0)).isInstanceOf(CollectiveException.class);
+          // Else the call of rank 1 might be let go on before it is given up.
+          together.await(60, TimeUnit.SECONDS);
           FutureTask<Work> next = new FutureTask<>(() -> world.allReduce(data, ReduceOp.SUM));
           Thread caller = new Thread(next);
           caller.start();
@@ -135,9 +141,9 @@ final class NcclStuckTest {
     CountDownLatch late = gpus.nccl().hang("ncclCommSplit of rank 1");
     gpus.run(
         2,
-        FakeGpus.options().withTimeout(Duration.ofSeconds(1)),
         (world, gpu) -> {
-          assertThatThrownBy(() -> world.split(0, 0)).isInstanceOf(CollectiveException.class);
+          ProcessGroup hasty = world.withTimeout(Duration.ofSeconds(1));
+          assertThatThrownBy(() -> hasty.split(0, 0)).isInstanceOf(CollectiveException.class);
           world.close();
           return null;
         },
