@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
@@ -221,13 +222,18 @@ interface EndOfGroupContract extends RanksUnderTest {
   @Test
   default void anOverdueCollectiveShowsWhereTheMissingRankIsInstead() {
     CountDownLatch over = new CountDownLatch(2);
+    CompletableFuture<Thread> missing = new CompletableFuture<>();
     ranks(
         3,
         group -> {
           if (group.rank() == 1) {
+            missing.complete(Thread.currentThread());
             readingSlowly(over);
             return null;
           }
+          Eventually.holds(
+              () -> missing.isDone() && missing.join().getState() == Thread.State.WAITING,
+              () -> "rank 1 does not wait");
           Duration timeout = Duration.ofMillis(group.rank() == 0 ? 200 : 60_000);
           try {
             assertThatThrownBy(

@@ -193,6 +193,8 @@ class ErrorHandlingTest {
   void theModeIsConfiguredAndAGroupMadeFromAnotherHasTheSame() {
     IntFunction<RankContext> hosts =
         rank -> host(rank, "spark.collectives.errorHandling=tear-down");
+    // The abort may end a barrier of the group on the rank that leaves it last.
+    CountDownLatch through = new CountDownLatch(2);
     GroupRuns.run(
         2,
         GroupOptions.defaults(),
@@ -200,6 +202,8 @@ class ErrorHandlingTest {
         world -> {
           ProcessGroup made = world.newGroup(GroupOptions.defaults());
           made.barrier().await();
+          through.countDown();
+          through.await();
           if (made.rank() == 0) {
             made.abort(new IllegalStateException("I want no more"));
           }
@@ -213,11 +217,14 @@ class ErrorHandlingTest {
 
   @Test
   void aPlainProcessGoesOn() {
+    CountDownLatch through = new CountDownLatch(2);
     GroupRuns.run(
         2,
         options(ErrorHandling.TEAR_DOWN),
         world -> {
           world.barrier().await();
+          through.countDown();
+          through.await();
           if (world.rank() == 0) {
             world.abort(new IllegalStateException("I want no more"));
           }

@@ -30,7 +30,7 @@ class SilentRankTest {
     private WaitingRank() {}
 
     public static void main(String[] args) {
-      System.setProperty(TIMEOUT, "2s");
+      System.setProperty(TIMEOUT, "4s");
       int rank = Integer.parseInt(args[0]);
       GroupOptions options = GroupOptions.defaults().withTransports(args[2].split(",", -1));
       try (ProcessGroup world = Rendezvous.join(args[1], rank, 3, options)) {

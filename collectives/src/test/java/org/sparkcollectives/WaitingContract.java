@@ -191,7 +191,8 @@ interface WaitingContract extends RanksUnderTest {
             return null;
           }
           try {
-            ProcessGroup view = group.withTimeout(Duration.ofMillis(100));
+            // Long enough for the second to be begun before the first is overdue.
+            ProcessGroup view = group.withTimeout(Duration.ofMillis(500));
             Coalescing block = view.coalesce();
             Work send;
             Work receive;

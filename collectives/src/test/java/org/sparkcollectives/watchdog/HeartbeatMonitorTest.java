@@ -15,10 +15,12 @@ class HeartbeatMonitorTest {
 
   /** Blocks the watchdog until it is let go. */
   private static final class Blocking implements Watchdog.Watched {
+    private final CountDownLatch within = new CountDownLatch(1);
     private final CountDownLatch letGo = new CountDownLatch(1);
 
     @Override
     public void look() {
+      within.countDown();
       try {
         letGo.await();
       } catch (InterruptedException e) {
@@ -31,8 +33,7 @@ class HeartbeatMonitorTest {
   void allThatIsWatchedHearsWhereTheWatchdogIsStuck() throws Exception {
     Blocking blocking = new Blocking();
     CompletableFuture<String> told = new CompletableFuture<>();
-    try (Watchdog watchdog = new Watchdog();
-        HeartbeatMonitor monitor = new HeartbeatMonitor(watchdog, Duration.ofMillis(200))) {
+    try (Watchdog watchdog = new Watchdog()) {
       watchdog.watch(
           new Watchdog.Watched() {
             @Override
@@ -44,7 +45,10 @@ class HeartbeatMonitorTest {
             }
           });
       watchdog.watch(blocking);
-      try {
+      blocking.within.await();
+      // Not before: a thread that a busy machine does not run has not come round either.
+      try (HeartbeatMonitor monitor = new HeartbeatMonitor(watchdog, Duration.ofMillis(200))) {
+        assertThat(monitor).isNotNull();
         assertThat(told.get(30, TimeUnit.SECONDS))
             .contains("the watchdog of this JVM has not come round for")
             .contains("thread \"collectives-watchdog\" (WAITING)")
@@ -52,7 +56,6 @@ class HeartbeatMonitorTest {
       } finally {
         blocking.letGo.countDown();
       }
-      assertThat(monitor).isNotNull();
     }
   }
 }
