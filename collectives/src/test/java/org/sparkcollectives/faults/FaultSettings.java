@@ -18,7 +18,7 @@ final class FaultSettings {
   static final Duration RENDEZVOUS = Duration.ofSeconds(2);
 
   /** The deadline of operations where a rank is slow. */
-  static final Duration DEADLINE = Duration.ofSeconds(1);
+  static final Duration DEADLINE = Duration.ofSeconds(2);
 
   /** The deadline of all others, which nothing here should have to wait for. */
   static final Duration PATIENCE = Duration.ofSeconds(45);

@@ -18,6 +18,8 @@ final class Remains {
   /** Longer than anything takes that ends by itself, such as a thread that waits for work. */
   private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(20);
 
+  private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
   private final String folder;
 
   /** The JDK itself keeps a socket, with which it takes the place of one that is being closed. */
@@ -43,7 +45,9 @@ final class Remains {
     long start = System.nanoTime();
     List<String> left = now();
     while (!left.isEmpty() && System.nanoTime() - start < LIMIT_NANOS) {
-      LockSupport.parkNanos(1_000_000);
+      LockSupport.parkNanos(PAUSE_NANOS);
+      // Again: a thread that ended after the last one may have had hold of it.
+      System.gc();
       left = now();
     }
     return left;
