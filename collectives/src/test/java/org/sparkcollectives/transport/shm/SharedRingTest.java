@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -17,6 +19,9 @@ class SharedRingTest {
 
   private static final int SEGMENTS = 200_000;
   private static final int SLOT_BYTES = 256;
+
+  /** How many segments there are: the writer says so before it writes the last. */
+  private final AtomicInteger count = new AtomicInteger(SEGMENTS);
 
   @Test
   void everySegmentArrivesOnceWholeAndInOrder(@TempDir Path folder) throws Exception {
@@ -42,8 +47,13 @@ class SharedRingTest {
     }
   }
 
-  private static void write(SharedRing ring, Random lengths) {
-    for (int i = 0; i < SEGMENTS; i++) {
+  private void write(SharedRing ring, Random lengths) {
+    // Who yields to others' work takes long for each segment.
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+    for (int i = 0; i < count.get(); i++) {
+      if (System.nanoTime() - end > 0) {
+        count.set(i + 1);
+      }
       Spinning.until(ring::hasRoom);
       ByteBuffer free = ring.free();
       free.putInt(i);
@@ -54,8 +64,8 @@ class SharedRingTest {
     }
   }
 
-  private static void read(SharedRing ring, Random lengths, Random pauses) {
-    for (int i = 0; i < SEGMENTS; i++) {
+  private void read(SharedRing ring, Random lengths, Random pauses) {
+    for (int i = 0; i < count.get(); i++) {
       Spinning.until(() -> ring.next() != null);
       ByteBuffer segment = ring.next();
       int length = lengths.nextInt(SLOT_BYTES - Integer.BYTES);

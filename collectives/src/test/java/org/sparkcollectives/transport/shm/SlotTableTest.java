@@ -3,6 +3,8 @@ package org.sparkcollectives.transport.shm;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.OpType;
@@ -15,6 +17,12 @@ class SlotTableTest {
 
   private static final int RANKS = 3;
   private static final int OPERATIONS = 50_000;
+
+  /** A rank is an operation ahead of another at the most. */
+  private static final int AHEAD = 10;
+
+  /** The number of the last operation: rank 0 says so before another rank has come to it. */
+  private final AtomicLong last = new AtomicLong(OPERATIONS);
 
   @Test
   void whatIsPublishedIsSeenWholeAndOverwrittenOnlyWhenAllAreDoneWithIt() throws Exception {
@@ -32,8 +40,13 @@ class SlotTableTest {
     }
   }
 
-  private static void run(SlotTable table, int rank, Random pauses) {
-    for (long operation = 1; operation <= OPERATIONS; operation++) {
+  private void run(SlotTable table, int rank, Random pauses) {
+    // Ranks that yield to others' work take long for each operation.
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+    for (long operation = 1; operation <= last.get(); operation++) {
+      if (rank == 0 && System.nanoTime() - end > 0) {
+        last.compareAndSet(OPERATIONS, Math.min(OPERATIONS, operation + AHEAD));
+      }
       long before = operation - 1;
       Spinning.until(() -> table.allPublished(before));
       ByteBuffer mine = table.free(operation);
