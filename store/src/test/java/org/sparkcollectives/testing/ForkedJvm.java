@@ -62,13 +62,25 @@ public final class ForkedJvm implements AutoCloseable {
 
   /** Waits until it has printed {@code text}. */
   public void awaitOutput(String text) {
-    awaitOutput(text, Eventually.LIMIT);
+    awaitOutput(text, LIMIT);
   }
 
-  /** Waits until it has printed {@code text}, which may take as long as {@code limit}. */
+  /**
+   * Waits until it has printed {@code text}, which may take as long as {@code limit}; fails the
+   * test at once if it has ended and has not.
+   */
   public void awaitOutput(String text, Duration limit) {
     Eventually.holds(
-        () -> output().contains(text), limit, () -> "did not print \"" + text + "\": " + output());
+        () -> {
+          boolean ended = !process.isAlive();
+          boolean printed = output().contains(text);
+          if (ended && !printed) {
+            throw new AssertionError("ended without \"" + text + "\": " + output());
+          }
+          return printed;
+        },
+        limit,
+        () -> "did not print \"" + text + "\": " + output());
   }
 
   /** Kills it so that it cannot say goodbye, and waits until it is gone. */
@@ -99,7 +111,12 @@ public final class ForkedJvm implements AutoCloseable {
 
   /** Its exit status; fails the test if it does not end. */
   public int exitStatus() throws InterruptedException {
-    if (!process.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)) {
+    return exitStatus(LIMIT);
+  }
+
+  /** Its exit status; fails the test if it does not end within {@code limit}. */
+  public int exitStatus(Duration limit) throws InterruptedException {
+    if (!process.waitFor(limit.toSeconds(), TimeUnit.SECONDS)) {
       throw new AssertionError("The process does not end: " + output());
     }
     return process.exitValue();
