@@ -2,6 +2,7 @@ package org.sparkcollectives.gpu;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,13 +14,16 @@ import org.sparkcollectives.testing.ForkedJvm;
 /** The tests that are meant for a GPU, on the fake: they prove the bindings, and themselves. */
 final class FakeGpuTest {
 
+  /** Of many tests, some of which start several JVMs. */
+  private static final Duration LIMIT = Duration.ofMinutes(10);
+
   @Test
   void theTestsOfTheGpuPassOnTheFake() throws Exception {
     Map<String, String> environment = new HashMap<>(FakeLibraries.environment());
     environment.put("FAKE_CUDA_DEVICES", "1");
     try (ForkedJvm tests =
         ForkedJvm.start(environment, List.of("-Xmx512m"), GpuTestProgram.class)) {
-      assertThat(tests.exitStatus()).as(tests::output).isZero();
+      assertThat(tests.exitStatus(LIMIT)).as(tests::output).isZero();
       assertThat(tests.output()).contains(GpuTestProgram.PASSED);
     }
   }
