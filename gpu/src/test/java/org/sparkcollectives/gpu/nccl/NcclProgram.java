@@ -309,8 +309,18 @@ final class NcclProgram {
     check(nccl.commDestroy(part));
   }
 
+  /** The others are in the operation that is to fail: not still in one that is not. */
+  private void awaitOthers() {
+    for (int each = 0; each < size; each++) {
+      if (each != rank) {
+        store.get("waiting " + each);
+      }
+    }
+  }
+
   private void abort(long communicator) {
     if (rank == 1) {
+      awaitOthers();
       check(nccl.commAbort(communicator));
       return;
     }
@@ -319,11 +329,8 @@ final class NcclProgram {
 
   private void death(long communicator) {
     if (rank == 1) {
-      store.get("others wait");
+      awaitOthers();
       Runtime.getRuntime().halt(0);
-    }
-    if (rank == 0) {
-      store.set("others wait", new byte[0]);
     }
     expectFailure(communicator, NcclResult.REMOTE_ERROR);
   }
@@ -333,6 +340,7 @@ final class NcclProgram {
     float[] values = new float[1000];
     Arrays.fill(values, rank);
     check(sum(communicator, tensor(values)));
+    store.set("waiting " + rank, new byte[0]);
     int result = nccl.asyncError(communicator);
     while (result == NcclResult.SUCCESS) {
       Thread.onSpinWait();
@@ -352,6 +360,9 @@ final class NcclProgram {
     DeviceTensor tensor = tensor(1);
     check(sum(communicator, tensor));
     assertThat(values(tensor)).containsExactly(size);
+    if (rank == 0) {
+      awaitOthers();
+    }
     expectFailure(communicator, rank == 0 ? NcclResult.INTERNAL_ERROR : NcclResult.REMOTE_ERROR);
   }
 
