@@ -147,6 +147,8 @@ final class LazyCommunicator {
 
   private void make(Deadline deadline) {
     try {
+      // After the end there may be no device any more.
+      deadline.check(name);
       long previous = device.enter();
       try {
         stream = CudaStream.create(device, highPriority);

@@ -226,6 +226,19 @@ final class CommunicatorLaneTest {
   }
 
   @Test
+  void nobodyMakesACommunicatorAfterTheEnd() {
+    lane.abort();
+    Begun begun = new Begun();
+    NcclOperation operation = operation(begun);
+    launch(operation);
+    assertThat(begun.failure(LIMIT)).isInstanceOf(GroupAbortedException.class);
+    assertThat(nccl.calls()).doesNotContain("ncclCommInitRankConfig");
+    // What the group used may have been let go of by then.
+    assertThat(cuda.leaks()).doesNotContain("stream");
+    operation.drop();
+  }
+
+  @Test
   void onlyTheTimeoutsOfOperationsEndTheMakingForThem() {
     CompletableFuture<Duration> left = new CompletableFuture<>();
     lane =
