@@ -296,10 +296,13 @@ final class NcclMemory {
     if (communicator == null) {
       return;
     }
-    try {
-      inTurn(() -> pieces.forEach(this::withdraw));
-    } catch (CollectiveException e) {
-      LOG.debug("NCCL is not told that memory of {} goes: {}", lane, e.toString());
+    // Not in vain: NCCL may yet be busy with a split that was given up.
+    if (pieces.stream().anyMatch(each -> each.registration != 0)) {
+      try {
+        inTurn(() -> pieces.forEach(this::withdraw));
+      } catch (CollectiveException e) {
+        LOG.debug("NCCL is not told that memory of {} goes: {}", lane, e.toString());
+      }
     }
     communicator = null;
   }

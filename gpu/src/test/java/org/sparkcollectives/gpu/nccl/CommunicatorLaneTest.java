@@ -181,6 +181,21 @@ final class CommunicatorLaneTest {
   }
 
   @Test
+  void aCommunicatorThatWasToldOfNoMemoryIsNotWaitedForToForgetIt() {
+    lane.makeNow(LIMIT);
+    NcclMemory memory = new NcclMemory(nccl, device, threads);
+    memory.use(lane.communicator(), lane);
+    lane.derive(
+        LIMIT,
+        (communicator, deadline) -> {
+          Thread end = start(memory::deregister);
+          assertThat(DaemonThreads.join(end, TimeUnit.SECONDS.toNanos(5))).isTrue();
+          return communicator;
+        });
+    memory.free();
+  }
+
+  @Test
   void anInterruptEndsTheWaitForACommunicator() {
     lane = lane(2);
     Thread.currentThread().interrupt();
