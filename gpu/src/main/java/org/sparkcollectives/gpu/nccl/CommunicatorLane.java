@@ -244,7 +244,7 @@ final class CommunicatorLane {
   /** NCCL refuses every call for a communicator out of which it still makes another. */
   private void awaitDerived(Communicator own, Deadline deadline) {
     if (deriving) {
-      own.check("An earlier split or shrink", NcclResult.IN_PROGRESS, deadline);
+      own.check("earlier split or shrink", NcclResult.IN_PROGRESS, deadline);
       deriving = false;
     }
   }

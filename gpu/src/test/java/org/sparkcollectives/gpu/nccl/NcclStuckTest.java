@@ -137,6 +137,29 @@ final class NcclStuckTest {
   }
 
   @Test
+  void aSplitAfterOneThatWasGivenUpSaysThatItWaitsForThat() {
+    CountDownLatch late = gpus.nccl().hang("ncclCommSplit of rank 1");
+    CyclicBarrier together = new CyclicBarrier(2);
+    gpus.run(
+        2,
+        (world, gpu) -> {
+          ProcessGroup hasty = world.withTimeout(Duration.ofSeconds(2));
+          assertThatThrownBy(() -> hasty.split(0, 0)).isInstanceOf(CollectiveException.class);
+          together.await(60, TimeUnit.SECONDS);
+          Throwable second = catchThrowable(() -> hasty.split(0, 0));
+          together.await(60, TimeUnit.SECONDS);
+          late.countDown();
+          if (world.rank() == 0) {
+            assertThat(second)
+                .hasStackTraceContaining(
+                    "The wait for NCCL's earlier split or shrink of the communicator of group");
+          }
+          return null;
+        },
+        EAGER);
+  }
+
+  @Test
   void aSplitThatIsNeverJoinedLeavesNoCommunicator() {
     CountDownLatch late = gpus.nccl().hang("ncclCommSplit of rank 1");
     gpus.run(
