@@ -22,8 +22,9 @@ import org.sparkcollectives.watchdog.ThreadStack;
 /**
  * The life of one rank's group: what is pending, what has become of the peers, and how it ends.
  *
- * <p>Every way in which a group can fail comes together in {@link FailureReports}, and goes out
- * through {@link AbortPropagation}, which decides what the group ends with.
+ * <p>What ends a group is told to {@link FailureReports}, and found by {@link OverdueWork} at a
+ * deadline. It becomes a record, and goes out through {@link AbortPropagation}, which decides what
+ * the group ends with.
  */
 public final class GroupLife implements AutoCloseable {
 

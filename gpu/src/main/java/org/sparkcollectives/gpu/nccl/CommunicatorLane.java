@@ -78,15 +78,16 @@ final class CommunicatorLane {
     communicator.makeNow(timeout);
   }
 
-  /**
-   * Puts operations in, to be begun together. Does not block for peers. {@link #begin} is to
-   * follow.
-   */
+  /** Puts operations in, to be begun together. Does not block. {@link #begin} is to follow. */
   void add(List<NcclOperation> operations) {
     waiting.add(operations);
   }
 
-  /** Begins what was put in, now or as soon as the communicator is ready. */
+  /**
+   * Begins what was put in, now or as soon as the communicator is ready. Blocks for peers only
+   * where a split was given up that NCCL is not through with: until it is, or the group fails,
+   * which it does at the first deadline of what was put in.
+   */
   void begin() {
     if (communicator.isDecided()) {
       drain();

@@ -91,7 +91,12 @@ final class LazyCommunicator {
     return communicator != null || failure != null;
   }
 
-  /** Makes it, and waits for it, unless that has begun: NCCL may not come back. */
+  /**
+   * Makes it, and waits for it; does nothing if that has begun. On a thread of its own, because
+   * NCCL may not come back.
+   *
+   * @throws CollectiveException if it is not made in time, or cannot be
+   */
   void makeNow(Duration timeout) {
     if (!making.compareAndSet(false, true)) {
       return;
