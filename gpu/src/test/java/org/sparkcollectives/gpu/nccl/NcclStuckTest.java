@@ -101,7 +101,8 @@ final class NcclStuckTest {
           awaitNoThread("collectives-nccl-late-0");
           return null;
         },
-        EAGER);
+        EAGER,
+        SHORT_ABORT);
   }
 
   @Test
@@ -131,9 +132,11 @@ final class NcclStuckTest {
           ProcessGroup half = world.split(0, 0);
           half.allReduce(data, ReduceOp.SUM).await();
           assertThat(GpuTensors.floats(data)).containsExactly(4f, 8f);
+          data.free();
           return null;
         },
-        EAGER);
+        EAGER,
+        SHORT_ABORT);
   }
 
   @Test
@@ -156,7 +159,8 @@ final class NcclStuckTest {
           }
           return null;
         },
-        EAGER);
+        EAGER,
+        SHORT_ABORT);
   }
 
   @Test

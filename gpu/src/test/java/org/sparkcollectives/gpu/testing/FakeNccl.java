@@ -336,15 +336,21 @@ public final class FakeNccl implements Nccl {
     if (!parent.error.compareAndSet(SUCCESS, IN_PROGRESS)) {
       return INVALID_ARGUMENT;
     }
-    parent.making = request;
-    FakeNcclSplit split = splits.computeIfAbsent(what, none -> new FakeNcclSplit());
-    for (FakeNcclSplit.Request each : split.add(request, expected)) {
-      if (each.color() != NO_COLOR) {
-        List<Integer> same = split.ranksOf(each.color());
-        join(what + " " + each.color(), each.slot(), same.size(), same.indexOf(each.parent().rank));
+    synchronized (splits) {
+      parent.making = request;
+      FakeNcclSplit split = splits.computeIfAbsent(what, none -> new FakeNcclSplit());
+      for (FakeNcclSplit.Request each : split.add(request, expected)) {
+        if (each.color() != NO_COLOR) {
+          List<Integer> same = split.ranksOf(each.color());
+          join(
+              what + " " + each.color(),
+              each.slot(),
+              same.size(),
+              same.indexOf(each.parent().rank));
+        }
+        each.parent().making = null;
+        each.parent().error.compareAndSet(IN_PROGRESS, SUCCESS);
       }
-      each.parent().making = null;
-      each.parent().error.compareAndSet(IN_PROGRESS, SUCCESS);
     }
     return IN_PROGRESS;
   }
@@ -381,20 +387,31 @@ public final class FakeNccl implements Nccl {
     }
     member.gone = true;
     members.remove(communicator);
-    FakeNcclSplit.Request making = member.making;
-    if (making != null && making.color() != NO_COLOR) {
-      // What could not be made is there, too.
-      Member failed = new Member(new FakeNcclExchange(), 0, 1);
-      failed.error.set(INTERNAL_ERROR);
-      long handle = handles.addAndGet(16);
-      members.put(handle, failed);
-      making.slot().putLong(0, handle);
-    }
+    endMaking(member);
     members.values().stream()
         .filter(each -> each.exchange == member.exchange)
         .forEach(each -> each.error.compareAndSet(SUCCESS, REMOTE_ERROR));
     member.exchange.wake();
     return SUCCESS;
+  }
+
+  /** Of a communicator out of which others are being made, and which is gone. */
+  private void endMaking(Member member) {
+    synchronized (splits) {
+      FakeNcclSplit.Request making = member.making;
+      if (making == null) {
+        return;
+      }
+      splits.values().forEach(each -> each.withdraw(making));
+      if (making.color() != NO_COLOR) {
+        // What could not be made is there, too.
+        Member failed = new Member(new FakeNcclExchange(), 0, 1);
+        failed.error.set(INTERNAL_ERROR);
+        long handle = handles.addAndGet(16);
+        members.put(handle, failed);
+        making.slot().putLong(0, handle);
+      }
+    }
   }
 
   @Override

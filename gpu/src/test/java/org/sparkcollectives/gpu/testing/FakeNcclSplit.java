@@ -19,6 +19,11 @@ final class FakeNcclSplit {
     return requests.size() == expected ? List.copyOf(requests) : List.of();
   }
 
+  /** A rank whose communicator was aborted takes no part any more. */
+  synchronized void withdraw(Request request) {
+    requests.remove(request);
+  }
+
   /** The ranks of a colour, in their new order. */
   synchronized List<Integer> ranksOf(int color) {
     return requests.stream()
