@@ -241,9 +241,4 @@ final class GroupCommunicators {
     Deadline deadline = Deadline.in(atMost, () -> false);
     return lanes().stream().allMatch(each -> each.awaitUnused(deadline.left()));
   }
-
-  /** Lets go of what the communicators used, when they are gone. */
-  void letGo() {
-    lanes().forEach(CommunicatorLane::letGo);
-  }
 }

@@ -298,7 +298,7 @@ final class NcclGroup {
       end.letGoOf("the search for NaN", nanCheck::close);
     }
     end.letGoOf("memory", memory::free);
-    end.letGoOf("streams", communicators::letGo);
+    communicators.lanes().forEach(each -> end.letGoOf("what " + each + " used", each::letGo));
     end.letGoOf("events", events::close);
     if (timers != null) {
       end.letGoOf("timers", timers::close);

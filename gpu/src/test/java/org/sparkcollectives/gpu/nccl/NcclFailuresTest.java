@@ -197,6 +197,20 @@ class NcclFailuresTest {
   }
 
   @Test
+  void aStreamThatCannotBeLetGoOfKeepsNoOther() {
+    gpus.run(
+        2,
+        (world, gpu) -> {
+          DeviceTensor data = DeviceTensor.allocate(gpu, DType.FLOAT32, 8);
+          (world.rank() == 0 ? world.send(data, 1, 0) : world.recv(data, 0, 0)).await();
+          world.allReduce(data, ReduceOp.SUM).await();
+          data.free();
+          gpus.cuda().failNextStreamEnd();
+          return null;
+        });
+  }
+
+  @Test
   void anAbortThatHangsDoesNotHoldUpTheTask() {
     CyclicBarrier together = new CyclicBarrier(2);
     long begin = System.nanoTime();

@@ -15,6 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.sparkcollectives.gpu.cuda.Cuda;
 import org.sparkcollectives.gpu.cuda.CudaException;
@@ -34,6 +35,7 @@ public final class FakeCuda implements Cuda {
   private static final int INVALID_VALUE = 1;
   private static final int INVALID_CONTEXT = 201;
   private static final int INVALID_HANDLE = 400;
+  private static final int LAUNCH_FAILED = 719;
 
   private final int devices;
   private final AtomicLong handles = new AtomicLong(0x1000);
@@ -47,6 +49,7 @@ public final class FakeCuda implements Cuda {
   private final Set<Long> hostMemory = ConcurrentHashMap.newKeySet();
   private final Map<Integer, AtomicLong> contexts = new ConcurrentHashMap<>();
   private final Queue<Long> eventQueries = new ConcurrentLinkedQueue<>();
+  private final AtomicBoolean streamEndFails = new AtomicBoolean();
   private final CountDownLatch synchronizing = new CountDownLatch(1);
   private volatile int eventError;
   private volatile boolean oldDriver;
@@ -130,6 +133,11 @@ public final class FakeCuda implements Cuda {
   /** From now on queries of events answer with this error; 0 for none. */
   public void failEvents(int code) {
     eventError = code;
+  }
+
+  /** The next stream that is destroyed is gone, but the call tells of an error of before. */
+  public void failNextStreamEnd() {
+    streamEndFails.set(true);
   }
 
   /** The events of which it was asked whether they have happened, in order. */
@@ -280,6 +288,9 @@ public final class FakeCuda implements Cuda {
   public void destroyStream(long stream) {
     stream(stream).close();
     streams.remove(stream);
+    if (streamEndFails.getAndSet(false)) {
+      throw new CudaException("cuStreamDestroy", LAUNCH_FAILED, "an earlier launch failed");
+    }
   }
 
   @Override
