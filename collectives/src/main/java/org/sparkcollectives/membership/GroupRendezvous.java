@@ -15,6 +15,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.CollectiveTimeoutException;
+import org.sparkcollectives.Failure;
 import org.sparkcollectives.GroupAbortedException;
 import org.sparkcollectives.RankContext;
 import org.sparkcollectives.store.Store;
@@ -22,6 +23,8 @@ import org.sparkcollectives.store.StoreException;
 import org.sparkcollectives.store.StoreTimeoutException;
 import org.sparkcollectives.store.WatchableStore;
 import org.sparkcollectives.transport.Endpoint;
+import org.sparkcollectives.watchdog.AbortPropagation;
+import org.sparkcollectives.watchdog.RankIdentity;
 
 /**
  * How the ranks of a group find each other in a store: each says where it is, and the last to
@@ -30,7 +33,8 @@ import org.sparkcollectives.transport.Endpoint;
  * <p>A rank makes four requests, whatever the size of the group, and receives the roster; the last
  * one makes two more, one of which brings it all endpoints. If that one stands still before it has
  * written, another does so in its place: it is then missed in the group, whose signs of life name
- * it.
+ * it. A rank that is known not to come is told to all in the same place, see {@link
+ * FailedRendezvous}.
  */
 public final class GroupRendezvous {
 
@@ -46,8 +50,8 @@ public final class GroupRendezvous {
   private static final Duration FIRST_LOOK = Duration.ofSeconds(1);
 
   private static final String FOLDER = "rendezvous";
-  private static final String ROSTER = FOLDER + "/complete";
-  private static final byte[] ABSENT = {};
+  static final String ROSTER = FOLDER + "/complete";
+  static final byte[] ABSENT = {};
 
   private final Store store;
   private final String name;
@@ -82,6 +86,8 @@ public final class GroupRendezvous {
    * timeout at the most; wakes when the rank is killed.
    *
    * @throws IllegalArgumentException if the ranks differ in what they must have alike
+   * @throws org.sparkcollectives.PeerFailedException if a rank ended without joining, see {@link
+   *     FailedRendezvous}
    * @throws CollectiveTimeoutException naming the ranks that did not arrive
    */
   public Membership join(Endpoint self) {
@@ -165,14 +171,7 @@ public final class GroupRendezvous {
     try {
       while (!hasCome(watch, come, patience)) {
         if (context.isKilled()) {
-          throw new GroupAbortedException(
-              "Rank "
-                  + self.rank()
-                  + " was killed while it waited for the other ranks of group \""
-                  + name
-                  + "\": "
-                  + context.killReason(),
-              null);
+          throw killed(self, watch, come);
         }
         long waited = System.nanoTime() - start;
         if (waited > nextLook) {
@@ -186,7 +185,20 @@ public final class GroupRendezvous {
           throw timedOut(self);
         }
       }
-      return GroupRoster.decode(watch == null ? store.get(ROSTER) : read(watch));
+      byte[] outcome = read(watch);
+      Failure failure = FailedRendezvous.decode(outcome);
+      if (failure != null) {
+        throw failed(self, failure);
+      }
+      return GroupRoster.decode(outcome);
+    } catch (InterruptedException e) {
+      CollectiveException cause =
+          context.isKilled()
+              ? killed(self, watch, come)
+              : new GroupAbortedException(
+                  "Interrupted while waiting for the other ranks of group \"" + name + "\"", e);
+      Thread.currentThread().interrupt();
+      throw cause;
     } finally {
       if (watch != null) {
         watch.cancel(false);
@@ -199,7 +211,39 @@ public final class GroupRendezvous {
     return scaled.compareTo(KILL_CHECK) > 0 ? scaled : KILL_CHECK;
   }
 
-  private boolean hasCome(CompletableFuture<byte[]> watch, CountDownLatch come, Duration patience) {
+  /** With the first cause, if the rank was stopped because of another's failure. */
+  private CollectiveException killed(
+      Endpoint self, CompletableFuture<byte[]> watch, CountDownLatch come) {
+    try {
+      if (context.isStoppedWithOthers() && hasCome(watch, come, AbortPropagation.SETTLE)) {
+        Failure failure = FailedRendezvous.decode(read(watch));
+        if (failure != null) {
+          return failed(self, failure);
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (StoreException | IllegalStateException e) {
+      // The store went with the stage: no more is known than that this rank was killed.
+    }
+    return new GroupAbortedException(
+        "Rank "
+            + self.rank()
+            + " was killed while it waited for the other ranks of group \""
+            + name
+            + "\": "
+            + context.killReason(),
+        null);
+  }
+
+  private CollectiveException failed(Endpoint self, Failure failure) {
+    RankIdentity identity =
+        new RankIdentity(name, self.rank(), self.host(), self.executorId(), self.taskAttemptId());
+    return AbortPropagation.exceptionFor("The rendezvous", identity, failure);
+  }
+
+  private boolean hasCome(CompletableFuture<byte[]> watch, CountDownLatch come, Duration patience)
+      throws InterruptedException {
     try {
       if (watch != null) {
         return come.await(patience.toNanos(), TimeUnit.NANOSECONDS);
@@ -208,16 +252,12 @@ public final class GroupRendezvous {
       return true;
     } catch (StoreTimeoutException e) {
       return false;
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new GroupAbortedException(
-          "Interrupted while waiting for the other ranks of group \"" + name + "\"", e);
     }
   }
 
   private byte[] read(CompletableFuture<byte[]> watch) {
     try {
-      return watch.join();
+      return watch == null ? store.get(ROSTER) : watch.join();
     } catch (CancellationException e) {
       throw new IllegalStateException("The store was closed during the rendezvous", e);
     } catch (CompletionException e) {

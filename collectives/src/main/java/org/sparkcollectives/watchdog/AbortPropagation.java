@@ -31,7 +31,7 @@ import org.sparkcollectives.store.WatchableStore;
 public final class AbortPropagation implements AutoCloseable {
 
   /** How long a rank that was hit by a consequence waits for a better record. */
-  static final Duration SETTLE = Duration.ofMillis(100);
+  public static final Duration SETTLE = Duration.ofMillis(100);
 
   private static final Duration STORE_TIMEOUT = Duration.ofSeconds(5);
   private static final long REREAD_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
@@ -192,16 +192,20 @@ public final class AbortPropagation implements AutoCloseable {
     Function<String, CollectiveException> exceptionFor =
         own == null || failure.kind().compareTo(own.failure.kind()) < 0 ? null : own.local;
     if (exceptionFor == null) {
-      exceptionFor =
-          failure.rank() == self.rank()
-              ? operation ->
-                  new GroupAbortedException(
-                      operation + " of " + self.where() + " failed: " + failure.cause(), null)
-              : operation -> new PeerFailedException(describe(operation, self, failure), failure);
+      exceptionFor = operation -> exceptionFor(operation, self, failure);
     }
     if (groupFailure.fail(exceptionFor)) {
       LOG.debug("{} has failed: {} {}", self.where(), failure.where(), failure.kind().verb());
     }
+  }
+
+  /** Returns what an operation of {@code self} throws after a failure of that or another rank. */
+  public static CollectiveException exceptionFor(
+      String operation, RankIdentity self, Failure failure) {
+    return failure.rank() == self.rank()
+        ? new GroupAbortedException(
+            operation + " of " + self.where() + " failed: " + failure.cause(), null)
+        : new PeerFailedException(describe(operation, self, failure), failure);
   }
 
   /** The sentence that a user reads first. */

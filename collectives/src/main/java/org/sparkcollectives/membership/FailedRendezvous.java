@@ -1,0 +1,41 @@
+package org.sparkcollectives.membership;
+
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import org.sparkcollectives.Failure;
+import org.sparkcollectives.store.Store;
+import org.sparkcollectives.watchdog.FailureCodec;
+
+/**
+ * The end of a rendezvous that cannot succeed, because a rank will not come: the rank's failure, in
+ * the store where the roster would be. May be written by any process that sees the store.
+ */
+public final class FailedRendezvous {
+
+  /** The first byte; a roster begins with its version, which is 1 or more. */
+  private static final byte MARK = 0;
+
+  private FailedRendezvous() {}
+
+  /**
+   * Ends the rendezvous of a group for all ranks: those that wait, and those that come later, throw
+   * {@link org.sparkcollectives.PeerFailedException} with {@code failure}. Does nothing if all
+   * ranks have joined, or if another failure has ended it. Blocks for a store call.
+   *
+   * @param groupStore the keys of the group alone
+   * @return whether the ranks get this failure
+   */
+  public static boolean publish(Store groupStore, Failure failure) {
+    byte[] record = FailureCodec.encode(failure);
+    byte[] value = ByteBuffer.allocate(1 + record.length).put(MARK).put(record).array();
+    return Arrays.equals(
+        groupStore.compareSet(GroupRendezvous.ROSTER, GroupRendezvous.ABSENT, value), value);
+  }
+
+  /** Returns the failure that is there in the roster's place, or null if it is a roster. */
+  static Failure decode(byte[] value) {
+    return value.length > 0 && value[0] == MARK
+        ? FailureCodec.decode(Arrays.copyOfRange(value, 1, value.length))
+        : null;
+  }
+}
