@@ -76,10 +76,11 @@ public final class CollectivesConfiguration {
   public static final ConfigEntry<String> RENDEZVOUS_SECRET =
       ConfigEntry.string("spark.collectives.rendezvous.secret")
           .doc(
-              "What the processes of a `tcp://` or `env://` rendezvous prove to each other that they"
-                  + " have: something random, as of `openssl rand -hex 32`. Empty: whoever reaches"
-                  + " the port may join. Not used by Spark tasks, whose store is guarded by Spark or"
-                  + " by a secret of its own.")
+              "What the processes of a `tcp://` or `env://` rendezvous prove to each other that"
+                  + " they have: something random, as of `openssl rand -hex 32`. Empty: none, which"
+                  + " is refused at an address that other hosts reach, unless"
+                  + " `spark.collectives.rendezvous.insecure` is set. Not used by Spark tasks,"
+                  + " whose store is guarded by Spark or by a secret of its own.")
           .since("0.1.0")
           .defaultsTo("");
 
@@ -88,8 +89,8 @@ public final class CollectivesConfiguration {
       ConfigEntry.choice("spark.collectives.encryption", Encryption.class)
           .doc(
               "`NONE`, or `AES_GCM`: what ranks send over TCP, and what they say to a store over"
-                  + " TCP, is encrypted with keys that follow from a secret. The same for all ranks."
-                  + " A `tcp://` or `env://` rendezvous then needs"
+                  + " TCP, is encrypted with keys that follow from a secret. The same for all"
+                  + " ranks. A `tcp://` or `env://` rendezvous then needs"
                   + " `spark.collectives.rendezvous.secret`. In Spark `NONE` means what Spark's own"
                   + " settings say; see [security](security.md).")
           .since("0.1.0")
@@ -107,8 +108,8 @@ public final class CollectivesConfiguration {
   public static final ConfigEntry<Boolean> NATIVE =
       ConfigEntry.bool("spark.collectives.netty.native")
           .doc(
-              "Whether Netty's native code (epoll) is used where it is present, and the ranks do not"
-                  + " use sockets themselves (spark.collectives.tcp.direct); Java's NIO is used"
+              "Whether Netty's native code (epoll) is used where it is present, and the ranks do"
+                  + " not use sockets themselves (spark.collectives.tcp.direct); Java's NIO is used"
                   + " otherwise.")
           .since("0.1.0")
           .defaultsTo(true);
@@ -128,8 +129,8 @@ public final class CollectivesConfiguration {
       ConfigEntry.bytes("spark.collectives.tcp.sendBuffer")
           .doc(
               "The send buffer that each connection asks the operating system for, which may allow"
-                  + " less; 0 to leave it to the system, which is better only where the round trip is"
-                  + " long.")
+                  + " less; 0 to leave it to the system, which is better only where the round trip"
+                  + " is long.")
           .since("0.1.0")
           .check(value -> value >= 0 && value <= Integer.MAX_VALUE, "0 to 2147483647")
           .defaultsTo(4L << 20);
@@ -142,8 +143,9 @@ public final class CollectivesConfiguration {
       ConfigEntry.string("spark.collectives.tcp.connections")
           .doc(
               "Over how many connections a rank sends a large collective to each peer that it"
-                  + " reaches over TCP only, each with a thread of its own, 1 to 16, alike on all ranks."
-                  + " `auto`: two where every rank can have two processors of its host, else one.")
+                  + " reaches over TCP only, each with a thread of its own, 1 to 16, alike on all"
+                  + " ranks. `auto`: two where every rank can have two processors of its host, else"
+                  + " one.")
           .since("0.1.0")
           .check(value -> value.equals(AUTO) || value.matches("[1-9]|1[0-6]"), "auto, or 1 to 16")
           .defaultsTo(AUTO);
@@ -326,10 +328,11 @@ public final class CollectivesConfiguration {
   public static final ConfigEntry<Duration> HEARTBEAT_TIMEOUT =
       ConfigEntry.duration("spark.collectives.heartbeat.timeout")
           .doc(
-              "How long a JVM may give no sign of life before the groups that have ranks in it fail:"
-                  + " because it is stopped, cut off without a broken connection, or collects garbage"
-                  + " for that long. 0 for no signs of life: then the deadline of an operation ends"
-                  + " the wait for a rank that stands still. The same for all ranks.")
+              "How long a JVM may give no sign of life before the groups that have ranks in it"
+                  + " fail: because it is stopped, cut off without a broken connection, or collects"
+                  + " garbage for that long. 0 for no signs of life: then the deadline of an"
+                  + " operation ends the wait for a rank that stands still. The same for all"
+                  + " ranks.")
           .since("0.1.0")
           .check(value -> !value.isNegative(), "0 or more")
           .defaultsTo(Duration.ofSeconds(10));
@@ -361,8 +364,8 @@ public final class CollectivesConfiguration {
       ConfigEntry.choice("spark.collectives.errorHandling", ErrorHandling.class)
           .doc(
               "What follows when an operation fails or is overdue. `CLEAN_UP_ONLY`: the group fails"
-                  + " on all ranks, and its operations throw. `TEAR_DOWN`: then the driver fails the"
-                  + " tasks, too, also those whose code swallows the exception or is stuck."
+                  + " on all ranks, and its operations throw. `TEAR_DOWN`: then the driver fails"
+                  + " the tasks, too, also those whose code swallows the exception or is stuck."
                   + " `SKIP_CLEAN_UP`: the driver fails the tasks at once. `NONE`: the operation"
                   + " throws on its own rank, and no other is told; see"
                   + " [reliability](reliability.md).")

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -18,6 +19,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.sparkcollectives.store.FileStore;
 import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.store.Store;
+import org.sparkcollectives.store.StoreConfiguration;
 import org.sparkcollectives.store.StoreConnectionException;
 import org.sparkcollectives.store.TcpStore;
 import org.sparkcollectives.store.TcpStoreServer;
@@ -169,6 +171,52 @@ class RendezvousTest {
           .hasMessageContaining("secret");
     } finally {
       System.clearProperty(property);
+    }
+  }
+
+  @Test
+  void withoutASecretRanksDoNotMeetWhereOtherHostsReachThem() throws Exception {
+    int port = RankProcesses.freePort();
+    Map<String, String> variables =
+        Map.of("MASTER_ADDR", "0.0.0.0", "MASTER_PORT", String.valueOf(port));
+    RendezvousHandler byEnvironment = new EnvironmentRendezvous(variables::get);
+    for (int rank = 0; rank < 2; rank++) {
+      String who = "?world_size=2&rank=" + rank;
+      assertThatThrownBy(() -> Rendezvous.join("tcp://0.0.0.0:" + port + who))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("0.0.0.0:" + port + " needs a secret")
+          .hasMessageContaining("Set " + CollectivesConfiguration.RENDEZVOUS_SECRET.key());
+      assertThatThrownBy(() -> byEnvironment.open(URI.create("env:/" + who)))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("0.0.0.0:" + port + " needs a secret");
+    }
+    // Nobody listens there, else this could not.
+    try (ServerSocket free = new ServerSocket(port)) {
+      assertThat(free.isBound()).isTrue();
+    }
+  }
+
+  @Test
+  void ranksMeetWhereOtherHostsReachThemWithASecretOrWhenEverybodyIsTrusted() throws Exception {
+    for (String setting :
+        List.of(
+            CollectivesConfiguration.RENDEZVOUS_SECRET.key() + "=open sesame",
+            StoreConfiguration.INSECURE.key() + "=true")) {
+      String key = setting.substring(0, setting.indexOf('='));
+      System.setProperty(key, setting.substring(key.length() + 1));
+      try {
+        String url = "tcp://0.0.0.0:" + RankProcesses.freePort() + "?world_size=2&rank=";
+        RankThreads.run(
+            2,
+            rank -> {
+              try (ProcessGroup world = Rendezvous.join(url + rank)) {
+                world.barrier().await();
+              }
+              return null;
+            });
+      } finally {
+        System.clearProperty(key);
+      }
     }
   }
 

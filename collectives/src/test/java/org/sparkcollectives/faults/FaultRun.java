@@ -13,6 +13,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.sparkcollectives.store.TcpStore;
 import org.sparkcollectives.store.TcpStoreServer;
+import org.sparkcollectives.store.net.TransportSecurity;
 
 /**
  * Carries out cases with processes that live on from case to case, as executors do: what one leaves
@@ -111,7 +112,8 @@ final class FaultRun implements AutoCloseable {
       ranks.get(rank).forget();
     }
     List<Outcome> outcomes = new ArrayList<>();
-    try (TcpStoreServer store = TcpStore.server(outside(), 0);
+    try (TcpStoreServer store =
+            TcpStore.server(outside(), 0, FaultSettings.SECRET, TransportSecurity.plain());
         FaultyNetwork network = networkOf(fault, store.port())) {
       long begun = carryOut(fault, ranks, store.port(), network, outcomes);
       detection = judge(fault, outcomes, begun, problems, text);

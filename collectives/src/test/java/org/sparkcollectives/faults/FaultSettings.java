@@ -26,6 +26,10 @@ final class FaultSettings {
   /** Whoever has not ended by then hangs. */
   static final Duration HANG = Duration.ofSeconds(60);
 
+  /** What lets processes of other addresses into the store. */
+  @SuppressWarnings("MutablePublicArray") // Nobody changes it.
+  static final byte[] SECRET = {1, 2, 3};
+
   private FaultSettings() {}
 
   /**

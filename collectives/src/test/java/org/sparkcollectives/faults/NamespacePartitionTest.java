@@ -21,6 +21,7 @@ import org.sparkcollectives.GroupAbortedException;
 import org.sparkcollectives.PeerFailedException;
 import org.sparkcollectives.store.TcpStore;
 import org.sparkcollectives.store.TcpStoreServer;
+import org.sparkcollectives.store.net.TransportSecurity;
 import org.sparkcollectives.testing.LeakCheck;
 
 /**
@@ -73,7 +74,8 @@ class NamespacePartitionTest {
     Path folder = Files.createTempDirectory(Path.of("/dev/shm"), "faults-");
     List<RankProcess> ranks = new ArrayList<>();
     try (Namespaces hosts = new Namespaces(fault.size());
-        TcpStoreServer store = TcpStore.server(hosts.outside(), 0)) {
+        TcpStoreServer store =
+            TcpStore.server(hosts.outside(), 0, FaultSettings.SECRET, TransportSecurity.plain())) {
       String storeAddress = hosts.outside() + " " + store.port();
       for (int rank = 0; rank < fault.size(); rank++) {
         ranks.add(new RankProcess(folder, hosts.command(rank)));

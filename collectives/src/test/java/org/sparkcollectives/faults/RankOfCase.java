@@ -15,6 +15,7 @@ import org.sparkcollectives.Work;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreException;
 import org.sparkcollectives.store.TcpStore;
+import org.sparkcollectives.store.net.TransportSecurity;
 
 /** One rank's part in a case: comes to the phase, and is hit by the fault, or by what follows. */
 final class RankOfCase {
@@ -131,7 +132,12 @@ final class RankOfCase {
   }
 
   private static Store connect(InetSocketAddress address, Duration timeout) {
-    return TcpStore.connect(address.getHostString(), address.getPort(), timeout);
+    return TcpStore.connect(
+        address.getHostString(),
+        address.getPort(),
+        FaultSettings.SECRET,
+        TransportSecurity.plain(),
+        timeout);
   }
 
   /** What remains of the group still works. */

@@ -1,28 +1,34 @@
 package org.sparkcollectives.store;
 
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.time.Duration;
+import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.store.net.TransportSecurity;
 
 /**
  * A store that one process serves to others over TCP.
  *
  * <p>Server and clients prove to each other that they have the same secret before anything else is
- * said. Without one, as in c10d, whoever reaches the port can read and write.
+ * said. Without one, whoever reaches the port can read and write, as in c10d; so an address that
+ * other hosts reach is refused then, unless {@code spark.collectives.rendezvous.insecure} is set.
  */
 public final class TcpStore {
 
   /** What stands for no secret: an HMAC needs a key. */
   private static final byte[] NO_SECRET = {0};
 
+  private static final byte[] EMPTY = {};
+
   private TcpStore() {}
 
   /**
-   * Serves a new store without a secret.
+   * Serves a new store without a secret, to processes of this host.
    *
    * @see #server(String, int, byte[], TransportSecurity)
    */
   public static TcpStoreServer server(String host, int port) {
-    return server(host, port, NO_SECRET, TransportSecurity.plain());
+    return server(host, port, EMPTY, TransportSecurity.plain());
   }
 
   /**
@@ -31,20 +37,21 @@ public final class TcpStore {
    * @param host the address to listen on
    * @param port the port to listen on; 0 for any, see {@link TcpStoreServer#port}
    * @param secret what clients must have; empty for none
+   * @throws IllegalArgumentException if there is no secret, and the address is not a loopback one
    * @throws StoreException if the address cannot be listened on
    */
   public static TcpStoreServer server(
       String host, int port, byte[] secret, TransportSecurity security) {
-    return TcpStoreServer.open(host, port, key(secret), security);
+    return TcpStoreServer.open(host, port, key(host, port, secret), security);
   }
 
   /**
-   * Connects to a store without a secret.
+   * Connects to a store without a secret, on this host.
    *
    * @see #connect(String, int, byte[], TransportSecurity, Duration)
    */
   public static WatchableStore connect(String host, int port, Duration timeout) {
-    return connect(host, port, NO_SECRET, TransportSecurity.plain(), timeout);
+    return connect(host, port, EMPTY, TransportSecurity.plain(), timeout);
   }
 
   /**
@@ -52,14 +59,41 @@ public final class TcpStore {
    * not there yet.
    *
    * @param timeout how long to try; also the {@link Store#timeout()} of the handle
+   * @throws IllegalArgumentException if there is no secret, and the address is not a loopback one
    * @throws StoreConnectionException if it was not possible, with the last cause
    */
   public static WatchableStore connect(
       String host, int port, byte[] secret, TransportSecurity security, Duration timeout) {
-    return TcpStoreClient.connect(host, port, key(secret), security, timeout);
+    return TcpStoreClient.connect(host, port, key(host, port, secret), security, timeout);
   }
 
-  private static byte[] key(byte[] secret) {
-    return secret.length == 0 ? NO_SECRET : secret;
+  private static byte[] key(String host, int port, byte[] secret) {
+    if (secret.length > 0) {
+      return secret;
+    }
+    if (!isLoopback(host) && !Configuration.ofSystemProperties().get(StoreConfiguration.INSECURE)) {
+      throw new IllegalArgumentException(
+          "The store at "
+              + host
+              + ":"
+              + port
+              + " needs a secret, as other hosts may reach this address: without one, whoever"
+              + " reaches the port can join the group and read what its ranks send. Set"
+              + " spark.collectives.rendezvous.secret to the same random text in all processes,"
+              + " such as \"openssl rand -hex 32\" gives; or, if everybody who reaches the address"
+              + " is trusted, set "
+              + StoreConfiguration.INSECURE
+              + " to true");
+    }
+    return NO_SECRET;
+  }
+
+  /** Whether only this host reaches an address; a name that is not known now may be any address. */
+  private static boolean isLoopback(String host) {
+    try {
+      return InetAddress.getByName(host).isLoopbackAddress();
+    } catch (UnknownHostException e) {
+      return false;
+    }
   }
 }

@@ -88,6 +88,23 @@ class TcpStoreServerTest extends StoreContractTest {
   }
 
   @Test
+  void withoutASecretAStoreIsServedAndReachedOnTheLoopbackAddressOnly() {
+    for (String open : List.of("0.0.0.0", "::", "192.0.2.1", "no.such.host.invalid")) {
+      assertThatThrownBy(() -> TcpStore.server(open, 0))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("The store at " + open + ":0 needs a secret")
+          .hasMessageContaining("spark.collectives.rendezvous.secret")
+          .hasMessageContaining("set spark.collectives.rendezvous.insecure to true");
+      assertThatThrownBy(() -> TcpStore.connect(open, 29500, LONG))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("The store at " + open + ":29500 needs a secret");
+    }
+    for (String closed : List.of("127.0.0.1", "localhost")) {
+      TcpStore.server(closed, 0).close();
+    }
+  }
+
+  @Test
   void randomBytesAreRefusedAndDisturbNobody() throws Exception {
     try (Store client = TcpStore.connect("127.0.0.1", server.port(), LONG)) {
       for (byte[] garbage :
