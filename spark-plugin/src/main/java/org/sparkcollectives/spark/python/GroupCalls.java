@@ -1,9 +1,12 @@
 package org.sparkcollectives.spark.python;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.function.Consumer;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.Tensor;
 
 /** Calls of groups that move no tensors: how groups come and go, and what they can be asked. */
 final class GroupCalls {
@@ -23,12 +26,15 @@ final class GroupCalls {
       describe(id, reply);
       return;
     }
+    if (request.call() == CallCode.CLOSE_GROUP) {
+      done(() -> bridge.closeGroup(request.group()), reply);
+      return;
+    }
     ProcessGroup group = bridge.group(request.group());
     switch (request.call()) {
       case CallCode.NEW_GROUP -> newGroup(group, request, reply);
       case CallCode.SPLIT -> describe(group.split(request.peer(), request.tag()), reply);
       case CallCode.SHRINK -> describe(group.shrink(request.nextInts()), reply);
-      case CallCode.CLOSE_GROUP -> done(() -> bridge.closeGroup(request.group()), reply);
       case CallCode.ABORT_GROUP -> {
         String reason = request.nextText();
         done(() -> group.abort(new CollectiveException(reason)), reply);
@@ -38,12 +44,7 @@ final class GroupCalls {
       case CallCode.MONITORED_BARRIER ->
           done(() -> group.monitoredBarrier(timeout(request, group), request.isChosen()), reply);
       case CallCode.CHECKPOINT -> checkpoint(timed(request, group), request, reply);
-      case CallCode.RESTORE -> {
-        boolean found =
-            timed(request, group)
-                .restore(request.nextText(), bridge.segments().tensors(request.outputs()));
-        reply.begin(Reply.DONE).put(found);
-      }
+      case CallCode.RESTORE -> restore(timed(request, group), request, reply);
       default -> throw new IllegalArgumentException("There is no call " + request.call());
     }
   }
@@ -76,12 +77,37 @@ final class GroupCalls {
 
   private void checkpoint(ProcessGroup group, Request request, Reply reply) {
     String name = request.nextText();
-    if (request.isChosen()) {
-      group.checkpointReplicated(name, bridge.segments().tensors(request.inputs()));
-    } else {
-      group.checkpoint(name, bridge.segments().tensors(request.inputs()));
-    }
+    using(
+        request,
+        memory -> {
+          List<Tensor> state = memory.tensors(request.inputs());
+          if (request.isChosen()) {
+            group.checkpointReplicated(name, state);
+          } else {
+            group.checkpoint(name, state);
+          }
+        });
     reply.begin(Reply.DONE);
+  }
+
+  private void restore(ProcessGroup group, Request request, Reply reply) {
+    String name = request.nextText();
+    using(
+        request,
+        memory ->
+            reply.begin(Reply.DONE).put(group.restore(name, memory.tensors(request.outputs()))));
+  }
+
+  /** Runs a call that has ended with its tensors when it returns. */
+  private void using(Request request, Consumer<SegmentUse> call) {
+    SegmentUse memory = new SegmentUse(bridge.segments(), request);
+    boolean done = false;
+    try {
+      call.accept(memory);
+      done = true;
+    } finally {
+      memory.end(done);
+    }
   }
 
   private void describe(ProcessGroup group, Reply reply) {

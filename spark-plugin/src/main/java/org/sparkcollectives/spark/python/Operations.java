@@ -11,51 +11,53 @@ import org.sparkcollectives.Work;
 /** The operations of a group, as requests ask for them. */
 final class Operations {
 
-  private final Segments segments;
+  private final ProcessGroup group;
+  private final Request request;
+  private final SegmentUse memory;
 
-  /** On tensors in {@code segments}. */
-  Operations(Segments segments) {
-    this.segments = segments;
+  private Operations(ProcessGroup group, Request request, SegmentUse memory) {
+    this.group = group;
+    this.request = request;
+    this.memory = memory;
   }
 
-  /** Begins what the request asks for. Does not block. */
-  List<Work> begin(ProcessGroup group, Request request) {
+  /** Begins what the request asks for, on tensors in {@code memory}. Does not block. */
+  static List<Work> begin(ProcessGroup group, Request request, SegmentUse memory) {
     OpType type = OpType.ofCode(request.call());
+    Operations operations = new Operations(group, request, memory);
     return type == OpType.COALESCED
-        ? group.batch(messages(request))
-        : List.of(begin(group, request, type));
+        ? group.batch(operations.messages())
+        : List.of(operations.begin(type));
   }
 
-  private Work begin(ProcessGroup group, Request request, OpType type) {
+  private Work begin(OpType type) {
     return switch (type) {
-      case BROADCAST -> group.broadcast(output(request), request.peer());
-      case ALL_REDUCE -> group.allReduce(output(request), request.reduction());
-      case ALL_REDUCE_COALESCED -> group.allReduceCoalesced(outputs(request), request.reduction());
-      case REDUCE -> group.reduce(output(request), request.reduction(), request.peer());
-      case ALL_GATHER -> group.allGather(outputs(request), input(request));
-      case ALL_GATHER_INTO -> group.allGather(output(request), input(request));
-      case GATHER -> group.gather(outputs(request), input(request), request.peer());
-      case SCATTER -> group.scatter(output(request), inputs(request), request.peer());
-      case REDUCE_SCATTER ->
-          group.reduceScatter(output(request), inputs(request), request.reduction());
-      case REDUCE_SCATTER_INTO ->
-          group.reduceScatter(output(request), input(request), request.reduction());
+      case BROADCAST -> group.broadcast(output(), request.peer());
+      case ALL_REDUCE -> group.allReduce(output(), request.reduction());
+      case ALL_REDUCE_COALESCED -> group.allReduceCoalesced(outputs(), request.reduction());
+      case REDUCE -> group.reduce(output(), request.reduction(), request.peer());
+      case ALL_GATHER -> group.allGather(outputs(), input());
+      case ALL_GATHER_INTO -> group.allGather(output(), input());
+      case GATHER -> group.gather(outputs(), input(), request.peer());
+      case SCATTER -> group.scatter(output(), inputs(), request.peer());
+      case REDUCE_SCATTER -> group.reduceScatter(output(), inputs(), request.reduction());
+      case REDUCE_SCATTER_INTO -> group.reduceScatter(output(), input(), request.reduction());
       case ALL_TO_ALL_INTO ->
-          group.allToAll(output(request), input(request), request.nextLongs(), request.nextLongs());
-      case ALL_TO_ALL -> group.allToAll(outputs(request), inputs(request));
+          group.allToAll(output(), input(), request.nextLongs(), request.nextLongs());
+      case ALL_TO_ALL -> group.allToAll(outputs(), inputs());
       case BARRIER -> group.barrier();
-      case SEND -> group.send(input(request), request.peer(), request.tag());
-      case RECV -> group.recv(output(request), request.peer(), request.tag());
-      case RECV_ANY -> group.recvAny(output(request), request.tag());
+      case SEND -> group.send(input(), request.peer(), request.tag());
+      case RECV -> group.recv(output(), request.peer(), request.tag());
+      case RECV_ANY -> group.recvAny(output(), request.tag());
       default -> throw new IllegalArgumentException("There is no call " + request.call());
     };
   }
 
-  private Tensor output(Request request) {
+  private Tensor output() {
     return only(request.outputs());
   }
 
-  private Tensor input(Request request) {
+  private Tensor input() {
     return only(request.inputs());
   }
 
@@ -63,21 +65,21 @@ final class Operations {
     if (places.size() != 1) {
       throw new IllegalArgumentException("This call takes one tensor, not " + places.size());
     }
-    return segments.tensor(places.get(0));
+    return memory.tensor(places.get(0));
   }
 
-  private List<Tensor> outputs(Request request) {
-    return segments.tensors(request.outputs());
+  private List<Tensor> outputs() {
+    return memory.tensors(request.outputs());
   }
 
-  private List<Tensor> inputs(Request request) {
-    return segments.tensors(request.inputs());
+  private List<Tensor> inputs() {
+    return memory.tensors(request.inputs());
   }
 
   /** A batch has its tensors among the outputs, and for each: whether it is sent, peer, tag. */
-  private List<P2POp> messages(Request request) {
+  private List<P2POp> messages() {
     List<P2POp> messages = new ArrayList<>(request.outputs().size());
-    for (Tensor each : outputs(request)) {
+    for (Tensor each : outputs()) {
       boolean sent = request.nextByte() != 0;
       int peer = request.nextInt();
       int tag = request.nextInt();

@@ -4,16 +4,12 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.SharedMemory;
-import org.sparkcollectives.Tensor;
-import org.sparkcollectives.tensor.DirectTensor;
 import org.sparkcollectives.transport.shm.SharedFileMemory;
 
 /**
@@ -30,44 +26,7 @@ final class Segments {
   private final AtomicInteger next = new AtomicInteger(1);
 
   /**
-   * One piece of memory.
-   *
-   * @param group the group whose tensors lie in it
-   * @param shared null if it is this JVM's alone
-   * @param own null if it is shared
-   */
-  record Segment(int id, ProcessGroup group, long bytes, SharedMemory shared, ByteBuffer own) {
-
-    Tensor tensor(Request.TensorPlace place) {
-      if (shared != null) {
-        return shared.tensor(place.dtype(), place.offset(), place.count());
-      }
-      long size = Math.multiplyExact(place.count(), (long) place.dtype().bytes());
-      range(place.offset(), size);
-      return DirectTensor.within(place.dtype(), own, (int) place.offset(), (int) place.count());
-    }
-
-    /** Bytes of memory that is this JVM's alone. */
-    ByteBuffer range(long offset, long count) {
-      if (own == null) {
-        throw new IllegalArgumentException("Segment " + id + " is mapped, not sent");
-      }
-      if (offset < 0 || count < 0 || offset > bytes - count) {
-        throw new IllegalArgumentException(
-            count
-                + " bytes from "
-                + offset
-                + " on are not within the "
-                + bytes
-                + " of segment "
-                + id);
-      }
-      return own.slice((int) offset, (int) count);
-    }
-  }
-
-  /**
-   * With a folder for files that find no room in memory.
+   * Creates none yet.
    *
    * @param folder on a local disk
    */
@@ -108,47 +67,41 @@ final class Segments {
     return ByteBuffer.allocateDirect((int) bytes).order(ByteOrder.nativeOrder());
   }
 
+  /**
+   * Returns a segment, which may be unmapped at any time unless the caller is a user of it.
+   *
+   * @throws IllegalArgumentException if there is none of this number
+   */
   Segment get(int id) {
     Segment segment = segments.get(id);
     if (segment == null) {
-      throw new IllegalArgumentException("There is no segment " + id);
+      throw missing(id);
     }
     return segment;
   }
 
-  Tensor tensor(Request.TensorPlace place) {
-    return get(place.segment()).tensor(place);
+  static IllegalArgumentException missing(int id) {
+    return new IllegalArgumentException(
+        "There is no segment " + id + ", or its group is closed: arrays need a group that is open");
   }
 
-  List<Tensor> tensors(List<Request.TensorPlace> places) {
-    List<Tensor> tensors = new ArrayList<>(places.size());
-    for (Request.TensorPlace each : places) {
-      tensors.add(tensor(each));
-    }
-    return tensors;
+  /** Ends one segment, see {@link Segment#release}. */
+  void release(Segment segment, boolean deterministic) {
+    segments.remove(segment.id(), segment);
+    segment.release(deterministic);
   }
 
-  /**
-   * Lets go of the memory of a group that is closed.
-   *
-   * @param idle whether nobody can touch it any more; else it goes with the last who holds it
-   */
-  void release(ProcessGroup group, boolean idle) {
+  /** Ends all segments of a group that is closed, see {@link Segment#release}. */
+  void release(ProcessGroup group, boolean deterministic) {
     for (Segment each : segments.values()) {
       if (each.group().equals(group)) {
-        release(each, idle);
+        release(each, deterministic);
       }
     }
   }
 
-  /** Lets go of all, see {@link #release}. */
-  void close(boolean idle) {
-    segments.values().forEach(each -> release(each, idle));
-  }
-
-  private void release(Segment segment, boolean idle) {
-    if (segments.remove(segment.id(), segment) && idle && segment.shared() != null) {
-      segment.shared().close();
-    }
+  /** Ends all segments, see {@link Segment#release}. */
+  void close(boolean deterministic) {
+    segments.values().forEach(each -> release(each, deterministic));
   }
 }

@@ -1,5 +1,6 @@
 package org.sparkcollectives.spark.python;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -90,34 +91,56 @@ final class TaskBridge {
     return id;
   }
 
+  /**
+   * Returns a group that is open.
+   *
+   * @throws IllegalStateException if there is none of this number
+   */
   ProcessGroup group(int id) {
     ProcessGroup group = groups.get(id);
     if (group == null) {
       throw new IllegalStateException(
-          groups.isEmpty()
+          nextGroup.get() == 0
               ? "The task has not joined its world group yet: call init_process_group() first"
-              : "There is no group " + id + " here");
+              : "Group " + id + " of this task is closed");
     }
     return group;
   }
 
-  /** Leaves a group, and lets go of its memory; with the world group, of all. */
+  /** Allocates memory for tensors of a group, see {@link Segments#allocate}. */
+  Segment allocate(int id, long bytes, boolean mapped) throws IOException {
+    Segment segment = segments.allocate(group(id), bytes, mapped);
+    if (!groups.containsKey(id)) {
+      // Closed meanwhile, perhaps before the segment was there to be released.
+      segments.release(segment, true);
+      group(id);
+    }
+    return segment;
+  }
+
+  /**
+   * Leaves a group, and releases its memory; with the world group, all of the task. Does nothing if
+   * it is closed already. Blocks as {@link ProcessGroup#close()} does.
+   */
   void closeGroup(int id) {
-    ProcessGroup group = group(id);
-    group.close();
-    if (group.equals(world)) {
-      segments.close(isIdle());
-    } else {
-      segments.release(group, isIdle());
+    ProcessGroup group = groups.get(id);
+    if (group == null) {
+      return;
+    }
+    try {
+      group.close();
+    } finally {
+      if (group.equals(world)) {
+        groups.clear();
+        segments.close(!failed);
+      } else {
+        groups.remove(id);
+        segments.release(group, !failed);
+      }
     }
   }
 
-  /** Whether no operation can touch its tensors any more, once no group is open. */
-  private boolean isIdle() {
-    return !failed && works.areAllDone();
-  }
-
-  /** From now on the memory of tensors goes only when nobody holds it. */
+  /** From now on the garbage collector unmaps the memory of the task's tensors. */
   void operationFailed() {
     failed = true;
   }
@@ -178,7 +201,7 @@ final class TaskBridge {
           task.attempt(),
           END_OF_THREADS_MILLIS);
     }
-    segments.close(quiet && isIdle());
     groups.clear();
+    segments.close(!failed);
   }
 }

@@ -13,13 +13,11 @@ final class WorkerCalls {
   private static final int FIRST_OTHER = 64;
 
   private final TaskBridge bridge;
-  private final Operations operations;
   private final GroupCalls groupCalls;
 
   /** For a worker of the task. */
   WorkerCalls(TaskBridge bridge) {
     this.bridge = bridge;
-    this.operations = new Operations(bridge.segments());
     this.groupCalls = new GroupCalls(bridge);
   }
 
@@ -48,22 +46,39 @@ final class WorkerCalls {
     if (request.timeout() != null) {
       group = group.withTimeout(request.timeout());
     }
-    List<Work> works = operations.begin(group, request);
-    reply.begin(Reply.DONE);
+    SegmentUse memory = new SegmentUse(bridge.segments(), request);
+    List<Work> works = begin(group, request, memory);
     if (request.isAsynchronous() || request.call() == OpType.COALESCED.code()) {
+      memory.endWith(works);
+      reply.begin(Reply.DONE);
       works.forEach(each -> reply.put(bridge.works().keep(each)));
-    } else {
-      Work work = works.get(0);
+      return;
+    }
+    Work work = works.get(0);
+    try {
       work.await();
-      reply.put(Works.source(work));
+    } finally {
+      memory.end(work.isSuccess());
+    }
+    reply.begin(Reply.DONE).put(Works.source(work));
+  }
+
+  private static List<Work> begin(ProcessGroup group, Request request, SegmentUse memory) {
+    boolean begun = false;
+    try {
+      List<Work> works = Operations.begin(group, request, memory);
+      begun = true;
+      return works;
+    } finally {
+      if (!begun) {
+        // Some messages of a batch may be under way.
+        memory.end(request.call() != OpType.COALESCED.code());
+      }
     }
   }
 
   private void allocate(Request request, Reply reply) throws IOException {
-    Segments.Segment segment =
-        bridge
-            .segments()
-            .allocate(bridge.group(request.group()), request.nextLong(), !request.isChosen());
+    Segment segment = bridge.allocate(request.group(), request.nextLong(), !request.isChosen());
     reply.begin(Reply.DONE).put(segment.id());
     if (segment.shared() == null) {
       reply.put("");
@@ -76,7 +91,7 @@ final class WorkerCalls {
   }
 
   private void write(Request request, Reply reply) {
-    Segments.Segment segment = bridge.segments().get(request.nextInt());
+    Segment segment = bridge.segments().get(request.nextInt());
     long offset = request.nextLong();
     ByteBuffer bytes = request.rest();
     segment.range(offset, bytes.remaining()).put(bytes);
@@ -84,7 +99,7 @@ final class WorkerCalls {
   }
 
   private void read(Request request, Reply reply) {
-    Segments.Segment segment = bridge.segments().get(request.nextInt());
+    Segment segment = bridge.segments().get(request.nextInt());
     ByteBuffer range = segment.range(request.nextLong(), request.nextInt());
     reply.begin(Reply.DONE).room(range.remaining()).put(range);
   }

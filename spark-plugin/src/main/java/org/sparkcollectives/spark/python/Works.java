@@ -66,9 +66,4 @@ final class Works {
     boolean received = work.opType() == OpType.RECV || work.opType() == OpType.RECV_ANY;
     return received ? work.sourceRank() : NOBODY;
   }
-
-  /** Whether nothing that was begun can still touch its tensors. */
-  boolean areAllDone() {
-    return works.values().stream().allMatch(Work::isSuccess);
-  }
 }

@@ -44,14 +44,14 @@ class SegmentsTest {
   @Test
   void tensorsThatFindNoRoomInMemoryLieInAFileOfTheFolder() throws IOException {
     Segments segments = new Segments(() -> folder);
-    Segments.Segment segment = segments.allocate(full, 1000, true);
+    Segment segment = segments.allocate(full, 1000, true);
     try {
       Path file = Path.of(segment.shared().path());
       assertThat(Files.readSymbolicLink(file).toString())
           .startsWith(folder.toRealPath().toString())
           .endsWith("(deleted)");
 
-      Tensor tensor = segments.tensor(new Request.TensorPlace(segment.id(), DType.INT64, 8, 3));
+      Tensor tensor = segment.tensor(new Request.TensorPlace(segment.id(), DType.INT64, 8, 3));
       tensor.copyFrom(new long[] {1, 2, 3});
 
       byte[] seen = Files.readAllBytes(file);
@@ -87,10 +87,10 @@ class SegmentsTest {
   @Test
   void aWorkerThatCannotMapHasItsTensorsInMemoryOfTheJvm() throws IOException {
     Segments segments = new Segments(() -> folder);
-    Segments.Segment segment = segments.allocate(full, 64, false);
+    Segment segment = segments.allocate(full, 64, false);
     assertThat(segment.shared()).isNull();
     segment.range(8, 1).put((byte) 7);
-    Tensor tensor = segments.tensor(new Request.TensorPlace(segment.id(), DType.INT8, 8, 1));
+    Tensor tensor = segment.tensor(new Request.TensorPlace(segment.id(), DType.INT8, 8, 1));
     byte[] element = new byte[1];
     tensor.copyTo(element);
     assertThat(element).containsExactly(7);
