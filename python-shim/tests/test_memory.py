@@ -1,10 +1,71 @@
 """Memory that arrays share with the executor's JVM."""
 
 import gc
+import mmap
+import threading
+import weakref
+from types import SimpleNamespace
 
 import numpy as np
 
 import spark_collectives as dist
+from spark_collectives import _memory
+
+
+class Pool(_memory.SegmentPool):
+    """A pool whose segments are memory of this process."""
+
+    def __init__(self):
+        super().__init__(SimpleNamespace(pools=weakref.WeakSet()), 0)
+        self.made = 0
+
+    def _allocate(self, size):
+        self.made += 1
+        return _memory.Segment(self._task, self.made, size, mmap.mmap(-1, size), 0)
+
+
+def test_an_array_may_go_while_its_thread_holds_the_lock_of_the_memory():
+    pool = Pool()
+    arrays = [pool.empty((1000,), np.dtype(np.float32))]
+
+    def collect():
+        # As the garbage collector does, which may run at any allocation.
+        with pool._lock:
+            arrays.clear()
+
+    thread = threading.Thread(target=collect, daemon=True)
+    thread.start()
+    thread.join(30)
+    assert not thread.is_alive()
+    again = pool.empty((1000,), np.dtype(np.float32))
+    assert pool.made == 1
+    assert pool.find(again)[1] == 0
+    assert pool.find(again[1:])[1] == 4
+
+
+def test_arrays_come_and_go_while_other_threads_look_for_theirs():
+    pool = Pool()
+    kept = pool.empty((1000,), np.dtype(np.float32))
+    ended = threading.Event()
+    failed = []
+
+    def look():
+        try:
+            while not ended.is_set():
+                assert pool.find(kept)[1] == 0
+        except BaseException as e:
+            failed.append(e)
+
+    threads = [threading.Thread(target=look) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for _ in range(2000):
+        pool.empty((8,), np.dtype(np.float32))
+    ended.set()
+    for thread in threads:
+        thread.join(30)
+    assert not failed
+    assert pool.made <= 3
 
 
 def test_an_array_that_an_operation_uses_is_not_given_to_another(ranks):

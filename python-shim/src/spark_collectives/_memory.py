@@ -7,7 +7,8 @@ import os
 import struct
 import threading
 import weakref
-from typing import Any, Dict, List, Optional, Tuple
+from collections import deque
+from typing import Any, Deque, Dict, List, Optional, Tuple
 
 import numpy as np
 
@@ -91,6 +92,9 @@ class SegmentPool:
         self._lock = threading.Lock()
         self._free: Dict[int, List[Segment]] = {}
         self._lent: Dict[int, Segment] = {}
+        #: Segments whose arrays are gone. The garbage collector may run inside any statement, also
+        #: where this thread holds the lock, so what it calls appends here and takes no lock.
+        self._returned: Deque[Segment] = deque()
         self._closed = False
         task.pools.add(self)
 
@@ -103,6 +107,7 @@ class SegmentPool:
             )
         room = min(max(_SMALLEST, 1 << (size - 1).bit_length()), MOST_BYTES)
         with self._lock:
+            self._take_returned()
             free = self._free.get(room)
             if free:
                 return free.pop()
@@ -154,20 +159,25 @@ class SegmentPool:
         owner = _Owner(segment, size)
         with self._lock:
             self._lent[segment.address] = segment
-        weakref.finalize(owner, self._returned, segment)
+        weakref.finalize(owner, self._returned.append, segment)
         return np.asarray(owner).view(dtype).reshape(shape)
 
-    def _returned(self, segment: Segment) -> None:
-        with self._lock:
+    def _take_returned(self) -> None:
+        """Take back the segments of arrays that are gone; with the lock held."""
+        while self._returned:
+            segment = self._returned.popleft()
             self._lent.pop(segment.address, None)
-        self.give_back(segment)
+            if not self._closed:
+                self._free.setdefault(segment.size, []).append(segment)
 
     def find(self, array: Any) -> Optional[Tuple[Segment, int]]:
         """Say in which segment, and where in it, an array lies that :meth:`empty` has made."""
         if not self._lent or not array.flags.c_contiguous:
             return None
         address = int(array.__array_interface__["data"][0])
-        for begin, segment in list(self._lent.items()):
+        with self._lock:
+            lent = list(self._lent.items())
+        for begin, segment in lent:
             if begin <= address and address + array.nbytes <= begin + segment.size:
                 offset = address - begin
                 return (segment, offset) if offset % array.itemsize == 0 else None
