@@ -1,6 +1,86 @@
 import random
+import struct
+import weakref
 
-from spark_collectives import _parts
+import numpy as np
+import pytest
+
+from spark_collectives import _codes, _frames, _parts
+from spark_collectives._operations import Operations
+from spark_collectives._staging import Part
+from spark_collectives.reduce_op import ReduceOp
+
+
+class Jvm:
+    """The connection to a JVM, and the JVM: keeps memory, and refuses float32 arrays with a NaN."""
+
+    def __init__(self):
+        self.segments = {}
+        self.begun = 0
+        self.replies = []
+
+    def call(self, code, **request):
+        request.pop("patience", None)
+        self.post(code, **request)
+        return self.take(0)
+
+    def post(self, code, *, outputs=(), inputs=(), body=b"", **_):
+        self.replies.append(self._answer(code, [*outputs, *inputs], body))
+
+    def _answer(self, code, places, body):
+        if code == _codes.ALLOCATE:
+            self.segments[len(self.segments)] = bytearray(struct.unpack("<Q", body)[0])
+            return struct.pack("<i", len(self.segments) - 1)
+        if code == _codes.WRITE:
+            segment, at = struct.unpack_from("<IQ", body)
+            self.segments[segment][at : at + len(body) - 12] = body[12:]
+            return b""
+        if code == _codes.READ:
+            segment, at, size = struct.unpack("<IQI", body)
+            return _frames.pack_bytes(bytes(self.segments[segment][at : at + size]))
+        for segment, _, at, count in places:
+            if np.isnan(np.frombuffer(self.segments[segment], np.float32, count, at)).any():
+                return ValueError("not a number")
+        self.begun += code == _codes.ALL_REDUCE
+        return struct.pack("<q", self.begun)
+
+    def take(self, _patience):
+        reply = self.replies.pop(0)
+        if isinstance(reply, Exception):
+            raise reply
+        return _frames.Reply(_codes.DONE, reply)
+
+    def skip(self, _patience):
+        return self.replies.pop(0)
+
+
+class Task:
+    can_map = False
+    nan_check = True
+
+    def __init__(self):
+        self.pools = weakref.WeakSet()
+        self.jvm = Jvm()
+
+    def connection(self):
+        return self.jvm
+
+
+@pytest.mark.parametrize("async_op", [False, True])
+def test_no_part_begins_of_an_array_that_has_a_nan_in_a_later_part(async_op):
+    task = Task()
+    operations = Operations(task, 0, 1000)
+    array = np.ones(5 * _parts.PART_BYTES // 4, np.float32)
+    array[-1] = np.nan
+    with pytest.raises(ValueError, match="not a number"):
+        _parts.all_reduce(operations, Part(array, True, True), ReduceOp.SUM, async_op, None)
+    assert task.jvm.begun == 0
+    array[-1] = 1
+    work = _parts.all_reduce(operations, Part(array, True, True), ReduceOp.SUM, async_op, None)
+    assert task.jvm.begun == len(_parts.cut(array.size, 4)) > 2
+    if async_op:
+        work.wait()
+    assert (array == 1).all()
 
 
 def test_parts_cover_an_array_in_order():

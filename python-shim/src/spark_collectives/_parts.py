@@ -1,7 +1,9 @@
 """All-reduce of large arrays in parts, so that copying and reducing overlap.
 
 While the JVM reduces one part, this process copies the next one there and the last one back. All
-ranks cut alike, whatever memory their arrays are in, and whether or not they wait.
+ranks cut alike, whatever memory their arrays are in, and whether or not they wait. What would be
+refused is refused as a whole, before the first part begins: a rank that had begun some parts only
+would take the others' parts for its next operation.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import numpy as np
 from . import _codes, _frames, errors
 from ._memory import Segment, aligned
 from ._operations import Operations, require_signed
-from ._staging import Part
+from ._staging import Part, Staged
 from .reduce_op import ReduceOp
 from .work import Seconds, Work
 
@@ -82,7 +84,7 @@ class Reduction:
 
     def begin(self) -> Work:
         """Begin it, and let it go on by itself."""
-        staged = self._operations.stage([self._part], [])
+        staged = self._stage()
         segment, _, offset, _ = staged.outputs[0]
         itemsize = self._part.view.array.itemsize
         for begin, end in self._cuts:
@@ -92,23 +94,44 @@ class Reduction:
             for taken in range(len(self._cuts)):
                 ids.append(self._take_or_drain(len(self._cuts) - taken - 1).next_long())
         except ValueError:
-            # Refused before anything began.
+            # All parts are of one type and one reduction, so none has begun.
             staged.release()
             raise
         return self._operations.work(ids, staged, self._wait_ms)
+
+    def _stage(self) -> Staged:
+        """Bring the whole array to the JVM, which refuses it if the check for NaN finds one."""
+        staged = self._operations.stage([self._part], [])
+        if self._operations.task.nan_check:
+            try:
+                self._operations.call(_codes.CHECK_NUMBERS, inputs=staged.outputs)
+            except ValueError:
+                staged.release()
+                raise
+        return staged
 
     def run(self) -> None:
         """Do it, and wait for its end."""
         array = self._part.view.array
         own = self._operations.memory.find(array)
-        if own is not None:
-            self._run_in(own[0].id, own[1])
+        if own is not None or self._operations.task.nan_check:
+            self._run_whole()
         elif array.flags.c_contiguous:
             self._run_through(array.reshape(-1))
         else:
             whole = np.ascontiguousarray(array)
             self._run_through(whole.reshape(-1))
             np.copyto(array, whole)
+
+    def _run_whole(self) -> None:
+        staged = self._stage()
+        segment, _, offset, _ = staged.outputs[0]
+        try:
+            self._run_in(segment, offset)
+        except ValueError:
+            staged.release()
+            raise
+        staged.finish()
 
     def _run_in(self, segment: int, offset: int) -> None:
         itemsize = self._part.view.array.itemsize

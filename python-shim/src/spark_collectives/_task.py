@@ -14,6 +14,7 @@ _HOST = "spark.collectives.python.host"
 _PORT = "spark.collectives.python.port"
 _SECRET = "spark.collectives.python.secret"
 _STORE_TIMEOUT = "spark.collectives.python.storeTimeout"
+_NAN_CHECK = "spark.collectives.python.nanCheck"
 
 _lock = threading.Lock()
 _current: Optional[Task] = None
@@ -30,13 +31,23 @@ class Memory(Protocol):
 class Task:
     """The connections of one task attempt. Spark reuses Python processes: each task has its own."""
 
-    def __init__(self, attempt: int, host: str, port: int, secret: bytes, wait: float) -> None:
+    def __init__(
+        self,
+        attempt: int,
+        host: str,
+        port: int,
+        secret: bytes,
+        wait: float,
+        nan_check: bool = False,
+    ) -> None:
         self.attempt = attempt
         self.can_map = True
         #: The task's world group, once it has joined; what a group is, this module does not know.
         self.world: Any = None
         #: How long the JVM waits in its store, in seconds.
         self.store_wait = wait
+        #: Whether the JVM refuses operations on arrays with a NaN.
+        self.nan_check = nan_check
         self._host = host
         self._port = port
         self._secret = secret
@@ -158,7 +169,7 @@ def connect() -> Task:
         return _current
 
 
-def _address(context: Any) -> tuple[str, int, bytes, float]:
+def _address(context: Any) -> tuple[str, int, bytes, float, bool]:
     port = context.getLocalProperty(_PORT)
     if port is None:
         raise RuntimeError(_why_not(context))
@@ -167,6 +178,7 @@ def _address(context: Any) -> tuple[str, int, bytes, float]:
         int(port),
         bytes.fromhex(context.getLocalProperty(_SECRET)),
         int(context.getLocalProperty(_STORE_TIMEOUT)) / 1000.0,
+        context.getLocalProperty(_NAN_CHECK) == "true",
     )
 
 

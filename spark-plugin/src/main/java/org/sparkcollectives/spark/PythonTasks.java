@@ -2,7 +2,6 @@ package org.sparkcollectives.spark;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Properties;
 import org.apache.spark.BarrierTaskContext;
 import org.apache.spark.SparkEnv;
@@ -12,6 +11,7 @@ import org.apache.spark.util.TaskCompletionListener;
 import org.apache.spark.util.TaskFailureListener;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.config.Configuration;
@@ -31,6 +31,7 @@ final class PythonTasks implements ExecutorPlugin {
   static final String PORT = "spark.collectives.python.port";
   static final String SECRET = "spark.collectives.python.secret";
   static final String STORE_TIMEOUT = "spark.collectives.python.storeTimeout";
+  static final String NAN_CHECK = "spark.collectives.python.nanCheck";
 
   private final PythonBridge bridge = new PythonBridge(PythonTasks::localFolder);
 
@@ -44,14 +45,14 @@ final class PythonTasks implements ExecutorPlugin {
     if (settings.get(SparkPluginConfiguration.PYTHON_ENABLED)
         && TaskContext.get() instanceof BarrierTaskContext task) {
       try {
-        begin(task, settings.get(StoreConfiguration.TIMEOUT));
+        begin(task, settings);
       } catch (IOException e) {
         LOG.warn("Python workers of task {} cannot have a group", task.taskAttemptId(), e);
       }
     }
   }
 
-  private void begin(BarrierTaskContext task, Duration storeTimeout) throws IOException {
+  private void begin(BarrierTaskContext task, Configuration settings) throws IOException {
     Properties properties = task.getLocalProperties();
     // With a local master, the tasks of a stage share one object. They share a secret then, and the
     // later ones add no keys, which Spark counts and then sends to the workers of the earlier ones.
@@ -63,7 +64,10 @@ final class PythonTasks implements ExecutorPlugin {
               : bridge.begin(new BarrierRank(task), secret);
       properties.setProperty(HOST, address.host());
       properties.setProperty(PORT, Integer.toString(address.port()));
-      properties.setProperty(STORE_TIMEOUT, Long.toString(storeTimeout.toMillis()));
+      properties.setProperty(
+          STORE_TIMEOUT, Long.toString(settings.get(StoreConfiguration.TIMEOUT).toMillis()));
+      properties.setProperty(
+          NAN_CHECK, Boolean.toString(settings.get(CollectivesConfiguration.NAN_CHECK)));
       properties.setProperty(SECRET, address.secret());
     }
     long attempt = task.taskAttemptId();

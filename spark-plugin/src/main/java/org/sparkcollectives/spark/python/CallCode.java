@@ -18,6 +18,7 @@ final class CallCode {
   static final int ALLOCATE = 80;
   static final int WRITE = 81;
   static final int READ = 82;
+  static final int CHECK_NUMBERS = 83;
 
   static final int AWAIT_WORK = 90;
   static final int TEST_WORK = 91;

@@ -3,9 +3,13 @@ package org.sparkcollectives.spark.python;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.Locale;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
+import org.sparkcollectives.debug.NanCheck;
+import org.sparkcollectives.tensor.HostTensor;
 
 /** What each request of a Python worker does. Used by the thread of one connection. */
 final class WorkerCalls {
@@ -33,6 +37,7 @@ final class WorkerCalls {
         case CallCode.ALLOCATE -> allocate(request, reply);
         case CallCode.WRITE -> write(request, reply);
         case CallCode.READ -> read(request, reply);
+        case CallCode.CHECK_NUMBERS -> checkNumbers(request, reply);
         case CallCode.AWAIT_WORK ->
             bridge.works().await(request.nextLong(), request.timeout(), reply);
         case CallCode.TEST_WORK -> bridge.works().test(request.nextLong(), reply);
@@ -102,5 +107,34 @@ final class WorkerCalls {
     Segment segment = bridge.segments().get(request.nextInt());
     ByteBuffer range = segment.range(request.nextLong(), request.nextInt());
     reply.begin(Reply.DONE).room(range.remaining()).put(range);
+  }
+
+  /**
+   * Refuses tensors with a NaN, as {@code spark.collectives.nanCheck} does: for what is reduced in
+   * parts, of which none may begin unless all can.
+   */
+  private void checkNumbers(Request request, Reply reply) {
+    ProcessGroup group = bridge.group(request.group());
+    SegmentUse memory = new SegmentUse(bridge.segments(), request);
+    try {
+      for (Tensor each : memory.tensors(request.inputs())) {
+        long first = NanCheck.first(HostTensor.of(each));
+        if (first >= 0) {
+          throw new IllegalArgumentException(
+              String.format(
+                  Locale.ROOT,
+                  "all-reduce of group \"%s\" on rank %d of %d: element %d of the %d of the tensor is"
+                      + " not a number (spark.collectives.nanCheck)",
+                  group.name(),
+                  group.rank(),
+                  group.size(),
+                  first,
+                  each.count()));
+        }
+      }
+    } finally {
+      memory.end(true);
+    }
+    reply.begin(Reply.DONE);
   }
 }

@@ -179,6 +179,25 @@ class PythonBridgeTest {
   }
 
   @Test
+  void anArrayWithoutANumberIsNamedBeforeItIsReduced() throws IOException {
+    try (BridgeWorker worker = connect().proven(BridgeHandshake.Purpose.CALLS)) {
+      worker.call(CallCode.JOIN, 0, new byte[0]);
+      ByteBuffer made = worker.call(CallCode.ALLOCATE, 2, buffer(8).putLong(64).array());
+      made.get();
+      int segment = made.getInt();
+      worker.post(CallCode.CHECK_NUMBERS, 0, 0, new byte[0], segment, 16);
+      assertThat(worker.take().get()).isEqualTo(Reply.DONE);
+      ByteBuffer nan = buffer(16).putInt(segment).putLong(20).putFloat(Float.NaN);
+      worker.call(CallCode.WRITE, 0, nan.array());
+      worker.post(CallCode.CHECK_NUMBERS, 0, 0, new byte[0], segment, 16);
+      ByteBuffer refused = worker.take();
+      assertThat(refused.get()).isEqualTo(Reply.FAILED);
+      assertThat(text(refused)).isEqualTo("argument");
+      assertThat(text(refused)).contains("on rank 0 of 1: element 5 of the 16 of the tensor");
+    }
+  }
+
+  @Test
   @EnabledOnOs(OS.LINUX)
   void memoryThatAWorkerMapsGoesWithItsGroup() throws IOException {
     try (BridgeWorker worker = connect().proven(BridgeHandshake.Purpose.CALLS)) {
