@@ -123,8 +123,8 @@ final class WorkerCalls {
           throw new IllegalArgumentException(
               String.format(
                   Locale.ROOT,
-                  "all-reduce of group \"%s\" on rank %d of %d: element %d of the %d of the tensor is"
-                      + " not a number (spark.collectives.nanCheck)",
+                  "all-reduce of group \"%s\" on rank %d of %d: element %d of the %d of the tensor"
+                      + " is not a number (spark.collectives.nanCheck)",
                   group.name(),
                   group.rank(),
                   group.size(),
