@@ -128,7 +128,12 @@ abstract class AbstractStore implements WatchableStore, PrefixQueries {
   @Override
   public final byte[] queuePop(String key, boolean block) {
     StoreReply reply = call(block ? QUEUE_POP : QUEUE_POLL, List.of(key), List.of(), 0);
-    return reply.values().get(0).toByteArray();
+    StoredValue taken = reply.values().get(0);
+    try {
+      return taken.toByteArray();
+    } finally {
+      taken.released();
+    }
   }
 
   @Override

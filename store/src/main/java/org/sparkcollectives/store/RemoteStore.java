@@ -64,7 +64,8 @@ public abstract class RemoteStore extends StoreHandle {
 
   private void ask(StoreRequest request, byte[] message, RemoteReply reply, int attempts) {
     ask(message)
-        .thenCompose(bytes -> fetchReferences(StoreCodec.decodeReply(ByteBuffer.wrap(bytes))))
+        .thenApply(bytes -> StoreCodec.decodeReply(ByteBuffer.wrap(bytes)))
+        .thenCompose(found -> fetchReferences(found).whenComplete((r, f) -> done(request, found)))
         .whenComplete(
             (result, failure) -> {
               if (failure == null) {
@@ -80,6 +81,28 @@ public abstract class RemoteStore extends StoreHandle {
                 reply.completeExceptionally(cause);
               }
             });
+  }
+
+  /** What was taken from a queue is kept at the other side until it was fetched. */
+  private void done(StoreRequest request, StoreReply reply) {
+    if (!request.operation().takes() || isClosed()) {
+      return;
+    }
+    for (StoredValue value : reply.values()) {
+      value
+          .reference()
+          .ifPresent(
+              reference ->
+                  ask(
+                      StoreCodec.encode(
+                          ids.incrementAndGet(),
+                          new StoreRequest(
+                              StoreOperation.RELEASE,
+                              List.of(),
+                              List.of(reference),
+                              0,
+                              Duration.ZERO))));
+    }
   }
 
   private CompletableFuture<StoreReply> fetchReferences(StoreReply reply) {

@@ -34,7 +34,9 @@ enum StoreOperation {
   /** The number is the world size; waits until that many callers have arrived. */
   BARRIER(14, "barrier"),
   /** The number is the id of an earlier request: its time is over. Nothing if it is unknown. */
-  EXPIRE(15, "expire");
+  EXPIRE(15, "expire"),
+  /** The value is the reference to one that was taken from a queue: its client has it now. */
+  RELEASE(16, "release");
 
   private static final StoreOperation[] ALL = values();
 
@@ -65,6 +67,11 @@ enum StoreOperation {
     return method;
   }
 
+  /** Whether the values of its reply have left the table with it. */
+  boolean takes() {
+    return this == QUEUE_POP || this == QUEUE_POLL;
+  }
+
   boolean waits() {
     return this == GET || this == WAIT || this == QUEUE_POP || this == BARRIER;
   }
@@ -80,6 +87,7 @@ enum StoreOperation {
           case ADD, DELETE, COUNT, LIST, QUEUE_POP, QUEUE_POLL, QUEUE_LENGTH, BARRIER ->
               keys == 1 && values == 0;
           case EXPIRE -> keys == 0 && values == 0;
+          case RELEASE -> keys == 0 && values == 1;
         };
     if (!fits) {
       throw new StoreException(method + " request has " + keys + " keys and " + values + " values");

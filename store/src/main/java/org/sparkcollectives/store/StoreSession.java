@@ -5,9 +5,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 
 /**
  * One remote client of a {@link StoreTable}: takes its requests and gives the replies, as bytes.
@@ -24,6 +26,7 @@ public final class StoreSession implements AutoCloseable {
   private final StoreTable table;
   private final String keyPrefix;
   private final Map<Long, Waiting> waiting = new ConcurrentHashMap<>();
+  private final Map<ByteBuffer, StoredValue> lent = new ConcurrentHashMap<>();
   private volatile boolean closed;
 
   /**
@@ -41,7 +44,8 @@ public final class StoreSession implements AutoCloseable {
    * <p>Never throws: what is wrong with the request is said in the reply.
    *
    * @param request read from its position to its limit, before this method returns
-   * @return the reply, as soon as there is one; cancelled if the session is closed before
+   * @return the reply, as soon as there is one; cancelled if the session is closed before, and then
+   *     the request changes nothing after {@link #close} has returned
    */
   public CompletableFuture<byte[]> answer(ByteBuffer request) {
     long id = 0;
@@ -50,19 +54,30 @@ public final class StoreSession implements AutoCloseable {
       StoreRequest decoded = StoreCodec.decodeRequest(request).request();
       if (decoded.operation() == StoreOperation.EXPIRE) {
         expire(decoded.number());
-        return CompletableFuture.completedFuture(StoreCodec.encode(id, StoreReply.DONE));
+        return done(id);
+      }
+      if (decoded.operation() == StoreOperation.RELEASE) {
+        release(decoded.values().get(0));
+        return done(id);
       }
       return start(id, decoded);
+    } catch (CancellationException e) {
+      return CompletableFuture.failedFuture(e);
     } catch (RuntimeException e) {
       return CompletableFuture.completedFuture(encodeFailure(id, e));
     }
+  }
+
+  private static CompletableFuture<byte[]> done(long id) {
+    return CompletableFuture.completedFuture(StoreCodec.encode(id, StoreReply.DONE));
   }
 
   private CompletableFuture<byte[]> start(long id, StoreRequest request) {
     if (waiting.size() >= MAX_WAITING) {
       throw new StoreException("this client has " + MAX_WAITING + " calls waiting already");
     }
-    PendingReply pending = TableOperations.start(table, request.withKeys(key -> keyPrefix + key));
+    StoreRequest inTable = request.withKeys(key -> keyPrefix + key);
+    PendingReply pending = whileOpen(() -> TableOperations.start(table, inTable));
     CompletableFuture<byte[]> answer = new CompletableFuture<>();
     if (!pending.isDone()) {
       Waiting entry = new Waiting(pending, request.timeout());
@@ -79,11 +94,42 @@ public final class StoreSession implements AutoCloseable {
         (reply, failure) -> {
           if (failure instanceof CancellationException) {
             answer.cancel(false);
-          } else {
-            answer.complete(failure == null ? encodeReply(id, reply) : encodeFailure(id, failure));
+            return;
           }
+          if (failure == null && request.operation().takes()) {
+            reply.values().forEach(this::lend);
+          }
+          answer.complete(failure == null ? encodeReply(id, reply) : encodeFailure(id, failure));
         });
     return answer;
+  }
+
+  /** A request that has come before the end of the session is not carried out after it. */
+  private synchronized <T> T whileOpen(Supplier<T> step) {
+    if (closed) {
+      throw new CancellationException("the session is closed");
+    }
+    return step.get();
+  }
+
+  /** What a client has taken from a queue and fetches by itself is kept until it says it has it. */
+  private void lend(StoredValue taken) {
+    Optional<byte[]> reference = taken.reference();
+    if (reference.isEmpty()) {
+      taken.released();
+      return;
+    }
+    lent.put(ByteBuffer.wrap(reference.get()), taken);
+    if (closed) {
+      release(reference.get());
+    }
+  }
+
+  private void release(byte[] reference) {
+    StoredValue taken = lent.remove(ByteBuffer.wrap(reference));
+    if (taken != null) {
+      taken.released();
+    }
   }
 
   private void expire(long id) {
@@ -112,11 +158,18 @@ public final class StoreSession implements AutoCloseable {
     return keys.stream().map(key -> key.substring(keyPrefix.length())).toList();
   }
 
-  /** Withdraws every call of this client that still waits; its replies are cancelled. */
+  /**
+   * Withdraws every call of this client that still waits; its replies are cancelled. Releases what
+   * it has taken from queues and not fetched. Waits for a call that another thread carries out at
+   * this moment; none is carried out later.
+   */
   @Override
   public void close() {
-    closed = true;
+    synchronized (this) {
+      closed = true;
+    }
     waiting.values().forEach(entry -> entry.pending.cancel(false));
+    lent.keySet().forEach(reference -> release(reference.array()));
   }
 
   private record Waiting(PendingReply pending, Duration timeout) {}

@@ -50,20 +50,34 @@ public final class StoreTable implements AutoCloseable {
     return values.create(key, bytes);
   }
 
-  /** Stores each value under the key at the same place, in order, in one step. */
+  /**
+   * Stores each value under the key at the same place, in order, in one step. The values are this
+   * table's, also if it throws: then they are released.
+   */
   public void set(List<String> keys, List<StoredValue> newValues) {
-    if (keys.size() != newValues.size()) {
-      throw new IllegalArgumentException(
-          keys.size() + " keys but " + newValues.size() + " values: nothing was stored");
-    }
-    change(
+    keep(
+        newValues,
         wakeups -> {
+          if (keys.size() != newValues.size()) {
+            throw new IllegalArgumentException(
+                keys.size() + " keys but " + newValues.size() + " values: nothing was stored");
+          }
           keys.forEach(entries::value); // Throws for a queue before anything is stored.
           for (int i = 0; i < keys.size(); i++) {
             put(keys.get(i), newValues.get(i), wakeups);
           }
           return null;
         });
+  }
+
+  /** Changes the table by something that takes {@code given} over, or throws and releases them. */
+  private <T> T keep(List<StoredValue> given, Function<Wakeups, T> action) {
+    try {
+      return change(action);
+    } catch (RuntimeException | Error e) {
+      given.forEach(StoredValue::released);
+      throw e;
+    }
   }
 
   /** The values of all {@code keys} in the same order, once all exist. */
@@ -86,10 +100,12 @@ public final class StoreTable implements AutoCloseable {
 
   /**
    * Replaces the value of {@code key} if it equals {@code expected}, or if {@code expected} is
-   * empty and there is none.
+   * empty and there is none. The desired one is this table's, also if it throws or does not store
+   * it: then it is released.
    */
   public Exchange compareSet(String key, byte[] expected, StoredValue desired) {
-    return change(
+    return keep(
+        List.of(desired),
         wakeups -> {
           StoredValue current = entries.value(key);
           boolean equal =
@@ -207,9 +223,13 @@ public final class StoreTable implements AutoCloseable {
     return change(wakeups -> entries.keysUnder(keyPrefix));
   }
 
-  /** Appends to the queue {@code key}, creating it if it does not exist. */
+  /**
+   * Appends to the queue {@code key}, creating it if it does not exist. The value is this table's,
+   * also if it throws: then it is released.
+   */
   public void push(String key, StoredValue value) {
-    change(
+    keep(
+        List.of(value),
         wakeups -> {
           entries.push(key, value);
           appeared(key, wakeups);
@@ -221,7 +241,10 @@ public final class StoreTable implements AutoCloseable {
         });
   }
 
-  /** The oldest value of the queue {@code key}, taken out as soon as there is one. */
+  /**
+   * The oldest value of the queue {@code key}, taken out as soon as there is one. It is the
+   * caller's, who releases it.
+   */
   public StoreWaiter<StoredValue> pop(String key) {
     return change(
         wakeups -> {
@@ -236,7 +259,7 @@ public final class StoreTable implements AutoCloseable {
   }
 
   /**
-   * The oldest value of the queue {@code key}, taken out now.
+   * The oldest value of the queue {@code key}, taken out now. It is the caller's, who releases it.
    *
    * @throws QueueEmptyException if there is none
    */

@@ -33,8 +33,9 @@ public interface StoredValue {
   }
 
   /**
-   * The table holds this value no more: it was replaced, deleted, or not stored. Not called for a
-   * value that a queue has handed out. Called outside the table's lock; must not block.
+   * Frees what this value keeps outside the heap. The table calls it for a value that was replaced,
+   * deleted, or not stored; who takes a value from a queue calls it once its bytes are read. Called
+   * outside the table's lock; must not block.
    */
   default void released() {}
 

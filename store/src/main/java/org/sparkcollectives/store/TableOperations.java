@@ -44,14 +44,20 @@ final class TableOperations {
           parked(
               table.barrier(request.key(), worldSize(request.number())),
               nothing -> StoreReply.DONE);
-      case EXPIRE -> throw new StoreException("there is nothing to expire in a table");
+      case EXPIRE, RELEASE ->
+          throw new StoreException("a table has nothing to " + request.operation().method());
     };
   }
 
   private static List<StoredValue> newValues(StoreTable table, StoreRequest request) {
     List<StoredValue> values = new ArrayList<>(request.values().size());
-    for (int i = 0; i < request.values().size(); i++) {
-      values.add(table.newValue(request.keys().get(i), request.values().get(i)));
+    try {
+      for (int i = 0; i < request.values().size(); i++) {
+        values.add(table.newValue(request.keys().get(i), request.values().get(i)));
+      }
+    } catch (RuntimeException | Error e) {
+      values.forEach(StoredValue::released);
+      throw e;
     }
     return values;
   }
