@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import org.sparkcollectives.config.TimeString;
 
 /**
  * Collectives of small values over a {@link Store}, for control and where there is no group yet;
@@ -15,12 +17,15 @@ import java.util.concurrent.ConcurrentHashMap;
  *
  * <p>Each operation has a key of its own, the same on all ranks, which a rank uses once; its keys
  * stay in the store. The calls that block do so for {@code timeout} at the most, and then throw
- * {@link StoreTimeoutException} naming the keys of the ranks that are missing. Thread-safe. The
+ * {@link StoreTimeoutException} naming the ranks that are missing, and their keys. Thread-safe. The
  * semantics are those of c10d's {@code StoreCollectives}.
  */
 public final class StoreCollectives {
 
-  private static final byte[] DONE = {};
+  private static final byte[] ARRIVED = {};
+
+  /** So many missing ranks are named. */
+  private static final int SHOWN_RANKS = 32;
 
   private final Store store;
   private final int rank;
@@ -46,11 +51,9 @@ public final class StoreCollectives {
   /** Says that this rank has arrived and, if {@code blocking}, waits until all have. */
   public void barrier(String key, Duration timeout, boolean blocking) {
     useOnce(key);
-    if (store.add(key + "/arrived", 1) == worldSize) {
-      store.set(key + "/all", DONE);
-    }
+    store.set(key + "/" + rank, ARRIVED);
     if (blocking) {
-      store.waitFor(List.of(key + "/all"), timeout);
+      naming("barrier", key, () -> waitFor(keysOfRanks(key), timeout));
     }
   }
 
@@ -63,7 +66,7 @@ public final class StoreCollectives {
   /** Waits for what one rank has given. */
   public byte[] broadcastRecv(String key, Duration timeout) {
     useOnce(key);
-    return store.withTimeout(timeout).get(key + "/sent");
+    return naming("broadcast", key, () -> store.withTimeout(timeout).get(key + "/sent"));
   }
 
   /** Gives {@code data} to the rank that calls {@link #gatherRecv}. Does not block. */
@@ -77,7 +80,8 @@ public final class StoreCollectives {
     useOnce(key);
     List<String> keys = keysOfRanks(key);
     keys.remove(rank);
-    List<byte[]> gathered = new ArrayList<>(store.withTimeout(timeout).multiGet(keys));
+    List<byte[]> gathered =
+        new ArrayList<>(naming("gather", key, () -> store.withTimeout(timeout).multiGet(keys)));
     gathered.add(rank, data.clone());
     return gathered;
   }
@@ -110,14 +114,14 @@ public final class StoreCollectives {
   /** Waits for the part of this rank. */
   public byte[] scatterRecv(String key, Duration timeout) {
     useOnce(key);
-    return store.withTimeout(timeout).get(key + "/" + rank);
+    return naming("scatter", key, () -> store.withTimeout(timeout).get(key + "/" + rank));
   }
 
   /** Gives {@code data} to all ranks and waits for what each gives; the list is by rank. */
   public List<byte[]> allGather(String key, byte[] data, Duration timeout) {
     useOnce(key);
     store.set(key + "/" + rank, data);
-    return store.withTimeout(timeout).multiGet(keysOfRanks(key));
+    return numbered("all-gather", key, timeout);
   }
 
   /**
@@ -127,12 +131,64 @@ public final class StoreCollectives {
    */
   public long allSum(String key, long number, Duration timeout) {
     useOnce(key);
-    store.add(key + "/sum", number);
-    if (store.add(key + "/arrived", 1) == worldSize) {
-      store.set(key + "/all", DONE);
+    store.set(key + "/" + rank, Long.toString(number));
+    long sum = 0;
+    try {
+      for (byte[] each : numbered("sum", key, timeout)) {
+        sum = Math.addExact(sum, Long.parseLong(new String(each, StandardCharsets.US_ASCII)));
+      }
+    } catch (ArithmeticException e) {
+      throw new StoreException(
+          "The sum " + KeyText.quote(key) + " of all ranks does not fit into 64 bits", e);
     }
-    store.waitFor(List.of(key + "/all"), timeout);
-    return Long.parseLong(new String(store.get(key + "/sum"), StandardCharsets.US_ASCII));
+    return sum;
+  }
+
+  private List<byte[]> numbered(String call, String key, Duration timeout) {
+    return naming(call, key, () -> store.withTimeout(timeout).multiGet(keysOfRanks(key)));
+  }
+
+  private List<byte[]> waitFor(List<String> keys, Duration timeout) {
+    store.waitFor(keys, timeout);
+    return List.of();
+  }
+
+  /** Runs {@code wait}, which says after a time-out whose part is missing. */
+  private <T> T naming(String call, String key, Supplier<T> wait) {
+    try {
+      return wait.get();
+    } catch (StoreTimeoutException e) {
+      StoreTimeoutException named =
+          new StoreTimeoutException(
+              call
+                  + " "
+                  + KeyText.quote(key)
+                  + " on rank "
+                  + rank
+                  + " of "
+                  + worldSize
+                  + " timed out after "
+                  + TimeString.format(e.waited())
+                  + ": "
+                  + missing(key, e.missingKeys()),
+              e.missingKeys(),
+              e.waited());
+      named.initCause(e);
+      throw named;
+    }
+  }
+
+  private String missing(String key, List<String> keys) {
+    if (keys.equals(List.of(key + "/sent")) || keys.equals(List.of(key + "/" + rank))) {
+      return "the rank that sends has not called it";
+    }
+    List<String> ranks = keys.stream().map(each -> each.substring(key.length() + 1)).toList();
+    String shown = String.join(", ", ranks.subList(0, Math.min(SHOWN_RANKS, ranks.size())));
+    int more = ranks.size() - SHOWN_RANKS;
+    return (ranks.size() == 1 ? "rank " : "ranks ")
+        + shown
+        + (more > 0 ? " and " + more + " more have" : ranks.size() == 1 ? " has" : " have")
+        + " not called it";
   }
 
   private List<String> keysOfRanks(String key) {

@@ -3,10 +3,12 @@ package org.sparkcollectives.store;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import java.time.Duration;
 import java.util.List;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -100,15 +102,34 @@ class StoreCollectivesTest {
   void whoIsMissingIsNamed() {
     StoreCollectives first = new StoreCollectives(store, 0, SIZE);
     new StoreCollectives(store, 2, SIZE).gatherSend("g", bytes(2));
-    StoreTimeoutException timeout =
-        catchThrowableOfType(
-            StoreTimeoutException.class, () -> first.gatherRecv("g", bytes(0), SHORT));
+    StoreTimeoutException timeout = timeoutOf(() -> first.gatherRecv("g", bytes(0), SHORT));
     assertThat(timeout.missingKeys()).containsExactly("g/1");
-    assertThat(
-            catchThrowableOfType(
-                StoreTimeoutException.class, () -> first.barrier("b", SHORT, true)))
-        .isNotNull();
+    assertThat(timeout)
+        .hasMessage("gather \"g\" on rank 0 of 3 timed out after 30ms: rank 1 has not called it");
+    new StoreCollectives(store, 2, SIZE).barrier("b", Duration.ZERO, false);
+    assertThat(timeoutOf(() -> first.barrier("b", SHORT, true)))
+        .hasMessageContaining("barrier \"b\" on rank 0 of 3")
+        .hasMessageContaining("rank 1 has not called it");
+    assertThat(timeoutOf(() -> first.allSum("s", 1, SHORT)))
+        .hasMessageContaining("ranks 1, 2 have not called it");
+    assertThat(timeoutOf(() -> first.allGather("a", bytes(1), SHORT)).missingKeys())
+        .containsExactly("a/1", "a/2");
+    assertThat(timeoutOf(() -> first.broadcastRecv("c", SHORT)))
+        .hasMessageContaining("the rank that sends has not called it");
     first.barrier("not awaited", Duration.ZERO, false);
+  }
+
+  private static StoreTimeoutException timeoutOf(ThrowingCallable call) {
+    return catchThrowableOfType(StoreTimeoutException.class, call);
+  }
+
+  @Test
+  void aSumThatDoesNotFitIsRefusedOnAllRanks() throws Exception {
+    ranks(
+        (rank, collectives) ->
+            assertThatThrownBy(() -> collectives.allSum("s", Long.MAX_VALUE, LIMIT))
+                .isInstanceOf(StoreException.class)
+                .hasMessageContaining("64 bits"));
   }
 
   @Test
