@@ -1,6 +1,7 @@
 package org.sparkcollectives.store;
 
 import java.util.Collection;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /** Keys as messages show them, and the rule for which strings may be keys. */
@@ -18,6 +19,13 @@ final class KeyText {
     return key.length() <= SHOWN_CHARACTERS
         ? '"' + key + '"'
         : '"' + key.substring(0, SHOWN_CHARACTERS) + "…\" (" + key.length() + " characters)";
+  }
+
+  /** A message in which keys are shown without {@code prefix}, as its reader knows them. */
+  static String withoutPrefix(String prefix, String message) {
+    return message == null || prefix.isEmpty()
+        ? message
+        : message.replaceAll('"' + Pattern.quote(prefix) + "(?!\")", "\"");
   }
 
   static String quote(Collection<String> keys) {

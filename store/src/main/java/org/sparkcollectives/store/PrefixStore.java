@@ -55,21 +55,30 @@ public class PrefixStore implements Store, PrefixQueries {
         .toList();
   }
 
-  /** Runs {@code call}; the missing keys of a time-out become those of this view. */
+  /** Runs {@code call}; what it throws shows the keys as they are in this view. */
   private <T> T naming(Supplier<T> call) {
     try {
       return call.get();
-    } catch (StoreTimeoutException e) {
-      StoreTimeoutException own =
-          new StoreTimeoutException(e.getMessage(), ownKeys(e.missingKeys()), e.waited());
+    } catch (StoreConnectionException e) {
+      throw e;
+    } catch (StoreException e) {
+      RuntimeException own = StoreFailure.of(e).withoutPrefix(prefix).toException();
       own.initCause(e);
       throw own;
     }
   }
 
+  private void naming(Runnable call) {
+    naming(
+        () -> {
+          call.run();
+          return null;
+        });
+  }
+
   @Override
   public final void set(String key, byte[] value) {
-    store.set(underlyingKey(key), value);
+    naming(() -> store.set(underlyingKey(key), value));
   }
 
   @Override
@@ -79,26 +88,22 @@ public class PrefixStore implements Store, PrefixQueries {
 
   @Override
   public final byte[] compareSet(String key, byte[] expected, byte[] desired) {
-    return store.compareSet(underlyingKey(key), expected, desired);
+    return naming(() -> store.compareSet(underlyingKey(key), expected, desired));
   }
 
   @Override
   public final long add(String key, long amount) {
-    return store.add(underlyingKey(key), amount);
+    return naming(() -> store.add(underlyingKey(key), amount));
   }
 
   @Override
   public final void append(String key, byte[] value) {
-    store.append(underlyingKey(key), value);
+    naming(() -> store.append(underlyingKey(key), value));
   }
 
   @Override
   public final void waitFor(Collection<String> keys, Duration timeout) {
-    naming(
-        () -> {
-          store.waitFor(underlyingKeys(keys), timeout);
-          return null;
-        });
+    naming(() -> store.waitFor(underlyingKeys(keys), timeout));
   }
 
   @Override
@@ -128,7 +133,7 @@ public class PrefixStore implements Store, PrefixQueries {
 
   @Override
   public final void multiSet(List<String> keys, List<byte[]> values) {
-    store.multiSet(underlyingKeys(keys), values);
+    naming(() -> store.multiSet(underlyingKeys(keys), values));
   }
 
   @Override
@@ -143,7 +148,7 @@ public class PrefixStore implements Store, PrefixQueries {
 
   @Override
   public final void queuePush(String key, byte[] value) {
-    store.queuePush(underlyingKey(key), value);
+    naming(() -> store.queuePush(underlyingKey(key), value));
   }
 
   @Override
@@ -153,16 +158,12 @@ public class PrefixStore implements Store, PrefixQueries {
 
   @Override
   public final long queueLength(String key) {
-    return store.queueLength(underlyingKey(key));
+    return naming(() -> store.queueLength(underlyingKey(key)));
   }
 
   @Override
   public final void barrier(String key, int worldSize, Duration timeout) {
-    naming(
-        () -> {
-          store.barrier(underlyingKey(key), worldSize, timeout);
-          return null;
-        });
+    naming(() -> store.barrier(underlyingKey(key), worldSize, timeout));
   }
 
   @Override

@@ -32,8 +32,15 @@ record StoreFailure(int status, String message, List<String> missingKeys, Durati
     return new StoreFailure(status, String.valueOf(failure), List.of(), Duration.ZERO);
   }
 
-  StoreFailure withMissingKeys(List<String> keys) {
-    return new StoreFailure(status, message, keys, waited);
+  /** As a client whose keys all start with {@code keyPrefix}, and who does not know, is told. */
+  StoreFailure withoutPrefix(String keyPrefix) {
+    return new StoreFailure(
+        status,
+        KeyText.withoutPrefix(keyPrefix, message),
+        missingKeys.stream()
+            .map(key -> key.startsWith(keyPrefix) ? key.substring(keyPrefix.length()) : key)
+            .toList(),
+        waited);
   }
 
   RuntimeException toException() {

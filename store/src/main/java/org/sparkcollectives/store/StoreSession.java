@@ -149,9 +149,7 @@ public final class StoreSession implements AutoCloseable {
   }
 
   private byte[] encodeFailure(long id, Throwable failure) {
-    StoreFailure travelling = StoreFailure.of(failure);
-    return StoreCodec.encode(
-        id, travelling.withMissingKeys(withoutPrefix(travelling.missingKeys())));
+    return StoreCodec.encode(id, StoreFailure.of(failure).withoutPrefix(keyPrefix));
   }
 
   private List<String> withoutPrefix(List<String> keys) {

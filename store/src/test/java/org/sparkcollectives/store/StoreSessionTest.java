@@ -118,7 +118,10 @@ class StoreSessionTest {
             timeout -> {
               assertThat(timeout.missingKeys()).containsExactly("x", "y");
               assertThat(timeout.waited()).isEqualTo(TIMEOUT);
-              assertThat(timeout).hasMessageContaining("g/x").hasMessageContaining("300ms");
+              assertThat(timeout)
+                  .hasMessageContaining("\"x\"")
+                  .hasMessageNotContaining("g/")
+                  .hasMessageContaining("300ms");
             });
     assertThat(reply(expire)).isEqualTo(StoreReply.DONE);
   }
