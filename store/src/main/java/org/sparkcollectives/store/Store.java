@@ -1,5 +1,6 @@
 package org.sparkcollectives.store;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -34,6 +35,11 @@ public interface Store extends AutoCloseable {
    */
   void set(String key, byte[] value);
 
+  /** Stores {@code value} in UTF-8, as {@link #set(String, byte[])} does. */
+  default void set(String key, String value) {
+    set(key, value.getBytes(StandardCharsets.UTF_8));
+  }
+
   /** Waits until {@code key} exists and returns its value. */
   byte[] get(String key);
 
@@ -67,6 +73,16 @@ public interface Store extends AutoCloseable {
    * @throws StoreTimeoutException naming the keys that are missing
    */
   void waitFor(Collection<String> keys, Duration timeout);
+
+  /**
+   * Waits until all of {@code keys} exist, for {@link #timeout()} at the most; returns at once for
+   * none.
+   *
+   * @throws StoreTimeoutException naming the keys that are missing
+   */
+  default void waitFor(Collection<String> keys) {
+    waitFor(keys, timeout());
+  }
 
   /** True if all of {@code keys} exist; true for none. Does not wait. */
   boolean check(Collection<String> keys);

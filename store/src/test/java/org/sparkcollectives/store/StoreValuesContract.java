@@ -23,6 +23,14 @@ interface StoreValuesContract extends StoreUnderTest {
   }
 
   @Test
+  default void aTextIsStoredInUtf8() {
+    store().set("k", "größer");
+    assertThat(other().get("k")).isEqualTo("größer".getBytes(UTF_8));
+    store().withPrefix("p").set("k", "v");
+    assertThat(other().get("p/k")).asString().isEqualTo("v");
+  }
+
+  @Test
   default void anEmptyValueIsAValue() {
     store().set("k", new byte[0]);
     assertThat(store().get("k")).isEmpty();
@@ -165,7 +173,8 @@ interface StoreValuesContract extends StoreUnderTest {
   @Test
   default void nullsAreRefused() {
     assertThatThrownBy(() -> store().set(null, bytes(""))).isInstanceOf(NullPointerException.class);
-    assertThatThrownBy(() -> store().set("k", null)).isInstanceOf(NullPointerException.class);
+    assertThatThrownBy(() -> store().set("k", (byte[]) null))
+        .isInstanceOf(NullPointerException.class);
     assertThatThrownBy(() -> store().waitFor(List.of("k"), null))
         .isInstanceOf(NullPointerException.class);
   }

@@ -70,6 +70,24 @@ interface StoreWaitingContract extends StoreUnderTest {
   }
 
   @Test
+  default void aWaitWithoutATimeoutHasThatOfItsHandle() throws Exception {
+    Store impatient = store().withTimeout(SHORT);
+    StoreTimeoutException timeout = timeoutOf(() -> impatient.waitFor(List.of("nope")));
+    assertThat(timeout.missingKeys()).containsExactly("nope");
+    assertThat(timeout.waited()).isEqualTo(SHORT);
+    Future<Boolean> done =
+        threads()
+            .start(
+                () -> {
+                  store().waitFor(List.of("late"));
+                  return true;
+                });
+    awaitParked(1);
+    other().set("late", bytes(""));
+    assertThat(Threads.result(done)).isTrue();
+  }
+
+  @Test
   default void aWaitNamesTheMissingKeys() {
     store().set("there", bytes(""));
     StoreTimeoutException timeout =
