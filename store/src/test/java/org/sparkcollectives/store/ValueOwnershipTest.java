@@ -145,11 +145,9 @@ class ValueOwnershipTest {
     local.set("k", value(0));
     for (Store store : List.of(local, remote)) {
       assertThatThrownBy(() -> store.set("q", value(1))).isInstanceOf(StoreException.class);
-      assertThatThrownBy(
-              () -> store.multiSet(List.of("a", "q"), List.of(value(1), value(2))))
+      assertThatThrownBy(() -> store.multiSet(List.of("a", "q"), List.of(value(1), value(2))))
           .isInstanceOf(StoreException.class);
-      assertThatThrownBy(
-              () -> store.multiSet(List.of("a", REFUSED), List.of(value(1), value(2))))
+      assertThatThrownBy(() -> store.multiSet(List.of("a", REFUSED), List.of(value(1), value(2))))
           .hasMessageContaining("no room");
       assertThatThrownBy(() -> store.queuePush("k", value(1))).isInstanceOf(StoreException.class);
       assertThatThrownBy(() -> store.compareSet("q", new byte[0], value(1)))
@@ -195,11 +193,7 @@ class ValueOwnershipTest {
         StoreCodec.encode(
             1,
             new StoreRequest(
-                StoreOperation.SET,
-                List.of("k"),
-                List.of(value(1)),
-                0,
-                Duration.ofSeconds(1)));
+                StoreOperation.SET, List.of("k"), List.of(value(1)), 0, Duration.ofSeconds(1)));
     Future<?> request = threads.start(() -> session.answer(ByteBuffer.wrap(set)));
     awaitQuietly(inside);
     CompletableFuture<Thread> cleaner = new CompletableFuture<>();
