@@ -1,3 +1,4 @@
+import hmac
 import socket
 import struct
 import threading
@@ -117,3 +118,73 @@ def test_a_request_that_the_jvm_would_not_take_is_refused_and_the_connection_goe
         connection.post(128, body=bytes(_frames.MOST_FRAME_BYTES))
     far.sendall(reply(b""))
     assert connection.call(1).status == _codes.DONE
+
+
+class Bridge:
+    """A bridge that closes the first connections, and then knows the secret or does not."""
+
+    def __init__(self, refused, secret):
+        self.connections = 0
+        self._refused = refused
+        self._secret = secret
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.port = self._socket.getsockname()[1]
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self):
+        while True:
+            try:
+                connection, _ = self._socket.accept()
+            except OSError:
+                return
+            self.connections += 1
+            with connection:
+                if self.connections > self._refused:
+                    self._shake_hands(connection)
+
+    def _shake_hands(self, connection):
+        hello = connection.recv(36, socket.MSG_WAITALL)
+        nonce = bytes(16)
+        connection.sendall(_connection._CHALLENGE.pack(0x53435059, 1, 0, nonce))
+        proof = connection.recv(32, socket.MSG_WAITALL)
+        content = hello[20:] + nonce + hello
+        good = proof == hmac.digest(self._secret, b"client" + content, "sha256")
+        status = b"\0" if good else b"\2"
+        connection.sendall(status + hmac.digest(self._secret, b"server" + content, "sha256"))
+
+    def close(self):
+        self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+
+
+@pytest.fixture
+def bridge():
+    made = []
+
+    def make(refused, secret):
+        made.append(Bridge(refused, secret))
+        return made[0]
+
+    yield make
+    made[0].close()
+
+
+def test_a_connection_that_the_jvm_cannot_take_yet_is_tried_again(bridge):
+    busy = bridge(3, b"secret")
+    _connection.Connection("127.0.0.1", busy.port, b"secret", 1).close("the test is over")
+    assert busy.connections == 4
+
+
+def test_a_process_that_is_refused_does_not_try_again(bridge):
+    other = bridge(0, b"another secret")
+    with pytest.raises(errors.BridgeError, match="refused this process"):
+        _connection.Connection("127.0.0.1", other.port, b"secret", 1)
+    assert other.connections == 1
+
+
+def test_a_jvm_that_takes_no_connection_is_not_waited_for(bridge, monkeypatch):
+    monkeypatch.setattr(_connection, "MARGIN_SECONDS", 0.2)
+    full = bridge(1_000_000, b"secret")
+    with pytest.raises(errors.BridgeError, match="did not take a connection"):
+        _connection.Connection("127.0.0.1", full.port, b"secret", 1)
+    assert full.connections > 1

@@ -12,6 +12,7 @@ import pytest
 import probe
 import spark_collectives as dist
 from conftest import await_executors
+from spark_collectives import _connection
 
 #: What an operation that fails on one rank may take on the others, on a machine that is busy.
 SOON = 30.0
@@ -253,3 +254,59 @@ def _all_reduce_much():
     array = np.ones(1_000_000, np.float32)
     dist.all_reduce(array)
     return float(array[-1])
+
+
+def test_a_rank_does_not_notice_who_misuses_the_port_of_its_bridge(ranks):
+    def work(rank, size):
+        import contextlib
+        import socket
+        import threading
+
+        from pyspark import TaskContext
+
+        array = np.ones(1000)
+        strangers = []
+        over = threading.Event()
+        failed = []
+
+        def misuse():
+            port = int(TaskContext.get().getLocalProperty("spark.collectives.python.port"))
+            address = ("127.0.0.1", port)
+            with contextlib.suppress(OSError):
+                for _ in range(1000):
+                    strangers.append(socket.create_connection(address, timeout=10))
+            with pytest.raises(dist.BridgeError, match="refused this process"):
+                _connection.Connection(*address, bytes(32), TaskContext.get().taskAttemptId())
+            slow = socket.create_connection(address, timeout=10)
+            strangers.append(slow)
+            with contextlib.suppress(OSError):
+                for _ in range(5):
+                    slow.sendall(b"S")
+                    over.wait(0.2)
+
+        def reduce():
+            # A connection of its own, made while the port is misused.
+            try:
+                dist.all_reduce(array)
+            except BaseException as e:
+                failed.append(e)
+
+        attack = None
+        if rank == 0:
+            attack = threading.Thread(target=misuse)
+            attack.start()
+        for _ in range(20):
+            dist.all_reduce(np.ones(1000))
+        thread = threading.Thread(target=reduce)
+        thread.start()
+        thread.join(60)
+        if attack is not None:
+            attack.join(60)
+        dist.barrier()
+        over.set()
+        for each in strangers:
+            each.close()
+        assert not failed, failed
+        return float(array[0])
+
+    assert ranks(work, 2) == [2.0, 2.0]

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import hmac
 import os
+import random
 import socket
 import struct
 import time
@@ -29,14 +30,42 @@ _LOOK_SECONDS = 1
 MARGIN_SECONDS = 30.0
 
 
+_HANDSHAKE_SECONDS = 10.0
+_FIRST_PAUSE_SECONDS = 0.02
+_LAST_PAUSE_SECONDS = 1.0
+
+
+class _BusyError(Exception):
+    """The JVM cannot take the connection now: too many others have just connected."""
+
+
 class Connection:
     """A connection that has proven itself. Used by one thread."""
 
     def __init__(
         self, host: str, port: int, secret: bytes, attempt: int, purpose: int = _codes.CALLS
     ) -> None:
+        pause = _FIRST_PAUSE_SECONDS
+        deadline = time.monotonic() + MARGIN_SECONDS
+        while True:
+            try:
+                self._connect(host, port, secret, attempt, purpose)
+                return
+            except _BusyError as e:
+                if time.monotonic() + pause > deadline:
+                    raise errors.BridgeError(
+                        f"The executor's JVM did not take a connection at {host}:{port} within "
+                        f"{MARGIN_SECONDS:.0f} s: {e}"
+                    ) from e
+            # Not all at once: many processes may have been turned away together.
+            time.sleep(pause * random.uniform(0.5, 1.0))
+            pause = min(2 * pause, _LAST_PAUSE_SECONDS)
+
+    def _connect(self, host: str, port: int, secret: bytes, attempt: int, purpose: int) -> None:
         try:
-            connected = socket.create_connection((host, port), timeout=10.0)
+            connected = socket.create_connection((host, port), timeout=_HANDSHAKE_SECONDS)
+        except socket.timeout as e:
+            raise _BusyError(f"it does not answer: {e}") from e
         except OSError as e:
             raise errors.BridgeError(
                 f"The executor's JVM does not answer at {host}:{port}: {e}. If the task has just "
@@ -66,16 +95,14 @@ class Connection:
     def _shake_hands(self, secret: bytes, attempt: int, purpose: int) -> None:
         nonce = os.urandom(_NONCE_BYTES)
         hello = _HELLO.pack(_MAGIC, _VERSION, purpose, attempt, os.getpid(), nonce)
-        self._socket.sendall(hello)
+        self._say(hello)
         magic, version, status, theirs = _CHALLENGE.unpack(self._read(_CHALLENGE.size))
         if magic != _MAGIC or version != _VERSION or status != 0:
             raise errors.BridgeError(
                 f"The jar speaks version {version} of the bridge's protocol and this package "
                 f"version {_VERSION}: install the package and the jar of the same release"
             )
-        self._socket.sendall(
-            hmac.new(secret, b"client" + nonce + theirs + hello, "sha256").digest()
-        )
+        self._say(hmac.new(secret, b"client" + nonce + theirs + hello, "sha256").digest())
         answer = self._read(1 + _PROOF_BYTES)
         proof = hmac.new(secret, b"server" + nonce + theirs + hello, hashlib.sha256).digest()
         if answer[0] != 0 or not hmac.compare_digest(answer[1:], proof):
@@ -84,15 +111,21 @@ class Connection:
                 "other hands"
             )
 
+    def _say(self, content: bytes) -> None:
+        try:
+            self._socket.sendall(content)
+        except OSError as e:
+            raise _BusyError(f"it closed the connection: {e}") from e
+
     def _read(self, count: int) -> bytes:
         content = b""
         while len(content) < count:
             try:
                 part = self._socket.recv(count - len(content))
             except OSError as e:
-                raise errors.BridgeError(f"The executor's JVM does not answer: {e}") from e
+                raise _BusyError(f"it does not answer: {e}") from e
             if not part:
-                raise errors.BridgeError("The executor's JVM closed the connection")
+                raise _BusyError("it closed the connection before this process was known to it")
             content += part
         return content
 

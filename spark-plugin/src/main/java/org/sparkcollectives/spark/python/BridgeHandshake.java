@@ -52,7 +52,7 @@ final class BridgeHandshake {
   record Worker(TaskBridge task, Purpose purpose, int process) {}
 
   /**
-   * Answers a worker. Blocks for its messages as long as the stream does.
+   * Answers a worker. Blocks for its messages as long as the stream does, which has a deadline.
    *
    * @param tasks the task of an attempt's number, or null
    * @throws IOException if it does not speak this protocol, or does not have the secret

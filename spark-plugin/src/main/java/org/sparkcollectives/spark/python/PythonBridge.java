@@ -6,10 +6,13 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.HexFormat;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Semaphore;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -25,17 +28,34 @@ public final class PythonBridge {
 
   private static final int BACKLOG = 128;
 
-  /** Connections that have not proven themselves yet. */
-  private static final int MOST_STRANGERS = 64;
-
-  private static final int HANDSHAKE_MILLIS = 10_000;
+  private static final int MOST_PENDING_HANDSHAKES = 64;
+  private static final Duration HANDSHAKE_LIMIT = Duration.ofSeconds(10);
   private static final int SECRET_BYTES = 32;
 
+  /** How long no connection is accepted after one could not be; doubles each time. */
+  private static final long SHORTEST_PAUSE_MILLIS = 10;
+
+  private static final long LONGEST_PAUSE_MILLIS = 1_000;
+  private static final long WARNING_NANOS = TimeUnit.SECONDS.toNanos(1);
+
   private final Supplier<Path> folder;
+  private final Listening listening;
+  private final ThreadFactory threads;
+  private final Duration handshakeLimit;
   private final Map<Long, TaskBridge> tasks = new ConcurrentHashMap<>();
-  private final Semaphore strangers = new Semaphore(MOST_STRANGERS);
+  private final PendingHandshakes pending =
+      new PendingHandshakes(MOST_PENDING_HANDSHAKES, System::nanoTime);
   private final AtomicLong connections = new AtomicLong();
-  private ServerSocket server;
+  private final AtomicLong lastWarning = new AtomicLong(System.nanoTime() - WARNING_NANOS);
+  private Server server;
+
+  /** How the bridge opens its port. */
+  interface Listening {
+    ServerSocket open(int backlog) throws IOException;
+  }
+
+  /** The open port; {@code closed} wakes the thread that accepts. */
+  private record Server(ServerSocket socket, CountDownLatch closed) {}
 
   /** What a task's workers need to connect. */
   public record Address(String host, int port, String secret) {}
@@ -46,7 +66,19 @@ public final class PythonBridge {
    * @param folder on a local disk, for tensors that find no room in memory
    */
   public PythonBridge(Supplier<Path> folder) {
+    this(
+        folder,
+        backlog -> new ServerSocket(0, backlog, InetAddress.getLoopbackAddress()),
+        Thread::new,
+        HANDSHAKE_LIMIT);
+  }
+
+  PythonBridge(
+      Supplier<Path> folder, Listening listening, ThreadFactory threads, Duration handshakeLimit) {
     this.folder = folder;
+    this.listening = listening;
+    this.threads = threads;
+    this.handshakeLimit = handshakeLimit;
   }
 
   /**
@@ -68,12 +100,25 @@ public final class PythonBridge {
    */
   public synchronized Address begin(PythonTask task, String secret) throws IOException {
     if (server == null) {
-      ServerSocket opened = new ServerSocket(0, BACKLOG, InetAddress.getLoopbackAddress());
-      server = opened;
-      start("collectives-python-bridge", () -> accept(opened));
+      server = open();
     }
     tasks.put(task.attempt(), new TaskBridge(task, HexFormat.of().parseHex(secret), folder));
-    return new Address(server.getInetAddress().getHostAddress(), server.getLocalPort(), secret);
+    ServerSocket socket = server.socket();
+    return new Address(socket.getInetAddress().getHostAddress(), socket.getLocalPort(), secret);
+  }
+
+  private Server open() throws IOException {
+    Server opened = new Server(listening.open(BACKLOG), new CountDownLatch(1));
+    boolean started = false;
+    try {
+      start("collectives-python-bridge", () -> accept(opened));
+      started = true;
+      return opened;
+    } finally {
+      if (!started) {
+        close(opened.socket());
+      }
+    }
   }
 
   /** A task has failed; its groups were aborted with the cause. */
@@ -90,8 +135,10 @@ public final class PythonBridge {
     synchronized (this) {
       bridge = tasks.remove(attempt);
       if (tasks.isEmpty() && server != null) {
-        close(server);
+        close(server.socket());
+        server.closed().countDown();
         server = null;
+        pending.closeAll();
       }
     }
     if (bridge != null) {
@@ -99,55 +146,101 @@ public final class PythonBridge {
     }
   }
 
-  private static void start(String name, Runnable body) {
-    Thread thread = new Thread(body, name);
+  private void start(String name, Runnable body) {
+    Thread thread = threads.newThread(body);
+    thread.setName(name);
     thread.setDaemon(true);
     thread.start();
   }
 
-  private void accept(ServerSocket listening) {
-    while (!listening.isClosed()) {
+  private void accept(Server opened) {
+    long pause = SHORTEST_PAUSE_MILLIS;
+    while (!opened.socket().isClosed()) {
       try {
-        Socket socket = listening.accept();
-        if (strangers.tryAcquire()) {
-          start("collectives-python-" + connections.incrementAndGet(), () -> serve(socket));
-        } else {
-          LOG.warn(
-              "{} connections to the Python bridge have not proven themselves", MOST_STRANGERS);
-          close(socket);
-        }
-      } catch (IOException e) {
-        if (!listening.isClosed()) {
-          LOG.warn("The Python bridge could not accept a connection: {}", e.toString());
+        admit(opened.socket().accept());
+        pause = SHORTEST_PAUSE_MILLIS;
+      } catch (IOException | OutOfMemoryError e) {
+        // No file descriptor, no thread or no memory is free: others may give some back.
+        if (!opened.socket().isClosed()) {
+          warn("could not accept a connection, and tries again in " + pause + " ms: " + e);
+          pause = awaitClose(opened, pause);
         }
       }
     }
   }
 
+  /** Waits, unless the port is closed meanwhile; returns how long the next such wait is. */
+  private static long awaitClose(Server opened, long millis) {
+    try {
+      if (opened.closed().await(millis, TimeUnit.MILLISECONDS)) {
+        return millis;
+      }
+    } catch (InterruptedException e) {
+      // Nobody interrupts this thread; the loop ends with the port.
+      LOG.debug("An interrupt of the Python bridge is ignored", e);
+    }
+    return Math.min(2 * millis, LONGEST_PAUSE_MILLIS);
+  }
+
+  private void admit(Socket socket) {
+    boolean served = false;
+    try {
+      if (pending.add(socket)) {
+        start("collectives-python-" + connections.incrementAndGet(), () -> serve(socket));
+        served = true;
+      } else {
+        warn("has " + MOST_PENDING_HANDSHAKES + " handshakes under way, and refuses one more");
+      }
+    } finally {
+      if (!served) {
+        drop(socket);
+      }
+    }
+  }
+
+  private void drop(Socket socket) {
+    pending.remove(socket);
+    close(socket);
+  }
+
   private void serve(Socket socket) {
-    WorkerConnection connection;
+    WorkerConnection connection = null;
     try {
       connection = new WorkerConnection(socket, handshake(socket));
+      pending.remove(socket);
     } catch (IOException e) {
-      LOG.warn("The Python bridge refused {}: {}", socket.getRemoteSocketAddress(), e.getMessage());
-      close(socket);
-      return;
+      warn("refused " + socket.getRemoteSocketAddress() + ": " + e.getMessage());
     } finally {
-      strangers.release();
+      if (connection == null) {
+        drop(socket);
+      }
     }
-    connection.serve();
+    if (connection != null) {
+      connection.serve();
+    }
   }
 
   private BridgeHandshake.Worker handshake(Socket socket) throws IOException {
     socket.setTcpNoDelay(true);
-    socket.setSoTimeout(HANDSHAKE_MILLIS);
     BridgeHandshake.Worker worker =
-        BridgeHandshake.answer(socket.getInputStream(), socket.getOutputStream(), tasks::get);
+        BridgeHandshake.answer(
+            new DeadlineInputStream(socket, handshakeLimit), socket.getOutputStream(), tasks::get);
     socket.setSoTimeout(0);
     return worker;
   }
 
-  private static void close(AutoCloseable each) {
+  /** Warns at most once a second, because whoever connects causes it. */
+  private void warn(String what) {
+    long now = System.nanoTime();
+    long last = lastWarning.get();
+    if (now - last >= WARNING_NANOS && lastWarning.compareAndSet(last, now)) {
+      LOG.warn("The Python bridge {}", what);
+    } else {
+      LOG.debug("The Python bridge {}", what);
+    }
+  }
+
+  static void close(AutoCloseable each) {
     try {
       each.close();
     } catch (Exception e) {
