@@ -17,6 +17,7 @@ import org.sparkcollectives.store.net.Listening;
 import org.sparkcollectives.store.net.RefusalLog;
 import org.sparkcollectives.store.net.ServerHandshake;
 import org.sparkcollectives.store.net.TransportSecurity;
+import org.sparkcollectives.store.net.UnauthenticatedConnections;
 
 /** Serves a table at a TCP port, on one thread for all clients. */
 final class TcpStoreListener implements AutoCloseable, ServerHandshake.Gate {
@@ -30,6 +31,7 @@ final class TcpStoreListener implements AutoCloseable, ServerHandshake.Gate {
   private final Channel listener;
   private final String address;
   private final RefusalLog refusals;
+  private final UnauthenticatedConnections unauthenticated = new UnauthenticatedConnections();
   private int clients;
 
   TcpStoreListener(
@@ -52,7 +54,11 @@ final class TcpStoreListener implements AutoCloseable, ServerHandshake.Gate {
                   protected void initChannel(Channel channel) {
                     channels.add(channel);
                     ServerHandshake.addTo(
-                        channel.pipeline(), TcpStoreListener.this, security, HANDSHAKE_TIMEOUT);
+                        channel.pipeline(),
+                        TcpStoreListener.this,
+                        unauthenticated,
+                        security,
+                        HANDSHAKE_TIMEOUT);
                   }
                 });
     try {

@@ -38,7 +38,28 @@ public final class ForkedJvm implements AutoCloseable {
   public static ForkedJvm start(
       Map<String, String> environment, List<String> options, Class<?> main, String... arguments)
       throws IOException {
-    List<String> command = new ArrayList<>();
+    return start(List.of(), environment, options, main, arguments);
+  }
+
+  /** Starts the main method of {@code main} in a JVM that can have so many files open. */
+  public static ForkedJvm startWithDescriptors(int most, Class<?> main, String... arguments)
+      throws IOException {
+    return start(
+        List.of("bash", "-c", "ulimit -n " + most + " && exec \"$@\"", "bash"),
+        Map.of(),
+        List.of("-Xmx256m"),
+        main,
+        arguments);
+  }
+
+  private static ForkedJvm start(
+      List<String> before,
+      Map<String, String> environment,
+      List<String> options,
+      Class<?> main,
+      String... arguments)
+      throws IOException {
+    List<String> command = new ArrayList<>(before);
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(options);
     command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));

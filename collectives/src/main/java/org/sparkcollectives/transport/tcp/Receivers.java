@@ -6,16 +6,15 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import org.sparkcollectives.TransportException;
 import org.sparkcollectives.store.net.ConnectionId;
 import org.sparkcollectives.store.net.RefusalLog;
 import org.sparkcollectives.store.net.ServerHandshake;
 
-/** The ranks of this JVM that take connections, and the connections that are early. */
+/**
+ * The ranks of this JVM that take connections, and the connections that are early. Of these there
+ * are as many at the most as of any that have not proven the secret.
+ */
 final class Receivers implements ServerHandshake.Gate {
-
-  /** How many connections may wait for groups that are not here. */
-  private static final int MAX_EARLY = 4096;
 
   private record Key(String group, int rank) {}
 
@@ -32,7 +31,6 @@ final class Receivers implements ServerHandshake.Gate {
   private final Map<Key, Entry> entries = new HashMap<>();
   private final Map<Key, List<CompletableFuture<byte[]>>> early = new HashMap<>();
   private final RefusalLog log;
-  private int earlyCount;
 
   Receivers(String listener) {
     log = new RefusalLog(listener);
@@ -68,11 +66,6 @@ final class Receivers implements ServerHandshake.Gate {
         secret.complete(entry.secret);
         return secret;
       }
-      if (earlyCount >= MAX_EARLY) {
-        secret.completeExceptionally(new TransportException("too many early connections"));
-        return secret;
-      }
-      earlyCount++;
       early.computeIfAbsent(key, absent -> new ArrayList<>()).add(secret);
     }
     secret.whenComplete((bytes, cause) -> noLongerEarly(key, secret));
@@ -81,7 +74,6 @@ final class Receivers implements ServerHandshake.Gate {
 
   @SuppressWarnings("CollectionUndefinedEquality") // This very future is meant.
   private synchronized void noLongerEarly(Key key, CompletableFuture<byte[]> secret) {
-    earlyCount--;
     List<CompletableFuture<byte[]>> waiting = early.get(key);
     if (waiting != null) {
       waiting.remove(secret);

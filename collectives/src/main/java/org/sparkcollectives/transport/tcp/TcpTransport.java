@@ -21,6 +21,7 @@ import org.sparkcollectives.store.net.EventLoops;
 import org.sparkcollectives.store.net.Listening;
 import org.sparkcollectives.store.net.ServerHandshake;
 import org.sparkcollectives.store.net.TransportSecurity;
+import org.sparkcollectives.store.net.UnauthenticatedConnections;
 import org.sparkcollectives.transport.Endpoint;
 
 /**
@@ -42,6 +43,7 @@ public final class TcpTransport implements AutoCloseable {
   private final TransportSecurity security;
   private final Duration connectTimeout;
   private final Receivers receivers;
+  private final UnauthenticatedConnections unauthenticated = new UnauthenticatedConnections();
   private final ChannelGroup channels = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
   private final Channel listener;
   private final String advertisedHost;
@@ -102,7 +104,8 @@ public final class TcpTransport implements AutoCloseable {
               @Override
               protected void initChannel(Channel channel) {
                 begin(channel);
-                ServerHandshake.addTo(channel.pipeline(), receivers, security, connectTimeout);
+                ServerHandshake.addTo(
+                    channel.pipeline(), receivers, unauthenticated, security, connectTimeout);
               }
             });
   }

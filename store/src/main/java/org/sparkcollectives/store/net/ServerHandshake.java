@@ -43,9 +43,14 @@ public final class ServerHandshake extends SimpleChannelInboundHandler<ByteBuf> 
   private static final String FRAMES = "handshake-frames";
 
   private static final String NOT_OURS = "it does not speak this protocol";
+
+  private static final String TOO_MANY =
+      "its host has too many connections here that have not proven the secret";
+
   private static final int SHOWN_CHARACTERS = 200;
 
   private final Gate gate;
+  private final UnauthenticatedConnections unauthenticated;
   private final TransportSecurity security;
   private final Duration timeout;
   private final byte[] serverNonce = new byte[HandshakeMessages.NONCE_BYTES];
@@ -57,21 +62,35 @@ public final class ServerHandshake extends SimpleChannelInboundHandler<ByteBuf> 
   private boolean ended;
   private ScheduledFuture<?> alarm;
 
-  private ServerHandshake(Gate gate, TransportSecurity security, Duration timeout) {
+  private ServerHandshake(
+      Gate gate,
+      UnauthenticatedConnections unauthenticated,
+      TransportSecurity security,
+      Duration timeout) {
     this.gate = gate;
+    this.unauthenticated = unauthenticated;
     this.security = security;
     this.timeout = timeout;
     new SecureRandom().nextBytes(serverNonce);
   }
 
-  /** Puts the handshake, and what protects the connection, at the end of a channel's pipeline. */
+  /**
+   * Puts the handshake, and what protects the connection, at the end of a channel's pipeline.
+   *
+   * @param unauthenticated those of the same port
+   * @param timeout how long the client may take for all of it
+   */
   public static void addTo(
-      ChannelPipeline pipeline, Gate gate, TransportSecurity security, Duration timeout) {
+      ChannelPipeline pipeline,
+      Gate gate,
+      UnauthenticatedConnections unauthenticated,
+      TransportSecurity security,
+      Duration timeout) {
     pipeline.addLast(new FirstByte(security.protection(), gate));
     security.addServerTls(pipeline);
     pipeline.addLast(
         FRAMES, new LengthFieldBasedFrameDecoder(HandshakeMessages.MAX_FRAME_BYTES, 0, 2, 0, 2));
-    pipeline.addLast(new ServerHandshake(gate, security, timeout));
+    pipeline.addLast(new ServerHandshake(gate, unauthenticated, security, timeout));
   }
 
   @Override
@@ -80,6 +99,8 @@ public final class ServerHandshake extends SimpleChannelInboundHandler<ByteBuf> 
         context
             .executor()
             .schedule(() -> timedOut(context), timeout.toNanos(), TimeUnit.NANOSECONDS);
+    unauthenticated.add(
+        context.channel(), () -> context.executor().execute(() -> refuse(context, null, TOO_MANY)));
   }
 
   private void timedOut(ChannelHandlerContext context) {
@@ -169,6 +190,7 @@ public final class ServerHandshake extends SimpleChannelInboundHandler<ByteBuf> 
     }
     ended = true;
     alarm.cancel(false);
+    unauthenticated.remove(context.channel());
     ClientHandshake.send(context, HandshakeMessages.ok(transcript.serverProof(bytes)));
     if (security.protection() == Protection.AES_GCM) {
       RecordLayer.addToServer(context, transcript, bytes);
@@ -194,7 +216,7 @@ public final class ServerHandshake extends SimpleChannelInboundHandler<ByteBuf> 
     if (ended) {
       return;
     }
-    end();
+    end(context);
     gate.refused(String.valueOf(context.channel().remoteAddress()), why);
     if (answer != null) {
       ClientHandshake.send(context, answer);
@@ -202,8 +224,9 @@ public final class ServerHandshake extends SimpleChannelInboundHandler<ByteBuf> 
     context.close();
   }
 
-  private void end() {
+  private void end(ChannelHandlerContext context) {
     ended = true;
+    unauthenticated.remove(context.channel());
     if (alarm != null) {
       alarm.cancel(false);
     }
@@ -215,7 +238,7 @@ public final class ServerHandshake extends SimpleChannelInboundHandler<ByteBuf> 
   @Override
   public void channelInactive(ChannelHandlerContext context) {
     if (!ended) {
-      end();
+      end(context);
     }
   }
 

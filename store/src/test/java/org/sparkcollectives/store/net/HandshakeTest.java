@@ -179,6 +179,42 @@ class HandshakeTest extends HandshakeWire {
   }
 
   @Test
+  void aClientThatSendsAByteEachSecondHasNoMoreTimeThanAnother() throws Exception {
+    open(SECRET);
+    byte[] hello = frame(HandshakeMessages.hello(new byte[16], ID, Protection.NONE));
+    for (int second = 0; second < 10; second++) {
+      assertThat(server.isOpen()).isTrue();
+      server.writeInbound(Unpooled.wrappedBuffer(hello, second, 1));
+      server.advanceTimeBy(1, TimeUnit.SECONDS);
+      server.runScheduledPendingTasks();
+    }
+    assertThat(refused).containsExactly("no handshake within 10000 ms");
+    assertThat(server.isOpen()).isFalse();
+  }
+
+  @Test
+  void aConnectionThatMakesRoomForAnotherIsClosedWithTheReasonInTheLog() throws Exception {
+    unauthenticated = new UnauthenticatedConnections(1);
+    open(SECRET);
+    HandshakeWire next = new HandshakeWire();
+    next.unauthenticated = unauthenticated;
+    next.open(SECRET);
+    server.runPendingTasks();
+    assertThat(server.isOpen()).isFalse();
+    assertThat(refused).singleElement().asString().contains("too many connections");
+    next.exchange();
+    assertThat(next.done).isCompletedWithValue(next.client);
+    // It does not count any more: a third finds room without displacing anybody.
+    HandshakeWire third = new HandshakeWire();
+    third.unauthenticated = unauthenticated;
+    third.open(SECRET);
+    next.server.runPendingTasks();
+    assertThat(next.server.isOpen()).isTrue();
+    next.release();
+    third.release();
+  }
+
+  @Test
   void aGroupThatComesLateIsWaitedFor() throws Exception {
     serverSecret = new CompletableFuture<>();
     open(SECRET);

@@ -29,6 +29,7 @@ class HandshakeWire {
 
   final List<ConnectionId> accepted = new ArrayList<>();
   final List<String> refused = new ArrayList<>();
+  UnauthenticatedConnections unauthenticated = new UnauthenticatedConnections();
   CompletableFuture<byte[]> serverSecret = CompletableFuture.completedFuture(SECRET);
   TransportSecurity serverSecurity = TransportSecurity.plain();
   TransportSecurity clientSecurity = TransportSecurity.plain();
@@ -63,7 +64,8 @@ class HandshakeWire {
             new ChannelInitializer<Channel>() {
               @Override
               protected void initChannel(Channel channel) {
-                ServerHandshake.addTo(channel.pipeline(), gate, serverSecurity, TIMEOUT);
+                ServerHandshake.addTo(
+                    channel.pipeline(), gate, unauthenticated, serverSecurity, TIMEOUT);
               }
             });
     client
