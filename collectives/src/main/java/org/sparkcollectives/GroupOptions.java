@@ -4,10 +4,15 @@ import java.io.Serializable;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 
 /**
  * How a group is made. Immutable; each {@code with} method returns another. Serializable, so that
  * functions that Spark sends to its executors can carry one.
+ *
+ * <p>No getter returns null: an option that is left open is an empty {@link Optional}, an empty
+ * text or an empty list. It is then as in the group that the new one is made from, and as
+ * configured for a rank's first group.
  */
 public final class GroupOptions implements Serializable {
 
@@ -177,36 +182,34 @@ public final class GroupOptions implements Serializable {
     return choices.description;
   }
 
-  /** See {@link #withTimeout}; null for that of the group it is made from, or as configured. */
-  public Duration timeout() {
-    return choices.timeout;
+  /** See {@link #withTimeout}. */
+  public Optional<Duration> timeout() {
+    return Optional.ofNullable(choices.timeout);
   }
 
-  /** See {@link #withTransports}; empty for those of the group it is made from, or configured. */
+  /** See {@link #withTransports}. */
   public List<String> transports() {
     return List.of(choices.transports);
   }
 
-  /** See {@link #withBackend}; empty for that of the group it is made from, or as configured. */
-  public String backend() {
-    return choices.backend;
+  /** See {@link #withBackend}. */
+  public Optional<String> backend() {
+    return choices.backend.isEmpty() ? Optional.empty() : Optional.of(choices.backend);
   }
 
-  /** See {@link #withDebugLevel}; null for that of the group it is made from, or as configured. */
-  public DebugLevel debugLevel() {
-    return choices.debugLevel;
+  /** See {@link #withDebugLevel}. */
+  public Optional<DebugLevel> debugLevel() {
+    return Optional.ofNullable(choices.debugLevel);
   }
 
-  /** See {@link #withNanCheck}; null for that of the group it is made from, or as configured. */
-  public Boolean nanCheck() {
-    return choices.nanCheck;
+  /** See {@link #withNanCheck}. */
+  public Optional<Boolean> nanCheck() {
+    return Optional.ofNullable(choices.nanCheck);
   }
 
-  /**
-   * See {@link #withErrorHandling}; null for that of the group it is made from, or as configured.
-   */
-  public ErrorHandling errorHandling() {
-    return choices.errorHandling;
+  /** See {@link #withErrorHandling}. */
+  public Optional<ErrorHandling> errorHandling() {
+    return Optional.ofNullable(choices.errorHandling);
   }
 
   /** See {@link #withRanks}; empty for all. */

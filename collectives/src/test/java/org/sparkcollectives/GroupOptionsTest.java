@@ -16,6 +16,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
@@ -118,6 +119,20 @@ class GroupOptionsTest {
   }
 
   @Test
+  void whatIsLeftOpenIsEmptyAndNeverNull() {
+    assertThat(values(GroupOptions.defaults()))
+        .containsEntry("name", "")
+        .containsEntry("description", "")
+        .containsEntry("timeout", Optional.empty())
+        .containsEntry("transports", List.of())
+        .containsEntry("backend", Optional.empty())
+        .containsEntry("debugLevel", Optional.empty())
+        .containsEntry("nanCheck", Optional.empty())
+        .containsEntry("errorHandling", Optional.empty())
+        .doesNotContainValue(null);
+  }
+
+  @Test
   void arraysGivenAndTakenAreCopies() {
     int[] ranks = {1, 2};
     String[] transports = {"heap"};
@@ -142,7 +157,8 @@ class GroupOptionsTest {
           .isThrownBy(() -> options.withTimeout(wrong))
           .withMessageContaining("must be more than zero and 10000 days at the most, not " + wrong);
     }
-    assertThat(options.withTimeout(GroupOptions.LONGEST_TIMEOUT).timeout()).hasDays(10_000);
+    assertThat(options.withTimeout(GroupOptions.LONGEST_TIMEOUT).timeout())
+        .contains(Duration.ofDays(10_000));
     assertThatIllegalArgumentException()
         .isThrownBy(() -> options.withTransports("tcp", "carrier pigeon"))
         .withMessage("Unknown transport \"carrier pigeon\"; there are [heap, shm, tcp]");

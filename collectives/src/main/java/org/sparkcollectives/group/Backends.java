@@ -73,7 +73,7 @@ final class Backends implements AutoCloseable {
                                 members.size(),
                                 members.endpoints().stream().map(Endpoint::rank).toList(),
                                 groupStore.withPrefix("backend/" + name),
-                                options.timeout(),
+                                options.timeout().orElseThrow(),
                                 options,
                                 context.configuration(),
                                 operations,

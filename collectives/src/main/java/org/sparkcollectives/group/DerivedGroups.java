@@ -20,7 +20,7 @@ record DerivedGroups(RankGroup group, ProcessGroup view, SubgroupArguments argum
   ProcessGroup newGroup(GroupOptions options) {
     group.requireOpen();
     List<Integer> ranks = arguments.members(options.ranks());
-    GroupOptions own = options.timeout() == null ? options.withTimeout(view.timeout()) : options;
+    GroupOptions own = options.timeout().isEmpty() ? options.withTimeout(view.timeout()) : options;
     return owning(
         options.localSynchronization()
             ? group.subgroups().createLocally("local", ranks, own)

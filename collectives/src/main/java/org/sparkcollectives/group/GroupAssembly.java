@@ -81,23 +81,23 @@ record GroupAssembly(Store store, RankContext context, String path) {
   /** What the options leave open, as in the group that the new one is made from. */
   static GroupOptions inherit(GroupOptions options, GroupOptions parent) {
     GroupOptions resolved = options;
-    if (resolved.timeout() == null) {
-      resolved = resolved.withTimeout(parent.timeout());
+    if (resolved.timeout().isEmpty()) {
+      resolved = resolved.withTimeout(parent.timeout().orElseThrow());
     }
     if (resolved.transports().isEmpty()) {
       resolved = resolved.withTransports(parent.transports().toArray(String[]::new));
     }
     if (resolved.backend().isEmpty()) {
-      resolved = resolved.withBackend(parent.backend());
+      resolved = resolved.withBackend(parent.backend().orElseThrow());
     }
-    if (resolved.debugLevel() == null) {
-      resolved = resolved.withDebugLevel(parent.debugLevel());
+    if (resolved.debugLevel().isEmpty()) {
+      resolved = resolved.withDebugLevel(parent.debugLevel().orElseThrow());
     }
-    if (resolved.nanCheck() == null) {
-      resolved = resolved.withNanCheck(parent.nanCheck());
+    if (resolved.nanCheck().isEmpty()) {
+      resolved = resolved.withNanCheck(parent.nanCheck().orElseThrow());
     }
-    if (resolved.errorHandling() == null) {
-      resolved = resolved.withErrorHandling(parent.errorHandling());
+    if (resolved.errorHandling().isEmpty()) {
+      resolved = resolved.withErrorHandling(parent.errorHandling().orElseThrow());
     }
     return resolved;
   }
@@ -120,7 +120,7 @@ record GroupAssembly(Store store, RankContext context, String path) {
       GroupOrigin origin,
       Runnable afterClose) {
     requireTransports(members, options.transports());
-    BackendConfig backendConfig = BackendConfig.parse(options.backend());
+    BackendConfig backendConfig = BackendConfig.parse(options.backend().orElseThrow());
     Store groupStore = store.withPrefix(members.name());
     CollectiveNode.LocalGroup local = node.join(members.id(), members.size());
     GroupLife life =
@@ -130,7 +130,7 @@ record GroupAssembly(Store store, RankContext context, String path) {
                 groupStore,
                 context,
                 node.executor(),
-                options.errorHandling(),
+                options.errorHandling().orElseThrow(),
                 RankHeartbeat.of(
                     members,
                     groupStore,
@@ -139,7 +139,12 @@ record GroupAssembly(Store store, RankContext context, String path) {
                     local.heartbeatTurn(),
                     node.executor()))
             : new GroupLife(
-                members, groupStore, context, node.executor(), options.errorHandling(), parent);
+                members,
+                groupStore,
+                context,
+                node.executor(),
+                options.errorHandling().orElseThrow(),
+                parent);
     Channel channel = new Channel(node.executor());
     life.reportsProgressOf(channel::progress);
     GroupPaths paths =
@@ -158,7 +163,7 @@ record GroupAssembly(Store store, RankContext context, String path) {
         new RankMessages(life, local.matchers().of(members.rank()), paths::messagesTo);
     AlgorithmSelector algorithms = new AlgorithmSelector(costs(context.configuration()));
     CallComparison comparison =
-        options.debugLevel() == DebugLevel.DETAIL
+        options.debugLevel().orElseThrow() == DebugLevel.DETAIL
             ? new CallComparison(paths.lane(), new FingerprintCheck(algorithms))
             : null;
     NettyBackend netty =
@@ -174,7 +179,9 @@ record GroupAssembly(Store store, RankContext context, String path) {
                 ClosingSteps.run(
                     () ->
                         paths.close(
-                            channel.lastSequenceNumber(), options.timeout(), !channel.isRunning()),
+                            channel.lastSequenceNumber(),
+                            options.timeout().orElseThrow(),
+                            !channel.isRunning()),
                     () -> node.leave(members.id())));
     Watchdog.Watched look = new GroupLook(life, channel);
     node.watchdog().watch(look);
@@ -207,7 +214,12 @@ record GroupAssembly(Store store, RankContext context, String path) {
                       node::release,
                       afterClose));
       context.joined(members.name(), lost(members));
-      log(options, "{} with {} and {}", members, options.backend(), options.transports());
+      log(
+          options,
+          "{} with {} and {}",
+          members,
+          options.backend().orElseThrow(),
+          options.transports());
       assembled = true;
       return group;
     } finally {
@@ -264,7 +276,7 @@ record GroupAssembly(Store store, RankContext context, String path) {
   }
 
   private static void log(GroupOptions options, String format, Object... arguments) {
-    if (options.debugLevel() != DebugLevel.OFF) {
+    if (options.debugLevel().orElseThrow() != DebugLevel.OFF) {
       LOG.info(format, arguments);
     }
   }
@@ -274,7 +286,8 @@ record GroupAssembly(Store store, RankContext context, String path) {
       throw new IllegalArgumentException(
           "Group \""
               + members.name()
-              + "\" has ranks in several JVMs, which only the transport tcp connects, but is allowed "
+              + "\" has ranks in several JVMs, which only the transport tcp connects, but is"
+              + " allowed "
               + transports
               + " only: "
               + members.places());

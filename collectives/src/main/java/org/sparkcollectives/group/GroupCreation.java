@@ -64,7 +64,7 @@ public final class GroupCreation {
               Runtime.getRuntime().availableProcessors(),
               context.taskAttemptId());
       Membership members =
-          Backends.needPeers(BackendConfig.parse(resolved.backend()))
+          Backends.needPeers(BackendConfig.parse(resolved.backend().orElseThrow()))
               ? new GroupRendezvous(
                       store.withPrefix(name),
                       name,

@@ -44,7 +44,8 @@ final class RankProcessGroup implements ProcessGroup {
   }
 
   static RankProcessGroup owning(RankGroup group) {
-    return new RankProcessGroup(group, group.backends(), group.options().timeout(), true);
+    return new RankProcessGroup(
+        group, group.backends(), group.options().timeout().orElseThrow(), true);
   }
 
   @Override

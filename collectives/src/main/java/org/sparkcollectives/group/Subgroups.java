@@ -112,8 +112,8 @@ final class Subgroups {
 
   private void splitAway(GroupOptions options) {
     parentBackends.splitAway(
-        BackendConfig.parse(GroupAssembly.inherit(options, parentOptions).backend()),
-        parentOptions.timeout());
+        BackendConfig.parse(GroupAssembly.inherit(options, parentOptions).backend().orElseThrow()),
+        parentOptions.timeout().orElseThrow());
   }
 
   /**

@@ -78,7 +78,7 @@ public record GroupTerms(List<Term> terms) {
         new Term("over the transports", options.transports().stream().sorted().toList().toString()),
         new Term(
             "with debug level DETAIL at",
-            options.debugLevel() == DebugLevel.DETAIL ? "all ranks" : "no rank"));
+            options.debugLevel().orElseThrow() == DebugLevel.DETAIL ? "all ranks" : "no rank"));
   }
 
   /** The values, as ranks compare them in the store. */

@@ -56,7 +56,7 @@ final class NcclGroup {
     this.timers =
         context.configuration().get(GpuConfiguration.TIMING) ? new EventCache(device, true) : null;
     this.memory = new NcclMemory(nccl, device, threads);
-    this.nanCheck = context.options().nanCheck() ? new DeviceNanCheck(device) : null;
+    this.nanCheck = context.options().nanCheck().orElseThrow() ? new DeviceNanCheck(device) : null;
     this.communicators = new GroupCommunicators(context, nccl, device, threads, memory);
     this.watch = new NcclWatch(operations, communicators::lanes);
     this.end = new NcclGroupEnd(context, device, threads, entrance, communicators, memory);

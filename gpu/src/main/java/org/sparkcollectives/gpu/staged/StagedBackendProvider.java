@@ -53,7 +53,7 @@ public final class StagedBackendProvider implements BackendProvider {
         new StagingArea(
             GpuChoice.among(cuda.get()).of(group.context()),
             group.operations(),
-            group.options().nanCheck(),
+            group.options().nanCheck().orElseThrow(),
             group.groupName()));
   }
 }
