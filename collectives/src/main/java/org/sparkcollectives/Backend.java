@@ -109,6 +109,12 @@ public interface Backend extends AutoCloseable {
    */
   default void splitAway(Duration timeout) {}
 
+  /**
+   * See {@link ProcessGroup#setNanCheck}: for backends that look for NaNs themselves. The group
+   * does so for tensors in host memory.
+   */
+  default void setNanCheck(boolean enabled) {}
+
   /** See {@link ProcessGroup#allocate}. */
   Tensor allocate(DType dtype, long count);
 

@@ -65,6 +65,11 @@ public interface ObjectCollectives {
    */
   <T> void send(T object, int destination, int tag);
 
+  /** Sends an object with the tag 0, c10d's default. */
+  default <T> void send(T object, int destination) {
+    send(object, destination, 0);
+  }
+
   /**
    * Receives an object that one rank sends with this tag.
    *
@@ -73,4 +78,10 @@ public interface ObjectCollectives {
    */
   @SuppressWarnings("TypeParameterUnusedInFormals")
   <T> T recv(int source, int tag);
+
+  /** Receives an object with the tag 0, c10d's default. */
+  @SuppressWarnings("TypeParameterUnusedInFormals")
+  default <T> T recv(int source) {
+    return recv(source, 0);
+  }
 }

@@ -25,8 +25,18 @@ public record P2POp(OpType type, Tensor tensor, int peer, int tag) {
     return new P2POp(OpType.SEND, tensor, destination, tag);
   }
 
+  /** See {@link ProcessGroup#send(Tensor, int)}: with the tag 0. */
+  public static P2POp send(Tensor tensor, int destination) {
+    return send(tensor, destination, 0);
+  }
+
   /** See {@link ProcessGroup#recv}. */
   public static P2POp recv(Tensor tensor, int source, int tag) {
     return new P2POp(OpType.RECV, tensor, source, tag);
+  }
+
+  /** See {@link ProcessGroup#recv(Tensor, int)}: with the tag 0. */
+  public static P2POp recv(Tensor tensor, int source) {
+    return recv(tensor, source, 0);
   }
 }

@@ -3,10 +3,12 @@ package org.sparkcollectives;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 import org.sparkcollectives.recorder.FlightRecord;
 import org.sparkcollectives.recorder.FlightRecorder;
 import org.sparkcollectives.store.Store;
+import org.sparkcollectives.tensor.HostTensor;
 
 /**
  * This rank's handle on a group of ranks that communicate.
@@ -29,42 +31,13 @@ import org.sparkcollectives.store.Store;
  * {@link #shrink} and diagnosis still work. What the tensors of an operation that failed hold is
  * undefined. After {@link #close} operations throw {@link IllegalStateException}.
  *
+ * <p>Two handles are equal if they are handles of the same group on the same rank: the group itself
+ * and its views, such as those of {@link #withTimeout} and {@link #group}.
+ *
  * <p>A group may be used by several threads; which order their collectives get is then theirs to
  * agree on. The semantics follow c10d's {@code ProcessGroup} in PyTorch.
  */
-public interface ProcessGroup extends AutoCloseable {
-
-  /**
-   * The unique name: of a world group in Spark its application, stage and attempt; of a group made
-   * from another that one's name, a slash, and what tells it apart.
-   */
-  String name();
-
-  /** What the group is for, as its maker said; may be empty. */
-  String description();
-
-  /** The rank of the caller in this group. */
-  int rank();
-
-  /** The number of ranks in this group. */
-  int size();
-
-  /**
-   * The rank in the world group of a rank of this group.
-   *
-   * @throws IllegalArgumentException if {@code groupRank} is not of this group
-   */
-  int globalRank(int groupRank);
-
-  /**
-   * The rank in this group of a rank of the world group.
-   *
-   * @throws IllegalArgumentException if that rank is not of this group
-   */
-  int groupRank(int globalRank);
-
-  /** The global rank of each group rank. A copy. */
-  int[] globalRanks();
+public interface ProcessGroup extends GroupMembers, SubgroupFactory, AutoCloseable {
 
   /**
    * The group's part of the store, for the user's own keys. Its calls, those that wait included,
@@ -95,6 +68,11 @@ public interface ProcessGroup extends AutoCloseable {
   /** Reduces {@code tensor} over all ranks, in place, to the same bits on every rank. */
   Work allReduce(Tensor tensor, ReduceOp op);
 
+  /** Sums up {@code tensor} over all ranks, in place: {@link ReduceOp#SUM}, as c10d's default. */
+  default Work allReduce(Tensor tensor) {
+    return allReduce(tensor, ReduceOp.SUM);
+  }
+
   /**
    * Sums up sparse tensors of one shape and type. The ranks may store different places; the tensor
    * itself stays as it is. {@link Work#sparseResult} has the sum, the same on every rank.
@@ -110,6 +88,11 @@ public interface ProcessGroup extends AutoCloseable {
 
   /** Reduces {@code tensor} over all ranks, in place at {@code root}; elsewhere it is only read. */
   Work reduce(Tensor tensor, ReduceOp op, int root);
+
+  /** Sums up {@code tensor} over all ranks, in place at {@code root}: {@link ReduceOp#SUM}. */
+  default Work reduce(Tensor tensor, int root) {
+    return reduce(tensor, ReduceOp.SUM, root);
+  }
 
   /**
    * Gathers the {@code input} of all ranks, in rank order, in {@code output} on all ranks.
@@ -141,6 +124,16 @@ public interface ProcessGroup extends AutoCloseable {
    *     only read
    */
   Work reduceScatter(Tensor output, List<Tensor> inputs, ReduceOp op);
+
+  /** Sums up {@code input} over all ranks and leaves each its part: {@link ReduceOp#SUM}. */
+  default Work reduceScatter(Tensor output, Tensor input) {
+    return reduceScatter(output, input, ReduceOp.SUM);
+  }
+
+  /** Sums up {@code inputs} over all ranks and leaves each its part: {@link ReduceOp#SUM}. */
+  default Work reduceScatter(Tensor output, List<Tensor> inputs) {
+    return reduceScatter(output, inputs, ReduceOp.SUM);
+  }
 
   /**
    * Gathers the {@code input} of all ranks at {@code root}.
@@ -213,6 +206,21 @@ public interface ProcessGroup extends AutoCloseable {
    */
   Work recvAny(Tensor tensor, int tag);
 
+  /** Sends with the tag 0, c10d's default. */
+  default Work send(Tensor tensor, int destination) {
+    return send(tensor, destination, 0);
+  }
+
+  /** Receives with the tag 0, c10d's default. */
+  default Work recv(Tensor tensor, int source) {
+    return recv(tensor, source, 0);
+  }
+
+  /** Receives with the tag 0, c10d's default, from whichever rank offers a message first. */
+  default Work recvAny(Tensor tensor) {
+    return recvAny(tensor, 0);
+  }
+
   /**
    * A barrier that names the ranks that do not come, to find out which rank is stuck. Slow, because
    * all ranks go through the store. Blocks until all ranks have called it, for {@code timeout} at
@@ -225,6 +233,14 @@ public interface ProcessGroup extends AutoCloseable {
    *     rank 0 did not come, with rank 0 alone
    */
   void monitoredBarrier(Duration timeout, boolean waitAllRanks);
+
+  /**
+   * A monitored barrier with the {@link #timeout()} of this group or view, which names the lowest
+   * rank that does not come: c10d's defaults.
+   */
+  default void monitoredBarrier() {
+    monitoredBarrier(timeout(), false);
+  }
 
   /**
    * Begins several messages. Their order does not matter: two ranks may both send first.
@@ -245,77 +261,6 @@ public interface ProcessGroup extends AutoCloseable {
   /** Collectives and messages of Java objects in this group, with the timeout of this view. */
   ObjectCollectives objects();
 
-  /**
-   * Makes a group of some ranks of this one.
-   *
-   * @param globalRanks the members, in the order of their ranks in the new group; none means all
-   * @see #newGroup(GroupOptions)
-   */
-  ProcessGroup newGroup(int... globalRanks);
-
-  /**
-   * Makes a group of some ranks of this one. Called by all ranks of this group, or with {@link
-   * GroupOptions#withLocalSynchronization} by the new group's members, in the same order as other
-   * groups are made.
-   *
-   * <p>What the options leave open is as in this group, or view of it. Takes one call of the store,
-   * and does not wait for other ranks: one that does not come is missed at the first operation.
-   * Several groups may be used at the same time. A group is closed by its members, at the latest
-   * with the group that it was made from; {@link #abort} of this group aborts it, another failure
-   * does not.
-   *
-   * @return null on ranks that are not members
-   * @throws IllegalArgumentException if a rank is not in this group or is named twice, or if
-   *     another rank gave other members
-   */
-  ProcessGroup newGroup(GroupOptions options);
-
-  /**
-   * Makes groups of {@code groupSize} neighbouring ranks. Called by all ranks of this group.
-   *
-   * @return the one with this rank
-   * @throws IllegalArgumentException if {@link #size()} is not a multiple of {@code groupSize}
-   */
-  ProcessGroup newSubgroups(int groupSize);
-
-  /**
-   * Makes several groups, none of which share a rank. Called by all ranks of this group.
-   *
-   * @param globalRanks the members of each
-   * @return the one with this rank; null if there is none
-   * @throws IllegalArgumentException if a rank is named twice or not in this group
-   */
-  ProcessGroup newSubgroups(List<int[]> globalRanks);
-
-  /**
-   * Splits this group as {@code MPI_Comm_split} does: ranks of the same colour get a group, in the
-   * order of their keys, and where those are equal in their order here. A collective: called by all
-   * ranks, and waits for all.
-   *
-   * @return the group of this rank's colour; null for a negative colour
-   */
-  ProcessGroup split(int color, int key);
-
-  /**
-   * Makes a group without some ranks. The one operation that a failed group can still do; called by
-   * all ranks that remain. This group stays as it is, and is to be closed.
-   *
-   * @param excludedRanks at least one, as ranks of this group
-   * @throws IllegalArgumentException if this rank is excluded, or other ranks exclude others
-   */
-  ProcessGroup shrink(int... excludedRanks);
-
-  /** The groups that were made from this one on this rank and are open, the oldest first. */
-  List<ProcessGroup> groups();
-
-  /**
-   * This group, or one that was made from it on this rank, directly or not.
-   *
-   * @param name see {@link #name()}
-   * @throws IllegalArgumentException if none of that name is open
-   */
-  ProcessGroup group(String name);
-
   /** What carries out the operations for each kind of device, such as {@code cpu:netty}. */
   String backend();
 
@@ -324,6 +269,15 @@ public interface ProcessGroup extends AutoCloseable {
    * are used again and again. It must not be used after the group was closed.
    */
   Tensor allocate(DType dtype, long count);
+
+  /**
+   * Returns a tensor of zeros of a shape, in the memory of {@link #allocate(DType, long)}.
+   *
+   * @param shape the extent of each dimension; none for a single element without dimensions
+   */
+  default Tensor allocate(DType dtype, long... shape) {
+    return allocate(dtype, HostTensor.count(shape)).reshape(shape);
+  }
 
   /**
    * A tensor of zeros in the memory of a kind of device, such as this rank's GPU, until the group
@@ -408,6 +362,27 @@ public interface ProcessGroup extends AutoCloseable {
 
   /** What this rank's recent operations were and how far they came. */
   FlightRecorder flightRecorder();
+
+  /**
+   * Turns the NaN check of this rank's operations in this group on or off from now on, whatever
+   * {@link GroupOptions#withNanCheck} said when it was made: c10d's {@code _set_enable_nan_check}.
+   * All handles of the group have it in common. Groups that are made from it later inherit what the
+   * options said.
+   */
+  void setNanCheck(boolean enabled);
+
+  /**
+   * Returns whether the group has failed or was aborted, so that its operations throw. Closing does
+   * not count. Does not block; what this rank has not yet been told is false.
+   */
+  boolean isFailed();
+
+  /**
+   * Returns why the group has failed: the record of the first cause as far as this rank knows it,
+   * of its own failure too. Empty while {@link #isFailed} is false. What an operation threw, with
+   * its own cause, is the exception of its {@link Work}.
+   */
+  Optional<Failure> failure();
 
   /** Ends the group on every rank; all pending and future operations throw. Does not block. */
   void abort(Throwable cause);

@@ -15,7 +15,7 @@ public final class ReduceOp implements Serializable {
 
   private static final long serialVersionUID = 1;
 
-  /** The kinds of reduction, with c10d's codes as ordinals. */
+  /** The kinds of reduction, in the order of c10d's {@code ReduceOp}. */
   public enum Kind {
     /** The sum; of truth values, the logical or. */
     SUM,
@@ -83,6 +83,39 @@ public final class ReduceOp implements Serializable {
   /** What is done. */
   public Kind kind() {
     return kind;
+  }
+
+  /**
+   * Returns the number that stands for this kind of reduction in c10d's {@code ReduceOp.RedOpType},
+   * from 0 for SUM to 8 for PREMUL_SUM. It never changes.
+   */
+  public int code() {
+    return kind.ordinal();
+  }
+
+  /**
+   * Returns the reduction with a code.
+   *
+   * @throws IllegalArgumentException if there is none, and for that of {@link #premulSum}, which
+   *     needs a factor
+   */
+  public static ReduceOp ofCode(int code) {
+    return switch (code) {
+      case 0 -> SUM;
+      case 1 -> AVG;
+      case 2 -> PRODUCT;
+      case 3 -> MIN;
+      case 4 -> MAX;
+      case 5 -> BAND;
+      case 6 -> BOR;
+      case 7 -> BXOR;
+      case 8 ->
+          throw new IllegalArgumentException(
+              "The reduction PREMUL_SUM, with the code 8, needs a factor: use premulSum(factor)");
+      default ->
+          throw new IllegalArgumentException(
+              "There is no reduction with the code " + code + ", only 0 (SUM) to 8 (PREMUL_SUM)");
+    };
   }
 
   /** What this rank's elements are multiplied by first; 1 but for {@link #premulSum}. */

@@ -86,6 +86,17 @@ public interface Tensor {
     return HostTensor.allocate(dtype, count);
   }
 
+  /**
+   * Returns a tensor of zeros of a shape, in a new array on the heap.
+   *
+   * @param shape the extent of each dimension; none for a single element without dimensions
+   * @throws IllegalArgumentException if an extent is negative, or that is more than an array can
+   *     hold, see {@link #allocate(DType, long)}
+   */
+  static Tensor allocate(DType dtype, long... shape) {
+    return HostTensor.allocate(dtype, HostTensor.count(shape)).reshape(shape);
+  }
+
   /** The type of the elements. */
   DType dtype();
 
@@ -104,11 +115,29 @@ public interface Tensor {
   Device device();
 
   /**
-   * A view, of one dimension, of {@code count} elements from the element {@code offset} on.
+   * A view of {@code count} elements from the element {@code offset} on. It has one dimension,
+   * whatever the shape of this tensor: {@link #narrow} keeps the other dimensions.
    *
    * @throws IllegalArgumentException if they are not all within the tensor
    */
   Tensor slice(long offset, long count);
+
+  /**
+   * Returns a view of some rows: of {@code length} indices of the first dimension from {@code
+   * start} on, with all other dimensions as they are. PyTorch's {@code narrow(0, start, length)}.
+   *
+   * @throws IllegalArgumentException if there are no such rows, or this tensor has no dimensions
+   */
+  default Tensor narrow(long start, long length) {
+    long[] shape = shape();
+    if (shape.length == 0 || start < 0 || length < 0 || start > shape[0] - length) {
+      throw new IllegalArgumentException(
+          "The rows " + start + " to " + (start + length - 1) + " are not all within " + this);
+    }
+    long row = shape[0] == 0 ? 0 : count() / shape[0];
+    shape[0] = length;
+    return slice(start * row, length * row).reshape(shape);
+  }
 
   /**
    * The same memory in another shape.

@@ -1,6 +1,7 @@
 package org.sparkcollectives;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.util.EnumMap;
@@ -72,6 +73,14 @@ class C10dValuesTest {
         .extracting(Enum::name)
         .containsExactly(
             "SUM", "AVG", "PRODUCT", "MIN", "MAX", "BAND", "BOR", "BXOR", "PREMUL_SUM");
+    for (int code = 0; code < 8; code++) {
+      assertThat(ReduceOp.ofCode(code).code()).isEqualTo(code);
+      assertThat(ReduceOp.ofCode(code).kind()).isEqualTo(ReduceOp.Kind.values()[code]);
+    }
+    assertThat(ReduceOp.premulSum(0.5).code()).isEqualTo(8);
+    assertThatThrownBy(() -> ReduceOp.ofCode(8)).hasMessageContaining("needs a factor");
+    assertThatThrownBy(() -> ReduceOp.ofCode(9))
+        .hasMessageContaining("no reduction with the code 9");
     assertThat(ReduceOp.premulSum(0.5)).isEqualTo(ReduceOp.premulSum(0.5));
     assertThat(ReduceOp.premulSum(0.5)).isNotEqualTo(ReduceOp.premulSum(2));
     assertThat(ReduceOp.premulSum(0.5)).hasToString("PREMUL_SUM(0.5)");

@@ -2,4 +2,7 @@ package org.sparkcollectives;
 
 /** Groups made from groups, over every path between ranks. */
 abstract class GroupsContractTest extends PathsUnderTest
-    implements NewGroupsContract, GroupEndsContract {}
+    implements NewGroupsContract,
+        SubgroupOptionsContract,
+        GroupHandlesContract,
+        GroupEndsContract {}

@@ -187,7 +187,7 @@ record CollectiveRequests(
 
   /** What lies on a device its backend checks there. */
   private void numbers(String operation, String name, TensorView tensor) {
-    if (group.options().nanCheck().orElseThrow() && tensor instanceof HostTensor host) {
+    if (group.nanCheck() && tensor instanceof HostTensor host) {
       arguments.numbers(operation, name, host);
     }
   }

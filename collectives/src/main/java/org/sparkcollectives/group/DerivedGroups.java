@@ -1,11 +1,16 @@
 package org.sparkcollectives.group;
 
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.stream.IntStream;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.ShrinkMode;
 import org.sparkcollectives.Tensor;
+import org.sparkcollectives.transport.Locality;
 
 /**
  * The groups that a user makes from a group, or from a view of it, whose timeout they inherit:
@@ -20,48 +25,82 @@ record DerivedGroups(RankGroup group, ProcessGroup view, SubgroupArguments argum
   ProcessGroup newGroup(GroupOptions options) {
     group.requireOpen();
     List<Integer> ranks = arguments.members(options.ranks());
-    GroupOptions own = options.timeout().isEmpty() ? options.withTimeout(view.timeout()) : options;
+    GroupOptions own = inheriting(options);
     return owning(
         options.localSynchronization()
             ? group.subgroups().createLocally("local", ranks, own)
             : group.subgroups().createTogether("group", ranks, own));
   }
 
-  ProcessGroup newSubgroups(int groupSize) {
+  ProcessGroup newSubgroups(int groupSize, GroupOptions options) {
     group.requireOpen();
     List<List<Integer>> all = arguments.subgroupsOf(groupSize);
-    return owning(group.subgroups().createOneOf("subgroups", all, inherited()));
+    return oneOf("subgroups", all, withoutRanks("new-subgroups", options));
   }
 
-  ProcessGroup newSubgroups(List<int[]> globalRanks) {
+  ProcessGroup newSubgroups(List<int[]> globalRanks, GroupOptions options) {
     group.requireOpen();
     List<List<Integer>> all = arguments.subgroups(globalRanks);
-    return owning(group.subgroups().createOneOf("enumeration", all, inherited()));
+    return oneOf("enumeration", all, withoutRanks("new-subgroups", options));
   }
 
-  ProcessGroup split(int color, int key) {
+  ProcessGroup newLocalGroup(GroupOptions options) {
     group.requireOpen();
-    long[] all = new long[2 * group.size()];
-    view.allGather(Tensor.of(all), Tensor.of((long) color, key)).await();
+    Locality hosts = group.members().hosts(Integer.MAX_VALUE);
+    List<List<Integer>> all =
+        IntStream.range(0, hosts.places())
+            .mapToObj(host -> Arrays.stream(hosts.ranks(host)).boxed().toList())
+            .toList();
+    return oneOf("host", all, withoutRanks("new-local-group", options));
+  }
+
+  private ProcessGroup oneOf(String kind, List<List<Integer>> all, GroupOptions options) {
+    return owning(group.subgroups().createOneOf(kind, all, options));
+  }
+
+  ProcessGroup split(int color, int key, GroupOptions options) {
+    group.requireOpen();
+    GroupOptions own = withoutRanks("split", options);
+    int parts = 3;
+    long terms = group.subgroups().termsOf(own);
+    long[] all = new long[parts * group.size()];
+    view.allGather(Tensor.of(all), Tensor.of((long) color, key, terms)).await();
     List<Integer> ranks =
         IntStream.range(0, group.size())
             .boxed()
-            .filter(rank -> all[2 * rank] == color)
-            .sorted(Comparator.comparingLong(rank -> all[2 * rank + 1]))
+            .filter(rank -> all[parts * rank] == color)
+            .sorted(Comparator.comparingLong(rank -> all[parts * rank + 1]))
             .toList();
+    arguments.alike(
+        IntStream.range(0, group.size())
+            .filter(rank -> all[parts * rank] >= 0)
+            .mapToObj(rank -> Map.entry(rank, all[parts * rank + 2]))
+            .toList());
     return owning(
-        group.subgroups().createAgreed("split", color, color < 0 ? List.of() : ranks, inherited()));
+        group.subgroups().createAgreed("split", color, color < 0 ? List.of() : ranks, own));
   }
 
-  ProcessGroup shrink(int... excludedRanks) {
+  ProcessGroup shrink(int[] excludedGroupRanks, ShrinkMode mode, GroupOptions options) {
     group.requireNotClosed();
-    List<Integer> remaining = arguments.remaining(excludedRanks);
-    return owning(group.subgroups().createRemaining(remaining, inherited()));
+    Objects.requireNonNull(mode, "mode");
+    List<Integer> remaining = arguments.remaining(excludedGroupRanks);
+    GroupOptions own = withoutRanks("shrink", options);
+    if (mode == ShrinkMode.ABORT) {
+      // Not the groups that were made from it: they may be those of an earlier shrink.
+      group
+          .life()
+          .reports()
+          .abort(
+              new IllegalStateException(
+                  "the group is shrunk with ShrinkMode.ABORT, without ranks "
+                      + Arrays.toString(excludedGroupRanks)));
+    }
+    return owning(group.subgroups().createRemaining(remaining, own));
   }
 
   /** Those that this rank has, in the order in which they were made. */
   List<ProcessGroup> open() {
-    return group.subgroups().open().stream().map(DerivedGroups::owning).toList();
+    return group.subgroups().open().stream().<ProcessGroup>map(RankProcessGroup::view).toList();
   }
 
   /** The one of that name, of all that this rank has of the same world. */
@@ -76,11 +115,17 @@ record DerivedGroups(RankGroup group, ProcessGroup view, SubgroupArguments argum
               + ": open are "
               + group.names());
     }
-    return owning(found);
+    return RankProcessGroup.view(found);
   }
 
-  private GroupOptions inherited() {
-    return GroupOptions.defaults().withTimeout(view.timeout());
+  /** The options of groups whose members follow from the call, with the view's timeout. */
+  private GroupOptions withoutRanks(String operation, GroupOptions options) {
+    arguments.namesNoRanks(operation, options);
+    return inheriting(options);
+  }
+
+  private GroupOptions inheriting(GroupOptions options) {
+    return options.timeout().isEmpty() ? options.withTimeout(view.timeout()) : options;
   }
 
   /** As the user gets it; null where this rank is no member. */

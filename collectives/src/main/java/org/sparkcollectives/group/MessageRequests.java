@@ -39,7 +39,7 @@ record MessageRequests(RankGroup group, Backends backends, Arguments arguments, 
   }
 
   private void numbers(TensorView tensor) {
-    if (group.options().nanCheck().orElseThrow() && tensor instanceof HostTensor host) {
+    if (group.nanCheck() && tensor instanceof HostTensor host) {
       arguments.numbers("send", "tensor", host);
     }
   }

@@ -40,6 +40,7 @@ final class RankGroup {
   private final AtomicLong monitoredBarriers = new AtomicLong();
   private final Runnable afterClose;
   private final AtomicBoolean closed = new AtomicBoolean();
+  private volatile boolean nanCheck;
 
   /**
    * Of parts that are ready to use.
@@ -60,6 +61,7 @@ final class RankGroup {
       Runnable afterClose) {
     this.members = members;
     this.options = options;
+    this.nanCheck = options.nanCheck().orElseThrow();
     this.life = life;
     this.backends = backends;
     this.channel = channel;
@@ -104,6 +106,17 @@ final class RankGroup {
 
   Backends backends() {
     return backends;
+  }
+
+  /** Whether operations of host memory look for NaNs. */
+  boolean nanCheck() {
+    return nanCheck;
+  }
+
+  /** Turns the check for NaNs on or off, in all backends. */
+  void setNanCheck(boolean enabled) {
+    nanCheck = enabled;
+    backends.all().forEach(each -> each.setNanCheck(enabled));
   }
 
   /** The groups made from this one. */

@@ -4,10 +4,12 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.Consumer;
 import org.sparkcollectives.Coalescing;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.Device;
+import org.sparkcollectives.Failure;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.MemoryRegistration;
 import org.sparkcollectives.ObjectCollectives;
@@ -15,6 +17,7 @@ import org.sparkcollectives.P2POp;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.SharedMemory;
+import org.sparkcollectives.ShrinkMode;
 import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
@@ -41,6 +44,12 @@ final class RankProcessGroup implements ProcessGroup {
     this.collectives = new CollectiveRequests(group, backends, arguments, timeout);
     this.timeout = timeout;
     this.owner = owner;
+  }
+
+  /** A handle that owns nothing. */
+  static RankProcessGroup view(RankGroup group) {
+    return new RankProcessGroup(
+        group, group.backends(), group.options().timeout().orElseThrow(), false);
   }
 
   static RankProcessGroup owning(RankGroup group) {
@@ -81,6 +90,21 @@ final class RankProcessGroup implements ProcessGroup {
   @Override
   public int[] globalRanks() {
     return group.members().globalRanks();
+  }
+
+  @Override
+  public List<String> hosts() {
+    return group.members().hostNames();
+  }
+
+  @Override
+  public int localRank() {
+    return group.members().localRank();
+  }
+
+  @Override
+  public int localSize() {
+    return group.members().ranksOnThisHost();
   }
 
   @Override
@@ -268,23 +292,28 @@ final class RankProcessGroup implements ProcessGroup {
   }
 
   @Override
-  public ProcessGroup newSubgroups(int groupSize) {
-    return derived().newSubgroups(groupSize);
+  public ProcessGroup newSubgroups(int groupSize, GroupOptions options) {
+    return derived().newSubgroups(groupSize, options);
   }
 
   @Override
-  public ProcessGroup newSubgroups(List<int[]> globalRanks) {
-    return derived().newSubgroups(globalRanks);
+  public ProcessGroup newSubgroups(List<int[]> globalRanks, GroupOptions options) {
+    return derived().newSubgroups(globalRanks, options);
   }
 
   @Override
-  public ProcessGroup split(int color, int key) {
-    return derived().split(color, key);
+  public ProcessGroup newLocalGroup(GroupOptions options) {
+    return derived().newLocalGroup(options);
   }
 
   @Override
-  public ProcessGroup shrink(int... excludedRanks) {
-    return derived().shrink(excludedRanks);
+  public ProcessGroup split(int color, int key, GroupOptions options) {
+    return derived().split(color, key, options);
+  }
+
+  @Override
+  public ProcessGroup shrink(int[] excludedGroupRanks, ShrinkMode mode, GroupOptions options) {
+    return derived().shrink(excludedGroupRanks, mode, options);
   }
 
   @Override
@@ -343,6 +372,22 @@ final class RankProcessGroup implements ProcessGroup {
   }
 
   @Override
+  public void setNanCheck(boolean enabled) {
+    group.requireNotClosed();
+    group.setNanCheck(enabled);
+  }
+
+  @Override
+  public boolean isFailed() {
+    return group.life().failure().failed();
+  }
+
+  @Override
+  public Optional<Failure> failure() {
+    return Optional.ofNullable(group.life().failure().record());
+  }
+
+  @Override
   public void abort(Throwable cause) {
     group.abort(Objects.requireNonNull(cause, "cause"));
   }
@@ -352,6 +397,16 @@ final class RankProcessGroup implements ProcessGroup {
     if (owner) {
       group.close(timeout);
     }
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof RankProcessGroup that && group == that.group;
+  }
+
+  @Override
+  public int hashCode() {
+    return System.identityHashCode(group);
   }
 
   @Override

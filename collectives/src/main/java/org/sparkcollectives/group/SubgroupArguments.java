@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
+import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.membership.Membership;
 import org.sparkcollectives.transport.Endpoint;
 
@@ -92,6 +93,40 @@ final class SubgroupArguments extends CallChecks {
     return globalRanks.stream().map(this::members).toList();
   }
 
+  /** Refuses options that name members where they follow from the call. */
+  void namesNoRanks(String operation, GroupOptions options) {
+    require(
+        options.ranks().length == 0,
+        operation,
+        () ->
+            "the options name the ranks "
+                + Arrays.toString(options.ranks())
+                + ", but who is in which group follows from the call; withRanks is for newGroup");
+    require(
+        !options.localSynchronization(),
+        operation,
+        "all ranks call it; withLocalSynchronization is for newGroup");
+  }
+
+  /**
+   * Refuses what ranks gave differently in a split.
+   *
+   * @param terms ranks with what stands for their options
+   */
+  void alike(List<Map.Entry<Integer, Long>> terms) {
+    for (Map.Entry<Integer, Long> each : terms) {
+      require(
+          each.getValue().equals(terms.get(0).getValue()),
+          "split",
+          () ->
+              "rank "
+                  + each.getKey()
+                  + " gave other transports or another debug level than rank "
+                  + terms.get(0).getKey()
+                  + "; all ranks must give the same options");
+    }
+  }
+
   /** The group ranks without those that a user excludes. */
   List<Integer> remaining(int[] excluded) {
     String operation = "shrink";
@@ -104,8 +139,13 @@ final class SubgroupArguments extends CallChecks {
       require(
           each >= 0 && each < size,
           operation,
-          () -> "rank " + each + " is out of bounds; valid ranks are 0 to " + (size - 1));
-      out.add(each);
+          () ->
+              "rank "
+                  + each
+                  + " is out of bounds; valid ranks are 0 to "
+                  + (size - 1)
+                  + globalHint(each));
+      require(out.add(each), operation, () -> "rank " + each + " is excluded twice; name it once");
     }
     require(out.size() < size, operation, () -> "all " + size + " ranks are excluded");
     require(
@@ -113,5 +153,17 @@ final class SubgroupArguments extends CallChecks {
         operation,
         () -> "this rank is in the list of excluded ranks " + out + " and must not call it");
     return IntStream.range(0, size).filter(each -> !out.contains(each)).boxed().toList();
+  }
+
+  private String globalHint(int globalRank) {
+    for (int each = 0; each < size; each++) {
+      if (parent.globalRank(each) == globalRank) {
+        return ". These are ranks of this group, where global rank "
+            + globalRank
+            + " has rank "
+            + each;
+      }
+    }
+    return "";
   }
 }

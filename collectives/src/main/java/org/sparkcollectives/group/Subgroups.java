@@ -1,5 +1,6 @@
 package org.sparkcollectives.group;
 
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -81,7 +82,7 @@ final class Subgroups {
    * @param ranks the members, as ranks of the parent
    */
   RankGroup createRemaining(List<Integer> ranks, GroupOptions options) {
-    String name = parent.name() + "/" + numbered("shrink");
+    String name = parent.name() + "/" + numbered("shrink") + suffix(options);
     agree(name, ranks, options);
     List<Integer> excluded = new ArrayList<>();
     for (int rank = 0; rank < parent.size(); rank++) {
@@ -103,11 +104,19 @@ final class Subgroups {
     agree(name, groups, options);
     for (int i = 0; i < groups.size(); i++) {
       if (groups.get(i).contains(parent.rank())) {
-        return create(name + "-" + i, groups.get(i), options, allAtOnce(i));
+        return create(name + "-" + i + suffix(options), groups.get(i), options, allAtOnce(i));
       }
     }
     splitAway(options);
     return null;
+  }
+
+  /** Stands for what all ranks have to give alike of a group's options. */
+  long termsOf(GroupOptions options) {
+    GroupTerms terms =
+        GroupTerms.ofMembers(List.of(), GroupAssembly.inherit(options, parentOptions));
+    byte[] digest = GroupSecret.derive(terms.encode(), "terms");
+    return ByteBuffer.wrap(digest).getLong();
   }
 
   private void splitAway(GroupOptions options) {
@@ -123,8 +132,8 @@ final class Subgroups {
    * @return null where this rank is no member
    */
   RankGroup createAgreed(String kind, int color, List<Integer> ranks, GroupOptions options) {
-    return create(
-        parent.name() + "/" + numbered(kind) + "-" + color, ranks, options, allAtOnce(color));
+    String name = parent.name() + "/" + numbered(kind) + "-" + color + suffix(options);
+    return create(name, ranks, options, allAtOnce(color));
   }
 
   /**

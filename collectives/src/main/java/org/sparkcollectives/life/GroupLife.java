@@ -6,6 +6,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 import org.sparkcollectives.ErrorHandling;
+import org.sparkcollectives.Failure;
 import org.sparkcollectives.GroupAbortedException;
 import org.sparkcollectives.RankContext;
 import org.sparkcollectives.membership.Membership;
@@ -248,6 +249,7 @@ public final class GroupLife implements AutoCloseable {
     if (pending.stream().anyMatch(work -> work.ageNanos(now) > longest)
         || storeSteps.anyIsOlder(longest, now)) {
       failure.fail(
+          self.failure(Failure.Kind.SILENT, "", -1, cause),
           operation ->
               new GroupAbortedException(
                   operation + " of " + self.where() + " failed: " + cause, null));

@@ -126,6 +126,16 @@ public record Membership(
     return endpoints.stream().allMatch(e -> e.nodeId().equals(self().nodeId()));
   }
 
+  /** The address of the host of each rank, by rank in this group. */
+  public List<String> hostNames() {
+    return endpoints.stream().map(Endpoint::host).toList();
+  }
+
+  /** This rank's number among those of this group on its host. */
+  public int localRank() {
+    return hosts(Integer.MAX_VALUE).index(rank);
+  }
+
   /** How many ranks of this group share this host, itself included. */
   public int ranksOnThisHost() {
     return (int) endpoints.stream().filter(self()::sharesHostWith).count();

@@ -43,6 +43,15 @@ public abstract sealed class HostTensor implements TensorView permits HeapTensor
   }
 
   /**
+   * Returns the number of elements of a shape.
+   *
+   * @throws IllegalArgumentException if an extent is negative or the product exceeds a {@code long}
+   */
+  public static long count(long[] shape) {
+    return Shapes.count(shape);
+  }
+
+  /**
    * The tensor as host memory.
    *
    * @throws IllegalArgumentException if it is not ours, or lies on another device

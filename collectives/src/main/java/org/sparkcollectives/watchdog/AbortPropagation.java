@@ -194,7 +194,7 @@ public final class AbortPropagation implements AutoCloseable {
     if (exceptionFor == null) {
       exceptionFor = operation -> exceptionFor(operation, self, failure);
     }
-    if (groupFailure.fail(exceptionFor)) {
+    if (groupFailure.fail(failure, exceptionFor)) {
       LOG.debug("{} has failed: {} {}", self.where(), failure.where(), failure.kind().verb());
     }
   }

@@ -5,6 +5,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.sparkcollectives.CollectiveException;
+import org.sparkcollectives.Failure;
 import org.sparkcollectives.transport.Cancellation;
 
 /**
@@ -14,8 +15,10 @@ import org.sparkcollectives.transport.Cancellation;
  */
 public final class GroupFailure implements Cancellation {
 
-  private final AtomicReference<Function<String, CollectiveException>> ending =
-      new AtomicReference<>();
+  /** What the group ended with; the record is null where there is none. */
+  private record Ending(Failure record, Function<String, CollectiveException> exceptionFor) {}
+
+  private final AtomicReference<Ending> ending = new AtomicReference<>();
   private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
   private final Runnable onInterrupt;
 
@@ -27,11 +30,12 @@ public final class GroupFailure implements Cancellation {
   /**
    * Ends the group, unless it has ended.
    *
+   * @param record which rank failed, and why; null where that is not known
    * @param exceptionFor makes the exception of an operation from the operation's description
    * @return whether this call ended it
    */
-  public boolean fail(Function<String, CollectiveException> exceptionFor) {
-    if (!ending.compareAndSet(null, exceptionFor)) {
+  public boolean fail(Failure record, Function<String, CollectiveException> exceptionFor) {
+    if (!ending.compareAndSet(null, new Ending(record, exceptionFor))) {
       return false;
     }
     listeners.forEach(Runnable::run);
@@ -45,7 +49,13 @@ public final class GroupFailure implements Cancellation {
 
   /** The exception of an operation of the failed group. */
   public CollectiveException exceptionFor(String operation) {
-    return ending.get().apply(operation);
+    return ending.get().exceptionFor().apply(operation);
+  }
+
+  /** Returns which rank failed, and why; null while none has, or where that is not known. */
+  public Failure record() {
+    Ending end = ending.get();
+    return end == null ? null : end.record();
   }
 
   /** Runs {@code listener}, which must not block, once when the group fails, or now if it has. */
@@ -66,9 +76,9 @@ public final class GroupFailure implements Cancellation {
 
   @Override
   public void check() {
-    Function<String, CollectiveException> end = ending.get();
+    Ending end = ending.get();
     if (end != null) {
-      throw end.apply("an operation");
+      throw end.exceptionFor().apply("an operation");
     }
   }
 

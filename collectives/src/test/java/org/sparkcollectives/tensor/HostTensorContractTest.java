@@ -2,6 +2,7 @@ package org.sparkcollectives.tensor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.ByteBuffer;
 import java.util.Random;
@@ -142,6 +143,42 @@ abstract class HostTensorContractTest {
     assertThat(floats(tensor)).containsExactly(0, 1, 20, 30, 4, 5);
     assertThat(slice.shape()).containsExactly(2);
     assertThat(slice.array()).isSameAs(tensor.array());
+  }
+
+  @Test
+  void rowsKeepTheOtherDimensions() {
+    Tensor matrix = floats(0, 1, 2, 3, 4, 5).reshape(3, 2);
+    Tensor rows = matrix.narrow(1, 2);
+    assertThat(rows.shape()).containsExactly(2, 2);
+    assertThat(rows.array()).isSameAs(matrix.array());
+    rows.copyFrom(new float[] {20, 30, 40, 50});
+    assertThat(floats(HostTensor.of(matrix))).containsExactly(0, 1, 20, 30, 40, 50);
+    assertThat(matrix.narrow(3, 0).shape()).containsExactly(0, 2);
+    assertThat(matrix.slice(2, 4).shape()).as("a slice has one dimension").containsExactly(4);
+    assertThat(matrix.reshape(1, 3, 2).narrow(0, 1).shape()).containsExactly(1, 3, 2);
+    assertThat(matrix.slice(0, 0).reshape(0, 2).narrow(0, 0).shape()).containsExactly(0, 2);
+  }
+
+  @Test
+  void rowsThatAreNotThereAreRefused() {
+    Tensor matrix = floats(0, 1, 2, 3, 4, 5).reshape(3, 2);
+    for (long[] wrong : new long[][] {{-1, 1}, {0, -1}, {0, 4}, {3, 1}, {Long.MAX_VALUE, 1}}) {
+      assertThatThrownBy(() -> matrix.narrow(wrong[0], wrong[1]))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("are not all within float32[3, 2]");
+    }
+    assertThatThrownBy(() -> floats(1).reshape().narrow(0, 1))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void aTensorIsAllocatedWithAShape() {
+    assertThat(Tensor.allocate(DType.INT32, 3, 4).shape()).containsExactly(3, 4);
+    assertThat(Tensor.allocate(DType.INT32, 12).shape()).containsExactly(12);
+    assertThat(Tensor.allocate(DType.INT32, new long[0]).count()).isOne();
+    assertThatThrownBy(() -> Tensor.allocate(DType.INT32, 3, -4))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("negative extent");
   }
 
   @Test

@@ -104,6 +104,14 @@ public final class SparkCollectives {
   }
 
   /**
+   * Returns whether {@link #world} can be called here: on the thread of a barrier task, or one to
+   * which Spark has passed the task's context on. Does not throw and makes nothing.
+   */
+  public static boolean isInBarrierTask() {
+    return TaskContext.get() instanceof BarrierTaskContext;
+  }
+
+  /**
    * The world group of the current barrier task, with the options of the configuration.
    *
    * @see #world(GroupOptions)
@@ -141,8 +149,8 @@ public final class SparkCollectives {
               ? "SparkCollectives.world() must be called inside a task, and this is the driver or a"
                   + " thread that the task started; call it in rdd.barrier().mapPartitions(...) and"
                   + " pass the group on"
-              : "SparkCollectives.world() must be called inside a barrier task, because ranks must run"
-                  + " at the same time; write rdd.barrier().mapPartitions(...) or"
+              : "SparkCollectives.world() must be called inside a barrier task, because ranks must"
+                  + " run at the same time; write rdd.barrier().mapPartitions(...) or"
                   + " BarrierStage.of(rdd) instead of rdd.mapPartitions(...)");
     }
     ProcessGroup world = WORLDS.get(task.taskAttemptId());

@@ -15,12 +15,15 @@ import org.sparkcollectives.gpu.kernel.NanReport;
  */
 final class DeviceNanCheck implements AutoCloseable {
 
+  private final CudaDevice device;
   private final DeviceKernels kernels;
-  private final NanReport report;
+
+  /** Null until the first check: most groups have none. */
+  private NanReport report;
 
   DeviceNanCheck(CudaDevice device) {
+    this.device = device;
     this.kernels = new DeviceKernels(device);
-    this.report = new NanReport(device);
   }
 
   /**
@@ -29,6 +32,9 @@ final class DeviceNanCheck implements AutoCloseable {
    * @throws IllegalArgumentException naming an element that is not a number
    */
   synchronized void require(BackendCall call, List<DeviceTensor> inputs, CudaStream stream) {
+    if (report == null) {
+      report = new NanReport(device);
+    }
     for (DeviceTensor each : inputs) {
       report.clear();
       kernels.nanCheck(each, report, stream);
@@ -48,8 +54,10 @@ final class DeviceNanCheck implements AutoCloseable {
 
   /** Lets go of the kernels. */
   @Override
-  public void close() {
+  public synchronized void close() {
     kernels.close();
-    report.close();
+    if (report != null) {
+      report.close();
+    }
   }
 }

@@ -49,6 +49,11 @@ final class NcclBackend implements Backend {
     return name;
   }
 
+  @Override
+  public void setNanCheck(boolean enabled) {
+    group.setNanCheck(enabled);
+  }
+
   private static long total(List<DeviceTensor> tensors) {
     return tensors.stream().mapToLong(DeviceTensor::count).sum();
   }

@@ -31,8 +31,10 @@ final class NcclGroup {
   private final EventCache timers;
   private final NcclMemory memory;
 
-  /** Null if what is not a number may be sent. */
   private final DeviceNanCheck nanCheck;
+
+  /** Whether what is not a number is refused. */
+  private volatile boolean checksNan;
 
   private final NcclWatch watch;
   private final GroupCommunicators communicators;
@@ -56,7 +58,8 @@ final class NcclGroup {
     this.timers =
         context.configuration().get(GpuConfiguration.TIMING) ? new EventCache(device, true) : null;
     this.memory = new NcclMemory(nccl, device, threads);
-    this.nanCheck = context.options().nanCheck().orElseThrow() ? new DeviceNanCheck(device) : null;
+    this.nanCheck = new DeviceNanCheck(device);
+    this.checksNan = context.options().nanCheck().orElseThrow();
     this.communicators = new GroupCommunicators(context, nccl, device, threads, memory);
     this.watch = new NcclWatch(operations, communicators::lanes);
     this.end = new NcclGroupEnd(context, device, threads, entrance, communicators, memory);
@@ -66,6 +69,11 @@ final class NcclGroup {
   void start() {
     watch.start(threads);
     operations.onFailure(end::startAborting);
+  }
+
+  /** Turns the search for NaN on or off, for operations that begin from now on. */
+  void setNanCheck(boolean enabled) {
+    checksNan = enabled;
   }
 
   GroupCommunicators communicators() {
@@ -181,7 +189,7 @@ final class NcclGroup {
       List<DeviceTensor> inputs,
       NcclOperation.Call launch) {
     CudaStream caller = CudaStream.current(device);
-    if (nanCheck != null) {
+    if (checksNan) {
       nanCheck.require(call, inputs, caller);
     }
     NcclOperation operation = prepare(target, caller, outputs, inputs, launch);
@@ -294,9 +302,7 @@ final class NcclGroup {
     if (barrierElement != null) {
       end.letGoOf("the barrier's memory", barrierElement::free);
     }
-    if (nanCheck != null) {
-      end.letGoOf("the search for NaN", nanCheck::close);
-    }
+    end.letGoOf("the search for NaN", nanCheck::close);
     end.letGoOf("memory", memory::free);
     communicators.lanes().forEach(each -> end.letGoOf("what " + each + " used", each::letGo));
     end.letGoOf("events", events::close);

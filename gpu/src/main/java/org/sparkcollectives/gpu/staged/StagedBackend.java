@@ -41,6 +41,11 @@ final class StagedBackend implements Backend {
     return name;
   }
 
+  @Override
+  public void setNanCheck(boolean enabled) {
+    area.checkNumbers(enabled);
+  }
+
   /** Has the host carry out a collective on the host's tensors of a staging. */
   private Work collective(Staging staging, List<Tensor> outputs, Function<Backend, Work> call) {
     return ending(staging, outputs, () -> call.apply(host.around(staging.begun())));

@@ -39,7 +39,7 @@ final class StagingArea implements AutoCloseable {
 
   private final CudaDevice device;
   private final BackendOperations operations;
-  private final boolean checksNumbers;
+  private volatile boolean checksNumbers;
   private final CudaStream in;
   private final CudaStream out;
   private final EventCache events;
@@ -98,6 +98,11 @@ final class StagingArea implements AutoCloseable {
 
   boolean checksNumbers() {
     return checksNumbers;
+  }
+
+  /** Turns the search for NaN on or off, for what is given from now on. */
+  void checkNumbers(boolean enabled) {
+    checksNumbers = enabled;
   }
 
   /** Copies back what arrives when no thread of the user waits. */

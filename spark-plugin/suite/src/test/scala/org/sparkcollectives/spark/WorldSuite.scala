@@ -135,6 +135,14 @@ class WorldSuite extends AnyFunSuite with LocalCluster {
     assert(inTask.getMessage.contains("rdd.barrier().mapPartitions"))
   }
 
+  test("a program can ask whether it is in a barrier task") {
+    assert(!SparkCollectives.isInBarrierTask)
+    val two = sc.parallelize(0 until 2, 2)
+    assert(two.map(_ => SparkCollectives.isInBarrierTask).collect().forall(!_))
+    val inBarrier = two.barrier().mapPartitions(_ => Iterator(SparkCollectives.isInBarrierTask))
+    assert(inBarrier.collect().forall(identity))
+  }
+
   test("too many partitions are refused with the arithmetic") {
     val rows = new JavaSparkContext(sc).parallelize(java.util.List.of[Integer](1), 5)
     val function: RankFunction[Integer, Integer] = (_, mine) => mine

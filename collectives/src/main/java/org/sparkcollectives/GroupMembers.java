@@ -1,0 +1,61 @@
+package org.sparkcollectives;
+
+import java.util.List;
+
+/**
+ * Who is in a {@link ProcessGroup}, and where.
+ *
+ * <p>Ranks are group ranks, 0 to {@code size() - 1}, unless a name says {@code global}: the global
+ * rank is the rank in the world group that the group came from. Nothing here blocks or changes
+ * while the group lives; it may be asked at any time, also when the group has failed or is closed.
+ */
+public interface GroupMembers {
+
+  /**
+   * The unique name: of a world group in Spark its application, stage and attempt; of a group made
+   * from another that one's name, a slash, and what tells it apart.
+   */
+  String name();
+
+  /** What the group is for, as its maker said; may be empty. */
+  String description();
+
+  /** The rank of the caller in this group. */
+  int rank();
+
+  /** The number of ranks in this group. */
+  int size();
+
+  /**
+   * The rank in the world group of a rank of this group.
+   *
+   * @throws IllegalArgumentException if {@code groupRank} is not of this group
+   */
+  int globalRank(int groupRank);
+
+  /**
+   * The rank in this group of a rank of the world group.
+   *
+   * @throws IllegalArgumentException if that rank is not of this group
+   */
+  int groupRank(int globalRank);
+
+  /** The global rank of each group rank. A copy. */
+  int[] globalRanks();
+
+  /**
+   * Returns the host of each rank, by group rank: the address under which other ranks reach it. An
+   * immutable list.
+   */
+  List<String> hosts();
+
+  /**
+   * Returns this rank's number among the ranks of this group on its host, from 0, in the order of
+   * their ranks: c10d's {@code get_node_local_rank}. Ranks are on one host if they can share its
+   * memory; containers that cannot see each other's processes count as hosts.
+   */
+  int localRank();
+
+  /** Returns how many ranks of this group are on this rank's host, itself included. */
+  int localSize();
+}

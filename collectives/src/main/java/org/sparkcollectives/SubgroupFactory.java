@@ -1,0 +1,143 @@
+package org.sparkcollectives;
+
+import java.util.List;
+
+/**
+ * The groups that are made from a {@link ProcessGroup}.
+ *
+ * <p><b>Global or group ranks.</b> As in c10d, the members of a new group are named by their
+ * <b>global</b> ranks ({@link #newGroup}, {@link #newSubgroups(List)}), and the ranks that {@link
+ * #shrink} leaves out by their ranks in <b>this group</b>, which are those that exceptions name. In
+ * the world group both are the same.
+ *
+ * <p>What the options leave open is as in this group, or view of it. A new group is closed by its
+ * members, at the latest with the group that it was made from; {@link ProcessGroup#abort} of this
+ * group aborts it, another failure does not.
+ */
+public interface SubgroupFactory {
+
+  /**
+   * Makes a group of some ranks of this one.
+   *
+   * @param globalRanks the members, by their <b>global</b> ranks, in the order of their ranks in
+   *     the new group; none means all
+   * @see #newGroup(GroupOptions)
+   */
+  ProcessGroup newGroup(int... globalRanks);
+
+  /**
+   * Makes a group of the ranks of {@link GroupOptions#withRanks}, which are <b>global</b> ranks.
+   * Called by all ranks of this group, or with {@link GroupOptions#withLocalSynchronization} by the
+   * new group's members, in the same order as other groups are made.
+   *
+   * <p>Takes one call of the store, and does not wait for other ranks: one that does not come is
+   * missed at the first operation. Several groups may be used at the same time.
+   *
+   * @return null on ranks that are not members
+   * @throws IllegalArgumentException if a rank is not in this group or is named twice, or if
+   *     another rank gave other members
+   */
+  ProcessGroup newGroup(GroupOptions options);
+
+  /** Makes groups of neighbouring ranks, see {@link #newSubgroups(int, GroupOptions)}. */
+  default ProcessGroup newSubgroups(int groupSize) {
+    return newSubgroups(groupSize, GroupOptions.defaults());
+  }
+
+  /**
+   * Makes groups of {@code groupSize} neighbouring ranks. Called by all ranks of this group, with
+   * the same options.
+   *
+   * @param options of each of the groups; they name no ranks
+   * @return the one with this rank
+   * @throws IllegalArgumentException if {@link GroupMembers#size()} is not a multiple of {@code
+   *     groupSize}
+   */
+  ProcessGroup newSubgroups(int groupSize, GroupOptions options);
+
+  /** Makes several groups, see {@link #newSubgroups(List, GroupOptions)}. */
+  default ProcessGroup newSubgroups(List<int[]> globalRanks) {
+    return newSubgroups(globalRanks, GroupOptions.defaults());
+  }
+
+  /**
+   * Makes several groups, none of which share a rank. Called by all ranks of this group, with the
+   * same options.
+   *
+   * @param globalRanks the members of each, by their <b>global</b> ranks
+   * @param options of each of the groups; they name no ranks
+   * @return the one with this rank; null if there is none
+   * @throws IllegalArgumentException if a rank is named twice or not in this group
+   */
+  ProcessGroup newSubgroups(List<int[]> globalRanks, GroupOptions options);
+
+  /** Makes a group for each host, see {@link #newLocalGroup(GroupOptions)}. */
+  default ProcessGroup newLocalGroup() {
+    return newLocalGroup(GroupOptions.defaults());
+  }
+
+  /**
+   * Makes a group for each host, of the ranks that are there; {@link GroupMembers#localRank} says
+   * what a host is. Called by all ranks of this group, with the same options.
+   *
+   * @param options of each of the groups; they name no ranks
+   * @return the one with this rank, in which its rank is its {@link GroupMembers#localRank} here
+   */
+  ProcessGroup newLocalGroup(GroupOptions options);
+
+  /** Splits this group by colour, see {@link #split(int, int, GroupOptions)}. */
+  default ProcessGroup split(int color, int key) {
+    return split(color, key, GroupOptions.defaults());
+  }
+
+  /**
+   * Splits this group as {@code MPI_Comm_split} does: ranks of the same colour get a group, in the
+   * order of their keys, and where those are equal in their order here. A collective: called by all
+   * ranks, with the same options, and waits for all.
+   *
+   * @param options of each of the groups; they name no ranks
+   * @return the group of this rank's colour; null for a negative colour
+   * @throws IllegalArgumentException on all ranks, if one gave options that do not fit to the
+   *     others'
+   */
+  ProcessGroup split(int color, int key, GroupOptions options);
+
+  /**
+   * Makes a group without some ranks, see {@link #shrink(int[], ShrinkMode, GroupOptions)}.
+   *
+   * @param excludedGroupRanks at least one, as ranks of <b>this group</b>, not global ranks
+   */
+  default ProcessGroup shrink(int... excludedGroupRanks) {
+    return shrink(excludedGroupRanks, ShrinkMode.DEFAULT, GroupOptions.defaults());
+  }
+
+  /**
+   * Makes a group without some ranks. The one operation that a failed group can still do; called by
+   * all ranks that remain, with the same arguments. This group is left to be closed. The new group
+   * has the checkpoints of this.
+   *
+   * @param excludedGroupRanks at least one, as ranks of <b>this group</b>, not global ranks
+   * @param mode what becomes of operations of this group that are under way
+   * @param options of the new group; they name no ranks
+   * @throws IllegalArgumentException if a rank is named twice or is not in this group, if this rank
+   *     is excluded, or if other ranks exclude others
+   */
+  ProcessGroup shrink(int[] excludedGroupRanks, ShrinkMode mode, GroupOptions options);
+
+  /**
+   * Returns the groups that were made from this one on this rank and are open, the oldest first.
+   *
+   * @return views, see {@link #group}
+   */
+  List<ProcessGroup> groups();
+
+  /**
+   * Returns this group, or one that was made from it on this rank, directly or not.
+   *
+   * @param name see {@link GroupMembers#name()}
+   * @return a view, which owns nothing: closing it does nothing, and only what {@link #newGroup}
+   *     and its like returned closes the group. It equals every other handle of that group
+   * @throws IllegalArgumentException if none of that name is open
+   */
+  ProcessGroup group(String name);
+}
