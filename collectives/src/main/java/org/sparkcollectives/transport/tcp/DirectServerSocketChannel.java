@@ -14,7 +14,14 @@ final class DirectServerSocketChannel extends NioServerSocketChannel {
     if (socket == null) {
       return 0;
     }
-    accepted.add(new DirectSocketChannel(this, socket));
+    boolean added = false;
+    try {
+      added = accepted.add(new DirectSocketChannel(this, socket));
+    } finally {
+      if (!added) {
+        socket.close();
+      }
+    }
     return 1;
   }
 }

@@ -86,7 +86,11 @@ public final class SocketWait implements Parking, AutoCloseable {
       // Whoever reads or writes next says so.
       unregistered.removeIf(each -> !each.socket().isOpen());
     } catch (IOException e) {
-      throw new UncheckedIOException(e);
+      if (selector != null) {
+        throw new UncheckedIOException(e);
+      }
+      // The process has no file descriptor left for a selector. It may have one soon.
+      LockSupport.parkNanos(this, Math.min(nanos, LONGEST_NAP_NANOS));
     }
   }
 

@@ -37,6 +37,8 @@ public final class Listening {
       }
       ChannelFuture bound = bootstrap.bind(local).awaitUninterruptibly();
       if (bound.isSuccess()) {
+        // Behind Netty's own handler, which pauses for a second after a failure.
+        bound.channel().pipeline().addLast(new AcceptFailures(bound.channel().localAddress()));
         return bound.channel();
       }
       cause = bound.cause();
