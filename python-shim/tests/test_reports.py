@@ -1,6 +1,7 @@
 """What ranks tell the driver's Python process."""
 
 import io
+import struct
 
 from spark_collectives import _reports
 
@@ -35,3 +36,13 @@ def test_a_line_that_is_written_over_is_reported_as_it_is_in_the_end():
     out.write("kept\r")
     out.end()
     assert kept.lines == ["100%", "a line of Windows", "again", "kept"]
+
+
+def test_reports_that_come_together_are_told_apart():
+    reports = [(0, 0, b"a line"), (3, 2, b""), (1, 3, b"x" * 70_000)]
+    packed = b"".join(
+        struct.pack("<Ii", 1 + len(content), rank) + bytes((kind,)) + content
+        for rank, kind, content in reports
+    )
+    assert list(_reports.unpack(packed)) == reports
+    assert list(_reports.unpack(b"")) == []

@@ -1,5 +1,7 @@
 """Running functions as ranks from the driver."""
 
+import os
+import socket
 import sys
 
 import numpy as np
@@ -23,6 +25,44 @@ def test_gives_results_by_rank_and_shows_what_ranks_print(spark, capsys):
     for rank in range(4):
         assert f"[rank {rank}] hello from {rank}\n" in out
         assert f"[rank {rank}] a warning\n" in err
+
+
+def test_opens_no_port(spark, capsys, monkeypatch):
+    def refuse(*_):
+        raise OSError("run opens no port")
+
+    monkeypatch.setattr(socket.socket, "bind", refuse)
+    assert dist.run(greet, 2, 1, spark=spark) == [2.0, 3.0]
+    assert "[rank 1] hello from 1\n" in capsys.readouterr().out
+
+
+def test_shows_what_ranks_print_after_their_groups_and_in_their_forks(spark, capsys):
+    def leave():
+        dist.destroy_process_group()
+        print("still here")
+        sys.stdout.flush()
+        if os.fork() == 0:
+            print("child of a rank")
+            os._exit(0)
+        os.wait()
+        print("last words")
+
+    dist.run(leave, 1, spark=spark)
+    assert capsys.readouterr().out.splitlines() == [
+        "[rank 0] still here",
+        "[rank 0] child of a rank",
+        "[rank 0] last words",
+    ]
+
+
+def test_shows_many_lines_in_their_order(spark, capsys):
+    def count():
+        for number in range(2000):
+            print(number)
+
+    dist.run(count, 1, spark=spark)
+    expected = [f"[rank 0] {number}" for number in range(2000)]
+    assert capsys.readouterr().out.splitlines() == expected
 
 
 def test_finds_the_active_session_and_shows_nothing_if_asked(spark, capsys):

@@ -1,22 +1,22 @@
 """What ranks tell the driver's Python process while they run: lines, progress, and how they fail.
 
-One TCP connection for each rank, from the rank to the driver. The driver sends 32 random bytes; the
-rank answers with their HMAC-SHA256 under the run's secret and its number, and then sends messages:
-kind (1 byte), length (4 bytes, little-endian), content.
+A rank gives its executor's JVM a report, which passes it on to the driver's JVM as a message of the
+plugin. That is Spark's own RPC, with Spark's authentication and encryption. The driver's Python
+process takes it from there.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hmac
 import io
 import os
 import queue
-import socket
 import struct
 import threading
-import time
-from typing import Any, List, NamedTuple, Optional, TextIO, Tuple
+from typing import Any, Iterator, NamedTuple, Optional, TextIO
+
+from . import _codes, _task, errors
+from ._connection import Connection
 
 LINE = 0
 ERROR_LINE = 1
@@ -24,12 +24,13 @@ PROGRESS = 2
 EXCEPTION = 3
 ENDED = 4
 
-_NONCE_BYTES = 32
-_PROOF_BYTES = 32
-_HEAD = struct.Struct("<BI")
+#: Reports after which the rank may end: they, and all before them, are with the driver then.
+_AWAITED = (EXCEPTION, ENDED)
+
+_HEAD = struct.Struct("<Ii")
 _MOST_BYTES = 16 << 20
-_CONNECT_SECONDS = 5.0
-_END_SECONDS = 2.0
+_TAKE_MS = 200
+_END_SECONDS = 5.0
 
 
 class Report(NamedTuple):
@@ -40,113 +41,83 @@ class Report(NamedTuple):
     content: bytes
 
 
-class Destination(NamedTuple):
-    """Where ranks report to."""
-
-    host: str
-    port: int
-    secret: bytes
-
-
-def _read(connection: socket.socket, count: int) -> bytes:
-    content = b""
-    while len(content) < count:
-        part = connection.recv(min(1 << 16, count - len(content)))
-        if not part:
-            raise EOFError
-        content += part
-    return content
+def unpack(taken: bytes) -> Iterator[Report]:
+    """Give the reports that the driver's JVM has packed together."""
+    at = 0
+    while at < len(taken):
+        length, rank = _HEAD.unpack_from(taken, at)
+        at += _HEAD.size
+        yield Report(rank, taken[at], taken[at + 1 : at + length])
+        at += length
 
 
-class ReportServer:
-    """The driver's side: listens, and puts what ranks report into ``reports``."""
+class ReportReader:
+    """The driver's side: takes what ranks report from its JVM, and puts it into ``reports``."""
 
-    def __init__(self, bind: str, host: str) -> None:
+    def __init__(self, jvm: Any) -> None:
         self.reports: queue.SimpleQueue[Report] = queue.SimpleQueue()
-        self._secret = os.urandom(32)
-        self._socket = socket.create_server((bind, 0), backlog=128)
-        self.destination = Destination(host, self._socket.getsockname()[1], self._secret)
-        self._threads: List[threading.Thread] = []
-        threading.Thread(target=self._accept, name="collectives-reports", daemon=True).start()
+        self._received = jvm.org.sparkcollectives.spark.python.RankReports.open()
+        #: What ranks need in order to report here.
+        self.id: str = self._received.id()
+        # A thread of its own, because an interrupt in the middle of a call to the JVM breaks it.
+        self._thread = threading.Thread(target=self._read, name="collectives-reports", daemon=True)
+        self._thread.start()
 
-    def _accept(self) -> None:
-        while True:
-            try:
-                connection, _ = self._socket.accept()
-            except OSError:
-                return  # Closed.
-            thread = threading.Thread(
-                target=self._serve, args=(connection,), name="collectives-report", daemon=True
-            )
-            self._threads.append(thread)
-            thread.start()
+    def _read(self) -> None:
+        with contextlib.suppress(Exception):  # The JVM has ended.
+            while True:
+                taken = self._received.take(_TAKE_MS)
+                if taken is None:
+                    return
+                for report in unpack(bytes(taken)):
+                    self.reports.put(report)
 
-    def _serve(self, connection: socket.socket) -> None:
-        with connection, contextlib.suppress(OSError, EOFError):
-            connection.settimeout(_CONNECT_SECONDS)
-            nonce = os.urandom(_NONCE_BYTES)
-            connection.sendall(nonce)
-            answer = _read(connection, _PROOF_BYTES + 4)
-            proof = hmac.new(self._secret, nonce + answer[_PROOF_BYTES:], "sha256").digest()
-            if not hmac.compare_digest(answer[:_PROOF_BYTES], proof):
-                return
-            (rank,) = struct.unpack("<i", answer[_PROOF_BYTES:])
-            connection.settimeout(None)
-            try:
-                while True:
-                    kind, length = _HEAD.unpack(_read(connection, _HEAD.size))
-                    if length > _MOST_BYTES:
-                        return
-                    self.reports.put(Report(rank, kind, _read(connection, length)))
-            finally:
-                self.reports.put(Report(rank, ENDED, b""))
-
-    def close(self) -> None:
-        """Listen no more, and give what is still on its way a moment to arrive."""
-        # Wakes the thread that accepts, which a mere close does not.
-        with contextlib.suppress(OSError):
-            self._socket.shutdown(socket.SHUT_RDWR)
-        self._socket.close()
-        end = time.monotonic() + _END_SECONDS
-        for thread in self._threads:
-            thread.join(max(0.0, end - time.monotonic()))
+    def close(self) -> int:
+        """Receive no more; give how many reports were left out because too many came at once."""
+        with contextlib.suppress(Exception):
+            self._received.close()
+            self._thread.join(_END_SECONDS)
+            return int(self._received.dropped())
+        return 0
 
 
 class Reporter:
     """A rank's side. Reports are lost, and nothing else, where the driver cannot be reached."""
 
-    def __init__(self, destination: Optional[Destination], rank: int) -> None:
+    def __init__(self, run: Optional[str]) -> None:
+        self._run = None if run is None else bytes.fromhex(run)
+        self._begin()
+
+    def _begin(self) -> None:
+        self._process = os.getpid()
         self._lock = threading.Lock()
-        self._socket: Optional[socket.socket] = None
-        if destination is None:
-            return
-        with contextlib.suppress(OSError, EOFError):
-            connection = socket.create_connection(destination[:2], timeout=_CONNECT_SECONDS)
-            number = struct.pack("<i", rank)
-            nonce = _read(connection, _NONCE_BYTES)
-            connection.sendall(
-                hmac.new(destination.secret, nonce + number, "sha256").digest() + number
-            )
-            self._socket = connection
+        self._connection: Optional[Connection] = None
 
     def send(self, kind: int, content: bytes) -> None:
         """Send one report."""
-        content = content[:_MOST_BYTES]
+        if self._run is None:
+            return
+        if self._process != os.getpid():
+            # A fork has copies of its parent's lock and connection, and may use neither.
+            self._begin()
         with self._lock:
-            if self._socket is None:
-                return
             try:
-                self._socket.sendall(_HEAD.pack(kind, len(content)) + content)
-            except OSError:
-                self._socket.close()
-                self._socket = None
+                if self._connection is None:
+                    self._connection = _task.further_connection()
+                self._connection.call(
+                    _codes.REPORT,
+                    flags=_codes.CHOICE if kind in _AWAITED else 0,
+                    body=self._run + bytes((kind,)) + content[:_MOST_BYTES],
+                )
+            except (errors.CollectiveError, RuntimeError, ValueError):
+                self._run = None
 
     def close(self) -> None:
         """Send no more."""
         with self._lock:
-            if self._socket is not None:
-                self._socket.close()
-                self._socket = None
+            self._run = None
+            if self._connection is not None:
+                self._connection.close("The function has ended")
 
 
 class LineWriter(io.TextIOBase):
@@ -201,9 +172,3 @@ class LineWriter(io.TextIOBase):
 def _last_writing(line: str) -> str:
     """Leave out what a terminal would write over: progress bars go back to the line's beginning."""
     return line[line.rfind("\r", 0, -1) + 1 :]
-
-
-def split_address(conf: Any) -> Tuple[str, str]:
-    """Give the addresses at which a driver listens, and at which executors reach it."""
-    host = conf.get("spark.driver.host", "127.0.0.1")
-    return conf.get("spark.driver.bindAddress", host), host

@@ -169,6 +169,18 @@ def connect() -> Task:
         return _current
 
 
+def further_connection() -> Connection:
+    """Connect once more for the current task: for what outlives its groups, or in a fork of it.
+
+    :raises RuntimeError: if the process works for no task whose executor offers groups
+    """
+    context = _context()
+    if context is None:
+        raise RuntimeError("This process does not work for a Spark task")
+    host, port, secret, *_ = _address(context)
+    return Connection(host, port, secret, context.taskAttemptId())
+
+
 def _address(context: Any) -> tuple[str, int, bytes, float, bool]:
     port = context.getLocalProperty(_PORT)
     if port is None:

@@ -12,7 +12,7 @@ import uuid
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from . import _reports
-from ._reports import Destination, LineWriter, Report, Reporter, ReportServer
+from ._reports import LineWriter, Report, Reporter, ReportReader
 from .errors import CollectiveError
 
 _LOOK_SECONDS = 0.1
@@ -20,9 +20,6 @@ _LOOK_SECONDS = 0.1
 #: How much of an exception a rank reports: as itself, and as text.
 _MOST_PICKLED_BYTES = 8 << 20
 _MOST_CHARACTERS = 64 * 1024
-
-#: Settings with which Spark encrypts; reports are not encrypted, so they stay at home then.
-_ENCRYPTING = ("spark.network.crypto.enabled", "spark.ssl.enabled", "spark.ssl.rpc.enabled")
 
 _reporter: Optional[Reporter] = None
 
@@ -59,13 +56,12 @@ def run(
     Each rank has joined the world group already. While they run, what ranks print appears here,
     each line with ``[rank N]`` before it. When a rank fails, all stop, and the first exception is
     raised here as it is, with the rank's stack as its cause; as :class:`RankFailedError` if it
-    cannot be brought here, is ``SystemExit`` or the like, or ranks do not connect to this process.
+    cannot be brought here, is ``SystemExit`` or the like, or ranks do not report to this process.
 
     :param fn: called once on each rank; must be picklable by cloudpickle, as its results
     :param spark: the session; by default the active one
-    :param stream: whether ranks connect to this process to tell what they print and raise. By
-        default they do, unless the session is a remote one, or Spark encrypts, which these lines
-        are not
+    :param stream: whether ranks report to this process what they print and raise, over Spark's own
+        RPC. By default they do, unless the session is one of Spark Connect, where they cannot
     :param progress: whether a bar shows how many ranks are done, or what :func:`report_progress`
         says; by default in terminals and notebooks. Needs tqdm
     """
@@ -73,24 +69,30 @@ def run(
         raise ValueError(f"There must be at least one rank, not {num_ranks}")
     session = _session(spark)
     remote = _is_remote(session)
-    server = _server(session, remote, stream)
-    destination = None if server is None else server.destination
-    task = _RankTask(fn, args, kwargs, destination)
-    job = _Job(session, remote, task, num_ranks)
+    if remote and stream:
+        raise ValueError(
+            "stream=True is not possible with Spark Connect: this process has no JVM to which the "
+            "ranks could report"
+        )
+    if not remote:
+        _require_jar(session.sparkContext)
     view = _View(num_ranks, progress)
+    reader = None if remote or stream is False else ReportReader(session.sparkContext._jvm)
+    task = _RankTask(fn, args, kwargs, None if reader is None else reader.id)
+    job = _Job(session, remote, task, num_ranks)
     try:
         job.start()
         try:
             while not job.ended.wait(_LOOK_SECONDS):
-                view.show_all(server)
+                view.show_all(reader)
         except BaseException:
             # An interrupt of the notebook's cell, say.
             job.cancel()
             raise
         finally:
-            if server is not None:
-                server.close()
-            view.show_all(server)
+            dropped = 0 if reader is None else reader.close()
+            view.show_all(reader)
+            view.say_dropped(dropped)
     finally:
         view.close()
     if job.error is not None:
@@ -125,21 +127,6 @@ def _is_remote(session: Any) -> bool:
     return type(session).__module__.startswith("pyspark.sql.connect")
 
 
-def _server(session: Any, remote: bool, stream: Optional[bool]) -> Optional[ReportServer]:
-    if stream is False or (remote and stream is None):
-        return None
-    conf = session.conf if remote else session.sparkContext.getConf()
-    if stream is None and any(conf.get(key, "false") == "true" for key in _ENCRYPTING):
-        return None
-    bind, host = _reports.split_address(conf)
-    try:
-        return ReportServer(bind, host)
-    except OSError:
-        if stream:
-            raise
-        return None
-
-
 class _RankTask:
     """What runs on each rank; pickled with the function."""
 
@@ -148,12 +135,12 @@ class _RankTask:
         fn: Callable[..., Any],
         args: Tuple[Any, ...],
         kwargs: Dict[str, Any],
-        destination: Optional[Destination],
+        run: Optional[str],
     ) -> None:
         self._fn = fn
         self._args = args
         self._kwargs = kwargs
-        self._destination = destination
+        self._run = run
 
     def __call__(self) -> Tuple[int, bytes]:
         global _reporter
@@ -164,7 +151,7 @@ class _RankTask:
         context = TaskContext.get()
         assert context is not None
         rank = context.partitionId()
-        reporter = _reporter = Reporter(self._destination, rank)
+        reporter = _reporter = Reporter(self._run)
         out = LineWriter(reporter, _reports.LINE, sys.stdout)
         err = LineWriter(reporter, _reports.ERROR_LINE, sys.stderr)
         try:
@@ -181,6 +168,7 @@ class _RankTask:
             _reporter = None
             out.end()
             err.end()
+            reporter.send(_reports.ENDED, b"")
             reporter.close()
 
     def of_rows(self, _rows: Iterator[Any]) -> Iterator[Tuple[int, bytes]]:
@@ -276,15 +264,18 @@ class _Job:
         self.ended.wait(10)
 
 
-def _require_slots(context: Any, rdd: Any) -> None:
-    from py4j.protocol import Py4JJavaError
-
-    collectives = context._jvm.org.sparkcollectives.spark.SparkCollectives
-    if not hasattr(collectives, "requireSlots"):
+def _require_jar(context: Any) -> None:
+    if not hasattr(context._jvm.org.sparkcollectives.spark.SparkCollectives, "requireSlots"):
         raise RuntimeError(
             "The driver does not have the library's jar: make the session with "
             "spark_collectives.configure(SparkSession.builder).getOrCreate()"
         )
+
+
+def _require_slots(context: Any, rdd: Any) -> None:
+    from py4j.protocol import Py4JJavaError
+
+    collectives = context._jvm.org.sparkcollectives.spark.SparkCollectives
     try:
         collectives.requireSlots(rdd._jrdd.rdd())
     except Py4JJavaError as e:
@@ -300,11 +291,15 @@ class _View:
         self._bar = _progress_bar(ranks, progress)
         self._told = False
 
-    def show_all(self, server: Optional[ReportServer]) -> None:
-        if server is None:
+    def show_all(self, reader: Optional[ReportReader]) -> None:
+        if reader is None:
             return
-        while not server.reports.empty():
-            self._show(server.reports.get())
+        while not reader.reports.empty():
+            self._show(reader.reports.get())
+
+    def say_dropped(self, count: int) -> None:
+        if count > 0:
+            print(f"{count:,} lines are left out: ranks printed faster than they could be shown")
 
     def _show(self, report: Report) -> None:
         if report.kind in (_reports.LINE, _reports.ERROR_LINE):

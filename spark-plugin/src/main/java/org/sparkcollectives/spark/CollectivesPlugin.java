@@ -6,13 +6,15 @@ import org.apache.spark.api.plugin.DriverPlugin;
 import org.apache.spark.api.plugin.ExecutorPlugin;
 import org.apache.spark.api.plugin.PluginContext;
 import org.apache.spark.api.plugin.SparkPlugin;
+import org.sparkcollectives.spark.python.RankReports;
 
 /**
  * Installs the driver's store when the application starts: {@code
  * spark.plugins=org.sparkcollectives.spark.CollectivesPlugin}.
  *
  * <p>On executors it lets the Python workers of barrier tasks have groups; those of Java and Scala
- * need nothing before they ask for theirs.
+ * need nothing before they ask for theirs. What those workers report while they run comes to the
+ * driver as messages between the two halves of the plugin.
  */
 public final class CollectivesPlugin implements SparkPlugin {
 
@@ -26,6 +28,14 @@ public final class CollectivesPlugin implements SparkPlugin {
       public Map<String, String> init(SparkContext context, PluginContext plugin) {
         DriverStore.install(context);
         return Map.of();
+      }
+
+      @Override
+      public Object receive(Object message) {
+        if (message instanceof byte[] report) {
+          RankReports.receive(report);
+        }
+        return null;
       }
     };
   }

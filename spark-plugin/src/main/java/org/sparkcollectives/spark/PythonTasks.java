@@ -2,11 +2,13 @@ package org.sparkcollectives.spark;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Properties;
 import org.apache.spark.BarrierTaskContext;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 import org.apache.spark.api.plugin.ExecutorPlugin;
+import org.apache.spark.api.plugin.PluginContext;
 import org.apache.spark.util.TaskCompletionListener;
 import org.apache.spark.util.TaskFailureListener;
 import org.slf4j.Logger;
@@ -35,6 +37,13 @@ final class PythonTasks implements ExecutorPlugin {
 
   private final PythonBridge bridge = new PythonBridge(PythonTasks::localFolder);
 
+  private volatile PluginContext plugin;
+
+  @Override
+  public void init(PluginContext context, Map<String, String> fromDriver) {
+    plugin = context;
+  }
+
   private static Path localFolder() {
     return SparkEnv.get().blockManager().diskBlockManager().localDirs()[0].toPath();
   }
@@ -60,8 +69,8 @@ final class PythonTasks implements ExecutorPlugin {
       String secret = properties.getProperty(SECRET);
       PythonBridge.Address address =
           secret == null
-              ? bridge.begin(new BarrierRank(task))
-              : bridge.begin(new BarrierRank(task), secret);
+              ? bridge.begin(new BarrierRank(task, plugin))
+              : bridge.begin(new BarrierRank(task, plugin), secret);
       properties.setProperty(HOST, address.host());
       properties.setProperty(PORT, Integer.toString(address.port()));
       properties.setProperty(
@@ -78,7 +87,7 @@ final class PythonTasks implements ExecutorPlugin {
   }
 
   /** A barrier task, whose context the bridge's threads do not have of their own. */
-  private record BarrierRank(BarrierTaskContext task) implements PythonTask {
+  private record BarrierRank(BarrierTaskContext task, PluginContext plugin) implements PythonTask {
 
     @Override
     public long attempt() {
@@ -93,6 +102,21 @@ final class PythonTasks implements ExecutorPlugin {
     @Override
     public ProcessGroup join(GroupOptions options) {
       return SparkCollectives.worldOf(task, options);
+    }
+
+    @Override
+    public void report(byte[] message, boolean await) {
+      try {
+        if (await) {
+          plugin.ask(message);
+        } else {
+          plugin.send(message);
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      } catch (Exception e) {
+        throw new IllegalStateException("The driver cannot be reached: " + e.getMessage(), e);
+      }
     }
   }
 }

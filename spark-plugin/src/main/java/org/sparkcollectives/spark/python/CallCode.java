@@ -23,6 +23,8 @@ final class CallCode {
   static final int AWAIT_WORK = 90;
   static final int TEST_WORK = 91;
 
+  static final int REPORT = 100;
+
   static final int STORE_SET = 128;
   static final int STORE_GET = 129;
   static final int STORE_COMPARE_SET = 130;

@@ -17,4 +17,13 @@ public interface PythonTask {
    * give the same group. Called on a thread of the bridge.
    */
   ProcessGroup join(GroupOptions options);
+
+  /**
+   * Passes a report of this task's worker to the driver, see {@link RankReports}. Called on a
+   * thread of the bridge.
+   *
+   * @param message as {@link RankReports#receive} takes it
+   * @param await whether to block until the driver has received it, and all before it
+   */
+  void report(byte[] message, boolean await);
 }

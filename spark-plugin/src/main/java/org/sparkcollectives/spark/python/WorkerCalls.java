@@ -41,6 +41,11 @@ final class WorkerCalls {
         case CallCode.AWAIT_WORK ->
             bridge.works().await(request.nextLong(), request.timeout(), reply);
         case CallCode.TEST_WORK -> bridge.works().test(request.nextLong(), reply);
+        case CallCode.REPORT -> {
+          byte[] message = RankReports.message(bridge.task().rank(), request.rest());
+          bridge.task().report(message, request.isChosen());
+          reply.begin(Reply.DONE);
+        }
         default -> groupCalls.answer(request, reply);
       }
     }

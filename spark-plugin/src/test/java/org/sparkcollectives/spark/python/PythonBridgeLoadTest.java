@@ -59,6 +59,11 @@ class PythonBridgeLoadTest {
               public ProcessGroup join(GroupOptions options) {
                 return world;
               }
+
+              @Override
+              public void report(byte[] message, boolean await) {
+                throw new UnsupportedOperationException();
+              }
             });
   }
 

@@ -16,6 +16,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HexFormat;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -39,6 +41,7 @@ class PythonBridgeTest {
 
   private final PythonBridge bridge = new PythonBridge(() -> folder);
   private final HashStore store = new HashStore();
+  private final List<byte[]> reports = new CopyOnWriteArrayList<>();
   private ProcessGroup world;
   private PythonBridge.Address address;
 
@@ -65,6 +68,11 @@ class PythonBridgeTest {
       @Override
       public ProcessGroup join(GroupOptions options) {
         return world;
+      }
+
+      @Override
+      public void report(byte[] message, boolean await) {
+        reports.add(message);
       }
     };
   }
@@ -141,6 +149,23 @@ class PythonBridgeTest {
   }
 
   @Test
+  void aReportOfAWorkerReachesWhoeverWaitsForItWithTheRankOfTheTask() throws Exception {
+    RankReports run = RankReports.open();
+    try (BridgeWorker worker = connect().proven(BridgeHandshake.Purpose.CALLS)) {
+      byte[] report =
+          buffer(19).put(HexFormat.of().parseHex(run.id())).put(US_ASCII.encode("abc")).array();
+      assertThat(worker.call(CallCode.REPORT, 0, report).get()).isEqualTo(Reply.DONE);
+      assertThat(worker.call(CallCode.REPORT, 0, new byte[3]).get()).isEqualTo(Reply.FAILED);
+      assertThat(reports).hasSize(1);
+      RankReports.receive(reports.get(0));
+      assertThat(run.take(0))
+          .isEqualTo(buffer(11).putInt(3).putInt(0).put(US_ASCII.encode("abc")).array());
+    } finally {
+      run.close();
+    }
+  }
+
+  @Test
   void aFrameThatIsTooLongEndsTheConnection() throws IOException {
     try (BridgeWorker worker = connect().proven(BridgeHandshake.Purpose.CALLS)) {
       worker.socket().getOutputStream().write(buffer(4).putInt(Integer.MAX_VALUE).array());
@@ -187,8 +212,8 @@ class PythonBridgeTest {
       int segment = made.getInt();
       worker.post(CallCode.CHECK_NUMBERS, 0, 0, new byte[0], segment, 16);
       assertThat(worker.take().get()).isEqualTo(Reply.DONE);
-      ByteBuffer nan = buffer(16).putInt(segment).putLong(20).putFloat(Float.NaN);
-      worker.call(CallCode.WRITE, 0, nan.array());
+      byte[] nan = buffer(16).putInt(segment).putLong(20).putFloat(Float.NaN).array();
+      worker.call(CallCode.WRITE, 0, nan);
       worker.post(CallCode.CHECK_NUMBERS, 0, 0, new byte[0], segment, 16);
       ByteBuffer refused = worker.take();
       assertThat(refused.get()).isEqualTo(Reply.FAILED);

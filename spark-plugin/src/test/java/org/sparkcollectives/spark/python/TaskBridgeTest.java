@@ -143,6 +143,11 @@ class TaskBridgeTest {
           public ProcessGroup join(GroupOptions options) {
             return world;
           }
+
+          @Override
+          public void report(byte[] message, boolean await) {
+            throw new UnsupportedOperationException();
+          }
         };
     address = bridge.begin(task);
   }
