@@ -78,9 +78,15 @@ public final class AlgorithmSelector {
       slotCollectives.reduce(slots, tensor, root, kernel);
       return;
     }
-    SharedRegion region = regionFor(peers, op, List.of(tensor));
+    if (peers.region() != null) {
+      HostTensor input = contribution(tensor, peers.rank() == root, op, kernel);
+      sharedReduce.run(peers.region(), sharedReduce.shown(peers, input, root), root, kernel);
+      return;
+    }
+    List<HostTensor> shown = sharedReduce.shown(peers, tensor, root);
+    SharedRegion region = regionFor(peers, op, shown);
     if (region != null) {
-      sharedReduce.run(region, tensor, root, kernel, multiplies(op));
+      sharedReduce.run(region, shown, root, kernel);
     } else if (!hierarchical.reduce(peers, tensor, root, op, kernel)) {
       messages.reduce(peers, tensor, root, kernel);
     }
@@ -118,6 +124,21 @@ public final class AlgorithmSelector {
     } else {
       messages.reduceScatter(peers, output, input, kernel, false);
     }
+  }
+
+  /** What a rank gives to a reduce: its tensor; multiplied, which others than the root copy. */
+  private static HostTensor contribution(
+      HostTensor tensor, boolean atRoot, ReduceOp op, ReduceKernel kernel) {
+    if (!multiplies(op)) {
+      return tensor;
+    }
+    HostTensor input = tensor;
+    if (!atRoot) {
+      input = HostTensor.allocate(tensor.dtype(), tensor.count());
+      input.copyFrom(0, tensor, 0, tensor.count());
+    }
+    kernel.premultiply(input, 0, input.count());
+    return input;
   }
 
   private static Chunks multiplied(Chunks input, ReduceOp op, ReduceKernel kernel) {
@@ -226,10 +247,6 @@ public final class AlgorithmSelector {
     SharedSlots slots = peers.slots();
     if (slots != null) {
       slotCollectives.broadcast(slots, tensor, root);
-      return;
-    }
-    if (peers.region() != null) {
-      sharedBroadcast.runWhereAllIsSeen(peers.region(), tensor, root);
       return;
     }
     SharedRegion region = peers.regionFor(peers.rank() == root ? List.of(tensor) : List.of());

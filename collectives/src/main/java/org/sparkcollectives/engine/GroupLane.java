@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.function.IntFunction;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
+import org.sparkcollectives.DType;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.Hierarchy;
 import org.sparkcollectives.transport.Lane;
@@ -125,6 +126,11 @@ final class GroupLane implements Lane {
   }
 
   @Override
+  public HostTensor showable(DType dtype, long count) {
+    return board == null ? null : board.showable(dtype, count);
+  }
+
+  @Override
   public SharedSlots slots() {
     return board == null ? null : board.slotsFor(this, current);
   }
@@ -167,6 +173,9 @@ final class GroupLane implements Lane {
     }
     if (regionOfNode != null) {
       regionOfNode.abandon();
+    }
+    if (board != null) {
+      board.abandon();
     }
   }
 }

@@ -28,6 +28,21 @@ record OpeningPhase(SharedRegion region) implements SharedRegion {
   }
 
   @Override
+  public void publish(long amount) {
+    throw new IllegalStateException("who publishes waits at the end until all have taken it");
+  }
+
+  @Override
+  public long published(int rank) {
+    return region.published(rank);
+  }
+
+  @Override
+  public void awaitPublished(int rank, long amount) {
+    region.awaitPublished(rank, amount);
+  }
+
+  @Override
   public void check() {
     region.check();
   }

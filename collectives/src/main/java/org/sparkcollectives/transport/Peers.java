@@ -1,6 +1,7 @@
 package org.sparkcollectives.transport;
 
 import java.util.List;
+import org.sparkcollectives.DType;
 import org.sparkcollectives.tensor.HostTensor;
 
 /**
@@ -45,6 +46,14 @@ public interface Peers {
    */
   default SharedRegion regionFor(List<HostTensor> shown) {
     return region();
+  }
+
+  /**
+   * Memory with undefined contents that this rank can show in the current operation beside the
+   * tensors that it shares, the same each time; null where any memory will do.
+   */
+  default HostTensor showable(DType dtype, long count) {
+    return null;
   }
 
   /** Room for what all ranks give to the current operation, where it is small; else null. */

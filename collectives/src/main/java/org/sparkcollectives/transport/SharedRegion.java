@@ -6,19 +6,24 @@ import org.sparkcollectives.tensor.HostTensor;
 
 /**
  * Memory that all ranks of a group see: each shows the tensors of its current operation to the
- * others, who read them, and write to them, where they lie.
+ * others, who read them where they lie.
  *
  * <p>One operation goes so:
  *
  * <pre>{@code
  * region.show(mine);                    // waits until all ranks show theirs
- * ... region.shownBy(peer, 0, ...) ...  // each rank works on its own part of everybody's tensors
- * region.finish();                      // waits until nobody works on any rank's tensors any more
+ * ... region.shownBy(peer, 0, ...) ...  // each rank reads what the others show
+ * region.finish();                      // waits until nobody reads any rank's tensors any more
  * }</pre>
  *
- * <p>Which part of whose tensor a rank may write is the algorithm's to divide. Between its own
- * parts a rank calls {@link #check()} every now and then, so that a failure does not wait for the
- * end of a large tensor.
+ * <p><b>A rank writes to its own tensors only.</b> What another rank has computed it copies from
+ * there, once that rank has {@link #publish published} it. A rank that is stopped in the middle,
+ * for however long, thus cannot change what another rank has taken back after a failure. It can
+ * only read it, and then its own operation fails: {@link #leave()} and {@link #finish()} throw when
+ * a rank has given up whose tensors were read.
+ *
+ * <p>Between its own parts a rank calls {@link #check()} every now and then, so that a failure does
+ * not wait for the end of a large tensor.
  *
  * <p>Only the thread that runs the group's current operation may use it. All calls throw what
  * {@link Cancellation#check} throws once the group has failed.
@@ -47,16 +52,29 @@ public interface SharedRegion {
    */
   HostTensor shownBy(int rank, int index, DType dtype, long count);
 
+  /**
+   * Says how much of its result this rank has written to what it shows. The algorithm says what is
+   * counted; in each operation the count begins with 0, and only grows. An operation in which a
+   * rank publishes ends with {@link #finish()}.
+   */
+  void publish(long amount);
+
+  /** What a rank has published in this operation. */
+  long published(int rank);
+
+  /** Waits until a rank has published so much. */
+  void awaitPublished(int rank, long amount);
+
   /** Throws what has ended the group, if it has ended. */
   void check();
 
-  /** Says that this rank is done, and waits until all are: nobody touches its tensors any more. */
+  /** Says that this rank is done, and waits until all are: nobody reads its tensors any more. */
   void finish();
 
   /**
-   * Says that this rank is done, and waits for nobody: for operations in which no other rank
-   * touches what this rank shows, or that wait for all later on, in {@link #finish()} or in another
-   * {@link #show}.
+   * Says that this rank is done, and waits for nobody: for operations in which no other rank reads
+   * what this rank shows, or that wait for all later on, in {@link #finish()} or in another {@link
+   * #show}.
    */
   void leave();
 }

@@ -124,6 +124,17 @@ final class ChosenAlgorithm {
     }
 
     @Override
+    public void publish(long amount) {}
+
+    @Override
+    public long published(int rank) {
+      return 0;
+    }
+
+    @Override
+    public void awaitPublished(int rank, long amount) {}
+
+    @Override
     public void check() {}
 
     @Override

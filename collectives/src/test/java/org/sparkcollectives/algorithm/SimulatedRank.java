@@ -136,6 +136,17 @@ final class SimulatedRank implements Peers {
     }
 
     @Override
+    public void publish(long amount) {}
+
+    @Override
+    public long published(int peer) {
+      return Long.MAX_VALUE;
+    }
+
+    @Override
+    public void awaitPublished(int peer, long amount) {}
+
+    @Override
     public void check() {}
 
     @Override

@@ -1,7 +1,10 @@
 package org.sparkcollectives.transport.heap;
 
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.OperationHeader;
 
@@ -9,12 +12,12 @@ import org.sparkcollectives.transport.OperationHeader;
  * Where a rank puts the message that it has for another rank of the same JVM: one at a time, by
  * reference.
  *
- * <p>The receiver works straight on the sender's tensor, so the two must agree on when it may: the
- * receiver <em>takes</em> the message before it reads, and <em>releases</em> it afterwards; the
- * sender may retract a message that was not taken, and waits for the release of one that was.
- * Reading is a copy or a reduction, never a wait, so that wait is short. A receiver that gives up
- * before it takes leaves the message for the sender to retract. Thus neither can end with the other
- * still in its memory, whatever fails when, and nobody ever writes to another rank's tensor.
+ * <p>The receiver reads the sender's tensor where it lies, so the two must agree on when it may:
+ * the receiver <em>takes</em> the message before it reads, and <em>releases</em> it afterwards; the
+ * sender may retract a message until then. Who has read from a message that was retracted meanwhile
+ * learns that when he releases it, and fails: the sender may have written to its tensor. A tensor
+ * outside of the heap, whose memory its user may also unmap, is waited for until it is not read any
+ * more. Nobody ever writes to another rank's tensor.
  */
 final class HeapMailbox {
 
@@ -23,6 +26,12 @@ final class HeapMailbox {
   private static final int RELEASED = 2;
   private static final int REFUSED = 3;
   private static final int RETRACTED = 4;
+  private static final int RETRACTED_WHILE_READ = 5;
+
+  /** How long a sender that gives up waits for a reader of memory outside of the heap. */
+  private static final long LONGEST_READ_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+  private static final long LOOK_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
 
   private final AtomicReference<Message> slot = new AtomicReference<>();
 
@@ -72,10 +81,20 @@ final class HeapMailbox {
       return tensor;
     }
 
-    /** The receiver does not read any more. */
-    void release() {
+    /**
+     * The receiver does not read any more.
+     *
+     * @return whether the tensor was the sender's message all the time
+     */
+    boolean release() {
       clear(this);
-      state.set(RELEASED);
+      // What was read is read before the look at the state.
+      VarHandle.acquireFence();
+      if (state.compareAndSet(TAKEN, RELEASED)) {
+        return true;
+      }
+      state.set(RETRACTED);
+      return false;
     }
 
     /** The receiver did not want it. */
@@ -95,14 +114,21 @@ final class HeapMailbox {
       return state.get() == REFUSED ? refusal : null;
     }
 
-    /** The sender takes it back; when this returns, nobody reads the tensor any more. */
+    /**
+     * The sender takes it back: who reads it still will fail. Waits until a tensor outside of the
+     * heap is not read any more, for ten seconds at the most.
+     */
     void retract() {
       if (state.compareAndSet(OFFERED, RETRACTED)) {
         clear(this);
         return;
       }
-      while (state.get() == TAKEN) {
-        Thread.yield();
+      state.compareAndSet(TAKEN, RETRACTED_WHILE_READ);
+      long start = System.nanoTime();
+      while (tensor.array() == null
+          && state.get() == RETRACTED_WHILE_READ
+          && System.nanoTime() - start < LONGEST_READ_NANOS) {
+        LockSupport.parkNanos(this, LOOK_NANOS);
       }
     }
   }

@@ -57,10 +57,12 @@ final class HeapPair implements Pair {
   @Override
   public void receive(HostTensor tensor) {
     HeapMailbox.Message message = next(tensor.dtype(), tensor.count());
+    boolean read = false;
     try {
       tensor.copyFrom(0, message.tensor(), 0, tensor.count());
+      read = true;
     } finally {
-      release(message);
+      release(message, read);
     }
   }
 
@@ -72,16 +74,23 @@ final class HeapPair implements Pair {
   @Override
   public void receiveAndReduce(HostTensor accumulator, ReduceKernel kernel) {
     HeapMailbox.Message message = next(kernel.inputType(), accumulator.count());
+    boolean read = false;
     try {
       kernel.accumulate(accumulator, 0, message.tensor(), 0, accumulator.count());
+      read = true;
     } finally {
-      release(message);
+      release(message, read);
     }
   }
 
-  private void release(HeapMailbox.Message message) {
-    message.release();
+  private void release(HeapMailbox.Message message, boolean read) {
+    boolean intact = message.release();
     group.signal(peer);
+    if (read && !intact) {
+      // The sender has given up, and may have changed what was read: that the group has failed is
+      // on its way.
+      progress.await(() -> false);
+    }
   }
 
   private HeapMailbox.Message next(DType dtype, long count) {

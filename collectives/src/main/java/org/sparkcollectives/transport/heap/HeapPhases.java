@@ -1,5 +1,6 @@
 package org.sparkcollectives.transport.heap;
 
+import java.lang.invoke.VarHandle;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -16,12 +17,14 @@ import org.sparkcollectives.transport.OperationHeader;
  * operation ends before all ranks have shown theirs, so it cannot be two ahead, and two places for
  * each rank are enough.
  *
- * <p><b>Giving up.</b> A rank whose operation fails hands its tensors back to the user, and nobody
- * may touch them afterwards. A rank is therefore <em>inside</em> while it works on the tensors of
- * others. The one that gives up first breaks the region, then waits until nobody is inside; the one
- * that works first enters, then looks whether the region is broken. Both are volatile accesses, so
- * at least one sees the other. What is done inside are copies and reductions with a look at {@link
- * #isBroken()} now and then, never a wait: giving up is short.
+ * <p><b>Giving up.</b> A rank whose operation fails hands its tensors back to the user, who may
+ * write to them at once. Another rank may still read them: it looks afterwards, before it says that
+ * it is done, whether their owner has <em>given up</em>, and since which operation; then it fails,
+ * too. So nobody waits for a rank that is stuck in the middle. Only memory outside of the heap,
+ * which its user may also unmap, is waited for: a rank is <em>inside</em> while it reads the
+ * tensors of others. The one that gives up first breaks the region, then waits until nobody is
+ * inside; the one that reads first enters, then looks whether the region is broken. Both are
+ * volatile accesses, so at least one sees the other.
  */
 final class HeapPhases {
 
@@ -39,6 +42,8 @@ final class HeapPhases {
   private static final int SHOWN = 0;
   private static final int DONE = 1;
   private static final int INSIDE = 2;
+  private static final int PUBLISHED = 8;
+  private static final int GAVE_UP = 9;
 
   private final int size;
   private final AtomicLongArray numbers;
@@ -92,8 +97,15 @@ final class HeapPhases {
   }
 
   void done(int rank, long operation) {
-    exit(rank);
     numbers.set(index(rank, DONE), operation);
+  }
+
+  void publish(int rank, long amount) {
+    numbers.set(index(rank, PUBLISHED), amount);
+  }
+
+  long published(int rank) {
+    return numbers.get(index(rank, PUBLISHED));
   }
 
   boolean allDone(long operation) {
@@ -109,7 +121,7 @@ final class HeapPhases {
     return true;
   }
 
-  /** Begins to work on the tensors of others; false if that is over. */
+  /** Begins to read the tensors of others; false if that is over. */
   boolean enter(int rank) {
     numbers.set(index(rank, INSIDE), 1);
     if (broken) {
@@ -127,14 +139,52 @@ final class HeapPhases {
     return broken;
   }
 
-  void breakAndAwaitOthers(int rank) {
-    exit(rank);
-    broken = true;
-    for (int peer = 0; peer < size; peer++) {
-      while (numbers.get(index(peer, INSIDE)) != 0) {
-        Thread.yield();
+  /** Whether a rank may have changed what this one has read for an operation. */
+  boolean mayHaveChanged(long operation) {
+    // What was read before is read: the look comes after it.
+    VarHandle.acquireFence();
+    if (!broken) {
+      return false;
+    }
+    for (int rank = 0; rank < size; rank++) {
+      long since = numbers.get(index(rank, GAVE_UP));
+      if (since != 0 && since <= operation) {
+        return true;
       }
     }
+    return false;
+  }
+
+  /** From an operation on, which is numbered from 1 on, what a rank shows may change. */
+  void giveUp(int rank, long operation) {
+    exit(rank);
+    numbers.set(index(rank, GAVE_UP), operation);
+    broken = true;
+    // What the user writes comes after it.
+    VarHandle.fullFence();
+  }
+
+  /** Whether a rank shows memory that its user can unmap. */
+  boolean showsMemoryOutsideOfTheHeap(int rank) {
+    return showsMemoryOutsideOfTheHeap(shownBy(rank, 0))
+        || showsMemoryOutsideOfTheHeap(shownBy(rank, 1));
+  }
+
+  private static boolean showsMemoryOutsideOfTheHeap(Shown what) {
+    return what != null && what.tensors().stream().anyMatch(tensor -> tensor.array() == null);
+  }
+
+  /** Whether a rank reads the tensors of others, or may. */
+  boolean someoneIsInside() {
+    for (int peer = 0; peer < size; peer++) {
+      if (numbers.get(index(peer, INSIDE)) != 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  void forgetAll(int rank) {
     forget(rank, 0);
     forget(rank, 1);
   }

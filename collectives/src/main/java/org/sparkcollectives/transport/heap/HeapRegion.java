@@ -2,7 +2,11 @@ package org.sparkcollectives.transport.heap;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.tensor.HostTensor;
@@ -18,6 +22,12 @@ import org.sparkcollectives.transport.SharedRegion;
 public final class HeapRegion implements SharedRegion {
 
   private static final HostTensor NOTHING = HostTensor.allocate(DType.UINT8, 0);
+  private static final Logger LOG = LoggerFactory.getLogger(HeapRegion.class);
+
+  /** How long a rank that gives up waits for those that read memory outside of the heap. */
+  private static final long LONGEST_READ_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+  private static final long LOOK_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
 
   private final HeapGroup group;
   private final HeapPhases phases;
@@ -27,6 +37,11 @@ public final class HeapRegion implements SharedRegion {
   private final Supplier<OperationHeader> current;
   private final HeapMailbox[] incoming;
   private long operation;
+
+  /** The last operation in which nobody reads this rank's tensors any more. */
+  private long settled;
+
+  private long published;
 
   /**
    * The region of a rank that has joined {@code group}.
@@ -68,6 +83,10 @@ public final class HeapRegion implements SharedRegion {
   public void show(List<HostTensor> tensors) {
     progress.check();
     operation++;
+    if (published != 0) {
+      published = 0;
+      phases.publish(rank, 0);
+    }
     phases.show(rank, operation, new HeapPhases.Shown(current.get(), tensors));
     wakeOthers();
     progress.await(() -> phases.allShow(operation) || stranger() >= 0);
@@ -81,10 +100,20 @@ public final class HeapRegion implements SharedRegion {
         throw mismatch(peer, operation);
       }
     }
+    settled = operation - 1;
+    enter();
+  }
+
+  private void enter() {
     if (!phases.enter(rank)) {
-      // Another rank gave up and takes its tensors back; that the group has failed is on its way.
-      progress.await(() -> false);
+      awaitFailure();
     }
+  }
+
+  /** Another rank gave up and took its tensors back; that the group has failed is on its way. */
+  private void awaitFailure() {
+    phases.exit(rank);
+    progress.await(() -> false);
   }
 
   /** A rank that has sent a message, which none does before all show; -1 if none has. */
@@ -119,6 +148,8 @@ public final class HeapRegion implements SharedRegion {
     List<HostTensor> tensors = phases.shownBy(peer, operation).tensors();
     HostTensor tensor = index < tensors.size() ? tensors.get(index) : null;
     if (tensor == null || tensor.dtype() != dtype || tensor.count() != count) {
+      // It may have been taken back.
+      check();
       throw new CollectiveMismatchException(
           "rank "
               + ranks[peer]
@@ -148,11 +179,32 @@ public final class HeapRegion implements SharedRegion {
   }
 
   @Override
+  public void publish(long amount) {
+    published = amount;
+    phases.publish(rank, amount);
+    wakeOthers();
+  }
+
+  @Override
+  public long published(int peer) {
+    return phases.published(peer);
+  }
+
+  @Override
+  public void awaitPublished(int peer, long amount) {
+    if (phases.published(peer) >= amount) {
+      return;
+    }
+    phases.exit(rank);
+    progress.await(() -> phases.published(peer) >= amount || phases.isBroken());
+    enter();
+  }
+
+  @Override
   public void check() {
     progress.check();
     if (phases.isBroken()) {
-      phases.exit(rank);
-      progress.await(() -> false);
+      awaitFailure();
     }
   }
 
@@ -160,6 +212,7 @@ public final class HeapRegion implements SharedRegion {
   public void finish() {
     leave();
     progress.await(() -> phases.allDone(operation));
+    settled = operation;
     phases.forget(rank, operation);
     // Of a phase before, which ended without a wait: all have left it to come here.
     phases.forget(rank, operation - 1);
@@ -167,16 +220,41 @@ public final class HeapRegion implements SharedRegion {
 
   @Override
   public void leave() {
+    phases.exit(rank);
+    if (phases.mayHaveChanged(operation)) {
+      awaitFailure();
+    }
     phases.done(rank, operation);
     wakeOthers();
   }
 
   /**
-   * Gives up after a failure: when this returns, nobody touches this rank's tensors any more, and
-   * nobody ever will. The region is of no use from then on.
+   * Gives up after a failure: from now on this rank's tensors are the user's again. Others who
+   * still read them fail; memory outside of the heap is waited for until nobody does, for ten
+   * seconds at the most. The region is of no use from then on.
    */
   public void abandon() {
-    phases.breakAndAwaitOthers(rank);
+    phases.giveUp(rank, settled + 1);
+    if (phases.showsMemoryOutsideOfTheHeap(rank)) {
+      awaitReaders();
+    }
+    phases.forgetAll(rank);
+  }
+
+  private void awaitReaders() {
+    long start = System.nanoTime();
+    while (phases.someoneIsInside()) {
+      if (System.nanoTime() - start > LONGEST_READ_NANOS) {
+        LOG.warn(
+            "rank {} has failed in {}, but another rank of this JVM has read its direct buffers for"
+                + " {} s since: do not unmap them",
+            ranks[rank],
+            current.get(),
+            TimeUnit.NANOSECONDS.toSeconds(LONGEST_READ_NANOS));
+        return;
+      }
+      LockSupport.parkNanos(this, LOOK_NANOS);
+    }
   }
 
   private void wakeOthers() {

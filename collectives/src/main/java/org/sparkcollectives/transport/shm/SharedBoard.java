@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.transport.OperationHeader;
 
 /**
  * Where the ranks of a group on one host show each other, operation by operation, which memory they
@@ -14,8 +15,11 @@ import org.sparkcollectives.DType;
  * <pre>
  *     0  the last operation for which it has shown
  *   128  the last operation with which it is done
- *   256  what it shows for even operations, 2048 for odd ones:
- *          digest of the operation i64 | number of tensors, or -1 if one is not shared, i32 | 0 i32
+ *   256  what it has published in its operation
+ *   384  the first operation of which what it shows may change; 0 for none
+ *   512  what it shows for even operations, 2304 for odd ones:
+ *          the operation, a {@link HeaderRecord}
+ *          number of tensors, or -1 if one is not shared, i32 | 0 i32
  *          for each tensor: process i32 | descriptor i32 | nonce 16 | file's bytes i64 | offset i64
  *            | count i64 | type i32 | 0 i32
  * </pre>
@@ -30,9 +34,12 @@ final class SharedBoard {
 
   private static final int PAGE = 4096;
   private static final int DONE = 128;
-  private static final int EVEN = 256;
-  private static final int ODD = 2048;
-  private static final int FIRST_TENSOR = 16;
+  private static final int PUBLISHED = 256;
+  private static final int GAVE_UP = 384;
+  private static final int EVEN = 512;
+  private static final int ODD = 2304;
+  private static final int TENSORS = HeaderRecord.BYTES;
+  private static final int FIRST_TENSOR = TENSORS + 8;
   private static final int TENSOR_BYTES = 56;
   private static final int PRIVATE = -1;
   private static final DType[] DTYPES = DType.values();
@@ -71,9 +78,10 @@ final class SharedBoard {
   }
 
   /** Shows {@code tensors}; null if one of them is not shared. */
-  void show(long operation, long digest, List<Shown> tensors) {
+  void show(long operation, OperationHeader header, List<Shown> tensors) {
     int at = record(rank, operation);
-    memory.putLong(at, digest).putInt(at + Long.BYTES, tensors == null ? PRIVATE : tensors.size());
+    HeaderRecord.write(memory, at, header);
+    memory.putInt(at + TENSORS, tensors == null ? PRIVATE : tensors.size());
     ByteBuffer out = memory.duplicate().order(ByteOrder.nativeOrder()).position(at + FIRST_TENSOR);
     if (tensors != null) {
       for (Shown each : tensors) {
@@ -109,10 +117,40 @@ final class SharedBoard {
     return true;
   }
 
-  /** Whether all ranks are in the same operation. */
-  boolean isSame(long operation, long digest) {
+  /** Says how much of its result this rank has written to what it shows. */
+  void publish(long amount) {
+    LONGS.setRelease(memory, rank * PAGE + PUBLISHED, amount);
+  }
+
+  /** What a rank has published since it has shown. */
+  long published(int peer) {
+    return (long) LONGS.getAcquire(memory, peer * PAGE + PUBLISHED);
+  }
+
+  /** Says that what this rank shows for an operation, and for later ones, may change. */
+  void giveUp(long operation) {
+    LONGS.setVolatile(memory, rank * PAGE + GAVE_UP, operation);
+    // What the user writes comes after it.
+    VarHandle.fullFence();
+  }
+
+  /** Whether a rank may have changed what this one has read for an operation. */
+  boolean mayHaveChanged(long operation) {
+    // What was read before is read: the look comes after it.
+    VarHandle.acquireFence();
     for (int each = 0; each < size; each++) {
-      if (memory.getLong(record(each, operation)) != digest) {
+      long since = (long) LONGS.getAcquire(memory, each * PAGE + GAVE_UP);
+      if (since != 0 && since <= operation) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Whether all ranks are in the same operation. */
+  boolean isSame(long operation, OperationHeader header) {
+    for (int each = 0; each < size; each++) {
+      if (!HeaderRecord.is(memory, record(each, operation), header)) {
         return false;
       }
     }
@@ -120,19 +158,19 @@ final class SharedBoard {
   }
 
   /** Whether all ranks are in the same operation with tensors that are shared. */
-  boolean isShared(long operation, long digest) {
+  boolean isShared(long operation, OperationHeader header) {
     for (int each = 0; each < size; each++) {
-      if (memory.getInt(record(each, operation) + Long.BYTES) == PRIVATE) {
+      if (memory.getInt(record(each, operation) + TENSORS) == PRIVATE) {
         return false;
       }
     }
-    return isSame(operation, digest);
+    return isSame(operation, header);
   }
 
   /** A tensor that a rank shows; null if it shows none at this place. */
   Shown shownBy(int peer, long operation, int index) {
     int at = record(peer, operation);
-    if (index >= memory.getInt(at + Long.BYTES)) {
+    if (index >= memory.getInt(at + TENSORS)) {
       return null;
     }
     ByteBuffer in =

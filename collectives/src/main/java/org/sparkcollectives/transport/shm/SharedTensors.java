@@ -26,6 +26,8 @@ public final class SharedTensors implements AutoCloseable {
   /** By their proofs, because a neighbour may use the number of a file that it has closed again. */
   private final Map<ByteBuffer, SharedFile> neighbours = new HashMap<>();
 
+  private HostTensor showable;
+
   /** With a folder in a file system that lies in memory. */
   public SharedTensors(Path folder) {
     this.folder = folder;
@@ -56,6 +58,22 @@ public final class SharedTensors implements AutoCloseable {
     SharedFileMemory shared = SharedFileMemory.create(folder, bytes);
     own.put(shared.memory(), shared.file());
     return shared;
+  }
+
+  /**
+   * Memory that the neighbours can see, the same each time; if there is none, some that they
+   * cannot.
+   */
+  synchronized HostTensor showable(DType dtype, long count) {
+    int bytes = Math.toIntExact(count * dtype.bytes());
+    if (showable == null || showable.count() < bytes) {
+      try {
+        showable = allocate(DType.UINT8, bytes);
+      } catch (IOException | UnsupportedOperationException e) {
+        return HostTensor.allocate(dtype, count);
+      }
+    }
+    return DirectTensor.within(dtype, ((DirectTensor) showable).wrapped(), 0, (int) count);
   }
 
   /** What a neighbour needs to see {@code tensors}; null if one of them cannot be seen. */

@@ -27,8 +27,7 @@ import org.sparkcollectives.transport.SharedStaging;
  * through rooms chunk by chunk.
  *
  * <p>Whether all ranks work on tensors of the group is asked for each operation that is too large
- * for slots, on a board that rank 0 makes at the first of them. After a failure other ranks may
- * still write to what this one has shown: its contents are undefined then.
+ * for slots, on a board that rank 0 makes at the first of them.
  */
 public final class ShmRegion implements SharedRegion, PolledMemory {
 
@@ -62,6 +61,11 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
   private boolean asked;
   private boolean waiting;
   private long operation;
+
+  /** The last operation in which nobody reads this rank's tensors any more. */
+  private long settled;
+
+  private long published;
   private OperationHeader current;
 
   /**
@@ -99,20 +103,30 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
     }
     current = header;
     operation++;
-    // Of the text, because the hash codes of enumerations differ from process to process.
-    long digest = header.toString().hashCode();
-    board.show(operation, digest, tensors.describe(shown));
+    if (published != 0) {
+      published = 0;
+      board.publish(0);
+    }
+    board.show(operation, header, tensors.describe(shown));
     await(() -> board.allShow(operation) || stranger(peers) >= 0);
     if (!board.allShow(operation)) {
       // Before all have shown, nobody sends anything in this operation: that rank is in another.
       peers.pair(stranger(peers)).receive(HostTensor.allocate(DType.UINT8, 0));
     }
-    if (board.isShared(operation, digest)) {
+    settled = operation - 1;
+    if (board.isShared(operation, header)) {
       return this;
     }
     board.done(operation);
-    staged = board.isSame(operation, digest) ? header.sequenceNumber() : NONE;
+    staged = board.isSame(operation, header) ? header.sequenceNumber() : NONE;
     return null;
+  }
+
+  /**
+   * Memory with undefined contents that can be shown, the same each time; others may not see it.
+   */
+  public HostTensor showable(DType dtype, long count) {
+    return tensors.showable(dtype, count);
   }
 
   /** The rooms for this operation, for which all ranks have asked {@link #regionFor}; or null. */
@@ -220,6 +234,24 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
   }
 
   @Override
+  public void publish(long amount) {
+    published = amount;
+    board.publish(amount);
+  }
+
+  @Override
+  public long published(int peer) {
+    return board.published(peer);
+  }
+
+  @Override
+  public void awaitPublished(int peer, long amount) {
+    if (board.published(peer) < amount) {
+      await(() -> board.published(peer) >= amount);
+    }
+  }
+
+  @Override
   public void check() {
     progress.check();
   }
@@ -228,11 +260,26 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
   public void finish() {
     leave();
     await(() -> board.allDone(operation));
+    settled = operation;
   }
 
   @Override
   public void leave() {
+    if (board.mayHaveChanged(operation)) {
+      // A rank gave up and took its tensors back; that the group has failed is on its way.
+      await(() -> false);
+    }
     board.done(operation);
+  }
+
+  /**
+   * Gives up after a failure: from now on this rank's tensors are the user's again, and who has
+   * read them since fails, too. The region is of no use from then on.
+   */
+  public void abandon() {
+    if (board != null) {
+      board.giveUp(settled + 1);
+    }
   }
 
   /** Unmaps what all see; when no thread can touch it any more. */

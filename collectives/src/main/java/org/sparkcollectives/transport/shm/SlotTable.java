@@ -4,8 +4,6 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import org.sparkcollectives.DType;
-import org.sparkcollectives.OpType;
 import org.sparkcollectives.transport.OperationHeader;
 import org.sparkcollectives.transport.SharedSlots;
 
@@ -15,8 +13,7 @@ import org.sparkcollectives.transport.SharedSlots;
  * <pre>
  *     0  the last operation for which it has published         (its own cache line)
  *   128  the slot for even operations, 2304 for odd ones:
- *          sequence number i64 | count i64 | digest of the sizes i32 | root i32
- *            | operation u8 | type u8 | code of the reduction u8
+ *           0: the operation, a {@link HeaderRecord}
  *          64: what it gives
  * </pre>
  *
@@ -29,13 +26,6 @@ final class SlotTable {
   private static final int DATA = 64;
   private static final int ODD = EVEN + 128 + SharedSlots.MOST_BYTES;
   private static final int STRIDE = 2 * ODD - EVEN;
-  private static final int COUNT = 8;
-  private static final int SIZES = 16;
-  private static final int ROOT = 20;
-  private static final int OPERATION = 24;
-  private static final int DTYPE = 25;
-  private static final int REDUCTION = 26;
-  private static final DType[] DTYPES = DType.values();
   private static final VarHandle LONGS =
       MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
 
@@ -80,15 +70,7 @@ final class SlotTable {
   }
 
   void publish(long operation, OperationHeader header) {
-    int at = slot(rank, operation);
-    memory
-        .putLong(at, header.sequenceNumber())
-        .putLong(at + COUNT, header.count())
-        .putInt(at + SIZES, header.sizes())
-        .putInt(at + ROOT, header.root())
-        .put(at + OPERATION, (byte) header.type().code())
-        .put(at + DTYPE, (byte) header.dtype().ordinal())
-        .put(at + REDUCTION, header.reductionCode());
+    HeaderRecord.write(memory, slot(rank, operation), header);
     LONGS.setRelease(memory, rank * STRIDE, operation);
   }
 
@@ -109,26 +91,11 @@ final class SlotTable {
 
   /** Whether a rank has published for {@code header}. */
   boolean isOf(int ofRank, long operation, OperationHeader header) {
-    int at = slot(ofRank, operation);
-    return memory.getLong(at) == header.sequenceNumber()
-        && memory.getLong(at + COUNT) == header.count()
-        && memory.getInt(at + SIZES) == header.sizes()
-        && memory.getInt(at + ROOT) == header.root()
-        && memory.get(at + OPERATION) == (byte) header.type().code()
-        && memory.get(at + DTYPE) == (byte) header.dtype().ordinal()
-        && memory.get(at + REDUCTION) == header.reductionCode();
+    return HeaderRecord.is(memory, slot(ofRank, operation), header);
   }
 
   /** What a rank has published for. */
   OperationHeader header(int ofRank, long operation) {
-    int at = slot(ofRank, operation);
-    return new OperationHeader(
-        OpType.ofCode(memory.get(at + OPERATION)),
-        memory.getLong(at),
-        DTYPES[memory.get(at + DTYPE)],
-        memory.getLong(at + COUNT),
-        OperationHeader.reductionOf(memory.get(at + REDUCTION)),
-        memory.getInt(at + ROOT),
-        memory.getInt(at + SIZES));
+    return HeaderRecord.read(memory, slot(ofRank, operation));
   }
 }

@@ -3,6 +3,8 @@ package org.sparkcollectives.transport.heap;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -10,8 +12,11 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.OpType;
@@ -137,38 +142,106 @@ class HeapRegionTest {
         });
   }
 
+  /** A rank that reads what all show until it is let go on, and says then that it is done. */
+  private CompletableFuture<Void> reader(
+      Rank rank, CountDownLatch reading, CountDownLatch mayGoOn, Consumer<HeapRegion> end) {
+    return CompletableFuture.runAsync(
+        () -> {
+          rank.region.show(List.of(tensor(2)));
+          reading.countDown();
+          try {
+            mayGoOn.await();
+          } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+          }
+          end.accept(rank.region);
+        });
+  }
+
+  private static void assertThatItFails(Rank rank, CompletableFuture<Void> reader) {
+    assertThat(reader).isNotDone();
+    rank.fail("rank 0 has failed");
+    assertThatThrownBy(() -> reader.get(30, TimeUnit.SECONDS))
+        .isInstanceOf(ExecutionException.class)
+        .hasStackTraceContaining("rank 0 has failed");
+  }
+
   @Test
-  void aRankThatGivesUpWaitsUntilNobodyTouchesItsTensors() throws Exception {
+  void aRankThatGivesUpWaitsForOneThatReadsItsDirectBuffer() throws Exception {
     Rank first = new Rank(group, 0, 2);
     Rank second = new Rank(group, 1, 2);
-    CountDownLatch working = new CountDownLatch(1);
+    CountDownLatch reading = new CountDownLatch(1);
     CountDownLatch mayGoOn = new CountDownLatch(1);
-    CompletableFuture<Void> worker =
-        CompletableFuture.runAsync(
-            () -> {
-              second.region.show(List.of(tensor(2)));
-              working.countDown();
-              try {
-                mayGoOn.await();
-              } catch (InterruptedException e) {
-                throw new IllegalStateException(e);
-              }
-              second.region.check();
-            });
-    first.region.show(List.of(tensor(1)));
-    working.await();
+    CompletableFuture<Void> reader = reader(second, reading, mayGoOn, HeapRegion::check);
+    ByteBuffer direct = ByteBuffer.allocateDirect(4).order(ByteOrder.nativeOrder());
+    first.region.show(List.of(HostTensor.wrap(DType.INT32, direct)));
+    reading.await();
 
     CompletableFuture<Void> givingUp = CompletableFuture.runAsync(first.region::abandon);
     Eventually.holds(group.phases(2)::isBroken, () -> "rank 0 gives up");
     assertThat(givingUp).isNotDone();
     mayGoOn.countDown();
     givingUp.get(30, TimeUnit.SECONDS);
+    assertThatItFails(second, reader);
+  }
 
-    assertThat(worker).isNotDone();
-    second.fail("rank 0 has failed");
-    assertThatThrownBy(() -> worker.get(30, TimeUnit.SECONDS))
-        .isInstanceOf(ExecutionException.class)
-        .hasStackTraceContaining("rank 0 has failed");
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aRankThatGivesUpDoesNotWaitForOneThatIsStuckWhichFailsLater(boolean waitsForAll)
+      throws Exception {
+    Rank first = new Rank(group, 0, 2);
+    Rank second = new Rank(group, 1, 2);
+    CountDownLatch reading = new CountDownLatch(1);
+    CountDownLatch mayGoOn = new CountDownLatch(1);
+    CompletableFuture<Void> reader =
+        reader(second, reading, mayGoOn, waitsForAll ? HeapRegion::finish : HeapRegion::leave);
+    first.region.show(List.of(tensor(1)));
+    reading.await();
+    // It is done itself, but does not know that all others are.
+    first.region.leave();
+
+    first.region.abandon();
+    mayGoOn.countDown();
+    Eventually.holds(() -> !group.phases(2).someoneIsInside(), () -> "rank 1 has read");
+    assertThatItFails(second, reader);
+  }
+
+  @Test
+  void whatARankShowsAfterItHasGivenUpFailsNoOperationThatWasDoneBefore() {
+    RankThreads.run(
+        2,
+        number -> {
+          Rank rank = new Rank(group, number, 2);
+          rank.region.show(List.of(tensor(number)));
+          if (number == 0) {
+            rank.region.finish();
+            rank.region.abandon();
+          } else {
+            rank.region.leave();
+            Eventually.holds(group.phases(2)::isBroken, () -> "rank 0 gives up");
+            rank.region.finish();
+          }
+          return null;
+        });
+  }
+
+  @Test
+  void aRankWaitsForWhatAnotherPublishesAndNoLongerWhenItGivesUp() throws Exception {
+    Rank first = new Rank(group, 0, 2);
+    Rank second = new Rank(group, 1, 2);
+    CompletableFuture<Void> taker =
+        CompletableFuture.runAsync(
+            () -> {
+              second.region.show(List.of());
+              second.region.awaitPublished(0, 5);
+              assertThat(second.region.published(0)).isEqualTo(7);
+              second.region.awaitPublished(0, 8);
+            });
+    first.region.show(List.of());
+    first.region.publish(4);
+    first.region.publish(7);
+    first.region.abandon();
+    assertThatItFails(second, taker);
   }
 
   @Test
