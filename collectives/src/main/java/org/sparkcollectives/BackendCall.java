@@ -1,6 +1,7 @@
 package org.sparkcollectives;
 
 import java.util.Objects;
+import org.sparkcollectives.recorder.RecordedShapes;
 
 /**
  * What a user called, as a backend tells it to {@link BackendOperations}: for errors, records, and
@@ -16,6 +17,7 @@ import java.util.Objects;
  * @param peer the other rank of a message, or -1
  * @param tag the tag of a message, or -1
  * @param agreement in what else the calls of all ranks must agree
+ * @param shapes of the tensors, for records
  */
 public record BackendCall(
     OpType type,
@@ -27,12 +29,14 @@ public record BackendCall(
     int root,
     int peer,
     int tag,
-    CallAgreement agreement) {
+    CallAgreement agreement,
+    RecordedShapes shapes) {
 
-  /** Refuses a call without a type, or without an agreement. */
+  /** Refuses a call without a type, without an agreement, or without shapes. */
   public BackendCall {
     Objects.requireNonNull(type, "type");
     Objects.requireNonNull(agreement, "agreement");
+    Objects.requireNonNull(shapes, "shapes");
   }
 
   /** A collective without reduction and root. */
@@ -48,7 +52,8 @@ public record BackendCall(
         -1,
         -1,
         -1,
-        CallAgreement.onNothing());
+        CallAgreement.onNothing(),
+        RecordedShapes.ofCounts(inputCount, outputCount));
   }
 
   /** A message, {@link OpType#SEND} or {@link OpType#RECV}. */
@@ -63,24 +68,53 @@ public record BackendCall(
         -1,
         peer,
         tag,
-        CallAgreement.onNothing());
+        CallAgreement.onNothing(),
+        type == OpType.SEND
+            ? RecordedShapes.ofCounts(count, 0)
+            : RecordedShapes.ofCounts(0, count));
   }
 
   /** The same with a reduction. */
   public BackendCall reducing(ReduceOp op) {
     return new BackendCall(
-        type, dtype, inputCount, outputCount, agreedCount, op, root, peer, tag, agreement);
+        type, dtype, inputCount, outputCount, agreedCount, op, root, peer, tag, agreement, shapes);
   }
 
   /** The same with a root. */
   public BackendCall rootedAt(int rank) {
     return new BackendCall(
-        type, dtype, inputCount, outputCount, agreedCount, reduction, rank, peer, tag, agreement);
+        type,
+        dtype,
+        inputCount,
+        outputCount,
+        agreedCount,
+        reduction,
+        rank,
+        peer,
+        tag,
+        agreement,
+        shapes);
   }
 
   /** The same, in which the ranks must agree in this too. */
   public BackendCall agreeing(CallAgreement on) {
     return new BackendCall(
-        type, dtype, inputCount, outputCount, agreedCount, reduction, root, peer, tag, on);
+        type, dtype, inputCount, outputCount, agreedCount, reduction, root, peer, tag, on, shapes);
+  }
+
+  /** The same on tensors of these shapes. */
+  public BackendCall shaped(RecordedShapes others) {
+    return new BackendCall(
+        type,
+        dtype,
+        inputCount,
+        outputCount,
+        agreedCount,
+        reduction,
+        root,
+        peer,
+        tag,
+        agreement,
+        others);
   }
 }

@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkcollectives.recorder.FlightRecord;
 
 /** Broadcast, all-gather and barrier, and the order of collectives. */
 interface DistributionContract extends RanksUnderTest {
@@ -165,6 +166,43 @@ interface DistributionContract extends RanksUnderTest {
                     assertThat(record.dtype()).isEqualTo("float32");
                     assertThat(record.inputCount()).isEqualTo(2);
                   });
+          return null;
+        });
+  }
+
+  @Test
+  default void recordsHaveTheShapesOfTheTensors() {
+    ranks(
+        2,
+        group -> {
+          Tensor matrix = Tensor.allocate(DType.FLOAT32, 3, 4);
+          Tensor both = Tensor.allocate(DType.FLOAT32, 2, 3, 4);
+          group.allReduce(matrix).await();
+          group.allGather(both, matrix).await();
+          group.allGather(List.of(both.narrow(0, 1), both.narrow(1, 1)), matrix).await();
+          group.barrier().await();
+          List<FlightRecord> records = group.flightRecorder().records();
+          List<Long> shape = List.of(3L, 4L);
+          assertThat(records)
+              .extracting(FlightRecord::inputShapes)
+              .containsExactly(List.of(shape), List.of(shape), List.of(shape), List.of());
+          assertThat(records)
+              .extracting(FlightRecord::outputShapes)
+              .containsExactly(
+                  List.of(shape),
+                  List.of(List.of(2L, 3L, 4L)),
+                  List.of(List.of(1L, 3L, 4L), List.of(1L, 3L, 4L)),
+                  List.of());
+          if (group.rank() == 0) {
+            group.send(matrix, 1).await();
+          } else {
+            group.recv(matrix, 0).await();
+          }
+          FlightRecord message = group.flightRecorder().records().get(4);
+          assertThat(group.rank() == 0 ? message.inputShapes() : message.outputShapes())
+              .containsExactly(shape);
+          assertThat(group.rank() == 0 ? message.outputShapes() : message.inputShapes()).isEmpty();
+          assertThat(group.flightRecorder().toJson()).contains("\"input_sizes\":[[3,4]]");
           return null;
         });
   }

@@ -78,11 +78,12 @@ public final class GroupOperations implements BackendOperations {
     if (call.type().isPointToPoint()) {
       String direction = call.type() == OpType.SEND ? "to rank " : "from rank ";
       return OperationDescription.message(
-          call.type(),
-          call.dtype(),
-          call.inputCount(),
-          call.outputCount(),
-          direction + call.peer() + (call.tag() >= 0 ? ", tag " + call.tag() : ""));
+              call.type(),
+              call.dtype(),
+              call.inputCount(),
+              call.outputCount(),
+              direction + call.peer() + (call.tag() >= 0 ? ", tag " + call.tag() : ""))
+          .shaped(call.shapes());
     }
     return new OperationDescription(
         call.type(),
@@ -93,7 +94,8 @@ public final class GroupOperations implements BackendOperations {
         call.reduction(),
         call.root() < 0 ? OperationHeader.NO_ROOT : call.root(),
         0,
-        "");
+        "",
+        call.shapes());
   }
 
   @Override

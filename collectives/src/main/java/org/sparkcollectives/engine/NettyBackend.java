@@ -23,6 +23,7 @@ import org.sparkcollectives.algorithm.AlgorithmSelector;
 import org.sparkcollectives.life.GroupLife;
 import org.sparkcollectives.life.OperationDescription;
 import org.sparkcollectives.life.TimeLimit;
+import org.sparkcollectives.recorder.RecordedShapes;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.Lane;
 
@@ -193,6 +194,7 @@ public final class NettyBackend implements HostBackend {
                 total(hosts),
                 total(hosts))
             .withSizesOf(hosts)
+            .shaped(RecordedShapes.inPlace(hosts))
             .reducing(op),
         CallAgreement.onShapes(hosts),
         timeout,
@@ -216,7 +218,8 @@ public final class NettyBackend implements HostBackend {
     HostTensor to = HostTensor.of(output);
     HostTensor from = HostTensor.of(input);
     return collective(
-        describe(OpType.ALL_GATHER_INTO, from, from.count(), to.count(), to.count()),
+        describe(OpType.ALL_GATHER_INTO, from, from.count(), to.count(), to.count())
+            .shaped(RecordedShapes.of(List.of(from), List.of(to))),
         CallAgreement.onShape(from),
         timeout,
         List.of(output),
@@ -228,7 +231,9 @@ public final class NettyBackend implements HostBackend {
     List<HostTensor> to = hosts(outputs);
     HostTensor from = HostTensor.of(input);
     return collective(
-        describe(OpType.ALL_GATHER, from, from.count(), total(to), total(to)).withSizesOf(to),
+        describe(OpType.ALL_GATHER, from, from.count(), total(to), total(to))
+            .shaped(RecordedShapes.of(List.of(from), to))
+            .withSizesOf(to),
         CallAgreement.onShapes(to),
         timeout,
         outputs,
@@ -241,6 +246,7 @@ public final class NettyBackend implements HostBackend {
     HostTensor from = HostTensor.of(input);
     return collective(
         describe(OpType.REDUCE_SCATTER_INTO, from, from.count(), to.count(), from.count())
+            .shaped(RecordedShapes.of(List.of(from), List.of(to)))
             .reducing(op),
         CallAgreement.onShape(to),
         timeout,
@@ -254,6 +260,7 @@ public final class NettyBackend implements HostBackend {
     List<HostTensor> from = hosts(inputs);
     return collective(
         describe(OpType.REDUCE_SCATTER, to, total(from), to.count(), total(from))
+            .shaped(RecordedShapes.of(from, List.of(to)))
             .withSizesOf(from)
             .reducing(op),
         CallAgreement.onShapes(from),
@@ -267,7 +274,9 @@ public final class NettyBackend implements HostBackend {
     List<HostTensor> to = hosts(outputs);
     HostTensor from = HostTensor.of(input);
     return collective(
-        describe(OpType.GATHER, from, from.count(), total(to), 0).rootedAt(root),
+        describe(OpType.GATHER, from, from.count(), total(to), 0)
+            .shaped(RecordedShapes.of(List.of(from), to))
+            .rootedAt(root),
         CallAgreement.onCounts(toOne(root, from), to),
         timeout,
         outputs,
@@ -279,7 +288,9 @@ public final class NettyBackend implements HostBackend {
     HostTensor to = HostTensor.of(output);
     List<HostTensor> from = hosts(inputs);
     return collective(
-        describe(OpType.SCATTER, to, total(from), to.count(), 0).rootedAt(root),
+        describe(OpType.SCATTER, to, total(from), to.count(), 0)
+            .shaped(RecordedShapes.of(from, List.of(to)))
+            .rootedAt(root),
         CallAgreement.onCounts(from, toOne(root, to)),
         timeout,
         List.of(output),
@@ -291,7 +302,8 @@ public final class NettyBackend implements HostBackend {
     HostTensor to = HostTensor.of(output);
     HostTensor from = HostTensor.of(input);
     return collective(
-        describe(OpType.ALL_TO_ALL_INTO, from, from.count(), to.count(), to.count()),
+        describe(OpType.ALL_TO_ALL_INTO, from, from.count(), to.count(), to.count())
+            .shaped(RecordedShapes.of(List.of(from), List.of(to))),
         CallAgreement.onShape(from),
         timeout,
         List.of(output),
@@ -303,7 +315,8 @@ public final class NettyBackend implements HostBackend {
     List<HostTensor> to = hosts(outputs);
     List<HostTensor> from = hosts(inputs);
     return collective(
-        describe(OpType.ALL_TO_ALL, from.get(0), total(from), total(to), 0),
+        describe(OpType.ALL_TO_ALL, from.get(0), total(from), total(to), 0)
+            .shaped(RecordedShapes.of(from, to)),
         CallAgreement.onCounts(from, to),
         timeout,
         outputs,
@@ -322,7 +335,8 @@ public final class NettyBackend implements HostBackend {
 
   /** An operation on one tensor whose count all ranks agree on. */
   private static OperationDescription describe(OpType type, HostTensor tensor) {
-    return describe(type, tensor, tensor.count(), tensor.count(), tensor.count());
+    return describe(type, tensor, tensor.count(), tensor.count(), tensor.count())
+        .shaped(RecordedShapes.inPlace(tensor));
   }
 
   private static OperationDescription describe(

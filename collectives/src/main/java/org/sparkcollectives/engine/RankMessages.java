@@ -1,5 +1,6 @@
 package org.sparkcollectives.engine;
 
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntFunction;
 import org.sparkcollectives.OpType;
@@ -10,6 +11,7 @@ import org.sparkcollectives.life.TimeLimit;
 import org.sparkcollectives.pointtopoint.MessageMatcher;
 import org.sparkcollectives.pointtopoint.MessagePath;
 import org.sparkcollectives.pointtopoint.PostedReceive;
+import org.sparkcollectives.recorder.RecordedShapes;
 import org.sparkcollectives.tensor.HostTensor;
 
 /**
@@ -44,11 +46,12 @@ public final class RankMessages {
         new MessageWork.Send(
             life,
             OperationDescription.message(
-                OpType.SEND,
-                tensor.dtype(),
-                tensor.count(),
-                0,
-                "to rank " + destination + ", tag " + tag),
+                    OpType.SEND,
+                    tensor.dtype(),
+                    tensor.count(),
+                    0,
+                    "to rank " + destination + ", tag " + tag)
+                .shaped(RecordedShapes.of(List.of(tensor), List.of())),
             next.getAndIncrement(),
             limit,
             tensor,
@@ -86,7 +89,8 @@ public final class RankMessages {
         new MessageWork.Receive(
             life,
             OperationDescription.message(
-                type, tensor.dtype(), 0, tensor.count(), from + ", tag " + tag),
+                    type, tensor.dtype(), 0, tensor.count(), from + ", tag " + tag)
+                .shaped(RecordedShapes.of(List.of(), List.of(tensor))),
             next.getAndIncrement(),
             limit,
             tensor,

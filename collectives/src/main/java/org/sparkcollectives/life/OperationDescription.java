@@ -9,6 +9,7 @@ import org.sparkcollectives.Device;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.recorder.RecordedOperation;
+import org.sparkcollectives.recorder.RecordedShapes;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.OperationHeader;
 
@@ -24,6 +25,7 @@ import org.sparkcollectives.transport.OperationHeader;
  * @param root the root, or {@link OperationHeader#NO_ROOT}
  * @param sizes a digest of the sizes of a list on which all ranks must agree, or 0
  * @param detail the peer and tag of a message; else empty
+ * @param shapes of the tensors, for records
  */
 public record OperationDescription(
     OpType type,
@@ -34,27 +36,46 @@ public record OperationDescription(
     ReduceOp op,
     int root,
     int sizes,
-    String detail)
+    String detail,
+    RecordedShapes shapes)
     implements RecordedOperation {
 
   /** A collective without reduction and root. */
   public static OperationDescription collective(
       OpType type, DType dtype, long inputCount, long outputCount, long agreedCount) {
     return new OperationDescription(
-        type, dtype, inputCount, outputCount, agreedCount, null, OperationHeader.NO_ROOT, 0, "");
+        type,
+        dtype,
+        inputCount,
+        outputCount,
+        agreedCount,
+        null,
+        OperationHeader.NO_ROOT,
+        0,
+        "",
+        RecordedShapes.ofCounts(inputCount, outputCount));
   }
 
   /** A message. */
   public static OperationDescription message(
       OpType type, DType dtype, long inputCount, long outputCount, String detail) {
     return new OperationDescription(
-        type, dtype, inputCount, outputCount, 0, null, OperationHeader.NO_ROOT, 0, detail);
+        type,
+        dtype,
+        inputCount,
+        outputCount,
+        0,
+        null,
+        OperationHeader.NO_ROOT,
+        0,
+        detail,
+        RecordedShapes.ofCounts(inputCount, outputCount));
   }
 
   /** The same with a reduction. */
   public OperationDescription reducing(ReduceOp reduction) {
     return new OperationDescription(
-        type, dtype, inputCount, outputCount, agreedCount, reduction, root, sizes, detail);
+        type, dtype, inputCount, outputCount, agreedCount, reduction, root, sizes, detail, shapes);
   }
 
   /** The same with a list of tensors that all ranks give with the same sizes. */
@@ -69,13 +90,20 @@ public record OperationDescription(
         op,
         root,
         digest == 0 ? 1 : digest,
-        detail);
+        detail,
+        shapes);
+  }
+
+  /** The same on tensors of these shapes. */
+  public OperationDescription shaped(RecordedShapes others) {
+    return new OperationDescription(
+        type, dtype, inputCount, outputCount, agreedCount, op, root, sizes, detail, others);
   }
 
   /** The same with a root. */
   public OperationDescription rootedAt(int rank) {
     return new OperationDescription(
-        type, dtype, inputCount, outputCount, agreedCount, op, rank, sizes, detail);
+        type, dtype, inputCount, outputCount, agreedCount, op, rank, sizes, detail, shapes);
   }
 
   /** What peers are told. */

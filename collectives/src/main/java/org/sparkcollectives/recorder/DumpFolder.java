@@ -7,6 +7,7 @@ import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -56,6 +57,19 @@ public final class DumpFolder {
     return (long) json.length + pickle.length;
   }
 
+  /**
+   * Writes the files for PyTorch's analyser again, so that all begin where the records of all ranks
+   * do: a rank that dumps cannot know what the others have forgotten.
+   *
+   * @param dumps those in the folder
+   */
+  public void align(List<FlightDump> dumps) throws IOException {
+    TorchLayout.Starts starts = TorchLayout.Starts.of(dumps);
+    for (FlightDump dump : dumps) {
+      write("rank_" + dump.rank(), PickleWriter.write(TorchLayout.of(dump, starts)));
+    }
+  }
+
   /** Adds a text, in place of one of the same name. */
   public void write(String name, byte[] content) throws IOException {
     Files.createDirectories(path);
@@ -70,10 +84,22 @@ public final class DumpFolder {
    * @throws IllegalArgumentException if a file is no dump
    */
   public List<FlightDump> read() throws IOException {
+    return read("dump-");
+  }
+
+  /**
+   * The dumps in the folder, by rank.
+   *
+   * @param prefix what comes before the rank in the names of their files, which end in {@code
+   *     .json}
+   * @throws IllegalArgumentException if a file is no dump
+   */
+  public List<FlightDump> read(String prefix) throws IOException {
+    Pattern names = Pattern.compile(Pattern.quote(prefix) + "\\d+\\.json");
     List<FlightDump> dumps = new ArrayList<>();
     try (Stream<Path> files = Files.list(path)) {
       for (Path file : (Iterable<Path>) files.sorted()::iterator) {
-        if (file.getFileName().toString().matches("dump-\\d+\\.json")) {
+        if (names.matcher(file.getFileName().toString()).matches()) {
           try {
             dumps.add(fromJson(Files.readAllBytes(file)));
           } catch (IllegalArgumentException e) {

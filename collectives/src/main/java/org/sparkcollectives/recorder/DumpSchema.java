@@ -14,7 +14,7 @@ import org.sparkcollectives.OpType;
  * fields of our own: who the rank is, and what an operation was beyond its sizes.
  *
  * <p>There are no stack frames: walking a stack for each operation would cost more than many an
- * operation takes. Sizes are counts of elements, shapes of one dimension.
+ * operation takes.
  */
 final class DumpSchema {
 
@@ -85,9 +85,9 @@ final class DumpSchema {
     entry.put("p2p_seq_id", message ? record.sequenceNumber() : 0);
     entry.put("op_id", record.id());
     entry.put("time_created_ns", record.createdNanos());
-    entry.put("input_sizes", sizes(record, record.inputCount()));
+    entry.put("input_sizes", record.inputShapes());
     entry.put("input_dtypes", dtypes(record));
-    entry.put("output_sizes", sizes(record, record.outputCount()));
+    entry.put("output_sizes", record.outputShapes());
     entry.put("output_dtypes", dtypes(record));
     entry.put("state", state(record));
     entry.put("time_discovered_started_ns", orNull(record.startedNanos()));
@@ -113,10 +113,6 @@ final class DumpSchema {
 
   private static Long orNull(long nanos) {
     return nanos == 0 ? null : nanos;
-  }
-
-  private static List<Object> sizes(FlightRecord record, long count) {
-    return record.dtype().isEmpty() ? List.of() : List.of(List.of(count));
   }
 
   private static List<Object> dtypes(FlightRecord record) {
@@ -196,8 +192,8 @@ final class DumpSchema {
         OpType.valueOf(text(entry, "operation")),
         number(entry, "sequence_number"),
         dtypes.isEmpty() ? "" : Objects.requireNonNull((String) dtypes.get(0)),
-        count(entry, "input_sizes"),
-        count(entry, "output_sizes"),
+        shapes(entry, "input_sizes"),
+        shapes(entry, "output_sizes"),
         number(entry, "agreed_count"),
         text(entry, "detail"),
         (int) number(entry, "peer"),
@@ -211,9 +207,12 @@ final class DumpSchema {
         number(entry, "timeout_ms"));
   }
 
-  private static long count(Map<String, Object> entry, String key) {
-    List<?> sizes = (List<?>) entry.get(key);
-    return sizes.isEmpty() ? 0 : ((Number) ((List<?>) sizes.get(0)).get(0)).longValue();
+  private static List<List<Long>> shapes(Map<String, Object> entry, String key) {
+    List<List<Long>> shapes = new ArrayList<>();
+    for (Object shape : (List<?>) entry.get(key)) {
+      shapes.add(((List<?>) shape).stream().map(each -> ((Number) each).longValue()).toList());
+    }
+    return shapes;
   }
 
   private static String text(Map<String, Object> map, String key) {

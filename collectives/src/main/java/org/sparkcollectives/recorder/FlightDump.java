@@ -1,5 +1,8 @@
 package org.sparkcollectives.recorder;
 
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -38,6 +41,37 @@ public record FlightDump(
             .skip(Math.max(0, records.size() - MOST_RECORDS))
             .filter(record -> names.contains(record.group()))
             .toList();
+  }
+
+  /**
+   * Returns this dump with those records alone that have not ended: c10d's {@code onlyActive}. What
+   * groups there are, and how far they have come, stays.
+   */
+  public FlightDump onlyActive() {
+    return with(records.stream().filter(record -> record.completedNanos() == 0).toList());
+  }
+
+  /** Returns this dump without records: with c10d's {@code includeCollectives} of false. */
+  public FlightDump withoutRecords() {
+    return with(List.of());
+  }
+
+  private FlightDump with(List<FlightRecord> others) {
+    return new FlightDump(
+        rank, host, executorId, taskAttemptId, reason, takenNanos, groups, others);
+  }
+
+  /** Returns this dump as JSON, see {@link DumpFolder#json}. */
+  public String toJson() {
+    return new String(DumpFolder.json(this), StandardCharsets.UTF_8);
+  }
+
+  /**
+   * Writes this dump as {@code dump-N.json} and, for PyTorch's analyser, {@code rank_N} into a
+   * folder, which is made if need be. {@link FlightTrace} reads the dumps of all ranks there.
+   */
+  public void writeTo(Path folder) throws IOException {
+    new DumpFolder(folder).write(this);
   }
 
   /** The rank and where it is, as messages have it. */

@@ -1,5 +1,6 @@
 package org.sparkcollectives.recorder;
 
+import java.util.List;
 import org.sparkcollectives.OpType;
 
 /**
@@ -11,8 +12,8 @@ import org.sparkcollectives.OpType;
  * @param opType the operation
  * @param sequenceNumber its number in its group, among collectives or among messages, from 0
  * @param dtype the type of the elements, as a label; empty of a barrier
- * @param inputCount the number of elements given
- * @param outputCount the number of elements expected
+ * @param inputShapes the shape of each tensor given; of more than 64 tensors their elements in one
+ * @param outputShapes the shape of each tensor expected, likewise
  * @param agreedCount the number of elements on which all ranks must agree; 0 where it may differ
  * @param detail the reduction, root, peer and tag, as far as the operation has them
  * @param peer of a message the other rank in the group, once it is known; else {@link #NO_PEER}
@@ -29,8 +30,8 @@ public record FlightRecord(
     OpType opType,
     long sequenceNumber,
     String dtype,
-    long inputCount,
-    long outputCount,
+    List<List<Long>> inputShapes,
+    List<List<Long>> outputShapes,
     long agreedCount,
     String detail,
     int peer,
@@ -44,6 +45,12 @@ public record FlightRecord(
   /** What stands for the peer of a collective, and of a receive that nobody has met yet. */
   public static final int NO_PEER = -1;
 
+  /** Keeps copies of the shapes. */
+  public FlightRecord {
+    inputShapes = inputShapes.stream().map(List::copyOf).toList();
+    outputShapes = outputShapes.stream().map(List::copyOf).toList();
+  }
+
   /** How far an operation came. */
   public enum State {
     /** Called, and waiting for the operations before it, or of a message for its peer. */
@@ -56,9 +63,25 @@ public record FlightRecord(
     FAILED
   }
 
+  /** Returns the number of elements given. */
+  public long inputCount() {
+    return count(inputShapes);
+  }
+
+  /** Returns the number of elements expected. */
+  public long outputCount() {
+    return count(outputShapes);
+  }
+
+  private static long count(List<List<Long>> shapes) {
+    return shapes.stream()
+        .mapToLong(shape -> shape.stream().mapToLong(Long::longValue).reduce(1, (a, b) -> a * b))
+        .sum();
+  }
+
   /** The operation with its number, such as {@code all-reduce #7 (float32 x 1024, SUM)}. */
   public String describe() {
-    String elements = dtype.isEmpty() ? "" : dtype + " x " + Math.max(inputCount, outputCount);
+    String elements = dtype.isEmpty() ? "" : dtype + " x " + Math.max(inputCount(), outputCount());
     String separator = elements.isEmpty() || detail.isEmpty() ? "" : ", ";
     String inside = elements + separator + detail;
     return opType.label() + " #" + sequenceNumber + (inside.isEmpty() ? "" : " (" + inside + ")");

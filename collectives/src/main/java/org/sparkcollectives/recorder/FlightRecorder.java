@@ -1,5 +1,7 @@
 package org.sparkcollectives.recorder;
 
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.List;
 
 /**
@@ -13,6 +15,31 @@ public interface FlightRecorder {
 
   /** What this rank's recorder holds now, of all groups of the rank. */
   FlightDump dump();
+
+  /**
+   * Returns what this rank's recorder holds now, or a part of it, as c10d's {@code
+   * _dump_nccl_trace_json}.
+   *
+   * @param includeCollectives whether there are records, or only the groups and how far they are
+   * @param onlyActive whether records of operations that have ended are left out
+   */
+  default FlightDump dump(boolean includeCollectives, boolean onlyActive) {
+    FlightDump dump = dump();
+    if (!includeCollectives) {
+      return dump.withoutRecords();
+    }
+    return onlyActive ? dump.onlyActive() : dump;
+  }
+
+  /** Writes {@link #dump()} into a folder, see {@link FlightDump#writeTo}. */
+  default void dump(Path folder) throws IOException {
+    dump().writeTo(folder);
+  }
+
+  /** Returns {@link #dump()} as JSON. */
+  default String toJson() {
+    return dump().toJson();
+  }
 
   /**
    * Has all ranks hand in their dumps, as they do when a group fails: in Spark at the driver,

@@ -3,12 +3,14 @@ package org.sparkcollectives.recorder;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
-import java.nio.file.Path;
+import java.time.Instant;
+import java.util.Comparator;
 import java.util.List;
 
 /**
  * The program that reads a folder of dumps and says what happened: {@code spark-submit --class
- * org.sparkcollectives.recorder.FlightTrace <jar> FOLDER [TRACE.json]}.
+ * org.sparkcollectives.recorder.FlightTrace <jar> FOLDER [TRACE.json] [options]}, with the options
+ * of PyTorch's {@code fr_trace}.
  *
  * <p>It is in the jar that ships, so whoever has a dump has it too, and takes nothing but Jackson,
  * which is among Spark's jars.
@@ -17,22 +19,68 @@ public final class FlightTrace {
 
   private FlightTrace() {}
 
-  /** Prints the findings, and writes a trace for Perfetto or Chrome if a second name is given. */
+  /**
+   * Prints the findings, and what else {@link FlightTraceOptions the options} ask for.
+   *
+   * @throws IllegalArgumentException if the command line is wrong, or there is no dump
+   */
   public static void main(String[] arguments) throws IOException {
-    if (arguments.length < 1 || arguments.length > 2) {
-      throw new IllegalArgumentException(
-          "Usage: FlightTrace FOLDER [TRACE.json]: a folder with dump-*.json, and where to write a"
-              + " trace for Perfetto or Chrome");
-    }
-    List<FlightDump> dumps = new DumpFolder(Path.of(arguments[0])).read();
+    FlightTraceOptions options = FlightTraceOptions.parse(arguments);
+    DumpFolder folder = new DumpFolder(options.folder());
+    List<FlightDump> all = folder.read(options.prefix());
+    List<FlightDump> dumps = options.selected(all);
     if (dumps.isEmpty()) {
-      throw new IllegalArgumentException("There is no dump-*.json in " + arguments[0]);
+      throw new IllegalArgumentException(
+          "There is no "
+              + options.prefix()
+              + "*.json in "
+              + options.folder()
+              + (options.ranks().isEmpty() ? "" : " of ranks " + options.ranks()));
     }
-    System.out.print(report(dumps));
-    if (arguments.length == 2) {
-      Files.write(Path.of(arguments[1]), ChromeTrace.of(dumps));
+    if (options.printEntries() || options.verbose()) {
+      System.out.print(entries(dumps));
+    }
+    if (!options.printEntries()) {
+      System.out.print(report(dumps, options));
+    }
+    if (options.trace() != null) {
+      Files.write(options.trace(), ChromeTrace.of(dumps));
+    }
+    if (options.align()) {
+      folder.align(all);
     }
     flush(System.out);
+  }
+
+  /** Lists the records of all ranks in the order of their calls, a line each. */
+  static String entries(List<FlightDump> dumps) {
+    record Line(int rank, FlightRecord record) {}
+
+    StringBuilder text = new StringBuilder();
+    dumps.stream()
+        .flatMap(dump -> dump.records().stream().map(record -> new Line(dump.rank(), record)))
+        .sorted(Comparator.comparingLong(line -> line.record().createdNanos()))
+        .forEach(
+            line ->
+                text.append(time(line.record().createdNanos()))
+                    .append(" rank ")
+                    .append(line.rank())
+                    .append(' ')
+                    .append(line.record().state())
+                    .append(' ')
+                    .append(line.record().describe())
+                    .append(' ')
+                    .append(line.record().inputShapes())
+                    .append(" -> ")
+                    .append(line.record().outputShapes())
+                    .append(" of group \"")
+                    .append(line.record().group())
+                    .append("\"\n"));
+    return text.append('\n').toString();
+  }
+
+  private static Instant time(long nanos) {
+    return Instant.ofEpochSecond(nanos / 1_000_000_000, nanos % 1_000_000_000);
   }
 
   private static void flush(PrintStream out) throws IOException {
@@ -44,8 +92,16 @@ public final class FlightTrace {
 
   /** The findings as lines of text, and what the ranks were asked to dump for. */
   public static String report(List<FlightDump> dumps) {
+    return report(dumps, TraceAnalysis.of(dumps));
+  }
+
+  private static String report(List<FlightDump> dumps, FlightTraceOptions options) {
+    boolean some = options.allowIncompleteRanks() || !options.ranks().isEmpty();
+    return report(dumps, TraceAnalysis.of(dumps, !some, options.mismatchCap()));
+  }
+
+  private static String report(List<FlightDump> dumps, List<String> findings) {
     StringBuilder text = new StringBuilder();
-    List<String> findings = TraceAnalysis.of(dumps);
     findings.forEach(finding -> text.append(finding).append('\n'));
     if (findings.isEmpty()) {
       text.append("The calls of all ranks match, and no operation was pending.\n");

@@ -50,8 +50,12 @@ final class GroupTrace {
     }
   }
 
-  /** The first number under which ranks called different things; what follows is no news. */
-  List<String> mismatches() {
+  /**
+   * The first numbers under which ranks called different things, at most {@code cap}; what follows
+   * one is most often no news.
+   */
+  List<String> mismatches(int cap) {
+    List<String> lines = new ArrayList<>();
     for (Map<Integer, FlightRecord> calls : collectives.values()) {
       Map<Call, List<Integer>> byCall = new LinkedHashMap<>();
       calls.forEach(
@@ -62,10 +66,13 @@ final class GroupTrace {
             byCall.values().stream()
                 .map(ranks -> Ranks.named(ranks) + " called " + calls.get(ranks.get(0)).describe())
                 .collect(Collectors.joining("; "));
-        return List.of("In " + name() + " the calls do not match: " + sides + ".");
+        lines.add("In " + name() + " the calls do not match: " + sides + ".");
+      }
+      if (lines.size() >= cap) {
+        return lines;
       }
     }
-    return List.of();
+    return lines;
   }
 
   /** The first collective that is not done on all ranks, and who does not take part. */

@@ -177,14 +177,15 @@ public final class RecordRing {
       boolean ended =
           reached == FlightRecord.State.COMPLETED || reached == FlightRecord.State.FAILED;
       DType dtype = operation.dtype();
+      RecordedShapes shapes = operation.shapes();
       return new FlightRecord(
           id,
           group.name(),
           operation.type(),
           sequenceNumber,
           dtype == null ? "" : dtype.label(),
-          operation.inputCount(),
-          operation.outputCount(),
+          shapes.inputs(),
+          shapes.outputs(),
           operation.agreedCount(),
           operation.particulars(),
           peer,

@@ -18,6 +18,11 @@ public interface RecordedOperation {
   /** The number of elements expected. */
   long outputCount();
 
+  /** The shapes of the tensors. */
+  default RecordedShapes shapes() {
+    return RecordedShapes.ofCounts(inputCount(), outputCount());
+  }
+
   /** The number of elements on which all ranks must agree; 0 where it may differ. */
   long agreedCount();
 

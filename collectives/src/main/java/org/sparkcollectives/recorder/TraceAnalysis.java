@@ -16,8 +16,13 @@ public final class TraceAnalysis {
   private final List<FlightDump> dumps;
   private final List<String> findings = new ArrayList<>();
 
-  private TraceAnalysis(List<FlightDump> dumps) {
+  private final boolean namesMissing;
+  private final int mismatchCap;
+
+  private TraceAnalysis(List<FlightDump> dumps, boolean namesMissing, int mismatchCap) {
     this.dumps = dumps;
+    this.namesMissing = namesMissing;
+    this.mismatchCap = mismatchCap;
   }
 
   /**
@@ -26,7 +31,17 @@ public final class TraceAnalysis {
    * @param dumps one for each rank, as far as there are any
    */
   public static List<String> of(List<FlightDump> dumps) {
-    return new TraceAnalysis(dumps).findings();
+    return of(dumps, true, 1);
+  }
+
+  /**
+   * The findings, a sentence each.
+   *
+   * @param namesMissing whether it is a finding that the dump of a rank is missing
+   * @param mismatchCap how many mismatches of a group are shown
+   */
+  static List<String> of(List<FlightDump> dumps, boolean namesMissing, int mismatchCap) {
+    return new TraceAnalysis(dumps, namesMissing, mismatchCap).findings();
   }
 
   private List<String> findings() {
@@ -36,12 +51,14 @@ public final class TraceAnalysis {
       byRank.put(dump.rank(), dump);
       dump.groups().forEach(group -> groups.putIfAbsent(group.name(), group));
     }
-    missingDumps(groups.values().stream().toList(), byRank);
+    if (namesMissing) {
+      missingDumps(groups.values().stream().toList(), byRank);
+    }
     for (GroupStatus group : groups.values()) {
       List<FlightDump> members =
           group.ranks().stream().filter(byRank::containsKey).map(byRank::get).toList();
       GroupTrace trace = new GroupTrace(group, members);
-      findings.addAll(trace.mismatches());
+      findings.addAll(trace.mismatches(mismatchCap));
       findings.addAll(trace.unfinished());
       findings.addAll(trace.messages());
       findings.addAll(trace.slowest());

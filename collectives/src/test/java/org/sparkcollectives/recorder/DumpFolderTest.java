@@ -54,6 +54,43 @@ class DumpFolderTest {
   }
 
   @Test
+  void aDumpWritesItselfAndIsReadAgain() throws IOException {
+    DUMP.writeTo(folder.resolve("new"));
+    assertThat(new DumpFolder(folder.resolve("new")).read()).containsExactly(DUMP);
+    assertThat(DumpFolder.fromJson(DUMP.toJson().getBytes(UTF_8))).isEqualTo(DUMP);
+  }
+
+  @Test
+  void aDumpLeavesOutWhatIsNotAskedFor() {
+    assertThat(DUMP.onlyActive().records())
+        .extracting(FlightRecord::state)
+        .containsExactly(STARTED, SCHEDULED);
+    assertThat(DUMP.withoutRecords().records()).isEmpty();
+    assertThat(DUMP.withoutRecords().groups()).isEqualTo(DUMP.groups());
+    FlightRecorder recorder =
+        new FlightRecorder() {
+          @Override
+          public List<FlightRecord> records() {
+            return DUMP.records();
+          }
+
+          @Override
+          public FlightDump dump() {
+            return DUMP;
+          }
+
+          @Override
+          public void dumpAllRanks(String reason) {
+            throw new AssertionError(reason);
+          }
+        };
+    assertThat(recorder.dump(true, false)).isEqualTo(DUMP);
+    assertThat(recorder.dump(true, true)).isEqualTo(DUMP.onlyActive());
+    assertThat(recorder.dump(false, true)).isEqualTo(DUMP.withoutRecords());
+    assertThat(recorder.toJson()).isEqualTo(DUMP.toJson());
+  }
+
+  @Test
   void aNameCannotLeadOutOfTheFolder() {
     assertThat(DumpFolder.of(folder, "../../etc/..", "failure").path())
         .isEqualTo(folder.resolve("-/-/etc/-/failure"));

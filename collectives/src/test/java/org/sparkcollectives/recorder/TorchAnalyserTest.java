@@ -12,6 +12,8 @@ import static org.sparkcollectives.recorder.Traces.record;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
@@ -80,8 +82,8 @@ class TorchAnalyserTest {
   void itFindsNothingWhereNothingIsWrong() throws Exception {
     FlightRecord[] records = {
       allReduce(0, COMPLETED, 1),
-      // Messages are between two ranks only, and must not mislead it.
-      record(7, OpType.SEND, 4, "to rank 1, tag 0", 1, COMPLETED, 1),
+      // One to nobody known.
+      record(7, OpType.RECV_ANY, 4, "from any rank, tag 0", -1, STARTED, 1),
       record(1, OpType.ALL_GATHER_INTO, 4, "", -1, COMPLETED, 1),
       allReduce(2, COMPLETED, 1)
     };
@@ -94,8 +96,8 @@ class TorchAnalyserTest {
             gather.opType(),
             gather.sequenceNumber(),
             gather.dtype(),
-            4,
-            12,
+            List.of(List.of(4L)),
+            List.of(List.of(12L)),
             12,
             "",
             -1,
@@ -107,6 +109,81 @@ class TorchAnalyserTest {
             gather.timeoutMillis());
     assertThat(analysed(dump(0, records), dump(1, records), dump(2, records)))
         .doesNotContain("rror", "Not all ranks", "mismatch", "unrecognized");
+  }
+
+  @Test
+  void itMatchesTheMessagesOfTwoRanks() throws Exception {
+    FlightRecord send = record(1, OpType.SEND, 4, "to rank 2, tag 5", 2, COMPLETED, 1);
+    FlightRecord other = record(2, OpType.SEND, 3, "to rank 2, tag 6", 2, COMPLETED, 1);
+    FlightRecord receive = record(1, OpType.RECV, 3, "from rank 0, tag 6", 0, COMPLETED, 1);
+    FlightRecord last = record(2, OpType.RECV, 4, "from rank 0, tag 5", 0, COMPLETED, 1);
+    assertThat(
+            analysed(
+                dump(0, allReduce(0, COMPLETED, 1), send, other),
+                dump(1, allReduce(0, COMPLETED, 1)),
+                dump(2, allReduce(0, COMPLETED, 1), receive, last)))
+        .doesNotContain("rror", "Not all ranks", "mismatch", "unrecognized");
+  }
+
+  @Test
+  void itNamesTheRankThatHasNotReceived() throws Exception {
+    FlightRecord send = record(1, OpType.SEND, 4, "to rank 2, tag 5", 2, STARTED, 0);
+    assertThat(
+            analysed(
+                dump(0, allReduce(0, COMPLETED, 1), send),
+                dump(1, allReduce(0, COMPLETED, 1)),
+                dump(2, allReduce(0, COMPLETED, 1))))
+        .contains("Not all ranks joining")
+        .contains("missing ranks: {2}");
+  }
+
+  @Test
+  void itFindsNothingWhereRanksHaveForgottenDifferentThingsOnceTheyAreAligned() throws Exception {
+    FlightDump[] dumps = {twoGroups(0, 10, 3, 7), twoGroups(1, 11, 5, 6), twoGroups(2, 9, 4, 8)};
+    write(dumps);
+    new DumpFolder(folder).align(List.of(dumps));
+    Outcome outcome = run("-m", ANALYSER, folder.toString());
+    assertThat(outcome.exit).as(outcome.output).isZero();
+    assertThat(outcome.output).doesNotContain("rror", "Not all ranks", "mismatch");
+  }
+
+  /** A rank whose ring is full, and which remembers two groups from different numbers on. */
+  private static FlightDump twoGroups(int rank, long firstId, long first, long second) {
+    List<FlightRecord> records = new ArrayList<>();
+    for (long number = Math.min(first, second); number < 12; number++) {
+      if (number >= first) {
+        records.add(inGroup("one", firstId + records.size(), number));
+      }
+      if (number >= second) {
+        records.add(inGroup("two", firstId + records.size(), number));
+      }
+    }
+    List<GroupStatus> groups =
+        List.of(
+            new GroupStatus("one", "", List.of(0, 1, 2), 11, 11, 11),
+            new GroupStatus("two", "", List.of(0, 1, 2), 11, 11, 11));
+    return new FlightDump(rank, "host", "" + rank, rank, "a test", 2, groups, records);
+  }
+
+  private static FlightRecord inGroup(String group, long id, long number) {
+    List<List<Long>> shapes = List.of(List.of(4L));
+    return new FlightRecord(
+        id,
+        group,
+        OpType.ALL_REDUCE,
+        number,
+        "float32",
+        shapes,
+        shapes,
+        4,
+        "SUM",
+        -1,
+        COMPLETED,
+        "task",
+        1 + number,
+        1 + number,
+        2 + number,
+        30_000);
   }
 
   @Test

@@ -158,7 +158,9 @@ final class DumpCollection implements AutoCloseable {
     }
     try {
       DumpFolder folder = new DumpFolder(path);
-      String report = FlightTrace.report(folder.read());
+      List<FlightDump> dumps = folder.read();
+      folder.align(dumps);
+      String report = FlightTrace.report(dumps);
       folder.write(REPORT, report.getBytes(UTF_8));
       LOG.warn("Flight recorders were dumped to {}:\n{}", path, report);
     } catch (IOException | IllegalArgumentException e) {

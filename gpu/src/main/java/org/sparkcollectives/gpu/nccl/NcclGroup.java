@@ -14,6 +14,7 @@ import org.sparkcollectives.gpu.GpuConfiguration;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.cuda.CudaStream;
 import org.sparkcollectives.gpu.cuda.EventCache;
+import org.sparkcollectives.recorder.RecordedShapes;
 
 /**
  * What one rank holds of a group on GPUs: its communicators, what is on its way into them, and the
@@ -200,7 +201,12 @@ final class NcclGroup {
       boolean alone = block != null && call.type().isPointToPoint();
       synchronized (alone ? block : target.order()) {
         requireOpen();
-        operation.begun(operations.begin(call, timeout, List.copyOf(outputs), operation));
+        operation.begun(
+            operations.begin(
+                call.shaped(RecordedShapes.of(inputs, outputs)),
+                timeout,
+                List.copyOf(outputs),
+                operation));
         added = !operation.begun().work().isCompleted() && add(operation, target, block);
       }
     } finally {
