@@ -8,7 +8,6 @@ import java.nio.file.Files;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CompletableFuture;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.SparkConf;
@@ -16,6 +15,7 @@ import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.broadcast.Broadcast;
 import org.apache.spark.deploy.SparkHadoopUtil;
+import org.apache.spark.util.CollectionAccumulator;
 import org.sparkcollectives.spark.BarrierStage;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -204,6 +204,8 @@ public final class DigitsTraining implements Callable<Integer> {
       conf.setMaster(master);
     }
     device.configure(conf);
+    // Progress comes with the heartbeats, and all is over in seconds; ten are the default.
+    conf.setIfMissing("spark.executor.heartbeatInterval", "1s");
     return conf.setIfMissing("spark.master", "local-cluster[2,2,1024]");
   }
 
@@ -231,8 +233,8 @@ public final class DigitsTraining implements Callable<Integer> {
         "%s: %,d features, %d classes, %,d samples to test on",
         data, network.inputs(), network.classes(), test.size());
 
-    Run run = train(spark, train, test, options);
-    TrainedModel model = run.model();
+    TrainedModel model = train(spark, train, test, options);
+    model.course().forEach(epoch -> out.println(ProgressDisplay.line(epoch)));
     double accuracy = new Network(network, model.parameters()).accuracy(test);
     if (model.restoredEpochs() > 0) {
       print(
@@ -250,11 +252,8 @@ public final class DigitsTraining implements Callable<Integer> {
     }
     print("test accuracy %.4f", accuracy);
     // Last, so that nothing is lost on a machine that cannot draw, for want of fonts say.
-    drawCurves(run.course());
+    drawCurves(model.course());
   }
-
-  /** What came out, and how it went. */
-  private record Run(TrainedModel model, List<Epoch> course) {}
 
   private Dataset read(JavaSparkContext spark) {
     try {
@@ -268,19 +267,21 @@ public final class DigitsTraining implements Callable<Integer> {
     out.println(String.format(Locale.ROOT, format, values));
   }
 
-  private Run train(
+  private TrainedModel train(
       JavaSparkContext spark, JavaRDD<Sample> train, List<Sample> test, TrainingOptions options) {
     Broadcast<List<Sample>> testSamples = spark.broadcast(test);
-    try (ProgressFeed.Server progress = ProgressFeed.serve(spark.getConf())) {
-      CompletableFuture<List<Epoch>> shown = new ProgressDisplay(progress, epochs, out).start();
-      TrainedModel model =
-          BarrierStage.of(train)
-              .withStageRetry()
-              .mapPartitions(
-                  new TrainingRank(options, testSamples, progress.feed(), device, killedEpoch))
-              .collect()
-              .get(0);
-      return new Run(model, shown.join());
+    CollectionAccumulator<double[]> progress = spark.sc().collectionAccumulator("epochs");
+    try (ProgressDisplay display = new ProgressDisplay(progress.id(), epochs)) {
+      spark.sc().addSparkListener(display);
+      try {
+        return BarrierStage.of(train)
+            .withStageRetry()
+            .mapPartitions(new TrainingRank(options, testSamples, progress, device, killedEpoch))
+            .collect()
+            .get(0);
+      } finally {
+        spark.sc().removeSparkListener(display);
+      }
     } finally {
       testSamples.destroy();
     }

@@ -1,67 +1,79 @@
 package org.sparkcollectives.examples.digits;
 
-import java.io.PrintStream;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.CompletableFuture;
 import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;
+import org.apache.spark.scheduler.AccumulableInfo;
+import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerExecutorMetricsUpdate;
+import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * Shows the epochs while the stage runs: a bar on the error stream, with the latest epoch beside
- * it, and after it a line for each epoch on the output.
+ * it. It learns of them from an accumulator, whose values come to the driver with the heartbeats of
+ * the executors ({@code spark.executor.heartbeatInterval}), so that no port is open for them.
  */
-final class ProgressDisplay {
+final class ProgressDisplay extends SparkListener implements AutoCloseable {
 
-  private final ProgressFeed.Server feed;
-  private final int epochs;
-  private final PrintStream out;
+  private final long accumulator;
+  private final ProgressBar bar;
 
-  ProgressDisplay(ProgressFeed.Server feed, int epochs, PrintStream out) {
-    this.feed = feed;
-    this.epochs = epochs;
-    this.out = out;
-  }
-
-  /** Begins, on a thread of its own that ends with the last epoch or when the feed is closed. */
-  CompletableFuture<List<Epoch>> start() {
-    return CompletableFuture.supplyAsync(
-        this::show,
-        task -> {
-          Thread thread = new Thread(task, "digits-progress");
-          thread.setDaemon(true);
-          thread.start();
-        });
-  }
-
-  private List<Epoch> show() {
-    ProgressBarBuilder builder =
+  /**
+   * Begins to show.
+   *
+   * @param accumulator the id of the one to which rank 0 adds each epoch
+   */
+  ProgressDisplay(long accumulator, int epochs) {
+    this.accumulator = accumulator;
+    bar =
         new ProgressBarBuilder()
             .setTaskName("epochs")
             .setInitialMax(epochs)
             .setStyle(ProgressBarStyle.ASCII)
-            .setUpdateIntervalMillis(200);
-    List<Epoch> shown = new ArrayList<>();
-    try (ProgressBar bar = builder.build()) {
-      while (shown.size() < epochs) {
-        Epoch epoch = feed.next();
-        // A stage that is tried again begins with the first epoch again.
-        shown.removeIf(earlier -> earlier.number() >= epoch.number());
-        shown.add(epoch);
-        bar.stepTo(shown.size());
-        bar.setExtraMessage(measures(epoch));
-      }
-    } finally {
-      for (Epoch epoch : shown) {
-        out.println(String.format(Locale.ROOT, "epoch %3d  %s", epoch.number(), measures(epoch)));
+            .setUpdateIntervalMillis(200)
+            .build();
+  }
+
+  @Override
+  public void onExecutorMetricsUpdate(SparkListenerExecutorMetricsUpdate event) {
+    CollectionConverters.asJava(event.accumUpdates())
+        .forEach(task -> CollectionConverters.asJava(task._4()).forEach(this::update));
+  }
+
+  private void update(AccumulableInfo info) {
+    if (info.id() == accumulator && info.update().isDefined()) {
+      List<?> ended = (List<?>) info.update().get();
+      if (!ended.isEmpty()) {
+        show(Epoch.ofArray((double[]) ended.get(ended.size() - 1)));
       }
     }
-    return shown;
+  }
+
+  /** A stage that is tried again goes back to the epoch that it begins with. */
+  private void show(Epoch epoch) {
+    bar.stepTo(epoch.number());
+    bar.setExtraMessage(measures(epoch));
+  }
+
+  /** Returns how many epochs the bar shows. */
+  long shown() {
+    return bar.getCurrent();
+  }
+
+  /** Returns the line of an epoch. */
+  static String line(Epoch epoch) {
+    return String.format(Locale.ROOT, "epoch %3d  %s", epoch.number(), measures(epoch));
   }
 
   private static String measures(Epoch epoch) {
     return String.format(Locale.ROOT, "loss %.4f  accuracy %.4f", epoch.loss(), epoch.accuracy());
+  }
+
+  /** Ends the bar, and its thread. */
+  @Override
+  public void close() {
+    bar.close();
   }
 }

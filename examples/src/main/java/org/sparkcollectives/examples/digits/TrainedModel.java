@@ -1,15 +1,20 @@
 package org.sparkcollectives.examples.digits;
 
 import java.io.Serializable;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
- * What rank 0 returns: the parameters, how long a step took, and how many epochs were not its own.
+ * What rank 0 returns: the parameters, how each epoch went, how long a step took, and how many
+ * epochs were not its own.
  */
 final class TrainedModel implements Serializable {
 
   private static final long serialVersionUID = 1;
 
   private final double[] parameters;
+  private final double[] losses;
+  private final double[] accuracies;
   private final double medianStepMillis;
   private final double medianAllReduceMillis;
   private final int steps;
@@ -17,11 +22,15 @@ final class TrainedModel implements Serializable {
 
   TrainedModel(
       double[] parameters,
+      double[] losses,
+      double[] accuracies,
       double medianStepMillis,
       double medianAllReduceMillis,
       int steps,
       int restoredEpochs) {
     this.parameters = parameters;
+    this.losses = losses;
+    this.accuracies = accuracies;
     this.medianStepMillis = medianStepMillis;
     this.medianAllReduceMillis = medianAllReduceMillis;
     this.steps = steps;
@@ -30,6 +39,15 @@ final class TrainedModel implements Serializable {
 
   double[] parameters() {
     return parameters;
+  }
+
+  /** All epochs, also those of earlier attempts. */
+  List<Epoch> course() {
+    List<Epoch> course = new ArrayList<>(losses.length);
+    for (int i = 0; i < losses.length; i++) {
+      course.add(new Epoch(i + 1, losses[i], accuracies[i]));
+    }
+    return course;
   }
 
   double medianStepMillis() {

@@ -22,8 +22,12 @@ final class TrainingLoop {
   /** Told of each epoch, on every rank. */
   interface EpochListener {
 
-    /** The mean loss is that of all samples of all ranks. */
-    void ended(int epoch, double loss, Network network);
+    /**
+     * Returns the accuracy that belongs to the course, or NaN on a rank that does not measure it.
+     *
+     * @param loss the mean of all samples of all ranks
+     */
+    double ended(int epoch, double loss, Network network);
   }
 
   private static final String CHECKPOINT = "training";
@@ -47,8 +51,17 @@ final class TrainingLoop {
   TrainedModel run(List<Sample> own, EpochListener listener) {
     double[] parameters = options.network().randomParameters(options.seed() + world.rank());
     double[] velocity = new double[parameters.length];
+    double[] losses = new double[options.epochs()];
+    double[] accuracies = new double[options.epochs()];
     int[] done = {0};
-    List<Tensor> state = List.of(Tensor.of(parameters), Tensor.of(velocity), Tensor.of(done));
+    // The checkpoint keeps those of rank 0, which measures the accuracy.
+    List<Tensor> state =
+        List.of(
+            Tensor.of(parameters),
+            Tensor.of(velocity),
+            Tensor.of(losses),
+            Tensor.of(accuracies),
+            Tensor.of(done));
     if (!world.restore(CHECKPOINT, state)) {
       world.broadcast(Tensor.of(parameters), 0).await();
     }
@@ -82,12 +95,19 @@ final class TrainingLoop {
         loss += gradient.loss();
         seen += gradient.samples();
       }
-      listener.ended(epoch, loss / seen, network);
+      losses[epoch - 1] = loss / seen;
+      accuracies[epoch - 1] = listener.ended(epoch, loss / seen, network);
       done[0] = epoch;
       world.checkpointReplicated(CHECKPOINT, state);
     }
     return new TrainedModel(
-        parameters, times.medianMillis(), times.medianReductionMillis(), times.count(), restored);
+        parameters,
+        losses,
+        accuracies,
+        times.medianMillis(),
+        times.medianReductionMillis(),
+        times.count(),
+        restored);
   }
 
   /** All ranks take as many steps as the one with the most samples. */

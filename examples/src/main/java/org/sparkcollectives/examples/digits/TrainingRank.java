@@ -8,9 +8,9 @@ import java.util.Iterator;
 import java.util.List;
 import org.apache.spark.TaskContext;
 import org.apache.spark.broadcast.Broadcast;
+import org.apache.spark.util.CollectionAccumulator;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.spark.RankFunction;
-import org.sparkcollectives.store.Store;
 
 /**
  * Trains on the rows of one partition; rank 0 reports to the driver and returns the model. The last
@@ -22,13 +22,14 @@ final class TrainingRank implements RankFunction<Sample, TrainedModel> {
 
   private final TrainingOptions options;
   private final Broadcast<List<Sample>> test;
-  private final ProgressFeed feed;
+  private final CollectionAccumulator<double[]> progress;
   private final TrainingDevice device;
   private final int killedEpoch;
 
   /**
-   * With where rank 0 reports to.
+   * Creates the function of all ranks.
    *
+   * @param progress where rank 0 adds each epoch, see {@link Epoch#toArray}
    * @param device where gradients are added up
    * @param killedEpoch at the end of which the executor of the last rank is killed, before the
    *     epoch is kept; 0 for none
@@ -36,12 +37,12 @@ final class TrainingRank implements RankFunction<Sample, TrainedModel> {
   TrainingRank(
       TrainingOptions options,
       Broadcast<List<Sample>> test,
-      ProgressFeed feed,
+      CollectionAccumulator<double[]> progress,
       TrainingDevice device,
       int killedEpoch) {
     this.options = options;
     this.test = test;
-    this.feed = feed;
+    this.progress = progress;
     this.device = device;
     this.killedEpoch = killedEpoch;
   }
@@ -52,20 +53,20 @@ final class TrainingRank implements RankFunction<Sample, TrainedModel> {
     rows.forEachRemaining(samples::add);
     TrainingLoop loop = new TrainingLoop(world, options, device.type());
     int victim = world.rank() == world.size() - 1 && isFirstAttempt() ? killedEpoch : 0;
-    if (world.rank() != 0) {
-      loop.run(samples, (epoch, loss, network) -> killIfEqual(epoch, victim));
-      return Collections.emptyIterator();
-    }
-    try (Store driver = feed.connect()) {
-      TrainedModel model =
-          loop.run(
-              samples,
-              (epoch, loss, network) -> {
-                ProgressFeed.push(driver, new Epoch(epoch, loss, network.accuracy(test.value())));
-                killIfEqual(epoch, victim);
-              });
-      return List.of(model).iterator();
-    }
+    TrainedModel model =
+        loop.run(
+            samples,
+            (number, loss, network) -> {
+              double accuracy = Double.NaN;
+              if (world.rank() == 0) {
+                Epoch epoch = new Epoch(number, loss, network.accuracy(test.value()));
+                progress.add(epoch.toArray());
+                accuracy = epoch.accuracy();
+              }
+              killIfEqual(number, victim);
+              return accuracy;
+            });
+    return world.rank() == 0 ? List.of(model).iterator() : Collections.emptyIterator();
   }
 
   private static boolean isFirstAttempt() {

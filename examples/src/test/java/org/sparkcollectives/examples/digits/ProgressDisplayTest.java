@@ -1,37 +1,57 @@
 package org.sparkcollectives.examples.digits;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.ByteArrayOutputStream;
-import java.io.PrintStream;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
-import org.apache.spark.SparkConf;
+import org.apache.spark.scheduler.AccumulableInfo;
+import org.apache.spark.scheduler.SparkListenerExecutorMetricsUpdate;
 import org.junit.jupiter.api.Test;
-import org.sparkcollectives.store.Store;
+import scala.Option;
+import scala.Tuple4;
+import scala.collection.immutable.Map$;
+import scala.collection.immutable.Seq;
+import scala.jdk.javaapi.CollectionConverters;
 
-/** What is shown of the epochs that rank 0 reports. */
+/** What is shown of the epochs that rank 0 adds to an accumulator. */
 class ProgressDisplayTest {
 
+  private static SparkListenerExecutorMetricsUpdate heartbeat(long accumulator, Epoch... ended) {
+    List<double[]> value = java.util.Arrays.stream(ended).map(Epoch::toArray).toList();
+    AccumulableInfo info =
+        new AccumulableInfo(
+            accumulator,
+            Option.apply("epochs"),
+            Option.apply(value),
+            Option.empty(),
+            false,
+            true,
+            Option.empty());
+    return new SparkListenerExecutorMetricsUpdate(
+        "1",
+        seq(new Tuple4<>((Object) 1L, (Object) 0, (Object) 0, seq(info))),
+        Map$.MODULE$.empty());
+  }
+
+  private static <T> Seq<T> seq(T element) {
+    return CollectionConverters.asScala(List.of(element)).toSeq();
+  }
+
   @Test
-  void aStageThatIsTriedAgainReplacesWhatItHadShown() throws Exception {
-    ByteArrayOutputStream out = new ByteArrayOutputStream();
-    SparkConf conf = new SparkConf(false).set("spark.driver.host", "127.0.0.1");
-    try (ProgressFeed.Server server = ProgressFeed.serve(conf);
-        Store rank = server.feed().connect()) {
-      CompletableFuture<List<Epoch>> shown =
-          new ProgressDisplay(server, 3, new PrintStream(out, true, UTF_8)).start();
-      List<Epoch> again =
-          List.of(new Epoch(1, 0.5, 0.6), new Epoch(2, 0.4, 0.7), new Epoch(3, 0.3, 0.8));
-      ProgressFeed.push(rank, new Epoch(1, 9, 0));
-      ProgressFeed.push(rank, new Epoch(2, 9, 0));
-      again.forEach(epoch -> ProgressFeed.push(rank, epoch));
-      assertThat(shown.get(30, TimeUnit.SECONDS)).isEqualTo(again);
+  void theLatestEpochOfTheAttemptThatRunsIsShown() {
+    try (ProgressDisplay display = new ProgressDisplay(7, 3)) {
+      display.onExecutorMetricsUpdate(heartbeat(7));
+      assertThat(display.shown()).isZero();
+      display.onExecutorMetricsUpdate(heartbeat(7, new Epoch(1, 9, 0), new Epoch(2, 9, 0)));
+      display.onExecutorMetricsUpdate(heartbeat(8, new Epoch(3, 9, 0)));
+      assertThat(display.shown()).isEqualTo(2);
+      display.onExecutorMetricsUpdate(heartbeat(7, new Epoch(1, 0.5, 0.6)));
+      assertThat(display.shown()).isEqualTo(1);
     }
-    assertThat(out.toString(UTF_8))
-        .containsSubsequence("epoch   1", "0.5000", "epoch   2", "epoch   3", "0.8000")
-        .doesNotContain("9.0000");
+  }
+
+  @Test
+  void anEpochHasALine() {
+    assertThat(ProgressDisplay.line(new Epoch(7, 0.51234, 0.75)))
+        .isEqualTo("epoch   7  loss 0.5123  accuracy 0.7500");
   }
 }

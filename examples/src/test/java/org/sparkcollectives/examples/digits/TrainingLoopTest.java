@@ -38,7 +38,7 @@ class TrainingLoopTest {
         GroupOptions.defaults(),
         world ->
             new TrainingLoop(world, options)
-                .run(images.get(world.rank()), (epoch, loss, network) -> {}));
+                .run(images.get(world.rank()), (epoch, loss, network) -> 0.1 * epoch));
   }
 
   private static List<List<Sample>> deal(List<Sample> images, int ranks) {
@@ -122,6 +122,7 @@ class TrainingLoopTest {
                         assertThat(epoch).isEqualTo(losses.size() + 1);
                         losses.add(loss);
                       }
+                      return 0;
                     }));
     assertThat(losses).hasSize(6).isSortedAccordingTo((a, b) -> Double.compare(b, a));
   }
@@ -130,7 +131,8 @@ class TrainingLoopTest {
   void ranksThatBeginAgainGoOnWhereTheLastEpochEnded() {
     TrainingOptions options = new TrainingOptions(shape(8), 5, 32, 0.1, 0.9, 4);
     List<List<Sample>> hands = deal(digits.subList(0, 300), 3);
-    double[] undisturbed = train(hands, options).get(0).parameters();
+    TrainedModel undisturbed = train(hands, options).get(0);
+    assertThat(undisturbed.course()).extracting(Epoch::number).containsExactly(1, 2, 3, 4, 5);
 
     List<Integer> epochs = Collections.synchronizedList(new ArrayList<>());
     try (HashStore store = new HashStore()) {
@@ -138,7 +140,8 @@ class TrainingLoopTest {
           .hasStackTraceContaining("rank 2 is lost");
       assertThat(epochs).containsExactly(1, 2, 3);
       for (TrainedModel model : trainOver(store, hands, options, 0, epochs)) {
-        assertThat(model.parameters()).containsExactly(undisturbed);
+        assertThat(model.parameters()).containsExactly(undisturbed.parameters());
+        assertThat(model.course()).isEqualTo(undisturbed.course());
         assertThat(model.restoredEpochs()).isEqualTo(2);
       }
     }
@@ -170,6 +173,7 @@ class TrainingLoopTest {
                         world.abort(cause);
                         throw cause;
                       }
+                      return 0.1 * epoch;
                     }));
   }
 
