@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import re
 from pathlib import Path
-from typing import Any
+from typing import Any, Dict
 
 PLUGIN = "org.sparkcollectives.spark.CollectivesPlugin"
+
+_KEYS = ("spark.jars", "spark.plugins")
 
 
 def jar_path() -> str:
@@ -22,13 +26,60 @@ def jar_path() -> str:
 def configure(builder: Any) -> Any:
     """Set ``spark.jars`` and ``spark.plugins`` of a ``SparkSession.builder``; return it.
 
-    Both are added to what the builder has, and must be set before the session begins: Spark loads
-    plugins only then.
+    Both are added to what the builder has, or else to what ``spark-defaults.conf`` or
+    ``spark-submit`` say, and must be set before the session begins: Spark loads plugins only then.
+
+    :raises RuntimeError: if Spark's JVM runs already, as under ``spark-submit``, and was started
+        without the jar, which it cannot be given any more
 
     >>> spark = configure(SparkSession.builder.master("local-cluster[2,2,1024]")).getOrCreate()
     """
+    jvm = _running_jvm()
+    if jvm is None:
+        defaults = _defaults_of_file()
+    else:
+        _require_plugin(jvm)
+        defaults = {key: jvm.java.lang.System.getProperty(key) or "" for key in _KEYS}
     options = getattr(builder, "_options", {})
-    for key, value in (("spark.jars", jar_path()), ("spark.plugins", PLUGIN)):
-        before = [each for each in options.get(key, "").split(",") if each and each != value]
-        builder = builder.config(key, ",".join([*before, value]))
+    for key, value in zip(_KEYS, (jar_path(), PLUGIN)):
+        before = [each.strip() for each in options.get(key, defaults.get(key, "")).split(",")]
+        others = [each for each in before if each and each != value]
+        builder = builder.config(key, ",".join([*others, value]))
     return builder
+
+
+def _running_jvm() -> Any:
+    """Give Spark's JVM if it runs already: spark-submit starts it before the program."""
+    try:
+        from pyspark import SparkContext
+    except ImportError:
+        return None
+    if SparkContext._jvm is None and "PYSPARK_GATEWAY_PORT" in os.environ:
+        SparkContext._ensure_initialized()
+    return SparkContext._jvm
+
+
+def _require_plugin(jvm: Any) -> None:
+    loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    if loader.getResource(PLUGIN.replace(".", "/") + ".class") is None:
+        raise RuntimeError(
+            "Spark's JVM runs already, without the library's jar, and cannot be given it any more: "
+            f"start it with spark-submit --jars {jar_path()} --conf spark.plugins={PLUGIN}, or "
+            "call configure() before the first use of Spark in this process"
+        )
+
+
+def _defaults_of_file() -> Dict[str, str]:
+    """Read what Spark's own configuration file says, which the builder's options replace."""
+    folder = os.environ.get("SPARK_CONF_DIR")
+    if folder is None and "SPARK_HOME" in os.environ:
+        folder = os.path.join(os.environ["SPARK_HOME"], "conf")
+    if folder is None:
+        return {}
+    try:
+        text = Path(folder, "spark-defaults.conf").read_text(encoding="utf-8")
+    except OSError:
+        return {}
+    # A key, and behind a space, "=" or ":" its value, as java.util.Properties reads them.
+    found = re.findall(r"^[ \t]*([^\s#!=:]+)[ \t]*[=: \t][ \t]*(.*?)[ \t]*$", text, re.MULTILINE)
+    return dict(found)
