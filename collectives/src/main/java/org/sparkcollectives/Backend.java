@@ -3,6 +3,7 @@ package org.sparkcollectives;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * What carries out the operations of one group on one kind of device: the interface to implement
@@ -91,6 +92,14 @@ public interface Backend extends AutoCloseable {
                     ? send(each.tensor(), each.peer(), each.tag(), timeout)
                     : recv(each.tensor(), each.peer(), each.tag(), timeout))
         .toList();
+  }
+
+  /**
+   * Returns the collectives of objects of a backend that has its own, as one without other ranks
+   * does; empty where the group carries them out by operations on tensors.
+   */
+  default Optional<ObjectCollectives> objects() {
+    return Optional.empty();
   }
 
   /**

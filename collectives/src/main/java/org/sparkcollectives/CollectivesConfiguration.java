@@ -288,6 +288,15 @@ public final class CollectivesConfiguration {
           .since("0.1.0")
           .defaultsTo(false);
 
+  /** Whether the backend {@code fake} refuses every operation. */
+  public static final ConfigEntry<Boolean> FAKE_ERROR_ON_COLLECTIVE =
+      ConfigEntry.bool("spark.collectives.fake.errorOnCollective")
+          .doc(
+              "Whether every operation of the backend `fake` throws: to find the code that calls"
+                  + " one where none is expected.")
+          .since("0.1.0")
+          .defaultsTo(false);
+
   /** How many operations a rank's flight recorder keeps. */
   public static final ConfigEntry<Integer> FLIGHT_RECORDER_SIZE =
       ConfigEntry.integer("spark.collectives.flightRecorder.size")
@@ -409,6 +418,7 @@ public final class CollectivesConfiguration {
         BACKEND,
         DEBUG,
         NAN_CHECK,
+        FAKE_ERROR_ON_COLLECTIVE,
         FLIGHT_RECORDER_SIZE,
         FLIGHT_RECORDER_DUMP_ON_FAILURE,
         FLIGHT_RECORDER_FOLDER,

@@ -3,6 +3,7 @@ package org.sparkcollectives;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -84,6 +85,51 @@ class BackendsTest {
       assertThat(work.result().join()).isEqualTo(WorkResult.SUCCESS);
       assertThat(world.barrier().sequenceNumber()).isEqualTo(1);
       assertThat(world.newGroup(17, 3).rank()).isZero();
+    }
+  }
+
+  @Test
+  void aDryRunHasMessagesObjectsAndSparseSums() {
+    try (HashStore store = new HashStore();
+        ProcessGroup world =
+            ProcessGroups.create(store, 2, 4, GroupOptions.defaults().withBackend("fake"))) {
+      assertThat(world.recv(Tensor.of(1), 3).sourceRank()).isEqualTo(3);
+      assertThat(world.recvAny(Tensor.of(1)).sourceRank()).isEqualTo(2);
+      assertThatThrownBy(() -> world.allReduce(Tensor.of(1)).sourceRank())
+          .isInstanceOf(IllegalStateException.class);
+      SparseTensor sparse =
+          SparseTensor.of(new long[] {5}, Tensor.of(1L, 3L).reshape(1, 2), Tensor.of(1f, 2f));
+      assertThat(world.allReduce(sparse).sparseResult()).isSameAs(sparse);
+      assertThat(world.objects().broadcast("mine", 0)).isEqualTo("mine");
+      assertThat(world.objects().allGather("mine")).hasSize(4).containsOnly("mine");
+      assertThat(world.objects().gather("mine", 2)).hasSize(4);
+      assertThat(world.objects().gather("mine", 1)).isNull();
+      assertThat(world.objects().scatter(List.of(1, 2, 3, 4), 2)).isEqualTo(3);
+      world.objects().send("mine", 1);
+      assertThat(world.withTimeout(Duration.ofMinutes(1)).objects().<String>recv(1)).isNull();
+      try (Coalescing block = world.coalesce()) {
+        world.allReduce(Tensor.of(1));
+        world.send(Tensor.of(1), 1);
+      }
+      assertThat(world.isFailed()).isFalse();
+    }
+  }
+
+  @Test
+  void aDryRunRefusesEveryOperationIfAsked() {
+    RankContext context = HostedRank.inNode(0, "spark.collectives.fake.errorOnCollective=true");
+    try (HashStore store = new HashStore();
+        ProcessGroup world =
+            ProcessGroups.create(
+                store, 2, 4, GroupOptions.defaults().withBackend("fake"), context)) {
+      assertThatThrownBy(() -> world.allReduce(Tensor.of(1)))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("all-reduce on rank 2 of 4")
+          .hasMessageContaining("spark.collectives.fake.errorOnCollective");
+      assertThatThrownBy(world::barrier).hasMessageContaining("barrier on rank 2");
+      assertThatThrownBy(() -> world.send(Tensor.of(1), 0)).hasMessageContaining("send on rank 2");
+      assertThatThrownBy(() -> world.objects().allGather("mine"))
+          .hasMessageContaining("object all-gather");
     }
   }
 

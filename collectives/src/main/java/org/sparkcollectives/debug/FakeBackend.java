@@ -2,10 +2,12 @@ package org.sparkcollectives.debug;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import org.sparkcollectives.Backend;
+import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.ObjectCollectives;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.SparseTensor;
@@ -17,18 +19,23 @@ import org.sparkcollectives.Work;
  * fake process group.
  *
  * <p>Every operation is done at once. What gathers finds this rank's own input in each place; what
- * reduces leaves its tensor as it is; what receives, likewise.
+ * reduces leaves its tensor as it is; what receives, likewise, and from any rank as if from this
+ * one. The sum of sparse tensors is this rank's own.
  */
 final class FakeBackend implements Backend {
 
+  private static final int NO_SOURCE = -1;
+
   private final int rank;
   private final int size;
+  private final boolean errorOnCollective;
   private final AtomicLong collectives = new AtomicLong();
   private final AtomicLong messages = new AtomicLong();
 
-  FakeBackend(int rank, int size) {
+  FakeBackend(int rank, int size, boolean errorOnCollective) {
     this.rank = rank;
     this.size = size;
+    this.errorOnCollective = errorOnCollective;
   }
 
   @Override
@@ -41,8 +48,32 @@ final class FakeBackend implements Backend {
   }
 
   private Work done(OpType type, List<Tensor> outputs) {
+    return done(type, outputs, NO_SOURCE, null);
+  }
+
+  private Work done(OpType type, List<Tensor> outputs, int source, SparseTensor sum) {
+    check(type.label());
     AtomicLong numbers = type.isPointToPoint() ? messages : collectives;
-    return Work.of(type, numbers.getAndIncrement(), CompletableFuture.completedFuture(outputs));
+    return new FakeWork(type, numbers.getAndIncrement(), List.copyOf(outputs), source, sum);
+  }
+
+  private void check(String operation) {
+    if (errorOnCollective) {
+      throw new IllegalStateException(
+          operation
+              + " on rank "
+              + rank
+              + " of "
+              + size
+              + ": the backend fake refuses every operation, because "
+              + CollectivesConfiguration.FAKE_ERROR_ON_COLLECTIVE.key()
+              + " is set");
+    }
+  }
+
+  @Override
+  public Optional<ObjectCollectives> objects() {
+    return Optional.of(new FakeObjectCollectives(rank, size, this::check));
   }
 
   private static void copyTo(Tensor output, Tensor input) {
@@ -63,7 +94,7 @@ final class FakeBackend implements Backend {
 
   @Override
   public Work allReduce(SparseTensor tensor, Duration timeout) {
-    return done(OpType.ALL_REDUCE_SPARSE, tensor.values());
+    return done(OpType.ALL_REDUCE_SPARSE, List.of(), NO_SOURCE, tensor);
   }
 
   @Override
@@ -142,12 +173,12 @@ final class FakeBackend implements Backend {
 
   @Override
   public Work recv(Tensor tensor, int source, int tag, Duration timeout) {
-    return done(OpType.RECV, tensor);
+    return done(OpType.RECV, List.of(tensor), source, null);
   }
 
   @Override
   public Work recvAny(Tensor tensor, int tag, Duration timeout) {
-    return done(OpType.RECV_ANY, tensor);
+    return done(OpType.RECV_ANY, List.of(tensor), rank, null);
   }
 
   @Override

@@ -4,11 +4,13 @@ import java.util.Set;
 import org.sparkcollectives.Backend;
 import org.sparkcollectives.BackendContext;
 import org.sparkcollectives.BackendProvider;
+import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.Device;
 
 /**
  * The backend {@value #NAME}: one process is any rank of a world of any size, and nobody else needs
- * to be there. A group that asks for it does not wait for its other ranks when it is made.
+ * to be there. A group that asks for it does not wait for its other ranks when it is made. With
+ * {@link CollectivesConfiguration#FAKE_ERROR_ON_COLLECTIVE} every operation throws.
  */
 public final class FakeBackendProvider implements BackendProvider {
 
@@ -35,6 +37,9 @@ public final class FakeBackendProvider implements BackendProvider {
 
   @Override
   public Backend create(BackendContext group) {
-    return new FakeBackend(group.rank(), group.size());
+    return new FakeBackend(
+        group.rank(),
+        group.size(),
+        group.configuration().get(CollectivesConfiguration.FAKE_ERROR_ON_COLLECTIVE));
   }
 }

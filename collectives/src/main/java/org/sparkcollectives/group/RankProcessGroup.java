@@ -277,8 +277,12 @@ final class RankProcessGroup implements ProcessGroup {
   @Override
   public ObjectCollectives objects() {
     Backends parts = backends.withinCall(timeout).hostOnly();
-    ProcessGroup view = within(parts);
-    return new StreamedObjectCollectives(view, parts.forHost(), group.objectCodec());
+    return parts
+        .forHost()
+        .objects()
+        .orElseGet(
+            () ->
+                new StreamedObjectCollectives(within(parts), parts.forHost(), group.objectCodec()));
   }
 
   @Override

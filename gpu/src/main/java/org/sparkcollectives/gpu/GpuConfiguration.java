@@ -34,9 +34,9 @@ public final class GpuConfiguration {
   public static final ConfigEntry<Boolean> EAGER =
       ConfigEntry.bool("spark.collectives.gpu.nccl.eager")
           .doc(
-              "Whether a group makes its NCCL communicator when it is made, rather than at its first"
-                  + " operation on a GPU. Groups split from such a group have theirs made out of it"
-                  + " (`ncclCommSplit`).")
+              "Whether a group makes its NCCL communicator when it is made, rather than at its"
+                  + " first operation on a GPU. Groups split from such a group have theirs made out"
+                  + " of it (`ncclCommSplit`).")
           .since("0.1.0")
           .defaultsTo(false);
 
@@ -70,6 +70,45 @@ public final class GpuConfiguration {
           .check(value -> value > 0, "more than 0")
           .defaultsTo(128);
 
+  /** The fewest thread blocks of an operation. */
+  public static final ConfigEntry<Integer> MIN_CTAS =
+      ConfigEntry.integer("spark.collectives.gpu.nccl.minCTAs")
+          .doc(
+              "How many thread blocks NCCL uses for an operation at the least (`minCTAs`). 0: as"
+                  + " NCCL chooses.")
+          .since("0.1.0")
+          .check(value -> value >= 0, "0 or more")
+          .defaultsTo(0);
+
+  /** The most thread blocks of an operation. */
+  public static final ConfigEntry<Integer> MAX_CTAS =
+      ConfigEntry.integer("spark.collectives.gpu.nccl.maxCTAs")
+          .doc(
+              "How many thread blocks NCCL uses for an operation at the most (`maxCTAs`): fewer"
+                  + " leave more of the GPU to computations. 0: as NCCL chooses.")
+          .since("0.1.0")
+          .check(value -> value >= 0, "0 or more")
+          .defaultsTo(0);
+
+  /** The size of a cluster of thread blocks. */
+  public static final ConfigEntry<Integer> CGA_CLUSTER_SIZE =
+      ConfigEntry.integer("spark.collectives.gpu.nccl.cgaClusterSize")
+          .doc(
+              "How many thread blocks of NCCL are a cluster (`cgaClusterSize`), 0 to 8; for GPUs of"
+                  + " compute capability 9.0 and later. -1: as NCCL chooses.")
+          .since("0.1.0")
+          .check(value -> value >= -1 && value <= 8, "-1 to 8")
+          .defaultsTo(-1);
+
+  /** Over which network module NCCL reaches other hosts. */
+  public static final ConfigEntry<String> NETWORK =
+      ConfigEntry.string("spark.collectives.gpu.nccl.netName")
+          .doc(
+              "The network module of NCCL (`netName`), such as `IB`, `Socket` or the name of a"
+                  + " plugin. Empty: as NCCL chooses.")
+          .since("0.1.0")
+          .defaultsTo("");
+
   /** Whether the GPU's clock is asked. */
   public static final ConfigEntry<Boolean> TIMING =
       ConfigEntry.bool("spark.collectives.gpu.timing")
@@ -102,6 +141,10 @@ public final class GpuConfiguration {
         BLOCKING,
         HIGH_PRIORITY,
         RANKS_PER_ROOT,
+        MIN_CTAS,
+        MAX_CTAS,
+        CGA_CLUSTER_SIZE,
+        NETWORK,
         TIMING,
         ABORT_TIMEOUT);
   }

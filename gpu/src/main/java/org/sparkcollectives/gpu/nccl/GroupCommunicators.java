@@ -62,7 +62,7 @@ final class GroupCommunicators {
   }
 
   private NcclSettings settings() {
-    return new NcclSettings(context.configuration().get(GpuConfiguration.BLOCKING));
+    return NcclSettings.of(context.configuration());
   }
 
   private CommunicatorLane lane(String name, LazyCommunicator.Maker maker) {

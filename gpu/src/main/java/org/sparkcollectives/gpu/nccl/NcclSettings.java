@@ -1,7 +1,12 @@
 package org.sparkcollectives.gpu.nccl;
 
+import com.sun.jna.Native;
+import com.sun.jna.Pointer;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import org.sparkcollectives.config.Configuration;
+import org.sparkcollectives.gpu.GpuConfiguration;
 
 /**
  * How a communicator is made: {@code ncclConfig_t}.
@@ -15,8 +20,13 @@ import java.nio.ByteOrder;
  * with multiple threads"). Here each group fails by itself.
  *
  * @param blocking whether calls return only when the library has done its part
+ * @param minCtas the fewest thread blocks of an operation; 0 for the library's choice
+ * @param maxCtas the most thread blocks of an operation; 0 for the library's choice
+ * @param cgaClusterSize how many of them are a cluster; -1 for the library's choice
+ * @param network the name of the network module; empty for the library's choice
  */
-record NcclSettings(boolean blocking) {
+record NcclSettings(
+    boolean blocking, int minCtas, int maxCtas, int cgaClusterSize, String network) {
 
   private static final int BYTES = 80;
   private static final int MAGIC = 0xcafebeef;
@@ -24,15 +34,53 @@ record NcclSettings(boolean blocking) {
   private static final int MAGIC_AT = 8;
   private static final int VERSION_AT = 12;
   private static final int BLOCKING_AT = 16;
+  private static final int CGA_CLUSTER_SIZE_AT = 20;
+  private static final int MIN_CTAS_AT = 24;
+  private static final int MAX_CTAS_AT = 28;
   private static final int NET_NAME_AT = 32;
   private static final int SPLIT_SHARE_AT = 40;
   private static final int COMM_NAME_AT = 48;
   private static final int SHRINK_SHARE_AT = 64;
   private static final int UNSET = Integer.MIN_VALUE;
 
-  /** As the library reads it, off the heap. */
+  /** Refuses fewer thread blocks at the most than at the least. */
+  NcclSettings {
+    if (maxCtas > 0 && minCtas > maxCtas) {
+      throw new IllegalArgumentException(
+          GpuConfiguration.MIN_CTAS.key()
+              + " ("
+              + minCtas
+              + ") must not be more than "
+              + GpuConfiguration.MAX_CTAS.key()
+              + " ("
+              + maxCtas
+              + ")");
+    }
+  }
+
+  /** Leaves everything but the one to the library. */
+  NcclSettings(boolean blocking) {
+    this(blocking, 0, 0, -1, "");
+  }
+
+  /** Those of a rank. */
+  static NcclSettings of(Configuration configuration) {
+    return new NcclSettings(
+        configuration.get(GpuConfiguration.BLOCKING),
+        configuration.get(GpuConfiguration.MIN_CTAS),
+        configuration.get(GpuConfiguration.MAX_CTAS),
+        configuration.get(GpuConfiguration.CGA_CLUSTER_SIZE),
+        configuration.get(GpuConfiguration.NETWORK));
+  }
+
+  /**
+   * As the library reads it, off the heap. A name of a network lies behind it in the same memory,
+   * so it is there as long as the buffer is.
+   */
   ByteBuffer encode() {
-    ByteBuffer config = ByteBuffer.allocateDirect(BYTES).order(ByteOrder.nativeOrder());
+    byte[] name = network.getBytes(StandardCharsets.UTF_8);
+    int room = name.length == 0 ? 0 : name.length + 1;
+    ByteBuffer config = ByteBuffer.allocateDirect(BYTES + room).order(ByteOrder.nativeOrder());
     for (int at = BLOCKING_AT; at < BYTES; at += Integer.BYTES) {
       config.putInt(at, UNSET);
     }
@@ -40,7 +88,21 @@ record NcclSettings(boolean blocking) {
     config.putInt(MAGIC_AT, MAGIC);
     config.putInt(VERSION_AT, VERSION);
     config.putInt(BLOCKING_AT, blocking ? 1 : 0);
+    if (cgaClusterSize >= 0) {
+      config.putInt(CGA_CLUSTER_SIZE_AT, cgaClusterSize);
+    }
+    if (minCtas > 0) {
+      config.putInt(MIN_CTAS_AT, minCtas);
+    }
+    if (maxCtas > 0) {
+      config.putInt(MAX_CTAS_AT, maxCtas);
+    }
     config.putLong(NET_NAME_AT, 0);
+    if (name.length > 0) {
+      config.position(BYTES).put(name).rewind();
+      config.putLong(
+          NET_NAME_AT, Pointer.nativeValue(Native.getDirectBufferPointer(config)) + BYTES);
+    }
     // One that shared resources with those made from it could not be used beside them, and an abort
     // of one would end all: they have one flag for it.
     config.putInt(SPLIT_SHARE_AT, 0);

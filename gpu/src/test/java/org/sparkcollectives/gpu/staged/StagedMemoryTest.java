@@ -110,6 +110,24 @@ final class StagedMemoryTest {
   }
 
   @Test
+  void theNanCheckIsTurnedOnAndOffWhileTheGroupLives() {
+    run(
+        false,
+        (world, gpu) -> {
+          DeviceTensor tensor = DeviceTensor.copyOf(gpu, Tensor.of(1f, Float.NaN));
+          world.allReduce(tensor).await();
+          world.setNanCheck(true);
+          world.setNanCheck(false);
+          world.allReduce(tensor).await();
+          world.setNanCheck(true);
+          assertThatThrownBy(world.allReduce(tensor)::await)
+              .isInstanceOf(CollectiveException.class)
+              .hasMessageContaining("is not a number");
+          tensor.free();
+        });
+  }
+
+  @Test
   void aTensorThatWasFreedIsRefused() {
     run(
         false,
