@@ -356,3 +356,18 @@ def test_tensors_of_torch_are_reduced_where_they_lie(ranks):
         return parameter.tolist(), shared[0].item()
 
     assert ranks(tensors, 2) == [([1.0] * 3, 1.0)] * 2
+
+
+def test_an_object_that_one_rank_cannot_pickle_fails_all_with_that_reason(ranks):
+    def gather(rank, size):
+        group = dist.new_group()
+        mine = threading.Lock() if rank == 1 else rank
+        expected = TypeError if rank == 1 else dist.PeerFailedError
+        with pytest.raises(expected) as raised:
+            dist.all_gather_object([None] * size, mine, group)
+        dist.barrier()
+        return getattr(raised.value, "rank", None), str(raised.value)
+
+    found = ranks(gather, 3)
+    assert [failed for failed, _ in found] == [1, None, 1]
+    assert "rank 1 cannot pickle its object: TypeError: cannot pickle" in found[0][1]

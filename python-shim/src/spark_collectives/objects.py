@@ -1,7 +1,7 @@
 """Collectives of Python objects, by cloudpickle.
 
 As with any pickle, whoever can send an object can run code where it is received: the ranks of a
-group trust each other.
+group trust each other. An object that cannot be pickled ends the group: the others are waiting.
 """
 
 from __future__ import annotations
@@ -15,14 +15,23 @@ from .distributed import Group, _member, _peer, _root, get_global_rank
 from .process_group import ProcessGroup
 
 
-def _dumps(value: Any) -> Any:
+def _dumps(value: Any, group: ProcessGroup) -> Any:
+    """Pickle an object; where that fails, the group ends, because the other ranks wait for it."""
+    try:
+        content = _pickled(value)
+    except Exception as e:
+        group.abort(f"rank {group.rank} cannot pickle its object: {type(e).__name__}: {e}")
+        raise
+    return np.frombuffer(bytearray(content), dtype=np.uint8)
+
+
+def _pickled(value: Any) -> bytes:
     try:
         from pyspark import cloudpickle
     except ImportError:
-        content = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
-    else:
-        content = cloudpickle.dumps(value, pickle.HIGHEST_PROTOCOL)
-    return np.frombuffer(bytearray(content), dtype=np.uint8)
+        return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+    content: bytes = cloudpickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+    return content
 
 
 def _loads(content: Any) -> Any:
@@ -45,7 +54,7 @@ def all_gather_object(object_list: List[Any], obj: Any, group: Group = None) -> 
     if member is None:
         return
     _require_length(object_list, member.size, "object_list")
-    content = _dumps(obj)
+    content = _dumps(obj, member)
     rooms = _rooms(_sizes(member, content))
     member.all_gather(rooms, content)
     object_list[:] = [_loads(each) for each in rooms]
@@ -66,7 +75,7 @@ def gather_object(
     here = member.rank == root
     if here:
         _require_length(object_gather_list, member.size, "object_gather_list")
-    content = _dumps(obj)
+    content = _dumps(obj, member)
     sizes = _sizes(member, content)
     rooms = _rooms(sizes) if here else []
     member.gather(rooms, content, root)
@@ -86,7 +95,7 @@ def broadcast_object_list(
         return
     root = _root(member, "src", src, group_src)
     here = member.rank == root
-    contents = [_dumps(each) for each in object_list] if here else []
+    contents = [_dumps(each, member) for each in object_list] if here else []
     sizes = np.array([each.size for each in contents], np.int64)
     if not here:
         sizes = np.empty(len(object_list), np.int64)
@@ -114,7 +123,7 @@ def scatter_object_list(
     contents: List[Any] = []
     if member.rank == root:
         _require_length(scatter_object_input_list, member.size, "scatter_object_input_list")
-        contents = [_dumps(each) for each in scatter_object_input_list or ()]
+        contents = [_dumps(each, member) for each in scatter_object_input_list or ()]
     size = np.empty(1, np.int64)
     member.scatter(size, [np.array([each.size], np.int64) for each in contents], root)
     room = np.empty(int(size[0]), np.uint8)
@@ -133,7 +142,7 @@ def send_object_list(
     if member is None:
         return
     peer = _peer(member, "dst", dst, group_dst)
-    contents = [_dumps(each) for each in object_list]
+    contents = [_dumps(each, member) for each in object_list]
     member.send(np.array([each.size for each in contents], np.int64), peer)
     if contents:
         member.send(np.concatenate(contents), peer)
