@@ -1,0 +1,56 @@
+"""The samples of the documentation: the fenced blocks of code in the pages.
+
+A comment right above a block, which readers do not see, may say how the block is run. Its lines
+after the first are code in the block's language that runs before it:
+
+    <!-- sample
+    steps = 3
+    -->
+
+``<!-- sample: rank`` runs the block on every rank of a group, ``<!-- sample: torch`` where PyTorch
+is installed, and ``<!-- sample: none`` not at all; a reason may follow it.
+"""
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[2]
+
+_BLOCK = re.compile(
+    r"(?:^<!-- sample(?P<kind>:[^\n]*)?\n?(?P<before>(?:(?!-->).)*)-->\n+)?"
+    r"^(?P<fence> *```)(?P<language>\w+)\n(?P<code>.*?)^ *```$",
+    re.DOTALL | re.MULTILINE,
+)
+
+
+class Sample(NamedTuple):
+    """A block of a page."""
+
+    page: str
+    line: int
+    language: str
+    #: "", "rank", "torch" or "none".
+    kind: str
+    before: str
+    code: str
+
+
+def samples(page, language):
+    """Give the blocks of a page that are in a language, from top to bottom."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    found = []
+    for match in _BLOCK.finditer(text):
+        if match["language"] == language:
+            line = text.count("\n", 0, match.start("code")) + 1
+            words = (match["kind"] or "").strip(": -").split()
+            kind = words[0] if words else ""
+            found.append(Sample(page, line, language, kind, match["before"] or "", match["code"]))
+    return found
+
+
+def pages(language):
+    """Give the pages that have a block in a language."""
+    every = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), ROOT / "python-shim" / "README.md"]
+    names = [str(page.relative_to(ROOT)) for page in sorted(every)]
+    return [page for page in names if samples(page, language)]

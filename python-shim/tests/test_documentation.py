@@ -1,0 +1,42 @@
+"""The Python samples of the documentation run as they stand there."""
+
+import importlib.util
+
+import pytest
+
+import spark_collectives as dist
+from samples import pages, samples
+
+
+def compiled(code, sample):
+    """Compile code so that an error names the page and the line."""
+    return compile("\n" * (sample.line - 1) + code, sample.page, "exec")
+
+
+def run_on_ranks(spark, sample, names):
+    def rank():
+        # Code objects do not travel.
+        exec(sample.before, names)
+        exec(compile("\n" * (sample.line - 1) + sample.code, sample.page, "exec"), names)
+        return dist.get_rank()
+
+    assert dist.run(rank, 2, spark=spark) == [0, 1]
+
+
+@pytest.mark.parametrize("page", pages("python"))
+def test_the_samples_of_a_page_run_one_after_another(page, spark):
+    # As in a program of the user's: its functions travel to the ranks with what they use.
+    names = {"__name__": "__main__", "spark": spark}
+    has_torch = importlib.util.find_spec("torch") is not None
+    for sample in samples(page, "python"):
+        if sample.kind == "rank":
+            run_on_ranks(spark, sample, {})
+        elif sample.kind == "" or (sample.kind == "torch" and has_torch):
+            exec(sample.before, names)
+            exec(compiled(sample.code, sample), names)
+
+
+def test_every_sample_is_found_and_run():
+    found = [sample for page in pages("python") for sample in samples(page, "python")]
+    assert len(found) >= 8
+    assert {sample.kind for sample in found} <= {"", "rank", "torch"}
