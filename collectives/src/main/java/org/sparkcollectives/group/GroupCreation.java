@@ -1,9 +1,5 @@
 package org.sparkcollectives.group;
 
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import org.sparkcollectives.BackendConfig;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
@@ -15,6 +11,7 @@ import org.sparkcollectives.membership.GroupTerms;
 import org.sparkcollectives.membership.Membership;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.transport.Endpoint;
+import org.sparkcollectives.transport.shm.HostIdentity;
 
 /** Makes the first group of a rank: finds the others, then puts this rank's part together. */
 public final class GroupCreation {
@@ -57,7 +54,7 @@ public final class GroupCreation {
           new Endpoint(
               rank,
               node.id(),
-              hostId(),
+              HostIdentity.current(),
               node.tcp().address().getHostString(),
               node.tcp().address().getPort(),
               context.executorId(),
@@ -87,17 +84,5 @@ public final class GroupCreation {
   /** The n-th group without a name that a rank makes over a store is the n-th of every rank. */
   private static String nextName(Store store, int rank) {
     return "group-" + store.add("group-counter/" + rank, 1);
-  }
-
-  /**
-   * The kernel's boot id where there is one: containers of one machine share it, machines never.
-   */
-  private static String hostId() {
-    try {
-      return Files.readString(Path.of("/proc/sys/kernel/random/boot_id"), StandardCharsets.US_ASCII)
-          .strip();
-    } catch (IOException e) {
-      return "";
-    }
   }
 }

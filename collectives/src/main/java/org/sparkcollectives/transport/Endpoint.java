@@ -5,8 +5,8 @@ package org.sparkcollectives.transport;
  *
  * @param rank the rank in the world group of its Spark stage or of its processes
  * @param nodeId names the JVM; never used again by another one
- * @param hostId names the machine as its operating system sees it; equal ids make shared memory
- *     worth a try
+ * @param hostId names the machine, and where that has several, the PID namespace; equal ids make
+ *     shared memory worth a try; empty if unknown
  * @param host the address that peers connect to
  * @param port the port that peers connect to
  * @param executorId the Spark executor, or a name for the process
@@ -23,7 +23,7 @@ public record Endpoint(
     int processors,
     long taskAttemptId) {
 
-  /** Whether both are on one machine, as far as its operating system tells. */
+  /** Whether both are where JVMs can share memory, as far as the operating system tells. */
   public boolean sharesHostWith(Endpoint other) {
     return nodeId.equals(other.nodeId) || (!hostId.isEmpty() && hostId.equals(other.hostId));
   }
