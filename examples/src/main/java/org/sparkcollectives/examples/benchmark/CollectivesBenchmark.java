@@ -57,8 +57,8 @@ public final class CollectivesBenchmark implements Callable<Integer> {
   @Option(
       names = "--operation",
       description =
-          "One of all-reduce, reduce, broadcast, all-gather,"
-              + " reduce-scatter, all-to-all, gather, scatter, send-recv (each rank to the next), barrier.")
+          "One of all-reduce, reduce, broadcast, all-gather, reduce-scatter, all-to-all, gather,"
+              + " scatter, send-recv (each rank to the next), barrier.")
   private Operation operation = Operation.ALL_REDUCE;
 
   @Option(names = "--min-bytes", description = "The first size, such as 4 or 64k.")
@@ -93,6 +93,19 @@ public final class CollectivesBenchmark implements Callable<Integer> {
 
   @Option(names = "--time", description = "How long each size is measured, such as 500ms.")
   private Duration time = Duration.ofMillis(500);
+
+  @Option(
+      names = "--pause",
+      description =
+          "How long every rank does nothing between two calls, such as 5ms. With it, or --skew,"
+              + " times are from the call of the last rank to the return of the others; all ranks"
+              + " are then on one host.")
+  private Duration pause = Duration.ZERO;
+
+  @Option(
+      names = "--skew",
+      description = "By how much later than the others the last rank calls, such as 1ms.")
+  private Duration skew = Duration.ZERO;
 
   @Option(names = "--iterations", description = "How often each size is measured; 0: by --time.")
   private int iterations;
@@ -240,6 +253,9 @@ public final class CollectivesBenchmark implements Callable<Integer> {
     int size = ranks == null ? DEFAULT_RANKS : ranks;
     require(size >= 1, "--ranks must be 1 or more");
     require(
+        !compare || !plan().measuresWaits(),
+        "--compare is without --pause and --skew: leave them out");
+    require(
         !compare || SparkBaseline.exists(plan()),
         "--compare is for barrier, and for all-reduce with --op sum and --dtype float32");
     return new SparkRanks(size, settings(), master, compare);
@@ -253,6 +269,8 @@ public final class CollectivesBenchmark implements Callable<Integer> {
     require(root >= 0, "--root must be 0 or more");
     require(iterations >= 0, "--iterations must be 0 or more");
     require(!time.isNegative() && !time.isZero(), "--time must be more than 0");
+    require(!pause.isNegative(), "--pause must not be negative");
+    require(!skew.isNegative(), "--skew must not be negative");
     require(warmup == null || warmup >= 0, "--warmup must be 0 or more");
     return new Plan(
         operation,
@@ -266,7 +284,9 @@ public final class CollectivesBenchmark implements Callable<Integer> {
         iterations,
         time,
         warmup == null ? -1 : warmup,
-        check);
+        check,
+        pause,
+        skew);
   }
 
   private void require(boolean holds, String what) {

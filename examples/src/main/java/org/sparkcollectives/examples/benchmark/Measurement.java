@@ -16,6 +16,7 @@ import java.util.Arrays;
  * @param iterations how often it was measured
  * @param medianMicros the median time; each is that of the slowest rank
  * @param minMicros the shortest time
+ * @param p90Micros the time that one in ten exceeds
  * @param p99Micros the time that one in a hundred exceeds
  * @param algorithmBandwidth bytes by median time
  * @param busBandwidth what the busiest link carried, at the least
@@ -32,6 +33,7 @@ record Measurement(
     int iterations,
     double medianMicros,
     double minMicros,
+    double p90Micros,
     double p99Micros,
     double algorithmBandwidth,
     double busBandwidth,
@@ -58,10 +60,15 @@ record Measurement(
         sorted.length,
         median / 1e3,
         sorted[0] / 1e3,
-        sorted[(int) Math.ceil(sorted.length * 0.99) - 1] / 1e3,
+        quantile(sorted, 0.9) / 1e3,
+        quantile(sorted, 0.99) / 1e3,
         bandwidth,
         bandwidth * operation.busFactor(ranks),
         wrongElements);
+  }
+
+  private static double quantile(long[] sorted, double share) {
+    return sorted[(int) Math.ceil(sorted.length * share) - 1];
   }
 
   private static double median(long[] sorted) {

@@ -22,6 +22,8 @@ import org.sparkcollectives.ReduceOp;
  * @param time how long each size is measured
  * @param warmup how many go before; negative for as many as let the code be compiled
  * @param check whether the results are checked
+ * @param pause how long each rank does nothing between two calls
+ * @param skew by how much longer the last rank does nothing: so much later than the others it calls
  */
 record Plan(
     Operation operation,
@@ -35,7 +37,9 @@ record Plan(
     int iterations,
     Duration time,
     int warmup,
-    boolean check)
+    boolean check,
+    Duration pause,
+    Duration skew)
     implements Serializable {
 
   /** The counts to measure, each once, in ascending order. */
@@ -57,6 +61,9 @@ record Plan(
       throw new IllegalArgumentException(
           "--root " + root + " is not one of the ranks 0 to " + (ranks - 1));
     }
+    if (measuresWaits() && ranks < 2) {
+      throw new IllegalArgumentException("--pause and --skew need 2 ranks or more");
+    }
     if (operation == Operation.SEND_RECV && ranks < 2) {
       throw new IllegalArgumentException("send-recv needs 2 ranks or more");
     }
@@ -64,6 +71,16 @@ record Plan(
       throw new IllegalArgumentException(
           "--op " + reductionLabel() + " cannot be applied to --dtype " + dtype.label());
     }
+  }
+
+  /** Whether what is measured is how soon the others return once the last rank has called. */
+  boolean measuresWaits() {
+    return !pause.isZero() || !skew.isZero();
+  }
+
+  /** How long a rank of so many does nothing before each call, in nanoseconds. */
+  long pauseNanos(int rank, int ranks) {
+    return pause.toNanos() + (rank == ranks - 1 ? skew.toNanos() : 0);
   }
 
   ReduceOp reduceOp() {

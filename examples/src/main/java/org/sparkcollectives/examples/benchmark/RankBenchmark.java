@@ -2,6 +2,7 @@ package org.sparkcollectives.examples.benchmark;
 
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
@@ -13,6 +14,9 @@ import org.sparkcollectives.Tensor;
  * <p>The time of an iteration is from the end of the one before to its own end, on the rank for
  * which that takes longest. There is no barrier between iterations: it would have to be paid for,
  * and would hide how well operations follow each other.
+ *
+ * <p>With a pause or a skew the ranks do nothing between two calls, and the time of an iteration is
+ * from the last rank's call to the return of those that waited for it: how soon they wake.
  */
 final class RankBenchmark {
 
@@ -34,6 +38,9 @@ final class RankBenchmark {
   /** So often has a virtual machine run what it has compiled as well as it can. */
   private static final int COMPILED = 20_000;
 
+  /** So many calls with pauses go before those that count. */
+  private static final int PAUSES_BEFORE = 20;
+
   /** The first operations take a hundred times as long as later ones. */
   private static final long LONGEST_FIRST_WARMUP_NANOS = TimeUnit.SECONDS.toNanos(10);
 
@@ -51,6 +58,9 @@ final class RankBenchmark {
 
   /** Called by all ranks. Rank 0 tells each measurement when it is done. */
   void run(Consumer<Measurement> results) {
+    if (plan.measuresWaits()) {
+      requireOneClock();
+    }
     long[] counts = plan.counts(group.size());
     long largest = counts[counts.length - 1];
     Tensor input = allocate(plan.operation().inputElements(largest, group.size()));
@@ -73,8 +83,8 @@ final class RankBenchmark {
     warmUp(workload, LONGEST_WARMUP_NANOS);
     long[] nanos =
         plan.iterations() > 0
-            ? slowest(run(workload, plan.iterations()))
-            : runFor(workload, plan.time().toNanos(), FEWEST_ITERATIONS, Long.MAX_VALUE);
+            ? block(workload, plan.iterations())
+            : runFor(workload, plan.time().toNanos(), FEWEST_ITERATIONS, Long.MAX_VALUE, true);
     boolean checked = plan.check() && plan.operation() != Operation.BARRIER;
     Long wrong = checked ? sum(workload.wrongElements()) : null;
     return Measurement.of(IMPLEMENTATION, plan, group.size(), count, nanos, wrong);
@@ -86,23 +96,29 @@ final class RankBenchmark {
       run(workload, plan.warmup());
     } else {
       long share = plan.time().toNanos() / WARMUP_SHARE;
-      runFor(workload, share, COMPILED, Math.max(share, longest));
+      runFor(workload, share, COMPILED, Math.max(share, longest), false);
+    }
+    if (plan.measuresWaits()) {
+      runWithPauses(workload, PAUSES_BEFORE);
     }
   }
 
   /**
    * In blocks of more and more iterations, after each of which all ranks know whether to go on:
    * until both {@code fewest} iterations and {@code duration} are over, or {@code longest} is.
+   *
+   * @param measured whether ranks pause, as the plan says, and the times count
    */
-  private long[] runFor(Workload workload, long duration, int fewest, long longest) {
+  private long[] runFor(
+      Workload workload, long duration, int fewest, long longest, boolean measured) {
     long[] all = {};
     long elapsed = 0;
     for (int block = 1;
         elapsed < longest
             && (all.length < fewest || (elapsed < duration && all.length < MOST_ITERATIONS));
         block = Math.min(2 * block, LONGEST_BLOCK)) {
-      long[] nanos = slowest(run(workload, block));
-      elapsed += Arrays.stream(nanos).sum();
+      long[] nanos = measured ? block(workload, block) : slowest(run(workload, block));
+      elapsed += Arrays.stream(nanos).sum() + (measured ? block * longestPause() : 0);
       int done = all.length;
       all = Arrays.copyOf(all, done + block);
       System.arraycopy(nanos, 0, all, done, block);
@@ -120,6 +136,67 @@ final class RankBenchmark {
       last = now;
     }
     return nanos;
+  }
+
+  private long[] block(Workload workload, int iterations) {
+    return plan.measuresWaits()
+        ? runWithPauses(workload, iterations)
+        : slowest(run(workload, iterations));
+  }
+
+  private long longestPause() {
+    return plan.pauseNanos(group.size() - 1, group.size());
+  }
+
+  /**
+   * With a pause before each call.
+   *
+   * @return for each iteration the time from the last rank's call to the return of the slowest of
+   *     those that had called before, the same on all ranks
+   */
+  private long[] runWithPauses(Workload workload, int iterations) {
+    long pause = plan.pauseNanos(group.rank(), group.size());
+    long[] called = new long[iterations];
+    long[] returned = new long[iterations];
+    for (int i = 0; i < iterations; i++) {
+      pause(pause);
+      called[i] = System.nanoTime();
+      workload.run();
+      returned[i] = System.nanoTime();
+    }
+    long[] last = slowest(called.clone());
+    long[] nanos = new long[iterations];
+    for (int i = 0; i < iterations; i++) {
+      boolean isLast = called[i] == last[i];
+      nanos[i] = isLast ? 0 : Math.max(0, returned[i] - last[i]);
+    }
+    return slowest(nanos);
+  }
+
+  private static void pause(long nanos) {
+    long end = System.nanoTime() + nanos;
+    for (long left = nanos; left > 0; left = end - System.nanoTime()) {
+      LockSupport.parkNanos(left);
+    }
+  }
+
+  /**
+   * Refuses ranks whose clocks count from different moments. On one host, {@link System#nanoTime}
+   * is the same clock for all processes, at least on Linux.
+   */
+  private void requireOneClock() {
+    group.barrier().await();
+    long[] before = {System.nanoTime()};
+    group.allReduce(Tensor.of(before), ReduceOp.MAX).await();
+    long[] after = {System.nanoTime()};
+    group.allReduce(Tensor.of(after), ReduceOp.MIN).await();
+    if (before[0] > after[0]) {
+      throw new IllegalStateException(
+          "--pause and --skew compare the clocks of ranks, which must be on one host: one rank's"
+              + " clock is ahead of another's by "
+              + (before[0] - after[0])
+              + " ns or more");
+    }
   }
 
   /** For each iteration the time of the slowest rank, the same on all ranks. */

@@ -30,6 +30,8 @@ final class Report {
     all.put("place", ranks.description());
     all.put("transports", settings.transports());
     all.put("memory", plan.memory().name().toLowerCase(Locale.ROOT));
+    all.put("pauseMicros", plan.pause().toNanos() / 1e3);
+    all.put("skewMicros", plan.skew().toNanos() / 1e3);
     all.put("settings", settings.settings());
     all.put("processors", Runtime.getRuntime().availableProcessors());
     all.put("java", System.getProperty("java.vm.name") + " " + Runtime.version());

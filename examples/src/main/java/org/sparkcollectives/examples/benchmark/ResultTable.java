@@ -7,9 +7,9 @@ import java.util.Locale;
 /** Prints results as nccl-tests does, a line for each size. */
 final class ResultTable {
 
-  private static final String HEADS = "# %12s %12s %10s %10s %5s %12s %12s %12s %10s %10s %8s";
+  private static final String HEADS = "# %12s %12s %10s %10s %5s %12s %12s %12s %12s %10s %10s %8s";
   private static final String ROW =
-      "  %12d %12d %10s %10s %5s %12.2f %12.2f %12.2f %10.3f %10.3f %8s";
+      "  %12d %12d %10s %10s %5s %12.2f %12.2f %12.2f %12.2f %10.3f %10.3f %8s";
 
   private final PrintStream out;
   private String implementation = RankBenchmark.IMPLEMENTATION;
@@ -30,9 +30,22 @@ final class ResultTable {
         report.circumstance("processors"),
         report.circumstance("loadBefore"));
     print(
-        HEADS, "size", "count", "type", "op", "root", "median", "min", "p99", "algbw", "busbw",
-        "#wrong");
-    print(HEADS, "(B)", "(elements)", "", "", "", "(us)", "(us)", "(us)", "(GB/s)", "(GB/s)", "");
+        HEADS, "size", "count", "type", "op", "root", "median", "min", "p90", "p99", "algbw",
+        "busbw", "#wrong");
+    print(
+        HEADS,
+        "(B)",
+        "(elements)",
+        "",
+        "",
+        "",
+        "(us)",
+        "(us)",
+        "(us)",
+        "(us)",
+        "(GB/s)",
+        "(GB/s)",
+        "");
   }
 
   void row(Measurement result) {
@@ -49,6 +62,7 @@ final class ResultTable {
         result.root() < 0 ? "-" : String.valueOf(result.root()),
         result.medianMicros(),
         result.minMicros(),
+        result.p90Micros(),
         result.p99Micros(),
         result.algorithmBandwidth(),
         result.busBandwidth(),

@@ -58,6 +58,21 @@ class CollectivesBenchmarkTest {
     return sum;
   }
 
+  @Test
+  void withASkewTimesBeginWhenTheLastRankCalls() throws IOException {
+    int status = execute("--threads=2", "--pause=1ms", "--skew=100ms", "--operation=barrier");
+    assertThat(status).as(errors.toString()).isZero();
+    JsonNode measured = results().get("results").get(0);
+    assertThat(measured.get("minMicros").asDouble()).isBetween(0.1, 100_000.0);
+    assertThat(results().get("skewMicros").asDouble()).isEqualTo(100_000);
+  }
+
+  @Test
+  void aSkewNeedsRanksThatWait() {
+    assertThat(execute("--threads=1", "--skew=1ms")).isEqualTo(2);
+    assertThat(errors.toString()).contains("--pause and --skew need 2 ranks or more");
+  }
+
   @ParameterizedTest
   @EnumSource(value = Operation.class, mode = EnumSource.Mode.EXCLUDE, names = "BARRIER")
   void everyOperationIsRightOnThreads(Operation operation) throws IOException {
@@ -178,7 +193,8 @@ class CollectivesBenchmarkTest {
         "--threads=2 --min-bytes=2k | --max-bytes must not be less than --min-bytes",
         "--threads=2 --factor=1 | --factor must be more than 1",
         "--threads=2 --compare | --compare needs Spark",
-        "--threads=2 --set=spark.collectives.tiemout=1s | There is no setting spark.collectives.tiemout",
+        "--threads=2 --set=spark.collectives.tiemout=1s | There is no setting"
+            + " spark.collectives.tiemout",
         "--threads=2 --transports=pigeon | pigeon",
         "--threads=2 --operation=all-reduced | 'all-reduced' is none of all-reduce, reduce",
         "--threads=2 --ranks=2 | mutually exclusive"

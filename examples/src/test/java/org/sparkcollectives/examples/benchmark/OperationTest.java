@@ -48,7 +48,9 @@ class OperationTest {
             0,
             Duration.ofSeconds(1),
             -1,
-            true);
+            true,
+            Duration.ZERO,
+            Duration.ZERO);
     assertThat(plan.counts(4)).containsExactly(1, 2, 4);
   }
 
@@ -67,7 +69,9 @@ class OperationTest {
             0,
             Duration.ofSeconds(1),
             -1,
-            true);
+            true,
+            Duration.ZERO,
+            Duration.ZERO);
     long[] nanos = new long[200];
     for (int i = 0; i < nanos.length; i++) {
       nanos[i] = 1000L * (nanos.length - i);
@@ -75,6 +79,7 @@ class OperationTest {
     Measurement measured = Measurement.of("ours", plan, 4, 1_000_000, nanos, 3L);
     assertThat(measured.medianMicros()).isEqualTo(100.5);
     assertThat(measured.minMicros()).isEqualTo(1);
+    assertThat(measured.p90Micros()).isEqualTo(180);
     assertThat(measured.p99Micros()).isEqualTo(198);
     assertThat(measured.algorithmBandwidth()).isCloseTo(4e6 / 100_500, within(1e-9));
     assertThat(measured.busBandwidth()).isCloseTo(1.5 * 4e6 / 100_500, within(1e-9));
