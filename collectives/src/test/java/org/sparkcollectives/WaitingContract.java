@@ -5,11 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.sparkcollectives.recorder.FlightRecord;
@@ -158,6 +160,26 @@ interface WaitingContract extends RanksUnderTest {
             assertThat(received[i]).isEqualTo(i + 1);
           }
           group.barrier().await();
+          return null;
+        });
+  }
+
+  /** Each time longer than a rank looks before it sleeps, and each time another rank is late. */
+  @Test
+  default void aRankThatComesLateFindsTheOthersAsleepAndWakesThem() {
+    ranks(
+        3,
+        group -> {
+          for (int round = 0; round < 30; round++) {
+            if (round % 3 == group.rank()) {
+              LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1 + round % 4));
+            }
+            int[] sums = new int[round % 2 == 0 ? 1 : 5000];
+            Arrays.fill(sums, round + group.rank());
+            group.allReduce(Tensor.of(sums), ReduceOp.SUM).await();
+            assertThat(sums).containsOnly(3 * round + 3);
+            group.barrier().await();
+          }
           return null;
         });
   }

@@ -113,7 +113,14 @@ public final class GroupPaths implements TcpTransport.Receiver, NettyBackend.Mem
       tensors = new SharedTensors(sharedMemory);
       board =
           new ShmRegion(
-              sharedMemory, tensors, rank, members.size(), region == null, progress, lane::current);
+              sharedMemory,
+              tensors,
+              rank,
+              members.size(),
+              region == null,
+              progress,
+              waiting.sockets().bell(),
+              lane::current);
       waiting.sockets().register(board);
       lane.share(board);
     }

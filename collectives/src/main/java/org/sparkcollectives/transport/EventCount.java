@@ -10,8 +10,10 @@ import java.util.function.BooleanSupplier;
  * <p>The waiter spins for a moment, then parks. Whoever changes what the condition reads calls
  * {@link #signal()} afterwards. No signal is lost: the waiter announces that it will park before it
  * looks at the condition for the last time, and a signaller publishes its change before it looks at
- * the announcement; both are volatile accesses, so at least one sees the other. The parks are
- * bounded all the same, so that a {@link Cancellation} without a signal is seen in time.
+ * the announcement; both are volatile accesses, so at least one sees the other. Where others than
+ * signallers must know that a thread is about to park, {@link Parking#announce} tells them, and the
+ * waiter looks once more, for the same reason. The parks are bounded all the same, so that a {@link
+ * Cancellation} without a signal is seen in time.
  *
  * <p>To spin pays while what is waited for comes within about the time that it takes to wake a
  * thread, and each waiter has a processor of its own. Otherwise it takes the processor from those
@@ -83,6 +85,9 @@ public final class EventCount {
           return;
         }
         cancellation.check();
+        if (parking.announce()) {
+          continue;
+        }
         parking.park(PARK_NANOS);
         // Left pending, the interrupt would turn every park into a spin.
         if (Thread.interrupted()) {
@@ -92,6 +97,7 @@ public final class EventCount {
       }
     } finally {
       parked = null;
+      parking.ended();
       if (interrupted) {
         Thread.currentThread().interrupt();
       }

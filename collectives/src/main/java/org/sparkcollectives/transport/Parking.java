@@ -8,6 +8,20 @@ public interface Parking {
   /** A wait begins, which may end in a park. */
   default void awake() {}
 
+  /**
+   * Says to those who must be told that this thread is about to park. The caller has looked at what
+   * it waits for, and parks only if this returns false.
+   *
+   * @return whether somebody has been told who did not know: what is waited for may have come
+   *     before, without a wake-up, and the caller looks again
+   */
+  default boolean announce() {
+    return false;
+  }
+
+  /** The wait has ended: nobody need wake this thread. */
+  default void ended() {}
+
   /** Sleeps until somebody wakes this thread, or for {@code nanos}; may end for no reason. */
   void park(long nanos);
 

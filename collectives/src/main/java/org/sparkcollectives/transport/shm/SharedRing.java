@@ -12,11 +12,14 @@ import java.nio.ByteOrder;
  *     0  how many segments the writer has put in      (its own cache line)
  *   128  how many segments the reader has taken out   (its own cache line)
  *   256  the length of the segment in each slot
- *   512  the slots
+ *   384  whether the reader sleeps, see {@link SleepFlag}
+ *   512  whether the writer sleeps
+ *   640  the slots
  * </pre>
  *
  * <p>Each side writes its counter with release semantics after it is done with a slot, and reads
- * the other's with acquire semantics before it touches one. Nobody is woken: both sides look.
+ * the other's with acquire semantics before it touches one. Both sides look again and again; one
+ * that is about to sleep says so, and the other then wakes it.
  */
 public final class SharedRing implements AutoCloseable {
 
@@ -26,12 +29,16 @@ public final class SharedRing implements AutoCloseable {
   private static final int WRITTEN = 0;
   private static final int READ = 128;
   private static final int LENGTHS = 256;
-  private static final int FIRST_SLOT = 512;
+  private static final int READER_SLEEPS = 384;
+  private static final int WRITER_SLEEPS = READER_SLEEPS + SleepFlag.BYTES;
+  private static final int FIRST_SLOT = WRITER_SLEEPS + SleepFlag.BYTES;
   private static final VarHandle LONGS =
       MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
 
   private final SharedFile file;
   private final ByteBuffer memory;
+  private final SleepFlag reader;
+  private final SleepFlag writer;
   private final ByteBuffer[] slots = new ByteBuffer[SLOTS];
   private long written;
   private long taken;
@@ -42,6 +49,8 @@ public final class SharedRing implements AutoCloseable {
   public SharedRing(SharedFile file, int slotBytes) {
     this.file = file;
     this.memory = file.memory();
+    this.reader = new SleepFlag(memory, READER_SLEEPS);
+    this.writer = new SleepFlag(memory, WRITER_SLEEPS);
     for (int i = 0; i < SLOTS; i++) {
       slots[i] = memory.slice(FIRST_SLOT + i * slotBytes, slotBytes).order(ByteOrder.nativeOrder());
     }
@@ -66,12 +75,19 @@ public final class SharedRing implements AutoCloseable {
     return slots[(int) (written % SLOTS)].clear();
   }
 
-  /** Hands the free slot to the reader, from its beginning to its position. */
-  public void publish() {
+  /**
+   * Hands the free slot to the reader, from its beginning to its position, and wakes it if it
+   * sleeps.
+   *
+   * @param bell the writer's
+   */
+  public void publish(Doorbell bell) {
     int slot = (int) (written % SLOTS);
     memory.putInt(LENGTHS + slot * Integer.BYTES, slots[slot].position());
     written++;
     LONGS.setRelease(memory, WRITTEN, written);
+    SleepFlag.publish();
+    bell.ring(reader.take());
   }
 
   /** What is left of the segment that the reader is at; null if none has come. */
@@ -89,13 +105,42 @@ public final class SharedRing implements AutoCloseable {
     return current;
   }
 
-  /** Frees the slot that the reader is at, if nothing of it is left. */
-  public void release() {
+  /**
+   * Frees the slot that the reader is at, if nothing of it is left, and wakes the writer if it
+   * sleeps.
+   *
+   * @param bell the reader's
+   */
+  public void release(Doorbell bell) {
     if (current != null && !current.hasRemaining()) {
       current = null;
       taken++;
       LONGS.setRelease(memory, READ, taken);
+      SleepFlag.publish();
+      bell.ring(writer.take());
     }
+  }
+
+  /** Says that the reader, whose bell this is, is about to sleep; whether that is news. */
+  public boolean readerSleeps(Doorbell bell) {
+    Doorbell.Key key = bell.key();
+    return key != null && reader.set(key);
+  }
+
+  /** The reader does not sleep any more. */
+  public void readerAwake() {
+    reader.clear();
+  }
+
+  /** Says that the writer, whose bell this is, is about to sleep; whether that is news. */
+  public boolean writerSleeps(Doorbell bell) {
+    Doorbell.Key key = bell.key();
+    return key != null && writer.set(key);
+  }
+
+  /** The writer does not sleep any more. */
+  public void writerAwake() {
+    writer.clear();
   }
 
   /** Gives up the memory; nobody of this process may use the ring any more. */

@@ -51,8 +51,10 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
   private final int rank;
   private final int size;
   private final Progress progress;
+  private final Doorbell bell;
   private final Supplier<OperationHeader> inOperation;
   private SharedFile file;
+  private SleepFlags sleepers;
   private SharedBoard board;
   private ShmSlots slots;
   private ShmStaging staging;
@@ -73,6 +75,7 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
    *
    * @param stages whether tensors that lie elsewhere pass through memory that all ranks see
    * @param progress where this rank waits, shared with its other paths
+   * @param bell wakes ranks of other JVMs, and this one
    * @param inOperation the operation that this rank is in
    */
   public ShmRegion(
@@ -82,6 +85,7 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
       int size,
       boolean stages,
       Progress progress,
+      Doorbell bell,
       Supplier<OperationHeader> inOperation) {
     this.folder = folder;
     this.tensors = tensors;
@@ -89,6 +93,7 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
     this.size = size;
     this.stages = stages;
     this.progress = progress;
+    this.bell = bell;
     this.inOperation = inOperation;
   }
 
@@ -108,6 +113,7 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
       board.publish(0);
     }
     board.show(operation, header, tensors.describe(shown));
+    sleepers.changed();
     await(() -> board.allShow(operation) || stranger(peers) >= 0);
     if (!board.allShow(operation)) {
       // Before all have shown, nobody sends anything in this operation: that rank is in another.
@@ -118,6 +124,7 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
       return this;
     }
     board.done(operation);
+    sleepers.changed();
     staged = board.isSame(operation, header) ? header.sequenceNumber() : NONE;
     return null;
   }
@@ -137,7 +144,7 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
     if (staging == null) {
       SharedFile rooms = AgreedFile.of(peers, folder, ShmStaging.bytes(size));
       stages = rooms != null;
-      staging = stages ? new ShmStaging(rooms, rank, size, this::await) : null;
+      staging = stages ? new ShmStaging(rooms, rank, size, this::await, sleepers::changed) : null;
     }
     return staging;
   }
@@ -160,12 +167,16 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
     }
     asked = true;
     int boardBytes = SharedBoard.bytes(size);
-    file = AgreedFile.of(peers, folder, boardBytes + SlotTable.bytes(size));
+    int slotBytes = SlotTable.bytes(size);
+    file = AgreedFile.of(peers, folder, boardBytes + slotBytes + SleepFlags.bytes(size));
     if (file != null) {
       ByteBuffer memory = file.memory();
       board = new SharedBoard(memory, rank, size);
       ByteBuffer rest = memory.position(boardBytes).slice().order(ByteOrder.nativeOrder());
-      slots = new ShmSlots(new SlotTable(rest, rank, size), peers, this::await);
+      ByteBuffer last =
+          memory.position(boardBytes + slotBytes).slice().order(ByteOrder.nativeOrder());
+      sleepers = new SleepFlags(last, rank, size, bell);
+      slots = new ShmSlots(new SlotTable(rest, rank, size), peers, this::await, sleepers::changed);
       progress.whenIdle(() -> slots.checkPeers(inOperation.get()));
     }
   }
@@ -192,6 +203,16 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
   @Override
   public boolean isAwaited() {
     return waiting;
+  }
+
+  @Override
+  public boolean announceSleep() {
+    return sleepers.set();
+  }
+
+  @Override
+  public void retractSleep() {
+    sleepers.clear();
   }
 
   @Override
@@ -237,6 +258,7 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
   public void publish(long amount) {
     published = amount;
     board.publish(amount);
+    sleepers.changed();
   }
 
   @Override
@@ -270,6 +292,7 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
       await(() -> false);
     }
     board.done(operation);
+    sleepers.changed();
   }
 
   /**

@@ -21,6 +21,7 @@ final class ShmSlots implements SharedSlots {
   private final SlotTable table;
   private final Peers peers;
   private final Consumer<BooleanSupplier> wait;
+  private final Runnable changed;
   private final int rank;
   private final int size;
   private long operation;
@@ -32,11 +33,13 @@ final class ShmSlots implements SharedSlots {
    * The slots in {@code table}.
    *
    * @param wait waits until something is true that other processes make true
+   * @param changed wakes those that wait for what this rank has made true
    */
-  ShmSlots(SlotTable table, Peers peers, Consumer<BooleanSupplier> wait) {
+  ShmSlots(SlotTable table, Peers peers, Consumer<BooleanSupplier> wait, Runnable changed) {
     this.table = table;
     this.peers = peers;
     this.wait = wait;
+    this.changed = changed;
     this.rank = peers.rank();
     this.size = peers.size();
   }
@@ -71,6 +74,7 @@ final class ShmSlots implements SharedSlots {
       tensor.read(0, (int) tensor.count(), slot);
     }
     table.publish(operation, current);
+    changed.run();
   }
 
   @Override

@@ -44,6 +44,7 @@ final class ShmStaging implements SharedStaging {
   private final int size;
   private final int chunkBytes;
   private final Consumer<BooleanSupplier> wait;
+  private final Runnable changed;
   private final BooleanSupplier isThere = this::isThere;
   private final HostTensor[][] rooms = new HostTensor[DType.values().length][];
   private int awaitedCounter;
@@ -54,14 +55,17 @@ final class ShmStaging implements SharedStaging {
    * The rooms in {@code file}, which has {@link #bytes} bytes.
    *
    * @param wait waits until something is true that other processes make true
+   * @param changed wakes those that wait for what this rank has made true
    */
-  ShmStaging(SharedFile file, int rank, int size, Consumer<BooleanSupplier> wait) {
+  ShmStaging(
+      SharedFile file, int rank, int size, Consumer<BooleanSupplier> wait, Runnable changed) {
     this.file = file;
     this.memory = file.memory();
     this.rank = rank;
     this.size = size;
     this.chunkBytes = chunkBytes(size);
     this.wait = wait;
+    this.changed = changed;
   }
 
   private static int chunkBytes(int ranks) {
@@ -124,6 +128,7 @@ final class ShmStaging implements SharedStaging {
   @Override
   public void reached(Phase phase, long chunk) {
     LONGS.setRelease(memory, counter(rank, phase), before + chunk + 1);
+    changed.run();
   }
 
   @Override

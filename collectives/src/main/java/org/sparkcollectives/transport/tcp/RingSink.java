@@ -1,16 +1,20 @@
 package org.sparkcollectives.transport.tcp;
 
 import org.sparkcollectives.transport.PolledMemory;
+import org.sparkcollectives.transport.shm.Doorbell;
 import org.sparkcollectives.transport.shm.SharedRing;
 
 /** Puts segments into memory that the peer's process shares. */
 final class RingSink implements ByteSink, PolledMemory {
 
   private final SharedRing ring;
+  private final Doorbell bell;
   private boolean full;
 
-  RingSink(SharedRing ring) {
+  /** With the bell of the rank that sends. */
+  RingSink(SharedRing ring, Doorbell bell) {
     this.ring = ring;
+    this.bell = bell;
   }
 
   @Override
@@ -20,7 +24,7 @@ final class RingSink implements ByteSink, PolledMemory {
       return false;
     }
     filler.fill(ring.free().limit(bytes));
-    ring.publish();
+    ring.publish(bell);
     return true;
   }
 
@@ -33,6 +37,16 @@ final class RingSink implements ByteSink, PolledMemory {
   @Override
   public boolean isAwaited() {
     return full;
+  }
+
+  @Override
+  public boolean announceSleep() {
+    return ring.writerSleeps(bell);
+  }
+
+  @Override
+  public void retractSleep() {
+    ring.writerAwake();
   }
 
   @Override

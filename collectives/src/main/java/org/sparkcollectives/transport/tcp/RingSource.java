@@ -2,16 +2,20 @@ package org.sparkcollectives.transport.tcp;
 
 import java.nio.ByteBuffer;
 import org.sparkcollectives.transport.PolledMemory;
+import org.sparkcollectives.transport.shm.Doorbell;
 import org.sparkcollectives.transport.shm.SharedRing;
 
 /** Reads segments from memory that the peer's process shares. */
 final class RingSource implements ByteSource, PolledMemory {
 
   private final SharedRing ring;
+  private final Doorbell bell;
   private boolean wanted;
 
-  RingSource(SharedRing ring) {
+  /** With the bell of the rank that reads. */
+  RingSource(SharedRing ring, Doorbell bell) {
     this.ring = ring;
+    this.bell = bell;
   }
 
   @Override
@@ -21,7 +25,7 @@ final class RingSource implements ByteSource, PolledMemory {
       return false;
     }
     reader.read(segment);
-    ring.release();
+    ring.release(bell);
     return true;
   }
 
@@ -38,6 +42,16 @@ final class RingSource implements ByteSource, PolledMemory {
   @Override
   public boolean isAwaited() {
     return wanted;
+  }
+
+  @Override
+  public boolean announceSleep() {
+    return ring.readerSleeps(bell);
+  }
+
+  @Override
+  public void retractSleep() {
+    ring.readerAwake();
   }
 
   @Override

@@ -7,19 +7,26 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.sparkcollectives.transport.Parking;
 import org.sparkcollectives.transport.PolledMemory;
+import org.sparkcollectives.transport.shm.Doorbell;
 
 /**
- * How the thread that runs a group's collectives sleeps until one of its sockets is ready, shared
- * memory may have changed, or somebody wakes it.
+ * How the thread that runs a group's collectives sleeps until one of its sockets is ready, another
+ * process has changed shared memory and rings, or somebody wakes it.
+ *
+ * <p>Where it waits for shared memory it sleeps for a bounded time all the same: who changed the
+ * memory may have been stopped before it rang. Bells that come again and again too late, or not at
+ * all, are not relied on: then it looks as often as without any, until one comes again.
  *
  * <p>Only that thread registers and parks; {@link #unpark} is for all. The selector comes into
- * being when a thread first has to sleep.
+ * being when a thread first has to sleep for more than others of its JVM, the bell when it first
+ * sleeps for shared memory.
  */
 public final class SocketWait implements Parking, AutoCloseable {
 
@@ -33,11 +40,46 @@ public final class SocketWait implements Parking, AutoCloseable {
 
   private static final long LONGEST_NAP_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
+  /** The same where a bell wakes. */
+  private static final Duration SHORTEST_SLEEP = Duration.ofMillis(1);
+
+  private static final Duration LONGEST_SLEEP = Duration.ofMillis(4);
+
+  /** So many waits in a row that no bell has ended end the trust in it. */
+  private static final int MOST_MISSED = 4;
+
   private final List<PolledMemory> polled = new ArrayList<>();
+  private final List<PolledMemory> told = new ArrayList<>();
   private final List<SocketInterest> unregistered = new ArrayList<>();
   private final List<Registration> registered = new ArrayList<>();
+  private final Doorbell bell = new Doorbell();
+  private final long shortestSleepNanos;
+  private final long longestSleepNanos;
   private long waitingSince = System.nanoTime();
+  private SelectionKey bellKey;
+  private boolean announced;
+  private boolean sleptAllOfIt;
+  private int missed;
   private volatile Selector selector;
+
+  /** For one thread. */
+  public SocketWait() {
+    this(SHORTEST_SLEEP, LONGEST_SLEEP);
+  }
+
+  /**
+   * With bounds of a sleep that a bell ends, which is between them an eighth of the time that was
+   * waited.
+   */
+  public SocketWait(Duration shortestSleep, Duration longestSleep) {
+    this.shortestSleepNanos = shortestSleep.toNanos();
+    this.longestSleepNanos = longestSleep.toNanos();
+  }
+
+  /** What wakes this thread when others change the memory that it waits for, and wakes others. */
+  public Doorbell bell() {
+    return bell;
+  }
 
   /** From now on {@link #park} ends in time when there may be something to read or to write. */
   public void register(Object way) {
@@ -51,19 +93,84 @@ public final class SocketWait implements Parking, AutoCloseable {
   @Override
   public void awake() {
     waitingSince = System.nanoTime();
+    sleptAllOfIt = false;
+  }
+
+  @Override
+  public boolean announce() {
+    boolean news = false;
+    boolean silenced = false;
+    for (PolledMemory each : polled) {
+      if (each.isAwaited() && bell.isOpen()) {
+        if (!silenced) {
+          silenced = true;
+          // Before flags are set: what rings from then on is to be heard.
+          missed = bell.silence() ? 0 : missed;
+        }
+        announced = true;
+        if (each.announceSleep()) {
+          told.add(each);
+          news = true;
+        }
+      }
+    }
+    return news;
+  }
+
+  @Override
+  public void ended() {
+    if (announced) {
+      announced = false;
+      told.forEach(PolledMemory::retractSleep);
+      told.clear();
+      missed += sleptAllOfIt ? 1 : 0;
+    }
   }
 
   @Override
   public void park(long nanos) {
+    if (!announced && awaitsMemory()) {
+      // There is no bell.
+      LockSupport.parkNanos(this, Math.min(nanos, nap(SHORTEST_NAP_NANOS, LONGEST_NAP_NANOS)));
+    } else if (!announced) {
+      sleep(nanos);
+    } else if (!reliesOnBell()) {
+      LockSupport.parkNanos(this, Math.min(nanos, nap(SHORTEST_NAP_NANOS, LONGEST_NAP_NANOS)));
+    } else {
+      long start = System.nanoTime();
+      long most = nap(shortestSleepNanos, longestSleepNanos);
+      sleep(most);
+      // The selector's clock is not as fine.
+      sleptAllOfIt = System.nanoTime() - start >= most - most / 8;
+    }
+  }
+
+  /** Whether a bell is expected to end a sleep. */
+  boolean reliesOnBell() {
+    return missed < MOST_MISSED;
+  }
+
+  private boolean awaitsMemory() {
     for (PolledMemory each : polled) {
       if (each.isAwaited()) {
-        long eighth = (System.nanoTime() - waitingSince) / 8;
-        long nap = Math.max(SHORTEST_NAP_NANOS, Math.min(LONGEST_NAP_NANOS, eighth));
-        LockSupport.parkNanos(this, Math.min(nanos, nap));
-        return;
+        return true;
       }
     }
-    select(nanos);
+    return false;
+  }
+
+  private long nap(long shortest, long longest) {
+    long eighth = (System.nanoTime() - waitingSince) / 8;
+    return Math.max(shortest, Math.min(longest, eighth));
+  }
+
+  private void sleep(long nanos) {
+    if (unregistered.isEmpty() && registered.isEmpty() && polled.isEmpty()) {
+      // Whoever this thread can wait for is in its JVM.
+      LockSupport.parkNanos(this, nanos);
+    } else {
+      select(nanos);
+    }
   }
 
   private void select(long nanos) {
@@ -79,6 +186,12 @@ public final class SocketWait implements Parking, AutoCloseable {
         if (each.key.isValid()) {
           each.key.interestOps(each.interest.operations());
         }
+      }
+      if (announced && bellKey == null && bell.isOpen()) {
+        bellKey = bell.channel().register(selector, 0);
+      }
+      if (bellKey != null && bellKey.isValid()) {
+        bellKey.interestOps(announced ? SelectionKey.OP_READ : 0);
       }
       selector.select(Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos)));
       selector.selectedKeys().clear();
@@ -103,7 +216,7 @@ public final class SocketWait implements Parking, AutoCloseable {
     LockSupport.unpark(thread);
   }
 
-  /** Lets go of the sockets, which are closed for good only then. */
+  /** Lets go of the sockets, which are closed for good only then, and of the bell. */
   @Override
   public void close() {
     Selector last = selector;
@@ -114,5 +227,6 @@ public final class SocketWait implements Parking, AutoCloseable {
         throw new UncheckedIOException(e);
       }
     }
+    bell.close();
   }
 }

@@ -98,7 +98,7 @@ final class TcpPair implements Pair, Progress.Send {
       ring.close();
       return;
     }
-    takeFrom(channel, new RingSource(ring));
+    takeFrom(channel, new RingSource(ring, pairs.socketWait().bell()));
   }
 
   /** The peer has connected. Called on the connection's event loop. */

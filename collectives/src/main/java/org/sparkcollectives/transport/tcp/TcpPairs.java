@@ -246,8 +246,9 @@ public final class TcpPairs {
     return false;
   }
 
-  private static Route inMemory(Channel channel, SharedFile file) {
-    return new Route(channel, new RingSink(new SharedRing(file, ByteSink.SEGMENT_BYTES)));
+  private Route inMemory(Channel channel, SharedFile file) {
+    return new Route(
+        channel, new RingSink(new SharedRing(file, ByteSink.SEGMENT_BYTES), wait.bell()));
   }
 
   /** The connection that was made, or why there is none. */

@@ -20,6 +20,9 @@ class SharedRingTest {
   private static final int SEGMENTS = 200_000;
   private static final int SLOT_BYTES = 256;
 
+  /** Nobody sleeps, so it does not ring. */
+  private final Doorbell bell = new Doorbell();
+
   /** How many segments there are: the writer says so before it writes the last. */
   private final AtomicInteger count = new AtomicInteger(SEGMENTS);
 
@@ -60,7 +63,7 @@ class SharedRingTest {
       for (int left = lengths.nextInt(SLOT_BYTES - Integer.BYTES); left > 0; left--) {
         free.put((byte) (i + left));
       }
-      ring.publish();
+      ring.publish(bell);
     }
   }
 
@@ -73,7 +76,7 @@ class SharedRingTest {
       for (int left = length; whole && left > 0; left--) {
         if (pauses.nextInt(100) == 0) {
           // Nothing is freed before all of it was read.
-          ring.release();
+          ring.release(bell);
           whole = ring.next().remaining() == left;
         }
         whole &= segment.get() == (byte) (i + left);
@@ -81,7 +84,7 @@ class SharedRingTest {
       if (!whole) {
         throw new AssertionError("segment " + i + " is not what was written: " + segment);
       }
-      ring.release();
+      ring.release(bell);
     }
   }
 }

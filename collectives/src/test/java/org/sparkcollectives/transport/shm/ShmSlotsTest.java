@@ -40,7 +40,8 @@ class ShmSlotsTest {
         new Rank(rank, 2),
         condition -> {
           throw new AssertionError("nobody has to wait");
-        });
+        },
+        () -> {});
   }
 
   private static OperationHeader broadcast(long number, long count) {

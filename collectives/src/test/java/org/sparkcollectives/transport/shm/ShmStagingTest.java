@@ -41,7 +41,7 @@ class ShmStagingTest {
       threads.runTogether(
           RANKS,
           rank -> {
-            run(new ShmStaging(file, rank, RANKS, Spinning::until), new Random(seed));
+            run(new ShmStaging(file, rank, RANKS, Spinning::until, () -> {}), new Random(seed));
             return null;
           });
     } finally {

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.shm.Doorbell;
 import org.sparkcollectives.transport.shm.SharedFile;
 import org.sparkcollectives.transport.shm.SharedRing;
 
@@ -36,7 +37,7 @@ class RefusedMessageTest {
           new MessageHeader(
               RankOfTwo.allReduce(8), RankOfTwo.TENSOR.dtype(), RankOfTwo.TENSOR.count()),
           RankOfTwo.TENSOR);
-      other.advance(new RingSink(new SharedRing(file, ByteSink.SEGMENT_BYTES)));
+      other.advance(new RingSink(new SharedRing(file, ByteSink.SEGMENT_BYTES), new Doorbell()));
 
       assertThatThrownBy(() -> pair.receive(HostTensor.allocate(DType.FLOAT32, 3)))
           .isInstanceOf(CollectiveMismatchException.class);
