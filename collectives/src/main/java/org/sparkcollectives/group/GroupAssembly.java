@@ -10,7 +10,6 @@ import org.slf4j.LoggerFactory;
 import org.sparkcollectives.BackendConfig;
 import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.DebugLevel;
-import org.sparkcollectives.Failure;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.RankContext;
 import org.sparkcollectives.algorithm.AlgorithmSelector;
@@ -213,7 +212,7 @@ record GroupAssembly(Store store, RankContext context, String path) {
                       () -> log(options, "{} is closed", members),
                       node::release,
                       afterClose));
-      context.joined(members.name(), lost(members));
+      context.joined(members.name(), members.identity().lost());
       log(
           options,
           "{} with {} and {}",
@@ -262,17 +261,6 @@ record GroupAssembly(Store store, RankContext context, String path) {
     return members.ranksOnThisHost() <= Runtime.getRuntime().availableProcessors()
         ? configuration.get(CollectivesConfiguration.WAIT_SPIN)
         : Duration.ZERO;
-  }
-
-  /** What is said of this rank if its process vanishes. */
-  private static Failure lost(Membership members) {
-    return members
-        .identity()
-        .failure(
-            Failure.Kind.EXECUTOR_LOST,
-            "",
-            -1,
-            "its process is gone, and with it the connection to the driver");
   }
 
   private static void log(GroupOptions options, String format, Object... arguments) {

@@ -26,6 +26,15 @@ public record RankIdentity(
         kind, rank, host, executorId, taskAttemptId, operation, sequenceNumber, cause);
   }
 
+  /** Returns what is said of this rank if its process vanishes. */
+  public Failure lost() {
+    return failure(
+        Failure.Kind.EXECUTOR_LOST,
+        "",
+        -1,
+        "its process is gone, and with it the connection to the driver");
+  }
+
   /** Where something happened on this rank. */
   public String where() {
     return "group \""

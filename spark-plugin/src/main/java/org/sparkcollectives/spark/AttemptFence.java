@@ -43,6 +43,12 @@ final class AttemptFence {
         : new StageAttempt(stage.stageId(), before);
   }
 
+  /** Whether the attempt has ended, or a later one has begun. */
+  boolean isOver(StageAttempt stage) {
+    return stage.attempt() <= ended.getOrDefault(stage.stageId(), -1)
+        || stage.attempt() < latest.getOrDefault(stage.stageId(), -1);
+  }
+
   /** The attempt has ended. */
   void end(StageAttempt stage) {
     latest.remove(stage.stageId(), stage.attempt());

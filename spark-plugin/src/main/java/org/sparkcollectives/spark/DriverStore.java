@@ -22,6 +22,7 @@ import org.apache.spark.rpc.RpcEndpointRef;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.Failure;
+import org.sparkcollectives.membership.FailedRendezvous;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreSession;
 import org.sparkcollectives.store.StoreTable;
@@ -57,13 +58,15 @@ final class DriverStore {
    * A task's client.
    *
    * @param scope where its checkpoints are
-   * @param wills by group, the record to publish there if the client is lost
+   * @param joins what it is to join first; null if it is for checkpoints only
+   * @param wills by group that it has joined, the record to publish there if the client is lost
    */
   private record Client(
       StageAttempt stage,
       RpcAddress address,
       String scope,
       StoreSession session,
+      JoinRequest joins,
       Map<String, Failure> wills) {}
 
   private final ScheduledThreadPoolExecutor background = newBackground();
@@ -73,6 +76,7 @@ final class DriverStore {
   private final StageTearDown tearDown;
   private final Map<UUID, Client> clients = new HashMap<>();
   private final AttemptFence attempts = new AttemptFence();
+  private final EndedTasks endedTasks = new EndedTasks(this::failRendezvous);
 
   private DriverStore(SparkContext context, SparkEnv env) {
     table = new StoreTable(new BlockValues(env.blockManager(), background));
@@ -109,7 +113,7 @@ final class DriverStore {
       RpcEndpointRef endpoint =
           env.rpcEnv().setupEndpoint(ENDPOINT, new StoreEndpoint(env.rpcEnv(), store));
       INSTALLED.put(application, store);
-      context.addSparkListener(
+      StageListener listener =
           new StageListener(
               store,
               () -> {
@@ -118,7 +122,8 @@ final class DriverStore {
                 }
                 env.rpcEnv().stop(endpoint);
                 store.close();
-              }));
+              });
+      context.listenerBus().addToQueue(listener, StageListener.QUEUE);
       LOG.info("The driver's store for collectives is at endpoint {} of {}", ENDPOINT, application);
       SparkSecurity.warnIfOpen(env);
     }
@@ -142,8 +147,7 @@ final class DriverStore {
       UUID id = StoreMessages.session(message);
       switch (kind) {
         case StoreMessages.OPEN -> {
-          StageAttempt stage = StoreMessages.stage(message);
-          open(id, stage, CheckpointScopes.scope(StoreMessages.text(message), stage), sender);
+          open(id, StoreMessages.joinRequest(message), sender);
           reply.accept(StoreMessages.ok(new byte[0]));
         }
         case StoreMessages.CHECKPOINTS -> {
@@ -182,13 +186,16 @@ final class DriverStore {
     }
   }
 
-  private synchronized void open(UUID id, StageAttempt stage, String scope, RpcAddress sender) {
+  private synchronized void open(UUID id, JoinRequest joins, RpcAddress sender) {
+    StageAttempt stage = joins.stage();
     StageAttempt before = attempts.enter(stage);
     if (before != null) {
       remove(before, stage + " has begun");
     }
     StoreSession session = new StoreSession(table, stage.keyPrefix());
-    clients.put(id, new Client(stage, sender, scope, session, new HashMap<>()));
+    String scope = CheckpointScopes.scope(joins.call(), stage);
+    clients.put(id, new Client(stage, sender, scope, session, joins, new HashMap<>()));
+    endedTasks.joins(stage, joins.group());
   }
 
   /** Those of another stage that tried the same before are refused from now on. */
@@ -200,7 +207,8 @@ final class DriverStore {
     String scope = owner.scope();
     StoreSession session = checkpoints.open(scope, owner.stage());
     dropClients(client -> client.scope().equals(scope) && client.stage().isBefore(owner.stage()));
-    clients.put(id, new Client(owner.stage(), owner.address(), scope, session, new HashMap<>()));
+    clients.put(
+        id, new Client(owner.stage(), owner.address(), scope, session, null, new HashMap<>()));
   }
 
   private void call(UUID id, ByteBuffer request, Consumer<byte[]> reply) {
@@ -264,6 +272,9 @@ final class DriverStore {
   synchronized void disconnected(RpcAddress address) {
     for (Client client : clients.values()) {
       if (address.equals(client.address())) {
+        if (client.joins() != null) {
+          failRendezvous(client.stage(), client.joins().group(), client.joins().ifLost());
+        }
         publishWills(client);
       }
     }
@@ -279,6 +290,21 @@ final class DriverStore {
               LOG.info("{} of group {} was lost", failure.where(), group);
               new PublishedFailure(store.withPrefix(group)).offer(failure);
             });
+  }
+
+  /** The ranks of a group that is not made yet are told that one of them will not come. */
+  private void failRendezvous(StageAttempt stage, String group, Failure failure) {
+    if (FailedRendezvous.publish(store(stage).withPrefix(group), failure)) {
+      LOG.info(
+          "Group {} is not made, because {} {}", group, failure.where(), failure.kind().verb());
+    }
+  }
+
+  /** A task has ended, well or not: whoever waits for its rank to join waits in vain. */
+  synchronized void taskEnded(StageAttempt stage, Failure failure) {
+    if (!attempts.isOver(stage)) {
+      endedTasks.ended(stage, failure);
+    }
   }
 
   /** Where the ranks' dumps arrive. */
@@ -346,6 +372,7 @@ final class DriverStore {
 
   private void remove(StageAttempt stage, String reason) {
     dropClients(client -> client.stage().equals(stage));
+    endedTasks.over(stage);
     long removed = table.removePrefix(stage.keyPrefix(), reason);
     LOG.debug("Removed {} keys, because {}", removed, reason);
   }

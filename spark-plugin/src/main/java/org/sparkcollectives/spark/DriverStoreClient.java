@@ -51,11 +51,9 @@ final class DriverStoreClient extends RemoteStore {
   /**
    * Connects to the driver's store; null if there is none. Blocks for one round trip, or two.
    *
-   * @param call the call of {@link BarrierStage} that the stage is of, or an empty text
    * @throws StoreException if a later attempt of the stage has begun
    */
-  static DriverStoreClient connect(
-      SparkEnv env, StageAttempt stage, String call, Duration timeout) {
+  static DriverStoreClient connect(SparkEnv env, JoinRequest request, Duration timeout) {
     RpcEndpointRef driver;
     try {
       driver = RpcUtils.makeDriverRef(DriverStore.ENDPOINT, env.conf(), env.rpcEnv());
@@ -67,8 +65,8 @@ final class DriverStoreClient extends RemoteStore {
       }
       throw new StoreConnectionException("The driver's store cannot be reached: " + e, e);
     }
-    DriverStoreClient client = new DriverStoreClient(env, driver, stage, timeout);
-    client.askNow(StoreMessages.open(client.session, stage, call));
+    DriverStoreClient client = new DriverStoreClient(env, driver, request.stage(), timeout);
+    client.askNow(StoreMessages.open(client.session, request));
     return client;
   }
 

@@ -8,12 +8,20 @@ import org.apache.spark.scheduler.SparkListenerApplicationEnd;
 import org.apache.spark.scheduler.SparkListenerJobEnd;
 import org.apache.spark.scheduler.SparkListenerJobStart;
 import org.apache.spark.scheduler.SparkListenerStageCompleted;
+import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.apache.spark.scheduler.StageInfo;
+import org.sparkcollectives.Failure;
 import scala.collection.Iterable;
 import scala.collection.Iterator;
 
-/** Tells the driver's store which stages and jobs are over, and when the application is. */
+/** Tells the driver's store which tasks, stages and jobs are over, and when the application is. */
 final class StageListener extends SparkListener {
+
+  /**
+   * The name of the queue in which Spark delivers the events to this listener: one of its own, as
+   * ranks wait for some of them, and a listener of the user's may be slow.
+   */
+  static final String QUEUE = "collectives";
 
   private static final int STAGE_INFOS = 2;
 
@@ -23,6 +31,15 @@ final class StageListener extends SparkListener {
   StageListener(DriverStore store, Runnable onApplicationEnd) {
     this.store = store;
     this.onApplicationEnd = onApplicationEnd;
+  }
+
+  @Override
+  public void onTaskEnd(SparkListenerTaskEnd end) {
+    // Spark has no information on a task whose executor it had given up before.
+    Failure failure = end.taskInfo() == null ? null : TaskEnds.failure(end);
+    if (failure != null) {
+      store.taskEnded(new StageAttempt(end.stageId(), end.stageAttemptId()), failure);
+    }
   }
 
   @Override

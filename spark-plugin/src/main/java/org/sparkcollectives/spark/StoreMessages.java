@@ -1,10 +1,12 @@
 package org.sparkcollectives.spark;
 
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.UUID;
 import org.sparkcollectives.store.StoreException;
+import org.sparkcollectives.watchdog.FailureCodec;
 
 /**
  * What travels between the executors and the driver's store over Spark's RPC: bytes only.
@@ -13,8 +15,9 @@ import org.sparkcollectives.store.StoreException;
  * ours, in a jar that was added later, would bring down every executor that it reaches.
  *
  * <pre>
- *   OPEN  session, stage, attempt, call
- *                                      a new client; first of all
+ *   OPEN  session, stage, attempt, call, group, record
+ *                                      a new client; first of all. Until the group is made, the
+ *                                      record is what its ranks are told if this one is lost
  *   CHECKPOINTS session, session       a further client for the checkpoints of an open one's call
  *   CALL  session, a store's request   the reply is the store's
  *   WILL  session, group, record       what to publish if this client is lost; empty: nothing
@@ -41,15 +44,33 @@ final class StoreMessages {
 
   private StoreMessages() {}
 
-  /** With the call of {@link BarrierStage} that the stage is of, or an empty text. */
-  static byte[] open(UUID session, StageAttempt stage, String call) {
-    byte[] name = call.getBytes(StandardCharsets.UTF_8);
-    return head(OPEN, session, 3 * Integer.BYTES + name.length)
-        .putInt(stage.stageId())
-        .putInt(stage.attempt())
-        .putInt(name.length)
-        .put(name)
+  static byte[] open(UUID session, JoinRequest request) {
+    byte[] call = request.call().getBytes(StandardCharsets.UTF_8);
+    byte[] group = request.group().getBytes(StandardCharsets.UTF_8);
+    byte[] record = FailureCodec.encode(request.ifLost());
+    return head(OPEN, session, 4 * Integer.BYTES + call.length + group.length + record.length)
+        .putInt(request.stage().stageId())
+        .putInt(request.stage().attempt())
+        .putInt(call.length)
+        .put(call)
+        .putInt(group.length)
+        .put(group)
+        .put(record)
         .array();
+  }
+
+  /** What remains of an {@link #OPEN} behind its session. */
+  static JoinRequest joinRequest(ByteBuffer message) {
+    StageAttempt stage = stage(message);
+    String call = text(message);
+    String group = text(message);
+    try {
+      return new JoinRequest(stage, call, group, FailureCodec.decode(rest(message)));
+    } catch (UncheckedIOException e) {
+      throw new IllegalArgumentException(
+          "a message of " + message.limit() + " bytes that ends with no record: " + e.getMessage(),
+          e);
+    }
   }
 
   static byte[] checkpoints(UUID session, UUID open) {

@@ -4,11 +4,13 @@ import java.time.Duration;
 import org.apache.spark.BarrierTaskContext;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.util.TaskCompletionListener;
+import org.sparkcollectives.Failure;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.group.GroupCreation;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreConfiguration;
+import org.sparkcollectives.watchdog.RankIdentity;
 
 /** How the tasks of a barrier stage become a group. */
 final class WorldGroup {
@@ -29,7 +31,8 @@ final class WorldGroup {
         options.name().isEmpty()
             ? options.withName(env.conf().getAppId() + "/" + stage + "/world")
             : options;
-    DriverStoreClient store = DriverStoreClient.connect(env, stage, call, timeout);
+    JoinRequest request = new JoinRequest(stage, call, named.name(), ifLost(task, env, named));
+    DriverStoreClient store = DriverStoreClient.connect(env, request, timeout);
     TaskRank rank = new TaskRank(task, env, store);
     // Spark calls the last one that was added first: when this is called the group is closed.
     TaskCompletionListener onEnd = ended -> rank.taskCompleted();
@@ -40,6 +43,16 @@ final class WorldGroup {
     ExecutorHostedStore hosted =
         ExecutorHostedStore.meet(task, rank.bindHost(), rank.security(), timeout);
     return create(hosted.store(), task, size, named, rank, () -> hosted.close(task));
+  }
+
+  private static Failure ifLost(BarrierTaskContext task, SparkEnv env, GroupOptions options) {
+    return new RankIdentity(
+            options.name(),
+            task.partitionId(),
+            env.blockManager().blockManagerId().host(),
+            env.executorId(),
+            task.taskAttemptId())
+        .lost();
   }
 
   private static ProcessGroup create(

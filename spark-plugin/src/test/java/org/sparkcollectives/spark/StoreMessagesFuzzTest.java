@@ -10,6 +10,7 @@ import java.util.Arrays;
 import java.util.UUID;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.sparkcollectives.Failure;
 import org.sparkcollectives.store.StoreException;
 
 /** Any bytes are a message to the driver's store, or refused with words; so is any reply. */
@@ -22,7 +23,10 @@ class StoreMessagesFuzzTest {
     byte[] negativeLength = StoreMessages.tearDown(SESSION, Duration.ZERO, "");
     negativeLength[negativeLength.length - 1] = -1;
     negativeLength[negativeLength.length - 4] = -1;
-    byte[] open = StoreMessages.open(SESSION, STAGE, "call");
+    Failure ifLost =
+        new Failure(Failure.Kind.EXECUTOR_LOST, 1, "host", "2", 7, "", -1, "it is gone");
+    byte[] open =
+        StoreMessages.open(SESSION, new JoinRequest(STAGE, "call", "application/world", ifLost));
     return Stream.of(
         open,
         StoreMessages.checkpoints(SESSION, SESSION),
@@ -44,8 +48,7 @@ class StoreMessagesFuzzTest {
     byte kind = StoreMessages.kind(message);
     UUID session = StoreMessages.session(message);
     return switch (kind) {
-      case StoreMessages.OPEN ->
-          StoreMessages.open(session, StoreMessages.stage(message), StoreMessages.text(message));
+      case StoreMessages.OPEN -> StoreMessages.open(session, StoreMessages.joinRequest(message));
       case StoreMessages.CHECKPOINTS ->
           StoreMessages.checkpoints(session, StoreMessages.session(message));
       case StoreMessages.CALL -> StoreMessages.call(session, StoreMessages.rest(message));

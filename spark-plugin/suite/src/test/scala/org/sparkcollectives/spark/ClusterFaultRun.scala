@@ -142,7 +142,9 @@ class ClusterFaultRun(sc: SparkContext, fault: ClusterFaultCase) extends Patienc
           val kind = Failure.Kind.valueOf(outcome.kind)
           (fault.fault == ClusterFault.CANCEL || names) && fault.fault.mayBeCalled(kind)
         case "CollectiveTimeoutException" =>
-          if (fault.phase == ClusterPhase.RENDEZVOUS) true
+          // Spark does not notice for minutes that an executor has stopped.
+          if (fault.phase == ClusterPhase.RENDEZVOUS)
+            fault.fault == ClusterFault.SLOW || fault.fault == ClusterFault.EXECUTOR_STOP
           else fault.fault == ClusterFault.SLOW && names
         case "GroupAbortedException" =>
           // There is no group yet that could say more than that Spark has ended the stage.

@@ -6,6 +6,7 @@ import java.nio.file.{Files, Path, Paths}
 import org.apache.spark.{BarrierTaskContext, SparkEnv, SparkException, TaskContext}
 import org.scalatest.funsuite.AnyFunSuite
 import org.sparkcollectives.{Failure, ProcessGroup, ReduceOp, Tensor}
+import org.sparkcollectives.watchdog.RankIdentity
 
 /** Executors that die in the middle, and stages that Spark retries as a whole. */
 class StageRetrySuite extends AnyFunSuite with LocalCluster with HitExecutor {
@@ -109,7 +110,9 @@ object LostExecutors extends Patience {
       Files.writeString(Path.of(path, "lingering"), "")
       awaitFile(path, "name-1-0")
       val stage = new StageAttempt(task.stageId(), 0)
-      try DriverStoreClient.connect(SparkEnv.get, stage, "", java.time.Duration.ofSeconds(5))
+      val ifLost = new RankIdentity("late", 2, "", "", -1).lost()
+      val late = new JoinRequest(stage, "", "late", ifLost)
+      try DriverStoreClient.connect(SparkEnv.get, late, java.time.Duration.ofSeconds(5))
       catch {
         case e: RuntimeException => Jobs.write(path, "late", e.getMessage)
       }
