@@ -46,6 +46,12 @@ public final class GroupRendezvous {
   /** The same for each rank of a group so large that looking would be the most work of its JVM. */
   private static final Duration KILL_CHECK_PER_RANK = Duration.ofNanos(200_000);
 
+  /**
+   * How long a rank that was killed with its stage waits for the first cause. Longer than in a
+   * group, which has more ways to hear of it.
+   */
+  private static final Duration SETTLE = Duration.ofMillis(500);
+
   /** When a rank first looks whether the roster is only missing because its writer stands still. */
   private static final Duration FIRST_LOOK = Duration.ofSeconds(1);
 
@@ -215,7 +221,7 @@ public final class GroupRendezvous {
   private CollectiveException killed(
       Endpoint self, CompletableFuture<byte[]> watch, CountDownLatch come) {
     try {
-      if (context.isStoppedWithOthers() && hasCome(watch, come, AbortPropagation.SETTLE)) {
+      if (context.isStoppedWithOthers() && hasCome(watch, come, SETTLE)) {
         Failure failure = FailedRendezvous.decode(read(watch));
         if (failure != null) {
           return failed(self, failure);

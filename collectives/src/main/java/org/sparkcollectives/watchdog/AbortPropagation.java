@@ -31,7 +31,7 @@ import org.sparkcollectives.store.WatchableStore;
 public final class AbortPropagation implements AutoCloseable {
 
   /** How long a rank that was hit by a consequence waits for a better record. */
-  public static final Duration SETTLE = Duration.ofMillis(100);
+  static final Duration SETTLE = Duration.ofMillis(100);
 
   private static final Duration STORE_TIMEOUT = Duration.ofSeconds(5);
   private static final long REREAD_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
