@@ -15,6 +15,14 @@ public interface BackendProvider {
   Set<Device.Type> deviceTypes();
 
   /**
+   * Returns whether this process has what its backends need, such as a driver and native libraries,
+   * which it may load to find out.
+   */
+  default boolean isAvailable() {
+    return true;
+  }
+
+  /**
    * Whether the other ranks of a group exist. If those of all its backends do not, a group does not
    * wait for its ranks when it is made.
    */

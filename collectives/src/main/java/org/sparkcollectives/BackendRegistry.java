@@ -71,17 +71,27 @@ public final class BackendRegistry {
   }
 
   /**
-   * Whether all backends that {@code config} names can be asked for, as c10d's {@code
-   * is_backend_available}.
+   * Returns whether all backends that {@code config} names can be used in this process, as c10d's
+   * {@code is_backend_available}: whether their jars are here, and the drivers and native libraries
+   * that they need, which are loaded to find out.
    *
    * @throws IllegalArgumentException if {@code config} is malformed
    */
   public static boolean isAvailable(String config) {
     BackendConfig parsed = BackendConfig.parse(config);
-    Set<String> names = names();
     return parsed.byDevice().isEmpty()
-        ? names.contains(parsed.everywhere())
-        : names.containsAll(parsed.byDevice().values());
+        ? isUsable(parsed.everywhere())
+        : parsed.byDevice().entrySet().stream()
+            .allMatch(
+                each ->
+                    isUsable(
+                        each.getKey() == Device.Type.CUDA && each.getValue().equals(NETTY)
+                            ? NETTY_ON_GPU
+                            : each.getValue()));
+  }
+
+  private static boolean isUsable(String name) {
+    return name.equals(NETTY) || (names().contains(name) && provider(name).isAvailable());
   }
 
   /** The names that can be asked for. */

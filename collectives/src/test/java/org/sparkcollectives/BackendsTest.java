@@ -3,6 +3,7 @@ package org.sparkcollectives;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -195,5 +196,50 @@ class BackendsTest {
       BackendRegistry.unregister("mine");
     }
     assertThat(BackendRegistry.names()).isEqualTo(Set.copyOf(List.of("fake", "netty")));
+  }
+
+  @Test
+  void theWayOverTheHostIsCalledAsUsersAskForIt() {
+    BackendProvider fake = BackendRegistry.provider("fake");
+    BackendProvider staged =
+        new BackendProvider() {
+          @Override
+          public String name() {
+            return BackendRegistry.NETTY_ON_GPU;
+          }
+
+          @Override
+          public Set<Device.Type> deviceTypes() {
+            return Set.of(Device.Type.CUDA);
+          }
+
+          @Override
+          public boolean isAvailable() {
+            return false;
+          }
+
+          @Override
+          public Backend create(BackendContext group) {
+            Backend made = fake.create(group);
+            return (Backend)
+                Proxy.newProxyInstance(
+                    Backend.class.getClassLoader(),
+                    new Class<?>[] {Backend.class},
+                    (proxy, method, arguments) ->
+                        method.getName().equals("name") ? name() : method.invoke(made, arguments));
+          }
+        };
+    BackendRegistry.register(staged);
+    try (HashStore store = new HashStore();
+        ProcessGroup world =
+            ProcessGroups.create(
+                store, 0, 1, GroupOptions.defaults().withBackend("cpu:netty,cuda:netty"))) {
+      assertThat(world.backend()).isEqualTo("cpu:netty,cuda:netty");
+      // It is there, but what it needs is not.
+      assertThat(BackendRegistry.names()).contains(BackendRegistry.NETTY_ON_GPU);
+      assertThat(BackendRegistry.isAvailable("cpu:netty,cuda:netty")).isFalse();
+    } finally {
+      BackendRegistry.unregister(BackendRegistry.NETTY_ON_GPU);
+    }
   }
 }

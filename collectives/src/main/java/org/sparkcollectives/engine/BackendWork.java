@@ -7,6 +7,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.sparkcollectives.BackendOperation;
 import org.sparkcollectives.BackendOperations;
 import org.sparkcollectives.DeviceStream;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 import org.sparkcollectives.life.GroupLife;
@@ -28,6 +29,7 @@ class BackendWork extends PendingWork implements BackendOperations.Begun {
   private final Channel channel;
   private final BackendOperation operation;
   private final boolean pointToPoint;
+  private final int peer;
 
   BackendWork(
       Channel channel,
@@ -42,6 +44,7 @@ class BackendWork extends PendingWork implements BackendOperations.Begun {
     this.channel = channel;
     this.operation = operation;
     this.pointToPoint = description.type().isPointToPoint();
+    this.peer = peer;
     if (peer >= 0) {
       recordPeer(peer);
     }
@@ -85,6 +88,11 @@ class BackendWork extends PendingWork implements BackendOperations.Begun {
   @Override
   public final Work work() {
     return this;
+  }
+
+  @Override
+  public final int sourceRank() {
+    return opType() == OpType.RECV && isCompleted() ? peer : super.sourceRank();
   }
 
   /**

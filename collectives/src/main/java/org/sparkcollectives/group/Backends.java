@@ -227,10 +227,15 @@ final class Backends implements AutoCloseable {
     ClosingSteps.run(last.stream().<Runnable>map(each -> each::close).toArray(Runnable[]::new));
   }
 
+  /** As users ask for them. */
   @Override
   public String toString() {
     List<String> pairs = new ArrayList<>();
-    byDevice.forEach((type, backend) -> pairs.add(label(type) + ":" + backend.name()));
+    byDevice.forEach(
+        (type, backend) -> {
+          boolean staged = backend.name().equals(BackendRegistry.NETTY_ON_GPU);
+          pairs.add(label(type) + ":" + (staged ? BackendRegistry.NETTY : backend.name()));
+        });
     return String.join(",", pairs);
   }
 }

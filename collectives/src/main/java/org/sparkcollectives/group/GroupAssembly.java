@@ -274,10 +274,10 @@ record GroupAssembly(Store store, RankContext context, String path) {
       throw new IllegalArgumentException(
           "Group \""
               + members.name()
-              + "\" has ranks in several JVMs, which only the transport tcp connects, but is"
-              + " allowed "
+              + "\" has ranks in several JVMs, but may use only "
               + transports
-              + " only: "
+              + ". Add the transport tcp: JVMs of one host agree over it on the memory that they"
+              + " share, and all others send their data over it. Its ranks: "
               + members.places());
     }
   }

@@ -8,10 +8,12 @@ import org.sparkcollectives.BackendContext;
 import org.sparkcollectives.BackendOrigin;
 import org.sparkcollectives.BackendProvider;
 import org.sparkcollectives.Device;
+import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.gpu.GpuChoice;
 import org.sparkcollectives.gpu.GpuConfiguration;
 import org.sparkcollectives.gpu.cuda.Cuda;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
+import org.sparkcollectives.gpu.cuda.CudaException;
 import org.sparkcollectives.gpu.cuda.DriverCuda;
 
 /**
@@ -51,6 +53,18 @@ public final class NcclBackendProvider implements BackendProvider {
   @Override
   public Set<Device.Type> deviceTypes() {
     return Set.of(Device.Type.CUDA);
+  }
+
+  /** Loads the driver of CUDA and NCCL to find out. */
+  @Override
+  public boolean isAvailable() {
+    try {
+      cuda.get();
+      nccl.apply(Configuration.ofSystemProperties().get(GpuConfiguration.NCCL_LIBRARY));
+      return true;
+    } catch (CudaException | NcclException e) {
+      return false;
+    }
   }
 
   /** From which communicators that of a new group can be made, as far as this rank knows. */

@@ -9,6 +9,7 @@ import org.sparkcollectives.BackendRegistry;
 import org.sparkcollectives.Device;
 import org.sparkcollectives.gpu.GpuChoice;
 import org.sparkcollectives.gpu.cuda.Cuda;
+import org.sparkcollectives.gpu.cuda.CudaException;
 import org.sparkcollectives.gpu.cuda.DriverCuda;
 
 /**
@@ -43,6 +44,17 @@ public final class StagedBackendProvider implements BackendProvider {
   @Override
   public Set<Device.Type> deviceTypes() {
     return Set.of(Device.Type.CUDA);
+  }
+
+  /** Loads the driver of CUDA to find out. */
+  @Override
+  public boolean isAvailable() {
+    try {
+      cuda.get();
+      return true;
+    } catch (CudaException e) {
+      return false;
+    }
   }
 
   @Override

@@ -1,6 +1,7 @@
 package org.sparkcollectives.gpu.nccl;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -44,6 +45,10 @@ class NcclMessagesTest {
             assertThat(GpuTensors.floats(first)).containsExactly(previous);
             assertThat(GpuTensors.floats(second)).containsExactly(previous + 10);
             assertThat(works[3].sequenceNumber()).isEqualTo(3);
+            assertThat(works[3].sourceRank()).isEqualTo(previous);
+            assertThatThrownBy(works[0]::sourceRank)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("Only a receive has a source rank");
           }
           return null;
         });

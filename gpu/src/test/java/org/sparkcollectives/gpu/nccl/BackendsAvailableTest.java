@@ -1,0 +1,44 @@
+package org.sparkcollectives.gpu.nccl;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.sparkcollectives.BackendRegistry;
+import org.sparkcollectives.gpu.cuda.Cuda;
+import org.sparkcollectives.gpu.cuda.CudaException;
+import org.sparkcollectives.gpu.staged.StagedBackendProvider;
+import org.sparkcollectives.gpu.testing.FakeGpus;
+
+/** Whether the backends for GPUs say that they can be used. */
+class BackendsAvailableTest {
+
+  @RegisterExtension final FakeGpus gpus = new FakeGpus();
+
+  @Test
+  void ncclIsAvailableWhereTheDriverAndItsLibraryAre() {
+    assertThat(BackendRegistry.isAvailable("cpu:netty,cuda:" + FakeGpus.BACKEND)).isTrue();
+    assertThat(new NcclBackendProvider("n", this::noDriver, path -> null).isAvailable()).isFalse();
+    NcclBackendProvider withoutLibrary =
+        new NcclBackendProvider(
+            "n",
+            () -> null,
+            path -> {
+              throw new NcclException("no libnccl", null);
+            });
+    assertThat(withoutLibrary.isAvailable()).isFalse();
+  }
+
+  @Test
+  void theWayOverTheHostIsAvailableWhereTheDriverIs() {
+    assertThat(new StagedBackendProvider("s", () -> null).isAvailable()).isTrue();
+    assertThat(new StagedBackendProvider("s", this::noDriver).isAvailable()).isFalse();
+    // What the host's name stands for is asked, not the host's backend.
+    assertThat(BackendRegistry.isAvailable("cuda:netty"))
+        .isEqualTo(BackendRegistry.provider(BackendRegistry.NETTY_ON_GPU).isAvailable());
+  }
+
+  private Cuda noDriver() {
+    throw new CudaException("no driver", null);
+  }
+}
