@@ -266,7 +266,8 @@ public interface ProcessGroup extends GroupMembers, SubgroupFactory, AutoCloseab
 
   /**
    * A tensor of zeros in memory that suits the group's paths best. To be preferred for tensors that
-   * are used again and again. It must not be used after the group was closed.
+   * are used again and again. It may be unmapped when the group is closed: what uses it afterwards
+   * then throws {@link IllegalStateException}.
    */
   Tensor allocate(DType dtype, long count);
 
@@ -302,7 +303,7 @@ public interface ProcessGroup extends GroupMembers, SubgroupFactory, AutoCloseab
   /**
    * Zeros in memory that another process of this host can map too, for a rank that computes
    * elsewhere than in this JVM. Tensors in it suit the group's paths best, as those of {@link
-   * #allocate}. It must not be used after the group was closed.
+   * #allocate}. It is closed with the group.
    *
    * @throws IOException if there is no such memory, or no room in it
    */

@@ -36,9 +36,9 @@ public interface SharedMemory extends AutoCloseable {
   Tensor tensor(DType dtype, long offset, long count);
 
   /**
-   * Unmaps the memory in this process, at once. Only for whoever knows that no operation and nobody
-   * else uses it any more, because a tensor in it is then a way to end the JVM. Without this call
-   * it goes when nobody holds it.
+   * Unmaps the memory in this process, as soon as no thread reads or writes a tensor in it; tensors
+   * in it throw {@link IllegalStateException} from then on, in operations that are under way, too.
+   * The close of the group does the same. Does not block.
    */
   @Override
   void close();

@@ -31,7 +31,6 @@ import org.sparkcollectives.transport.Progress;
 import org.sparkcollectives.transport.Reach;
 import org.sparkcollectives.transport.heap.HeapPairs;
 import org.sparkcollectives.transport.heap.HeapRegion;
-import org.sparkcollectives.transport.shm.SharedFileMemory;
 import org.sparkcollectives.transport.shm.SharedTensors;
 import org.sparkcollectives.transport.shm.ShmRegion;
 import org.sparkcollectives.transport.tcp.SocketWait;
@@ -58,14 +57,19 @@ public final class GroupPaths implements TcpTransport.Receiver, NettyBackend.Mem
   private final PathListener listener;
   private final GroupLane lane;
   private final HeapPairs heapPairs;
-  private final Path sharedMemory;
   private final MessagePaths messages;
 
   /** Those of each stripe. */
   private final List<TcpPairs> tcpPairs = new ArrayList<>();
 
   private final List<SocketWait> waits = new ArrayList<>();
+
+  /** What this rank allocates where other processes see it; null if it has no such memory. */
+  private final SharedTensors memory;
+
+  /** The same, if all ranks of the group see it; else null. */
   private SharedTensors tensors;
+
   private ShmRegion board;
 
   /**
@@ -89,7 +93,7 @@ public final class GroupPaths implements TcpTransport.Receiver, NettyBackend.Mem
     this.node = node;
     this.local = local;
     this.life = life;
-    this.sharedMemory = sharedMemory;
+    this.memory = sharedMemory == null ? null : new SharedTensors(sharedMemory);
     this.heapAllowed = heapAllowed;
     int rank = members.rank();
     this.matcher = local.matchers().of(rank);
@@ -110,7 +114,7 @@ public final class GroupPaths implements TcpTransport.Receiver, NettyBackend.Mem
     if (sharedMemory != null
         && !members.isOneNode()
         && members.ranksOnThisHost() == members.size()) {
-      tensors = new SharedTensors(sharedMemory);
+      tensors = memory;
       board =
           new ShmRegion(
               sharedMemory,
@@ -238,13 +242,10 @@ public final class GroupPaths implements TcpTransport.Receiver, NettyBackend.Mem
 
   @Override
   public SharedMemory allocateShared(long bytes) throws IOException {
-    if (tensors != null) {
-      return tensors.allocateShared(bytes);
-    }
-    if (sharedMemory == null) {
+    if (memory == null) {
       throw new IOException(id + " may not share memory: shm is not among its transports");
     }
-    return SharedFileMemory.create(sharedMemory, bytes);
+    return memory.allocateShared(bytes);
   }
 
   /** The peers of the group's collectives. */
@@ -302,8 +303,11 @@ public final class GroupPaths implements TcpTransport.Receiver, NettyBackend.Mem
       tcpPairs.forEach(TcpPairs::free);
       if (board != null) {
         board.free();
-        tensors.close();
+        tensors.freeNeighbours();
       }
+    }
+    if (memory != null) {
+      memory.close();
     }
     waits.forEach(SocketWait::close);
   }

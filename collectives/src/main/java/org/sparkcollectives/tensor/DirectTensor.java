@@ -16,10 +16,20 @@ public final class DirectTensor extends HostTensor {
   private final int start;
   private final Buffer view;
 
+  /** What is acquired while the memory is used; null for memory that is there while it is held. */
+  private final LeasedMemory lease;
+
   private DirectTensor(
-      DType dtype, ByteBuffer owner, int start, ByteBuffer bytes, long count, long[] shape) {
+      DType dtype,
+      ByteBuffer owner,
+      LeasedMemory lease,
+      int start,
+      ByteBuffer bytes,
+      long count,
+      long[] shape) {
     super(dtype, count, shape);
     this.owner = owner;
+    this.lease = lease;
     this.bytes = bytes;
     this.start = start;
     this.view = ArrayType.of(dtype).view(bytes);
@@ -57,7 +67,8 @@ public final class DirectTensor extends HostTensor {
     }
     long count = buffer.remaining() / dtype.bytes();
     ByteBuffer bytes = buffer.slice().order(ByteOrder.nativeOrder());
-    return new DirectTensor(dtype, buffer, buffer.position(), bytes, count, new long[] {count});
+    return new DirectTensor(
+        dtype, buffer, null, buffer.position(), bytes, count, new long[] {count});
   }
 
   /**
@@ -66,9 +77,30 @@ public final class DirectTensor extends HostTensor {
    * @param start where it begins in the buffer, in bytes
    */
   public static DirectTensor within(DType dtype, ByteBuffer owner, int start, int count) {
+    return within(dtype, owner, null, start, count);
+  }
+
+  /**
+   * The same, in memory that is freed when {@code lease} is closed: who uses the tensor afterwards
+   * gets an {@link IllegalStateException}.
+   */
+  public static DirectTensor within(
+      DType dtype, ByteBuffer owner, LeasedMemory lease, int start, int count) {
     ByteBuffer bytes =
         owner.slice(start, Math.multiplyExact(count, dtype.bytes())).order(ByteOrder.nativeOrder());
-    return new DirectTensor(dtype, owner, start, bytes, count, new long[] {count});
+    return new DirectTensor(dtype, owner, lease, start, bytes, count, new long[] {count});
+  }
+
+  private void acquire() {
+    if (lease != null) {
+      lease.acquire();
+    }
+  }
+
+  private void release() {
+    if (lease != null) {
+      lease.release();
+    }
   }
 
   /** The very buffer that was wrapped. */
@@ -108,14 +140,19 @@ public final class DirectTensor extends HostTensor {
   DirectTensor view(long offset, long count, long[] shape) {
     ByteBuffer range =
         bytes.slice(byteIndex(offset), byteIndex(count)).order(ByteOrder.nativeOrder());
-    return new DirectTensor(dtype(), owner, start + byteIndex(offset), range, count, shape);
+    return new DirectTensor(dtype(), owner, lease, start + byteIndex(offset), range, count, shape);
   }
 
   @Override
   public void read(long offset, int count, ByteBuffer destination) {
     checkMove(offset, count, destination);
     int position = destination.position();
-    destination.put(position, bytes, byteIndex(offset), byteIndex(count));
+    acquire();
+    try {
+      destination.put(position, bytes, byteIndex(offset), byteIndex(count));
+    } finally {
+      release();
+    }
     destination.position(position + byteIndex(count));
   }
 
@@ -123,20 +160,35 @@ public final class DirectTensor extends HostTensor {
   public void write(long offset, int count, ByteBuffer source) {
     checkMove(offset, count, source);
     int position = source.position();
-    bytes.put(byteIndex(offset), source, position, byteIndex(count));
+    acquire();
+    try {
+      bytes.put(byteIndex(offset), source, position, byteIndex(count));
+    } finally {
+      release();
+    }
     source.position(position + byteIndex(count));
   }
 
   @Override
   public void toArray(long offset, int count, Object array, int index) {
     checkRange(offset, count);
-    ArrayType.of(dtype(), array).get(view, slotIndex(offset), array, index, slotIndex(count));
+    acquire();
+    try {
+      ArrayType.of(dtype(), array).get(view, slotIndex(offset), array, index, slotIndex(count));
+    } finally {
+      release();
+    }
   }
 
   @Override
   public void fromArray(long offset, int count, Object array, int index) {
     checkRange(offset, count);
-    ArrayType.of(dtype(), array).put(view, slotIndex(offset), array, index, slotIndex(count));
+    acquire();
+    try {
+      ArrayType.of(dtype(), array).put(view, slotIndex(offset), array, index, slotIndex(count));
+    } finally {
+      release();
+    }
   }
 
   @Override
@@ -145,7 +197,22 @@ public final class DirectTensor extends HostTensor {
     if (source instanceof HeapTensor heap) {
       fromArray(offset, (int) count, heap.array(), heap.arrayIndex(sourceOffset));
     } else if (source instanceof DirectTensor direct) {
-      bytes.put(byteIndex(offset), direct.bytes, direct.byteIndex(sourceOffset), byteIndex(count));
+      copyFromDirect(offset, direct, sourceOffset, count);
+    }
+  }
+
+  private void copyFromDirect(long offset, DirectTensor source, long sourceOffset, long count) {
+    acquire();
+    try {
+      source.acquire();
+      try {
+        bytes.put(
+            byteIndex(offset), source.bytes, source.byteIndex(sourceOffset), byteIndex(count));
+      } finally {
+        source.release();
+      }
+    } finally {
+      release();
     }
   }
 

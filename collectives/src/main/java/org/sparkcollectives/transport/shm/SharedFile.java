@@ -16,6 +16,7 @@ import java.security.SecureRandom;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Set;
+import org.sparkcollectives.tensor.LeasedMemory;
 
 /**
  * Memory that two processes of one host share: a file without a name in a file system that lies in
@@ -39,6 +40,7 @@ public final class SharedFile implements AutoCloseable {
   private final Key key;
   private final byte[] nonce;
   private final MappedByteBuffer memory;
+  private final LeasedMemory lease;
 
   /**
    * How a file without a name is found by another process.
@@ -58,6 +60,7 @@ public final class SharedFile implements AutoCloseable {
     this.key = key;
     this.nonce = nonce;
     this.memory = memory;
+    this.lease = new LeasedMemory(() -> PlatformDependent.freeDirectBuffer(memory));
   }
 
   /**
@@ -180,6 +183,11 @@ public final class SharedFile implements AutoCloseable {
     return memory.duplicate().position(NONCE_BYTES).slice().order(ByteOrder.nativeOrder());
   }
 
+  /** What is to be acquired by whoever may use the memory when the file is closed. */
+  LeasedMemory lease() {
+    return lease;
+  }
+
   /** Gives up the file, but not the memory, which stays as long as a process has it mapped. */
   public void keep() {
     try {
@@ -189,10 +197,13 @@ public final class SharedFile implements AutoCloseable {
     }
   }
 
-  /** Gives up file and memory: whoever still has a view of it must not touch it any more. */
+  /**
+   * Gives up the file, and the memory as soon as nobody has {@link #lease acquired} it. Who has a
+   * view of it without a lease must not touch it any more.
+   */
   @Override
   public void close() {
     keep();
-    PlatformDependent.freeDirectBuffer(memory);
+    lease.close();
   }
 }

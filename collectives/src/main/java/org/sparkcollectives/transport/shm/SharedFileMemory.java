@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.Locale;
+import java.util.function.Consumer;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.SharedMemory;
 import org.sparkcollectives.Tensor;
@@ -18,12 +19,14 @@ public final class SharedFileMemory implements SharedMemory {
   private final SharedFile file;
   private final ByteBuffer memory;
   private final long bytes;
+  private final Consumer<SharedFileMemory> onClose;
   private boolean closed;
 
-  private SharedFileMemory(SharedFile file, long bytes) {
+  private SharedFileMemory(SharedFile file, long bytes, Consumer<SharedFileMemory> onClose) {
     this.file = file;
     this.memory = file.memory();
     this.bytes = bytes;
+    this.onClose = onClose;
   }
 
   /**
@@ -33,6 +36,18 @@ public final class SharedFileMemory implements SharedMemory {
    * @throws IOException if there is no room, or it would be larger than a buffer can be
    */
   public static SharedFileMemory create(Path folder, long bytes) throws IOException {
+    return create(folder, bytes, closed -> {});
+  }
+
+  /**
+   * Zeros in a new file.
+   *
+   * @param folder where it is made; it has no name there afterwards
+   * @param onClose is told when it is closed
+   * @throws IOException if there is no room, or it would be larger than a buffer can be
+   */
+  static SharedFileMemory create(Path folder, long bytes, Consumer<SharedFileMemory> onClose)
+      throws IOException {
     if (bytes < 0 || bytes > Integer.MAX_VALUE - SharedFile.NONCE_BYTES - PADDING) {
       throw new IOException(
           String.format(
@@ -41,7 +56,7 @@ public final class SharedFileMemory implements SharedMemory {
               bytes,
               Integer.MAX_VALUE - SharedFile.NONCE_BYTES - PADDING));
     }
-    return new SharedFileMemory(SharedFile.create(folder, (int) bytes + PADDING), bytes);
+    return new SharedFileMemory(SharedFile.create(folder, (int) bytes + PADDING), bytes, onClose);
   }
 
   /** The file, and the buffer of it that all tensors lie in. */
@@ -89,14 +104,18 @@ public final class SharedFileMemory implements SharedMemory {
               offset,
               bytes));
     }
-    return DirectTensor.within(dtype, memory, PADDING + (int) offset, (int) count);
+    return DirectTensor.within(dtype, memory, file.lease(), PADDING + (int) offset, (int) count);
   }
 
   @Override
-  public synchronized void close() {
-    if (!closed) {
+  public void close() {
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
       closed = true;
       file.close();
     }
+    onClose.accept(this);
   }
 }

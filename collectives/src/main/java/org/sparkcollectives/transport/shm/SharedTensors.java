@@ -5,9 +5,11 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.SharedMemory;
 import org.sparkcollectives.TransportException;
@@ -26,7 +28,9 @@ public final class SharedTensors implements AutoCloseable {
   /** By their proofs, because a neighbour may use the number of a file that it has closed again. */
   private final Map<ByteBuffer, SharedFile> neighbours = new HashMap<>();
 
-  private HostTensor showable;
+  private final Set<SharedFileMemory> memories = new HashSet<>();
+  private SharedFile showable;
+  private ByteBuffer showableMemory;
 
   /** With a folder in a file system that lies in memory. */
   public SharedTensors(Path folder) {
@@ -46,7 +50,7 @@ public final class SharedTensors implements AutoCloseable {
     SharedFile file = SharedFile.create(folder, (int) bytes);
     ByteBuffer memory = file.memory();
     own.put(memory, file);
-    return HostTensor.wrap(dtype, memory);
+    return DirectTensor.within(dtype, memory, file.lease(), 0, (int) count);
   }
 
   /**
@@ -55,9 +59,15 @@ public final class SharedTensors implements AutoCloseable {
    * @throws IOException if there is no room, or it would be larger than a buffer can be
    */
   public synchronized SharedMemory allocateShared(long bytes) throws IOException {
-    SharedFileMemory shared = SharedFileMemory.create(folder, bytes);
+    SharedFileMemory shared = SharedFileMemory.create(folder, bytes, this::forget);
     own.put(shared.memory(), shared.file());
+    memories.add(shared);
     return shared;
+  }
+
+  private synchronized void forget(SharedFileMemory shared) {
+    own.remove(shared.memory());
+    memories.remove(shared);
   }
 
   /**
@@ -66,14 +76,16 @@ public final class SharedTensors implements AutoCloseable {
    */
   synchronized HostTensor showable(DType dtype, long count) {
     int bytes = Math.toIntExact(count * dtype.bytes());
-    if (showable == null || showable.count() < bytes) {
+    if (showable == null || showable.bytes() < bytes) {
       try {
-        showable = allocate(DType.UINT8, bytes);
+        showable = SharedFile.create(folder, bytes);
+        showableMemory = showable.memory();
+        own.put(showableMemory, showable);
       } catch (IOException | UnsupportedOperationException e) {
         return HostTensor.allocate(dtype, count);
       }
     }
-    return DirectTensor.within(dtype, ((DirectTensor) showable).wrapped(), 0, (int) count);
+    return DirectTensor.within(dtype, showableMemory, showable.lease(), 0, (int) count);
   }
 
   /** What a neighbour needs to see {@code tensors}; null if one of them cannot be seen. */
@@ -116,13 +128,26 @@ public final class SharedTensors implements AutoCloseable {
   }
 
   /**
-   * Lets go of all. The neighbours' memory is unmapped; this rank's own stays as long as the user
-   * holds a tensor in it.
+   * Unmaps what this rank has allocated, as soon as no thread reads or writes it: tensors in it are
+   * refused from then on.
    */
   @Override
-  public synchronized void close() {
-    own.values().forEach(SharedFile::keep);
-    own.clear();
+  public void close() {
+    List<SharedFileMemory> left;
+    List<SharedFile> files;
+    synchronized (this) {
+      left = List.copyOf(memories);
+      memories.clear();
+      files = List.copyOf(own.values());
+      own.clear();
+      showable = null;
+    }
+    left.forEach(SharedFileMemory::close);
+    files.forEach(SharedFile::close);
+  }
+
+  /** Unmaps what the neighbours have shown; when no thread can touch it any more. */
+  public synchronized void freeNeighbours() {
     neighbours.values().forEach(SharedFile::close);
     neighbours.clear();
   }
