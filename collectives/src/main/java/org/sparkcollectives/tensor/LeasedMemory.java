@@ -30,8 +30,8 @@ public final class LeasedMemory implements AutoCloseable {
     if (state.getAndIncrement() < 0) {
       release();
       throw new IllegalStateException(
-          "The memory of this tensor was closed, alone or with the group that has allocated it: copy"
-              + " what is needed afterwards before that");
+          "The memory of this tensor was closed, alone or with the group that has allocated it:"
+              + " copy what is needed afterwards before that");
     }
   }
 

@@ -61,6 +61,9 @@ final class TcpPair implements Pair, Progress.Send {
             if (closed && route != null) {
               route.channel().close();
             }
+            if (freed && route != null) {
+              route.sink().close();
+            }
             progress.signal();
           });
     }

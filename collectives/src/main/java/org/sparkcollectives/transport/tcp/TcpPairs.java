@@ -211,15 +211,15 @@ public final class TcpPairs {
             new ConnectionId(group, rank, peer, RingOffer.LANE),
             secret,
             pipeline -> made.complete(RingOffer.make(pipeline.channel(), file, returnPath)));
-    CompletableFuture<Route> way =
+    CompletableFuture<Boolean> answered =
         connecting
             .thenCompose(channel -> made.join().answer())
-            .handle((taken, cause) -> answered(peer, file, taken, cause))
-            .thenCompose(
-                taken ->
-                    taken
-                        ? CompletableFuture.completedFuture(inMemory(connecting.join(), file))
-                        : overTcp(peer, returnPath, onProgress));
+            .handle((taken, cause) -> answered(peer, file, taken, cause));
+    CompletableFuture<Route> way =
+        OfferedWay.of(
+            answered,
+            () -> inMemory(connecting.join(), file),
+            () -> overTcp(peer, returnPath, onProgress));
     return endingWith(way, connecting);
   }
 
