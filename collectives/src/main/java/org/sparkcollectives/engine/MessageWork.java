@@ -1,6 +1,7 @@
 package org.sparkcollectives.engine;
 
 import java.util.List;
+import java.util.function.Supplier;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.life.GroupLife;
 import org.sparkcollectives.life.OperationDescription;
@@ -100,9 +101,14 @@ abstract class MessageWork extends PendingWork {
       this.posted = new PostedSend(tag, tensor, this);
     }
 
-    void post(MessagePath path) {
+    /** Goes over a path that is asked for once the work keeps the group's paths open. */
+    void post(Supplier<MessagePath> path) {
       begin();
-      path.send(posted);
+      try {
+        path.get().send(posted);
+      } catch (RuntimeException e) {
+        failed(e);
+      }
     }
 
     @Override

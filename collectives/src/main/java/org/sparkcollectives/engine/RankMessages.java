@@ -41,7 +41,6 @@ public final class RankMessages {
 
   /** Begins to send to a rank of the group. */
   public Work send(HostTensor tensor, int destination, int tag, TimeLimit limit) {
-    MessagePath way = pathTo(destination);
     MessageWork.Send work =
         new MessageWork.Send(
             life,
@@ -57,7 +56,7 @@ public final class RankMessages {
             tensor,
             destination,
             tag);
-    work.post(way);
+    work.post(() -> pathTo(destination));
     return work;
   }
 

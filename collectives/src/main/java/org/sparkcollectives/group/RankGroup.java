@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
@@ -39,7 +38,6 @@ final class RankGroup {
   private final ObjectCodec objectCodec;
   private final AtomicLong monitoredBarriers = new AtomicLong();
   private final Runnable afterClose;
-  private final AtomicBoolean closed = new AtomicBoolean();
   private volatile boolean nanCheck;
 
   /**
@@ -180,10 +178,7 @@ final class RankGroup {
 
   /** Refuses what even a group that has failed can do, once it is closed. */
   void requireNotClosed() {
-    if (closed.get()) {
-      throw new IllegalStateException(
-          "Group \"" + name() + "\" is closed on rank " + rank() + "; nothing can be begun in it");
-    }
+    life.requireNotClosed();
   }
 
   /** Ends the group, and those made from it, on every rank. */
@@ -193,7 +188,7 @@ final class RankGroup {
   }
 
   void close(Duration timeout) {
-    if (!closed.compareAndSet(false, true)) {
+    if (!life.beginClose()) {
       return;
     }
     try {
@@ -236,15 +231,18 @@ final class RankGroup {
                 "rank " + rank() + " closed the group while operations were pending"));
   }
 
-  /** Paths are not taken away under the thread that uses them; in a failed group it ends soon. */
+  /**
+   * Paths are not taken away under the thread that uses them, nor under what waits. Only a failed
+   * group has such work still, which ends soon.
+   */
   private void awaitRunner() {
     channel.close();
-    if (life.hasPending() && !life.failure().failed()) {
-      // Begun by another thread since they were drained.
-      abortPending();
-    }
     long start = System.nanoTime();
-    while (channel.isRunning()) {
+    while (channel.isRunning() || life.hasPending()) {
+      if (life.failure().failed()) {
+        // Not left to the watchdog, which soon does not look at this group any more.
+        life.failPending();
+      }
       if (System.nanoTime() - start > RUNNER_TIMEOUT.toNanos()) {
         LOG.warn("{} is closed while an operation still runs", life);
         return;

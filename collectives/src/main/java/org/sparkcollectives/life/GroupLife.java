@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.sparkcollectives.ErrorHandling;
 import org.sparkcollectives.Failure;
@@ -47,6 +48,7 @@ public final class GroupLife implements AutoCloseable {
   private final EphemeralTimeout ephemeralTimeout = new EphemeralTimeout();
   private final Set<PendingWork> pending = ConcurrentHashMap.newKeySet();
   private final StoreSteps storeSteps = new StoreSteps();
+  private final AtomicBoolean closing = new AtomicBoolean();
   private volatile Thread caller = Thread.currentThread();
   private volatile CollectiveProgress progress = CollectiveProgress.NONE;
 
@@ -170,6 +172,11 @@ public final class GroupLife implements AutoCloseable {
     return ephemeralTimeout;
   }
 
+  /**
+   * Takes work among what is pending, which whoever closes the group waits for.
+   *
+   * @throws IllegalStateException if the group is being closed
+   */
   void begin(PendingWork work) {
     Thread current = Thread.currentThread();
     // Almost always the same one: to look is cheaper than to write.
@@ -177,6 +184,41 @@ public final class GroupLife implements AutoCloseable {
       caller = current;
     }
     pending.add(work);
+    // After it was added: either the close is seen here, or the close sees the work.
+    if (closing.get()) {
+      IllegalStateException refusal = closed();
+      work.complete(refusal);
+      throw refusal;
+    }
+  }
+
+  private IllegalStateException closed() {
+    return new IllegalStateException(
+        "Group \""
+            + members.name()
+            + "\" is closed on rank "
+            + members.rank()
+            + "; nothing can be begun in it");
+  }
+
+  /**
+   * Refuses what is begun from now on. What was begun before is pending.
+   *
+   * @return false if the group is being closed already
+   */
+  public boolean beginClose() {
+    return closing.compareAndSet(false, true);
+  }
+
+  /**
+   * Refuses what nobody can do in a group that is closed.
+   *
+   * @throws IllegalStateException if the group is closed, or is being closed
+   */
+  public void requireNotClosed() {
+    if (closing.get()) {
+      throw closed();
+    }
   }
 
   void end(PendingWork work) {
@@ -185,7 +227,8 @@ public final class GroupLife implements AutoCloseable {
 
   /** Whether an operation is under way. */
   public boolean hasPending() {
-    return !pending.isEmpty();
+    // Its size is only an estimate while others add and remove.
+    return pending.iterator().hasNext();
   }
 
   /**
@@ -227,8 +270,11 @@ public final class GroupLife implements AutoCloseable {
     }
   }
 
-  /** Ends the work that no thread runs: messages, and collectives still in the queue. */
-  private void failPending() {
+  /**
+   * Ends the work of a failed group that no thread runs: messages, and collectives still in the
+   * queue. Does not block.
+   */
+  public void failPending() {
     for (PendingWork work : pending) {
       work.groupFailed();
     }

@@ -54,7 +54,11 @@ public abstract class PendingWork implements Work {
     this.entry = life.records().record(description, sequenceNumber, allowed().toMillis(), now);
   }
 
-  /** From now on the watchdog looks at this work, which is whole. */
+  /**
+   * From now on the watchdog looks at this work, which is whole.
+   *
+   * @throws IllegalStateException if the group is being closed, which then does not wait for it
+   */
   public final void begin() {
     life.begin(this);
   }
