@@ -1,6 +1,7 @@
 package org.sparkcollectives;
 
 import java.net.URI;
+import java.time.Duration;
 import java.util.function.UnaryOperator;
 
 /**
@@ -19,6 +20,11 @@ final class EnvironmentRendezvous implements RendezvousHandler {
 
   @Override
   public Meeting open(URI url) {
+    return open(url, GroupOptions.LONGEST_TIMEOUT);
+  }
+
+  @Override
+  public Meeting open(URI url, Duration timeout) {
     RendezvousUrl parsed = new RendezvousUrl(url, "env:// or env://?rank=0&world_size=4");
     int rank = number(parsed, "rank", "RANK");
     int size = number(parsed, "world_size", "WORLD_SIZE");
@@ -33,7 +39,7 @@ final class EnvironmentRendezvous implements RendezvousHandler {
     if (port < 1 || port > 65_535) {
       throw parsed.malformed("MASTER_PORT must be 1 to 65535, not " + port);
     }
-    return TcpRendezvous.meet(host, port, rank, size);
+    return TcpRendezvous.meet(host, port, rank, size, timeout);
   }
 
   private int number(RendezvousUrl parsed, String name, String variable) {

@@ -2,7 +2,11 @@ package org.sparkcollectives;
 
 import java.net.URI;
 import java.nio.file.Path;
+import java.time.Duration;
+import org.sparkcollectives.config.Configuration;
+import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.FileStore;
+import org.sparkcollectives.store.StoreConfiguration;
 
 /**
  * {@code file:///path?rank=R&world_size=N}: the store is a file that all processes see, which the
@@ -12,6 +16,11 @@ final class FileRendezvous implements RendezvousHandler {
 
   @Override
   public Meeting open(URI url) {
+    return open(url, GroupOptions.LONGEST_TIMEOUT);
+  }
+
+  @Override
+  public Meeting open(URI url, Duration atMost) {
     RendezvousUrl parsed = new RendezvousUrl(url, "file:///mnt/shared/run-17?rank=0&world_size=4");
     if (url.getHost() != null) {
       throw parsed.malformed(
@@ -23,7 +32,10 @@ final class FileRendezvous implements RendezvousHandler {
     int rank = parsed.number("rank", null);
     int size = parsed.number("world_size", null);
     parsed.check(rank, size);
-    FileStore store = new FileStore(Path.of(url.getPath()), size);
-    return new Meeting(store, rank, size, LocalAddress.ofThisHost(), store::close);
+    Duration timeout = Configuration.ofSystemProperties().get(StoreConfiguration.TIMEOUT);
+    FileStore store =
+        new FileStore(Path.of(url.getPath()), size, Deadline.smaller(timeout, atMost));
+    return new Meeting(
+        store.withTimeout(timeout), rank, size, LocalAddress.ofThisHost(), store::close);
   }
 }

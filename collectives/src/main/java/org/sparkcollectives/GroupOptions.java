@@ -89,7 +89,10 @@ public final class GroupOptions implements Serializable {
   }
 
   /**
-   * With how long an operation may take; more than zero, and {@link #LONGEST_TIMEOUT} at the most.
+   * With how long an operation may take, and with how long the making of the group may: more than
+   * zero, and {@link #LONGEST_TIMEOUT} at the most. Whatever the group waits for in its store is
+   * bounded by the smaller one of this and the store's own timeout: see "Which timeout bounds what"
+   * in {@code docs/reliability.md}.
    */
   public GroupOptions withTimeout(Duration value) {
     if (value.isNegative() || value.isZero() || value.compareTo(LONGEST_TIMEOUT) > 0) {

@@ -18,8 +18,8 @@ public final class ProcessGroups {
   }
 
   /**
-   * Joins a group as one of its ranks. Blocks until all ranks have joined, for {@link
-   * Store#timeout()} at the most; wakes when the rank is killed.
+   * Joins a group as one of its ranks. Blocks until all ranks have joined, for the smaller one of
+   * {@link Store#timeout()} and the group's timeout at the most; wakes when the rank is killed.
    *
    * <p>A JVM may hold any number of ranks. The store is used until the group is closed, and stays
    * open then.

@@ -2,11 +2,15 @@ package org.sparkcollectives;
 
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.group.GroupCreation;
+import org.sparkcollectives.store.Deadline;
+import org.sparkcollectives.store.StoreConfiguration;
 
 /**
  * Makes a group from a URL, in plain processes, as c10d's {@code init_process_group} does:
@@ -77,9 +81,10 @@ public final class Rendezvous {
   }
 
   /**
-   * Joins the group that a URL names. Blocks until all ranks have joined, for {@code
-   * spark.collectives.store.timeout} at the most. Closing the group closes the store; the rank that
-   * serves it waits then for up to 30 seconds until the others have closed theirs.
+   * Joins the group that a URL names. Blocks until all ranks have joined, for the smaller one of
+   * the group's timeout and {@code spark.collectives.store.timeout} at the most. Closing the group
+   * closes the store; the rank that serves it waits then for up to 30 seconds until the others have
+   * closed theirs.
    *
    * @throws IllegalArgumentException if the URL is malformed, nobody handles its scheme, or ranks
    *     disagree on the world size
@@ -104,7 +109,9 @@ public final class Rendezvous {
               + new TreeMap<>(HANDLERS).keySet()
               + "; see Rendezvous.register");
     }
-    RendezvousHandler.Meeting meeting = handler.open(parsed);
+    Duration ofStore = Configuration.ofSystemProperties().get(StoreConfiguration.TIMEOUT);
+    Deadline deadline = GroupCreation.limit(ofStore, options, RankContext.process());
+    RendezvousHandler.Meeting meeting = handler.open(parsed, deadline.left());
     boolean joined = false;
     try {
       ProcessGroup group =
@@ -114,6 +121,7 @@ public final class Rendezvous {
               meeting.size(),
               options,
               RankContext.process(meeting.bindHost()),
+              deadline,
               meeting.onClose());
       joined = true;
       return group;

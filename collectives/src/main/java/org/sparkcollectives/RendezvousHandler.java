@@ -1,6 +1,7 @@
 package org.sparkcollectives;
 
 import java.net.URI;
+import java.time.Duration;
 import org.sparkcollectives.store.Store;
 
 /** Knows what the URLs of one scheme mean; see {@link Rendezvous#register}. */
@@ -13,6 +14,16 @@ public interface RendezvousHandler {
    * @throws IllegalArgumentException if the URL lacks something; the message says what
    */
   Meeting open(URI url);
+
+  /**
+   * Opens the store that a URL names, within the time that the group's making may take. Blocks for
+   * no longer than that; one that does not care blocks as {@link #open(URI)} does.
+   *
+   * @throws IllegalArgumentException if the URL lacks something; the message says what
+   */
+  default Meeting open(URI url, Duration timeout) {
+    return open(url);
+  }
 
   /**
    * Where ranks meet.

@@ -4,8 +4,10 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import org.sparkcollectives.config.Configuration;
+import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreConfiguration;
+import org.sparkcollectives.store.StoreConnectionException;
 import org.sparkcollectives.store.TcpStore;
 import org.sparkcollectives.store.TcpStoreServer;
 import org.sparkcollectives.store.net.TransportSecurity;
@@ -18,6 +20,11 @@ final class TcpRendezvous implements RendezvousHandler {
 
   @Override
   public Meeting open(URI url) {
+    return open(url, GroupOptions.LONGEST_TIMEOUT);
+  }
+
+  @Override
+  public Meeting open(URI url, Duration timeout) {
     RendezvousUrl parsed = new RendezvousUrl(url, "tcp://127.0.0.1:29500?rank=0&world_size=4");
     if (url.getHost() == null || url.getPort() < 0) {
       throw parsed.malformed("host or port number missing");
@@ -25,11 +32,11 @@ final class TcpRendezvous implements RendezvousHandler {
     int rank = parsed.number("rank", null);
     int size = parsed.number("world_size", null);
     parsed.check(rank, size);
-    return meet(url.getHost(), url.getPort(), rank, size);
+    return meet(url.getHost(), url.getPort(), rank, size, timeout);
   }
 
-  /** Serves the store at that address, or connects to it. */
-  static Meeting meet(String host, int port, int rank, int size) {
+  /** Serves the store at that address, or connects to it, for so long at the most. */
+  static Meeting meet(String host, int port, int rank, int size, Duration atMost) {
     Configuration configuration = Configuration.ofSystemProperties();
     byte[] secret =
         configuration
@@ -51,8 +58,8 @@ final class TcpRendezvous implements RendezvousHandler {
     String own = LocalAddress.towards(host, port);
     if (rank > 0) {
       Duration timeout = configuration.get(StoreConfiguration.TIMEOUT);
-      Store client = TcpStore.connect(host, port, secret, security, timeout);
-      return new Meeting(client, rank, size, own, client::close);
+      Store client = connect(host, port, secret, security, Deadline.smaller(timeout, atMost), rank);
+      return new Meeting(client.withTimeout(timeout), rank, size, own, client::close);
     }
     TcpStoreServer server = TcpStore.server(host, port, secret, security);
     return new Meeting(
@@ -64,5 +71,15 @@ final class TcpRendezvous implements RendezvousHandler {
           server.awaitClientsGone(LINGER);
           server.close();
         });
+  }
+
+  private static Store connect(
+      String host, int port, byte[] secret, TransportSecurity security, Duration atMost, int rank) {
+    try {
+      return TcpStore.connect(host, port, secret, security, atMost);
+    } catch (StoreConnectionException e) {
+      throw new StoreConnectionException(
+          "Rank " + rank + " does not reach rank 0, which serves the store: " + e.getMessage(), e);
+    }
   }
 }

@@ -80,8 +80,7 @@ class BeginWhileClosingTest {
   void aCollectiveThatWasCalledBeforeTheCloseButNotBegunIsRefusedOnceTheGroupIsClosed() {
     refusedAfterClose(
         (group, onLook) ->
-            group.allReduceCoalesced(
-                new ClosingList<>(Tensor.of(1.0), onLook), ReduceOp.SUM));
+            group.allReduceCoalesced(new ClosingList<>(Tensor.of(1.0), onLook), ReduceOp.SUM));
   }
 
   private interface Call {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.ref.WeakReference;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -120,14 +121,58 @@ interface EndOfGroupContract extends RanksUnderTest {
         3,
         group -> {
           if (group.rank() == 1) {
+            group.store().multiGet(List.of("0 waits", "2 waits"));
             group.abort(new IllegalStateException("the data is wrong"));
+            return null;
           }
+          Thread waiting = Thread.currentThread();
+          CompletableFuture.runAsync(
+              () -> {
+                Eventually.holds(
+                    () ->
+                        waiting.getState() == Thread.State.TIMED_WAITING
+                            && Arrays.stream(waiting.getStackTrace())
+                                .anyMatch(frame -> frame.getMethodName().equals("get")),
+                    () -> "the rank does not wait");
+                group.store().set(group.rank() + " waits", new byte[0]);
+              },
+              body -> new Thread(body).start());
           assertThatThrownBy(() -> group.store().get("never"))
               .isInstanceOf(StoreException.class)
               .hasMessageContaining(group.name())
               .hasStackTraceContaining("the data is wrong");
           return null;
         });
+  }
+
+  @Test
+  default void theGroupsStoreWorksAfterAFailureUntilTheGroupIsClosed() {
+    List<Store> stores =
+        ranks(
+            3,
+            group -> {
+              Store store = group.store();
+              if (group.rank() == 1) {
+                group.abort(new IllegalStateException("the data is wrong"));
+              } else {
+                assertThatThrownBy(() -> group.barrier().await())
+                    .isInstanceOf(PeerFailedException.class);
+              }
+              store.set("last word of " + group.rank(), new byte[] {(byte) group.rank()});
+              List<byte[]> words =
+                  group
+                      .store()
+                      .multiGet(List.of("last word of 0", "last word of 1", "last word of 2"));
+              assertThat(words).extracting(word -> (int) word[0]).containsExactly(0, 1, 2);
+              store.barrier("all have read", 3, Duration.ofSeconds(60));
+              assertThatThrownBy(() -> group.barrier()).isInstanceOf(CollectiveException.class);
+              return store;
+            });
+    for (Store store : stores) {
+      assertThatThrownBy(() -> store.set("key", new byte[0]))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("is closed on rank");
+    }
   }
 
   @Test

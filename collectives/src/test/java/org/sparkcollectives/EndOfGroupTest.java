@@ -187,10 +187,13 @@ class EndOfGroupTest {
   void deadlinesAreKeptAfterAnErrorInTheWatchdog() {
     GroupRuns.run(
         2,
-        GroupOptions.defaults().withTimeout(Duration.ofMillis(200)),
+        GroupOptions.defaults(),
         answeringOnceWithAnError(),
         world -> {
-          Work never = world.recv(Tensor.of(new double[1]), 1 - world.rank(), 0);
+          Work never =
+              world
+                  .withTimeout(Duration.ofMillis(200))
+                  .recv(Tensor.of(new double[1]), 1 - world.rank(), 0);
           Eventually.holds(never::isCompleted, () -> "the deadline is not kept");
           assertThat(never.exception()).isInstanceOf(CollectiveException.class);
           return null;

@@ -315,6 +315,45 @@ class RendezvousTest {
   }
 
   @Test
+  void theGroupsTimeoutBoundsItsMakingWhereItIsLessThanTheStores() {
+    GroupOptions hasty = GroupOptions.defaults().withTimeout(Duration.ofMillis(300));
+    try (HashStore store = new HashStore()) {
+      long start = System.nanoTime();
+      assertThatThrownBy(() -> ProcessGroups.create(store, 1, 3, hasty))
+          .isInstanceOfSatisfying(
+              CollectiveTimeoutException.class,
+              e -> assertThat(e.missingRanks()).containsExactly(0, 2))
+          .hasMessageContaining("after 0.3 s: 2 of 3 ranks have not arrived: [0, 2]");
+      // Not the five minutes of the store.
+      assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofMinutes(1));
+    }
+  }
+
+  @Test
+  void theGroupsTimeoutBoundsTheSearchForAStoreThatNobodyServes() throws Exception {
+    GroupOptions hasty = GroupOptions.defaults().withTimeout(Duration.ofMillis(300));
+    String url = "tcp://127.0.0.1:" + RankProcesses.freePort();
+    long start = System.nanoTime();
+    assertThatThrownBy(() -> Rendezvous.join(url, 1, 2, hasty))
+        .isInstanceOf(StoreConnectionException.class)
+        .hasMessageContaining("Rank 1 does not reach rank 0");
+    assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofMinutes(1));
+  }
+
+  /** The store of a process that stands still: it takes connections, and says nothing. */
+  @Test
+  void theGroupsTimeoutBoundsItsMakingOverAStoreThatDoesNotAnswer() {
+    GroupOptions hasty =
+        GroupOptions.defaults().withName("silent").withTimeout(Duration.ofMillis(300));
+    try (SilentStore store = new SilentStore()) {
+      long start = System.nanoTime();
+      assertThatThrownBy(() -> ProcessGroups.create(store, 1, 3, hasty))
+          .isInstanceOf(StoreConnectionException.class);
+      assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofMinutes(1));
+    }
+  }
+
+  @Test
   void ranksOfDifferentWorldSizesAreToldSo() {
     try (HashStore store = new HashStore()) {
       GroupOptions options = GroupOptions.defaults().withName("uneven");

@@ -4,7 +4,6 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
-import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
@@ -12,6 +11,7 @@ import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
+import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreException;
 
@@ -22,12 +22,10 @@ import org.sparkcollectives.store.StoreException;
  */
 final class RankAgreement {
 
-  private static final Duration SHORTEST = Duration.ofMillis(1);
-
   private final ProcessGroup group;
   private final String call;
   private final long identity;
-  private final long start = System.nanoTime();
+  private final Deadline deadline;
 
   /**
    * Begins a call.
@@ -37,6 +35,7 @@ final class RankAgreement {
    */
   RankAgreement(ProcessGroup group, String call, String identity) {
     this.group = group;
+    this.deadline = Deadline.after(group.timeout());
     this.call = call;
     this.identity = digest(call + "\n" + identity);
   }
@@ -52,19 +51,12 @@ final class RankAgreement {
 
   /** The group, for an operation that ends with the call's deadline. */
   ProcessGroup group() {
-    return group.withTimeout(timeLeft());
+    return group.withTimeout(deadline.left());
   }
 
   /** A view of a store whose calls end with the call's deadline, or a little later. */
   Store within(Store store) {
-    Duration left = timeLeft();
-    return left.compareTo(store.timeout()) < 0 ? store.withTimeout(left) : store;
-  }
-
-  /** Some time even if there is none: the operation then fails, and tells the others. */
-  private Duration timeLeft() {
-    Duration left = group.timeout().minusNanos(System.nanoTime() - start);
-    return left.compareTo(SHORTEST) > 0 ? left : SHORTEST;
+    return deadline.bound(store);
   }
 
   /**

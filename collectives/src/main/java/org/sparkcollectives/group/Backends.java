@@ -20,6 +20,7 @@ import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.HostBackend;
 import org.sparkcollectives.RankContext;
 import org.sparkcollectives.membership.Membership;
+import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.transport.Endpoint;
 
@@ -72,7 +73,8 @@ final class Backends implements AutoCloseable {
                                 members.rank(),
                                 members.size(),
                                 members.endpoints().stream().map(Endpoint::rank).toList(),
-                                groupStore.withPrefix("backend/" + name),
+                                patient(groupStore, options.timeout().orElseThrow())
+                                    .withPrefix("backend/" + name),
                                 options.timeout().orElseThrow(),
                                 options,
                                 context.configuration(),
@@ -91,6 +93,10 @@ final class Backends implements AutoCloseable {
         byName.values().forEach(Backend::close);
       }
     }
+  }
+
+  private static Store patient(Store store, Duration ofGroup) {
+    return store.withTimeout(Deadline.smaller(store.timeout(), ofGroup));
   }
 
   /** Whether a group with this configuration has to find its other ranks. */

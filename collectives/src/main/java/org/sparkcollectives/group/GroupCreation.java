@@ -1,6 +1,8 @@
 package org.sparkcollectives.group;
 
+import java.time.Duration;
 import org.sparkcollectives.BackendConfig;
+import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.RankContext;
@@ -9,6 +11,7 @@ import org.sparkcollectives.engine.NodeOptions;
 import org.sparkcollectives.membership.GroupRendezvous;
 import org.sparkcollectives.membership.GroupTerms;
 import org.sparkcollectives.membership.Membership;
+import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.transport.Endpoint;
 import org.sparkcollectives.transport.shm.HostIdentity;
@@ -30,6 +33,32 @@ public final class GroupCreation {
       GroupOptions options,
       RankContext context,
       Runnable afterClose) {
+    return create(
+        store, rank, size, options, context, limit(store.timeout(), options, context), afterClose);
+  }
+
+  /** How long the making of a group may take, over a store of this timeout. */
+  public static Deadline limit(Duration ofStore, GroupOptions options, RankContext context) {
+    Duration ofGroup =
+        options
+            .timeout()
+            .orElseGet(() -> context.configuration().get(CollectivesConfiguration.TIMEOUT));
+    return Deadline.after(Deadline.smaller(ofStore, ofGroup));
+  }
+
+  /**
+   * The same of a call that has begun already.
+   *
+   * @param deadline by which the ranks are to have met
+   */
+  public static ProcessGroup create(
+      Store store,
+      int rank,
+      int size,
+      GroupOptions options,
+      RankContext context,
+      Deadline deadline,
+      Runnable afterClose) {
     if (size < 1 || rank < 0 || rank >= size) {
       throw new IllegalArgumentException(
           "The rank must be 0 to size - 1, but is " + rank + " of " + size);
@@ -45,7 +74,7 @@ public final class GroupCreation {
     }
     GroupAssembly assembly = new GroupAssembly(store, context, "");
     GroupOptions resolved = assembly.resolve(options);
-    String name = options.name().isEmpty() ? nextName(store, rank) : options.name();
+    String name = options.name().isEmpty() ? nextName(deadline.bound(store), rank) : options.name();
     Membership.requireName(name);
     CollectiveNode node = CollectiveNode.acquire(NodeOptions.of(context));
     boolean created = false;
@@ -64,6 +93,7 @@ public final class GroupCreation {
           Backends.needPeers(BackendConfig.parse(resolved.backend().orElseThrow()))
               ? new GroupRendezvous(
                       store.withPrefix(name),
+                      deadline,
                       name,
                       options.description(),
                       size,

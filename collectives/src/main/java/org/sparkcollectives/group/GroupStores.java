@@ -6,11 +6,13 @@ import org.sparkcollectives.store.StoreLease;
 
 /**
  * The stores that a rank uses on behalf of its user: the group's own keys, and where its
- * checkpoints are. Calls that wait in them end with the group.
+ * checkpoints are. Calls that wait in them end when the group fails, and so do all later ones of
+ * the group itself; the user has its keys until the group is closed or the rank is killed.
  */
 final class GroupStores {
 
   private final StoreLease own;
+  private final StoreLease user;
   private final Supplier<Store> kept;
   private StoreLease checkpoints;
   private RuntimeException ended;
@@ -22,7 +24,13 @@ final class GroupStores {
    */
   GroupStores(Store groupStore, Supplier<Store> kept) {
     this.own = StoreLease.of(groupStore);
+    this.user = StoreLease.of(groupStore);
     this.kept = kept;
+  }
+
+  /** The group's keys that are the user's. */
+  Store user() {
+    return user.store().withPrefix("user");
   }
 
   /** The group's keys. */
@@ -52,6 +60,13 @@ final class GroupStores {
 
   /** Ends the calls that wait, and all that follow. The first cause counts. Does not block. */
   void revoke(RuntimeException cause) {
+    user.revoke(cause);
+    fail(cause);
+  }
+
+  /** The same, but the user's calls go on from then on. */
+  void fail(RuntimeException cause) {
+    user.wake(cause);
     own.revoke(cause);
     synchronized (this) {
       if (ended == null) {

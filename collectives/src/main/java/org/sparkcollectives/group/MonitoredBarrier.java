@@ -10,6 +10,7 @@ import java.util.stream.IntStream;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.CollectiveTimeoutException;
 import org.sparkcollectives.membership.Membership;
+import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreTimeoutException;
 
@@ -37,25 +38,33 @@ final class MonitoredBarrier {
     this.number = number;
   }
 
-  void await(Duration timeout, boolean waitAllRanks) {
-    List<Integer> missing =
-        members.rank() == 0 ? gather(timeout, waitAllRanks) : askRankZero(timeout);
-    if (store.add("left", 1) == members.size()) {
-      store.listKeys().forEach(store::deleteKey);
+  /** Waits for {@code atMost}, or for the store's timeout if that is less. */
+  void await(Duration atMost, boolean waitAllRanks) {
+    Duration timeout = Deadline.smaller(atMost, store.timeout());
+    boolean first = members.rank() == 0;
+    Store bounded = Deadline.after(first ? timeout : timeout.plus(GRACE)).bound(patient(timeout));
+    List<Integer> missing = first ? gather(bounded, timeout, waitAllRanks) : askRankZero(bounded);
+    if (bounded.add("left", 1) == members.size()) {
+      bounded.listKeys().forEach(bounded::deleteKey);
     }
     if (!missing.isEmpty()) {
       throw timedOut(timeout, missing);
     }
   }
 
+  /** The others wait beyond what bounds rank 0. */
+  private Store patient(Duration timeout) {
+    return store.withTimeout(timeout.plus(GRACE));
+  }
+
   private static String key(int rank) {
     return "rank-" + rank;
   }
 
-  private List<Integer> gather(Duration timeout, boolean waitAllRanks) {
+  private List<Integer> gather(Store bounded, Duration timeout, boolean waitAllRanks) {
     List<Integer> missing = new ArrayList<>();
     try {
-      store.waitFor(
+      bounded.waitFor(
           IntStream.range(1, members.size()).mapToObj(MonitoredBarrier::key).toList(), timeout);
     } catch (StoreTimeoutException e) {
       for (int rank = 1; rank < members.size(); rank++) {
@@ -65,18 +74,18 @@ final class MonitoredBarrier {
         }
       }
     }
-    store.set(
+    bounded.set(
         VERDICT,
         String.join(",", missing.stream().map(String::valueOf).toList())
             .getBytes(StandardCharsets.UTF_8));
     return missing;
   }
 
-  private List<Integer> askRankZero(Duration timeout) {
-    store.set(key(members.rank()), new byte[0]);
+  private List<Integer> askRankZero(Store bounded) {
+    bounded.set(key(members.rank()), new byte[0]);
     byte[] verdict;
     try {
-      verdict = store.withTimeout(timeout.plus(GRACE)).get(VERDICT);
+      verdict = bounded.get(VERDICT);
     } catch (StoreTimeoutException e) {
       return List.of(0);
     }

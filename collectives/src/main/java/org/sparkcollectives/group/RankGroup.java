@@ -72,10 +72,22 @@ final class RankGroup {
     life.failure()
         .onFailure(
             () ->
-                stores.revoke(
+                stores.fail(
                     new StoreException(
-                        "The store of group \"" + name() + "\" has ended with the group",
+                        "The wait in the store of group \""
+                            + name()
+                            + "\" has ended with the group",
                         life.failure().exceptionFor("the use of the group's store"))));
+    life.onKilled(
+        reason ->
+            stores.revoke(
+                new StoreException(
+                    "The store of group \""
+                        + name()
+                        + "\" has ended on rank "
+                        + rank()
+                        + ", whose task was killed: "
+                        + reason)));
   }
 
   String name() {
@@ -128,7 +140,7 @@ final class RankGroup {
   }
 
   Store userStore() {
-    return stores.own().withPrefix("user");
+    return stores.user();
   }
 
   /** The blocks of operations that are open. */

@@ -18,6 +18,7 @@ import org.sparkcollectives.life.GroupLife;
 import org.sparkcollectives.membership.GroupSecret;
 import org.sparkcollectives.membership.GroupTerms;
 import org.sparkcollectives.membership.Membership;
+import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.transport.Endpoint;
 
@@ -171,11 +172,13 @@ final class Subgroups {
   }
 
   private void agree(String name, List<?> ranks, GroupOptions options) {
-    GroupTerms terms = GroupTerms.ofMembers(ranks, GroupAssembly.inherit(options, parentOptions));
+    GroupOptions resolved = GroupAssembly.inherit(options, parentOptions);
+    GroupTerms terms = GroupTerms.ofMembers(ranks, resolved);
+    Store store = Deadline.after(resolved.timeout().orElseThrow()).bound(parentStore);
     byte[] mine = terms.encode();
-    byte[] agreed = parentStore.compareSet("subgroups/" + name, ABSENT, mine);
+    byte[] agreed = store.compareSet("subgroups/" + name, ABSENT, mine);
     if (Arrays.equals(agreed, mine)) {
-      forgetAgreement(name);
+      forgetAgreement(store, name);
     } else {
       throw new IllegalArgumentException(
           "Rank "
@@ -191,10 +194,10 @@ final class Subgroups {
   }
 
   /** The last to agree removes what was agreed on. */
-  private void forgetAgreement(String name) {
-    if (parentStore.add("subgroups-agreed/" + name, 1) == parent.size()) {
-      parentStore.deleteKey("subgroups/" + name);
-      parentStore.deleteKey("subgroups-agreed/" + name);
+  private void forgetAgreement(Store store, String name) {
+    if (store.add("subgroups-agreed/" + name, 1) == parent.size()) {
+      store.deleteKey("subgroups/" + name);
+      store.deleteKey("subgroups-agreed/" + name);
     }
   }
 

@@ -5,6 +5,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.sparkcollectives.ErrorHandling;
 import org.sparkcollectives.Failure;
@@ -51,6 +52,8 @@ public final class GroupLife implements AutoCloseable {
   private final AtomicBoolean closing = new AtomicBoolean();
   private volatile Thread caller = Thread.currentThread();
   private volatile CollectiveProgress progress = CollectiveProgress.NONE;
+  private volatile Consumer<String> onKilled = reason -> {};
+  private volatile boolean killed;
 
   /** Of a rank's first group. */
   public GroupLife(
@@ -131,6 +134,14 @@ public final class GroupLife implements AutoCloseable {
     CollectiveProgress NONE = () -> new RankProgress(-1, -1, "");
 
     RankProgress snapshot();
+  }
+
+  /**
+   * Has {@code listener}, which must not block, told why, should this rank be killed: once the
+   * group has failed because of that, or before.
+   */
+  public void onKilled(Consumer<String> listener) {
+    onKilled = listener;
   }
 
   /** Where late ranks are asked from how far this one is. */
@@ -247,6 +258,10 @@ public final class GroupLife implements AutoCloseable {
     }
     if (failure.failed()) {
       failPending();
+      if (!killed && context.isKilled()) {
+        killed = true;
+        onKilled.accept(context.killReason());
+      }
       return;
     }
     if (context.isKilled()) {

@@ -18,7 +18,9 @@ import org.sparkcollectives.CollectiveTimeoutException;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.GroupAbortedException;
 import org.sparkcollectives.RankContext;
+import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.Store;
+import org.sparkcollectives.store.StoreConnectionException;
 import org.sparkcollectives.store.StoreException;
 import org.sparkcollectives.store.StoreTimeoutException;
 import org.sparkcollectives.store.WatchableStore;
@@ -60,6 +62,7 @@ public final class GroupRendezvous {
   static final byte[] ABSENT = {};
 
   private final Store store;
+  private final Deadline deadline;
   private final String name;
   private final String description;
   private final int size;
@@ -70,16 +73,19 @@ public final class GroupRendezvous {
    * Of a group that does not exist yet.
    *
    * @param store where the ranks meet, of the group alone
+   * @param deadline by which all are to have met
    * @param terms what the ranks must have alike
    */
   public GroupRendezvous(
       Store store,
+      Deadline deadline,
       String name,
       String description,
       int size,
       GroupTerms terms,
       RankContext context) {
-    this.store = store;
+    this.store = deadline.bound(store);
+    this.deadline = deadline;
     this.name = name;
     this.description = description;
     this.size = size;
@@ -88,8 +94,8 @@ public final class GroupRendezvous {
   }
 
   /**
-   * Joins as the rank that {@code self} names. Blocks until all ranks have joined, for the store's
-   * timeout at the most; wakes when the rank is killed.
+   * Joins as the rank that {@code self} names. Blocks until all ranks have joined, until the
+   * deadline at the most; wakes when the rank is killed.
    *
    * @throws IllegalArgumentException if the ranks differ in what they must have alike
    * @throws org.sparkcollectives.PeerFailedException if a rank ended without joining, see {@link
@@ -187,7 +193,7 @@ public final class GroupRendezvous {
             writeRoster();
           }
         }
-        if (waited > store.timeout().toNanos()) {
+        if (deadline.isOver()) {
           throw timedOut(self);
         }
       }
@@ -205,6 +211,8 @@ public final class GroupRendezvous {
                   "Interrupted while waiting for the other ranks of group \"" + name + "\"", e);
       Thread.currentThread().interrupt();
       throw cause;
+    } catch (StoreConnectionException e) {
+      throw silent(self, e);
     } finally {
       if (watch != null) {
         watch.cancel(false);
@@ -276,7 +284,12 @@ public final class GroupRendezvous {
   }
 
   private CollectiveTimeoutException timedOut(Endpoint self) {
-    Set<String> said = Set.copyOf(store.withPrefix(FOLDER).listKeys());
+    Set<String> said;
+    try {
+      said = Set.copyOf(store.withPrefix(FOLDER).listKeys());
+    } catch (StoreException e) {
+      throw silent(self, e);
+    }
     List<Integer> missing = new ArrayList<>();
     for (int rank = 0; rank < size; rank++) {
       if (!said.contains(String.valueOf(rank))) {
@@ -289,7 +302,7 @@ public final class GroupRendezvous {
             + "\" timed out on "
             + self.describe()
             + " after "
-            + store.timeout().toMillis() / 1000.0
+            + deadline.total().toMillis() / 1000.0
             + " s: "
             + missing.size()
             + " of "
@@ -297,10 +310,24 @@ public final class GroupRendezvous {
             + " ranks have not arrived: "
             + first(missing)
             + (missing.isEmpty() ? ", but the last to arrive has not said so, or is gone" : "")
-            + ". Raise spark.collectives.store.timeout only if they are expected to be this slow",
+            + ". Raise the smaller one of the group's timeout and spark.collectives.store.timeout"
+            + " only if they are expected to be this slow",
         "rendezvous",
         -1,
         missing);
+  }
+
+  private StoreConnectionException silent(Endpoint self, StoreException cause) {
+    return new StoreConnectionException(
+        "The rendezvous of group \""
+            + name
+            + "\" failed on "
+            + self.describe()
+            + ", because its store cannot be reached, so which of the "
+            + size
+            + " ranks are missing is not known: "
+            + cause.getMessage(),
+        cause);
   }
 
   /** As many as one can read; the exception has them all. */

@@ -25,6 +25,8 @@ import java.util.concurrent.CompletableFuture;
 /** Turns the calls of {@link Store} into requests, and waits for their replies. */
 abstract class AbstractStore implements WatchableStore, PrefixQueries {
 
+  private static final Duration GRACE = Duration.ofSeconds(5);
+
   private final Duration timeout;
 
   AbstractStore(Duration timeout) {
@@ -40,6 +42,19 @@ abstract class AbstractStore implements WatchableStore, PrefixQueries {
 
   /** The other side, for messages. */
   abstract String description();
+
+  /**
+   * How long the other side may take to answer beyond the time that the caller gave it: a reply, or
+   * the word that it gave up, is on its way then. Longer means that it is not there any more.
+   */
+  Duration grace() {
+    return GRACE;
+  }
+
+  /** How long a call that is to wait for {@code wanted} may wait. */
+  Duration bounded(Duration wanted) {
+    return wanted;
+  }
 
   @Override
   public final void set(String key, byte[] value) {
@@ -72,7 +87,7 @@ abstract class AbstractStore implements WatchableStore, PrefixQueries {
 
   @Override
   public final void waitFor(Collection<String> keys, Duration timeout) {
-    call(request(WAIT, List.copyOf(keys), List.of(), 0, checkTimeout(timeout)));
+    call(request(WAIT, List.copyOf(keys), List.of(), 0, bounded(checkTimeout(timeout))));
   }
 
   @Override
@@ -147,7 +162,7 @@ abstract class AbstractStore implements WatchableStore, PrefixQueries {
       throw new IllegalArgumentException(
           "barrier " + KeyText.quote(key) + ": world size must be positive, got " + worldSize);
     }
-    call(request(BARRIER, List.of(key), List.of(), worldSize, checkTimeout(timeout)));
+    call(request(BARRIER, List.of(key), List.of(), worldSize, bounded(checkTimeout(timeout))));
   }
 
   @Override
@@ -174,16 +189,16 @@ abstract class AbstractStore implements WatchableStore, PrefixQueries {
 
   @Override
   public final Duration timeout() {
-    return timeout;
+    return bounded(timeout);
   }
 
   private StoreReply call(
       StoreOperation operation, List<String> keys, List<byte[]> values, long number) {
-    return call(request(operation, keys, values, number, timeout));
+    return call(request(operation, keys, values, number, timeout()));
   }
 
   private StoreReply call(StoreRequest request) {
-    return new StoreCall(request, description()).await(submit(request));
+    return new StoreCall(request, description(), this::grace).await(submit(request));
   }
 
   private static StoreRequest request(

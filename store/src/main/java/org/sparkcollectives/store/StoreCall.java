@@ -5,25 +5,27 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 import org.sparkcollectives.config.TimeString;
 
 /** A thread that waits for the reply to its request. */
 final class StoreCall {
 
-  /**
-   * How long the other side may take to answer beyond the time that the caller gave it: a reply, or
-   * the word that it gave up, is on its way then. Longer means that it is not there any more.
-   */
-  private static final Duration GRACE = Duration.ofSeconds(5);
-
-  /** The same for a caller that was interrupted, and so is in a hurry. */
+  /** See {@link AbstractStore#grace}, of a caller that was interrupted, and so is in a hurry. */
   private static final Duration INTERRUPTED_GRACE = Duration.ofMillis(50);
 
   private final StoreRequest request;
   private final String description;
+  private final Supplier<Duration> grace;
   private final long start = System.nanoTime();
 
-  StoreCall(StoreRequest request, String description) {
+  /**
+   * Of the thread that makes it.
+   *
+   * @param grace see {@link AbstractStore#grace}; asked when it is needed
+   */
+  StoreCall(StoreRequest request, String description, Supplier<Duration> grace) {
+    this.grace = grace;
     this.request = request;
     this.description = description;
   }
@@ -39,14 +41,15 @@ final class StoreCall {
   }
 
   private Duration answerTime() {
-    return request.timeout().compareTo(GRACE) > 0 ? request.timeout() : GRACE;
+    Duration least = grace.get();
+    return request.timeout().compareTo(least) > 0 ? request.timeout() : least;
   }
 
   private StoreReply giveUp(PendingReply pending) {
     try {
       if (request.operation().waits()) {
         pending.expire(request.timeout());
-        return get(pending, GRACE);
+        return get(pending, grace.get());
       }
     } catch (TimeoutException e) {
       // Falls through: not even the word that the time is over came back.

@@ -1,14 +1,16 @@
 package org.sparkcollectives.store;
 
 import java.time.Duration;
+import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** A store that can be closed, with the calls that wait in it and in its views. */
 abstract class StoreHandle extends AbstractStore {
 
-  private final Set<PendingReply> inFlight = ConcurrentHashMap.newKeySet();
+  /** Each with whether it waits for something, and not only for its answer. */
+  private final Map<PendingReply, Boolean> inFlight = new ConcurrentHashMap<>();
+
   private volatile RuntimeException ended;
 
   StoreHandle(Duration timeout) {
@@ -25,7 +27,7 @@ abstract class StoreHandle extends AbstractStore {
   final PendingReply submit(StoreRequest request) {
     checkOpen();
     PendingReply pending = start(request);
-    inFlight.add(pending);
+    inFlight.put(pending, request.operation().waits());
     pending.whenComplete((reply, failure) -> inFlight.remove(pending));
     RuntimeException end = ended;
     if (end != null) {
@@ -64,6 +66,16 @@ abstract class StoreHandle extends AbstractStore {
     end(new IllegalStateException(description() + " is closed"));
   }
 
+  /** Fails the calls that wait for something, with copies of {@code cause}; later ones go on. */
+  final void wake(RuntimeException cause) {
+    inFlight.forEach(
+        (pending, waits) -> {
+          if (waits) {
+            pending.completeExceptionally(cause);
+          }
+        });
+  }
+
   /** Fails the calls that wait, and all later ones, with copies of {@code cause}; then releases. */
   final void end(RuntimeException cause) {
     synchronized (inFlight) {
@@ -72,7 +84,7 @@ abstract class StoreHandle extends AbstractStore {
       }
       ended = cause;
     }
-    inFlight.forEach(pending -> pending.completeExceptionally(cause));
+    inFlight.keySet().forEach(pending -> pending.completeExceptionally(cause));
     release();
   }
 

@@ -50,6 +50,18 @@ public final class StoreLease {
     }
   }
 
+  /**
+   * Ends the calls of the view that wait for a key, a value or other callers; later ones are not
+   * concerned. Does not block.
+   *
+   * @param cause what the calls throw a copy of, with their own stack
+   */
+  public void wake(RuntimeException cause) {
+    if (handle != null) {
+      handle.wake(cause);
+    }
+  }
+
   /** The calls of the view, on their way to the store. */
   private static final class LeasedStore extends StoreHandle {
     private final AbstractStore store;

@@ -76,6 +76,24 @@ class StoreLeaseTest extends StoreContractTest {
     assertThat(store.numKeys()).isLessThanOrEqualTo(1);
   }
 
+  @ParameterizedTest
+  @MethodSource("waitingCalls")
+  void wakingEndsTheCallsThatWaitAndLaterOnesGoOn(Call call) throws Exception {
+    StoreLease lease = StoreLease.of(new PrefixStore("a", store.withPrefix("b")));
+    CompletableFuture<Void> waiting = CompletableFuture.runAsync(() -> call.run(lease.store()));
+    Eventually.holds(() -> table().waiterCount() == 1, () -> "the call waits");
+
+    lease.wake(cause);
+
+    assertThatThrownBy(() -> waiting.get(30, TimeUnit.SECONDS))
+        .isInstanceOf(ExecutionException.class)
+        .hasCauseInstanceOf(StoreException.class)
+        .hasMessageContaining("rank 2 is gone");
+    assertThat(table().waiterCount()).isZero();
+    lease.store().set("key", "value".getBytes(StandardCharsets.UTF_8));
+    assertThat(lease.store().get("key")).asString().isEqualTo("value");
+  }
+
   @Test
   void theStoreAndItsOtherViewsGoOn() {
     StoreLease lease = StoreLease.of(store);

@@ -1,0 +1,21 @@
+package org.sparkcollectives;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.sparkcollectives.store.RemoteStore;
+
+/** A store whose other side takes each request and never answers, as one that was cut off. */
+final class SilentStore extends RemoteStore {
+
+  SilentStore() {
+    super("a store that was cut off", Duration.ofMinutes(5));
+  }
+
+  @Override
+  protected CompletableFuture<byte[]> ask(byte[] request) {
+    return new CompletableFuture<>();
+  }
+
+  @Override
+  protected void disconnect() {}
+}
