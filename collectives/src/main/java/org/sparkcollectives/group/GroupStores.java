@@ -1,5 +1,6 @@
 package org.sparkcollectives.group;
 
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreLease;
@@ -20,11 +21,12 @@ final class GroupStores {
   /**
    * With the group's keys.
    *
+   * @param failed whether the group has failed, and nobody begins a wait without knowing it
    * @param kept where the checkpoints are; asked when they are used
    */
-  GroupStores(Store groupStore, Supplier<Store> kept) {
+  GroupStores(Store groupStore, BooleanSupplier failed, Supplier<Store> kept) {
     this.own = StoreLease.of(groupStore);
-    this.user = StoreLease.of(groupStore);
+    this.user = StoreLease.of(groupStore, failed);
     this.kept = kept;
   }
 

@@ -66,7 +66,7 @@ final class RankGroup {
     this.groupStore = groupStore;
     this.subgroups = new Subgroups(members, options, life, backends, groupStore, assembly);
     this.afterClose = afterClose;
-    this.stores = new GroupStores(groupStore, assembly::checkpoints);
+    this.stores = new GroupStores(groupStore, life.failure()::failed, assembly::checkpoints);
     this.coalescing = new CoalescingBlocks(members.name());
     this.objectCodec = assembly.context().objectCodec();
     life.failure()

@@ -8,9 +8,10 @@ import java.util.concurrent.ConcurrentHashMap;
 /** A store that can be closed, with the calls that wait in it and in its views. */
 abstract class StoreHandle extends AbstractStore {
 
-  /** Each with whether it waits for something, and not only for its answer. */
+  /** Each with whether {@link #wake} ends it. */
   private final Map<PendingReply, Boolean> inFlight = new ConcurrentHashMap<>();
 
+  private volatile RuntimeException woken;
   private volatile RuntimeException ended;
 
   StoreHandle(Duration timeout) {
@@ -26,9 +27,15 @@ abstract class StoreHandle extends AbstractStore {
   @Override
   final PendingReply submit(StoreRequest request) {
     checkOpen();
+    boolean wakes = request.operation().waits() && woken == null && !isLate();
     PendingReply pending = start(request);
-    inFlight.put(pending, request.operation().waits());
+    inFlight.put(pending, wakes);
     pending.whenComplete((reply, failure) -> inFlight.remove(pending));
+    RuntimeException early = woken;
+    if (wakes && early != null) {
+      // wake() may have looked before this one was there.
+      pending.completeExceptionally(early);
+    }
     RuntimeException end = ended;
     if (end != null) {
       // end() may have looked before this one was there; then it is ended here.
@@ -66,11 +73,20 @@ abstract class StoreHandle extends AbstractStore {
     end(new IllegalStateException(description() + " is closed"));
   }
 
-  /** Fails the calls that wait for something, with copies of {@code cause}; later ones go on. */
+  /** Whether a call that begins now is not to be ended by {@link #wake} any more. */
+  boolean isLate() {
+    return false;
+  }
+
+  /**
+   * Fails the calls that wait for something, not only for their answer, with copies of {@code
+   * cause}; later ones go on.
+   */
   final void wake(RuntimeException cause) {
+    woken = cause;
     inFlight.forEach(
-        (pending, waits) -> {
-          if (waits) {
+        (pending, wakes) -> {
+          if (wakes) {
             pending.completeExceptionally(cause);
           }
         });

@@ -2,6 +2,7 @@ package org.sparkcollectives.store;
 
 import java.time.Duration;
 import java.util.Objects;
+import java.util.function.BooleanSupplier;
 
 /**
  * A view of a store that ends before the store does: when it is revoked, the calls that wait in the
@@ -22,13 +23,23 @@ public final class StoreLease {
 
   /** A view of {@code store}, which is not closed with it. */
   public static StoreLease of(Store store) {
+    return of(store, () -> false);
+  }
+
+  /**
+   * A view of {@code store}, which is not closed with it.
+   *
+   * @param late whether what {@link #wake} tells of is known already to who begins a call now,
+   *     which then goes on
+   */
+  public static StoreLease of(Store store, BooleanSupplier late) {
     Objects.requireNonNull(store, "store");
     if (store instanceof AbstractStore known) {
-      LeasedStore handle = new LeasedStore(known);
+      LeasedStore handle = new LeasedStore(known, late);
       return new StoreLease(handle, handle);
     }
     if (store instanceof PrefixStore prefixed) {
-      StoreLease inner = of(prefixed.underlyingStore());
+      StoreLease inner = of(prefixed.underlyingStore(), late);
       return new StoreLease(prefixed.over(inner.view), inner.handle);
     }
     return new StoreLease(store, null);
@@ -52,7 +63,7 @@ public final class StoreLease {
 
   /**
    * Ends the calls of the view that wait for a key, a value or other callers; later ones are not
-   * concerned. Does not block.
+   * concerned. Does not block; for once.
    *
    * @param cause what the calls throw a copy of, with their own stack
    */
@@ -65,10 +76,17 @@ public final class StoreLease {
   /** The calls of the view, on their way to the store. */
   private static final class LeasedStore extends StoreHandle {
     private final AbstractStore store;
+    private final BooleanSupplier late;
 
-    LeasedStore(AbstractStore store) {
+    LeasedStore(AbstractStore store, BooleanSupplier late) {
       super(store.timeout());
       this.store = store;
+      this.late = late;
+    }
+
+    @Override
+    boolean isLate() {
+      return late.getAsBoolean();
     }
 
     @Override

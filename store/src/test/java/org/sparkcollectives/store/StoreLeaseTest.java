@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -92,6 +93,25 @@ class StoreLeaseTest extends StoreContractTest {
     assertThat(table().waiterCount()).isZero();
     lease.store().set("key", "value".getBytes(StandardCharsets.UTF_8));
     assertThat(lease.store().get("key")).asString().isEqualTo("value");
+  }
+
+  @Test
+  void aCallOfOneWhoKnowsAlreadyIsNotWoken() throws Exception {
+    AtomicBoolean known = new AtomicBoolean();
+    StoreLease lease = StoreLease.of(store, known::get);
+    CompletableFuture<byte[]> before =
+        CompletableFuture.supplyAsync(
+            () -> lease.store().get("key"), body -> new Thread(body).start());
+    Eventually.holds(() -> table().waiterCount() == 1, () -> "the call waits");
+    known.set(true);
+    CompletableFuture<byte[]> after =
+        CompletableFuture.supplyAsync(
+            () -> lease.store().get("key"), body -> new Thread(body).start());
+    Eventually.holds(() -> table().waiterCount() == 2, () -> "both wait");
+    lease.wake(cause);
+    assertThat(before).failsWithin(Eventually.LIMIT);
+    store.set("key", new byte[] {7});
+    assertThat(after.get(30, TimeUnit.SECONDS)).containsExactly(7);
   }
 
   @Test
