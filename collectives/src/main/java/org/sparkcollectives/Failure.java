@@ -1,6 +1,7 @@
 package org.sparkcollectives;
 
 import java.io.Serializable;
+import java.util.List;
 
 /**
  * Why a group ended: which rank failed, where it ran, and what it was doing.
@@ -13,6 +14,8 @@ import java.io.Serializable;
  * @param operation the operation during which it was noticed, or an empty string
  * @param sequenceNumber the operation's number in its group, or -1
  * @param cause what is known of the cause, with its stack trace where there is one
+ * @param calls the two calls that do not belong together, where that is the cause: see {@link
+ *     CollectiveMismatchException}; else empty
  */
 public record Failure(
     Kind kind,
@@ -22,8 +25,22 @@ public record Failure(
     long taskAttemptId,
     String operation,
     long sequenceNumber,
-    String cause)
+    String cause,
+    List<CollectiveCall> calls)
     implements Serializable {
+
+  /** Of another cause than calls that do not belong together. */
+  public Failure(
+      Kind kind,
+      int rank,
+      String host,
+      String executorId,
+      long taskAttemptId,
+      String operation,
+      long sequenceNumber,
+      String cause) {
+    this(kind, rank, host, executorId, taskAttemptId, operation, sequenceNumber, cause, List.of());
+  }
 
   /**
    * What happened to the rank, the most telling first: of several records the first kind counts.

@@ -4,13 +4,23 @@ package org.sparkcollectives;
 public final class TransportException extends CollectiveException {
 
   private final int peer;
+  private final String address;
 
   /**
    * With what went wrong, the peer's group rank, or -1 if it is not known, and the cause or null.
    */
   public TransportException(String message, int peer, Throwable cause) {
+    this(message, peer, "", cause);
+  }
+
+  /**
+   * With what went wrong, the peer's group rank and where it is, as host and port, and the cause or
+   * null.
+   */
+  public TransportException(String message, int peer, String address, Throwable cause) {
     super(message, cause);
     this.peer = peer;
+    this.address = address;
   }
 
   /** With what went wrong where the peer's rank is not known. */
@@ -21,6 +31,11 @@ public final class TransportException extends CollectiveException {
   /** With what went wrong and its cause where the peer's rank is not known. */
   public TransportException(String message, Throwable cause) {
     this(message, -1, cause);
+  }
+
+  /** Where the peer is, as host and port; empty if that is not known. */
+  public String address() {
+    return address;
   }
 
   /** The group rank of the peer, or -1 if it is not known. */

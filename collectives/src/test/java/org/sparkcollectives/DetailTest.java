@@ -78,7 +78,12 @@ class DetailTest {
           detail(transport),
           group -> {
             assertThatThrownBy(() -> (group.rank() == 2 ? odd : usual).body.accept(group))
-                .isInstanceOf(CollectiveException.class)
+                .isInstanceOfSatisfying(
+                    CollectiveMismatchException.class,
+                    e ->
+                        assertThat(e.calls())
+                            .extracting(each -> each.rank() + " " + each)
+                            .containsExactly("0 " + usual.text, "2 " + odd.text))
                 .hasMessageContaining("rank 0 calls " + usual.text + "\n")
                 .hasMessageContaining("rank 2 calls " + odd.text + "\n")
                 .hasMessageContaining("3 of 4 ranks call the first");
@@ -102,6 +107,12 @@ class DetailTest {
                       group
                           .allToAll(Tensor.of(new long[6]), Tensor.of(new long[6]), outputs, splits)
                           .await())
+              .isInstanceOfSatisfying(
+                  CollectiveMismatchException.class,
+                  e ->
+                      assertThat(e.calls())
+                          .extracting(each -> each.rank() + " x " + each.count())
+                          .containsExactly("0 x 2", "2 x 3"))
               .hasMessageContaining("Ranks give different sizes in all-to-all #0 of int64")
               .hasMessageContaining("rank 0 sends 2 elements to rank 2\n")
               .hasMessageContaining("rank 2 expects 3 elements from rank 0");

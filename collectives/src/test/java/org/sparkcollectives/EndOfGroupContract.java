@@ -66,11 +66,80 @@ interface EndOfGroupContract extends RanksUnderTest {
                               ? group.broadcast(tensor, 0)
                               : group.allReduce(tensor, ReduceOp.SUM))
                           .await())
-              .isInstanceOf(CollectiveException.class)
+              .isInstanceOfSatisfying(CollectiveMismatchException.class, this::hasBothCalls)
               .hasMessageContaining("broadcast #0")
               .hasMessageContaining("all-reduce #0");
           return null;
         });
+  }
+
+  /** What {@link #differentCollectivesFailAllRanksAndAreNamed} brings about. */
+  private void hasBothCalls(CollectiveMismatchException mismatch) {
+    assertThat(mismatch.calls()).hasSize(2);
+    for (CollectiveCall call : mismatch.calls()) {
+      boolean odd = call.rank() == 1;
+      assertThat(call.operation()).isEqualTo(odd ? OpType.BROADCAST : OpType.ALL_REDUCE);
+      assertThat(call.sequenceNumber()).isZero();
+      assertThat(call.dtype()).isEqualTo(DType.FLOAT32);
+      assertThat(call.count()).isEqualTo(3);
+      assertThat(call.reduction()).isEqualTo(odd ? null : ReduceOp.Kind.SUM);
+      assertThat(call.root()).isEqualTo(odd ? 0 : -1);
+    }
+    assertThat(mismatch.calls())
+        .extracting(CollectiveCall::rank)
+        .contains(1)
+        .doesNotHaveDuplicates();
+  }
+
+  @Test
+  default void withDetailEveryRankGetsTheSameTwoCalls() {
+    List<List<CollectiveCall>> calls =
+        ranks(
+            4,
+            world -> {
+              ProcessGroup group =
+                  world.newGroup(GroupOptions.defaults().withDebugLevel(DebugLevel.DETAIL));
+              List<List<CollectiveCall>> seen = new CopyOnWriteArrayList<>();
+              Tensor tensor = Tensor.of(1f, 2f, 3f, 4f, 5f, 6f).reshape(2, 3);
+              assertThatThrownBy(
+                      () ->
+                          (group.rank() == 2
+                                  ? group.reduce(tensor, ReduceOp.MAX, 1)
+                                  : group.allReduce(tensor, ReduceOp.SUM))
+                              .await())
+                  .isInstanceOfSatisfying(
+                      CollectiveMismatchException.class, e -> seen.add(e.calls()));
+              // What comes afterwards says the same.
+              assertThatThrownBy(() -> group.barrier())
+                  .isInstanceOfSatisfying(
+                      CollectiveMismatchException.class, e -> seen.add(e.calls()));
+              assertThat(seen.get(1)).isEqualTo(seen.get(0));
+              return seen.get(0);
+            });
+    List<List<Long>> shapes = List.of(List.of(2L, 3L));
+    assertThat(calls)
+        .containsOnly(
+            List.of(
+                new CollectiveCall(
+                    0,
+                    OpType.ALL_REDUCE,
+                    0,
+                    DType.FLOAT32,
+                    6,
+                    shapes,
+                    Device.Type.CPU,
+                    ReduceOp.Kind.SUM,
+                    -1),
+                new CollectiveCall(
+                    2,
+                    OpType.REDUCE,
+                    0,
+                    DType.FLOAT32,
+                    6,
+                    shapes,
+                    Device.Type.CPU,
+                    ReduceOp.Kind.MAX,
+                    1)));
   }
 
   /** Where small operations go another way than large ones, and ranks of one JVM yet another. */

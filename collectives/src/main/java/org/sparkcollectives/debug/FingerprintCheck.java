@@ -1,7 +1,6 @@
 package org.sparkcollectives.debug;
 
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
@@ -9,12 +8,14 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.sparkcollectives.CollectiveCall;
 import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.algorithm.AlgorithmSelector;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.Lane;
+import org.sparkcollectives.transport.MismatchCodec;
 import org.sparkcollectives.transport.OperationHeader;
 
 /**
@@ -40,13 +41,14 @@ public final class FingerprintCheck {
    * Blocks until all ranks have said what they call.
    *
    * @param sequenceNumber the number of the operation in its group
-   * @param call the operation with its number, types, shapes, reduction and root, in one line
+   * @param call of this rank
    * @param sends how many elements go to each rank; empty where all ranks know from the call
    * @param receives how many elements come from each rank; empty where {@code sends} is
    * @throws CollectiveMismatchException on every rank, if two ranks differ; names both and both
    *     calls
    */
-  public void compare(Lane lane, long sequenceNumber, String call, long[] sends, long[] receives) {
+  public void compare(
+      Lane lane, long sequenceNumber, CollectiveCall call, long[] sends, long[] receives) {
     lane.begin(new OperationHeader(OpType.FINGERPRINT, sequenceNumber, DType.INT64, 0));
     long[] digests = gather(lane, digest(call));
     for (int rank = 1; rank < lane.size(); rank++) {
@@ -59,10 +61,9 @@ public final class FingerprintCheck {
     }
   }
 
-  private static long[] digest(String call) {
+  private static long[] digest(CollectiveCall call) {
     try {
-      byte[] digest =
-          MessageDigest.getInstance("SHA-256").digest(call.getBytes(StandardCharsets.UTF_8));
+      byte[] digest = MessageDigest.getInstance("SHA-256").digest(MismatchCodec.encode(call.by(0)));
       ByteBuffer longs = ByteBuffer.wrap(digest);
       return new long[] {longs.getLong(), longs.getLong()};
     } catch (NoSuchAlgorithmException e) {
@@ -76,8 +77,9 @@ public final class FingerprintCheck {
   }
 
   /** What most ranks call, the lowest of them first; and the lowest rank that calls another. */
-  private CollectiveMismatchException mismatch(Lane lane, String call, long[] digests) {
-    List<String> calls = gatherTexts(lane, call);
+  private CollectiveMismatchException mismatch(Lane lane, CollectiveCall call, long[] digests) {
+    List<CollectiveCall> all = gatherCalls(lane, call);
+    List<String> calls = all.stream().map(CollectiveCall::toString).toList();
     Map<String, Integer> counts = new HashMap<>();
     calls.forEach(each -> counts.merge(each, 1, Integer::sum));
     int usual = 0;
@@ -103,10 +105,11 @@ public final class FingerprintCheck {
             + counts.get(calls.get(usual))
             + " of "
             + calls.size()
-            + " ranks call the first. All ranks must call the same collectives in the same order");
+            + " ranks call the first. All ranks must call the same collectives in the same order",
+        List.of(all.get(usual), all.get(odd)));
   }
 
-  private void requireSplits(Lane lane, String call, long[] sends, long[] receives) {
+  private void requireSplits(Lane lane, CollectiveCall call, long[] sends, long[] receives) {
     int n = lane.size();
     long[] own = Arrays.copyOf(sends, 2 * n);
     System.arraycopy(receives, 0, own, n, n);
@@ -130,7 +133,8 @@ public final class FingerprintCheck {
                   + " expects "
                   + expected
                   + " elements from rank "
-                  + from);
+                  + from,
+              List.of(call.by(from).withCount(sent), call.by(to).withCount(expected)));
         }
       }
     }
@@ -143,17 +147,17 @@ public final class FingerprintCheck {
     return all;
   }
 
-  private List<String> gatherTexts(Lane lane, String own) {
-    byte[] text = own.getBytes(StandardCharsets.UTF_8);
-    long[] lengths = gather(lane, new long[] {text.length});
-    List<byte[]> texts = new ArrayList<>();
+  private List<CollectiveCall> gatherCalls(Lane lane, CollectiveCall own) {
+    byte[] encoded = MismatchCodec.encode(own);
+    long[] lengths = gather(lane, new long[] {encoded.length});
+    List<byte[]> all = new ArrayList<>();
     List<HostTensor> outputs = new ArrayList<>();
     for (long length : lengths) {
       byte[] each = new byte[(int) length];
-      texts.add(each);
+      all.add(each);
       outputs.add(HostTensor.wrap(DType.UINT8, each));
     }
-    algorithms.allGather(lane, outputs, HostTensor.wrap(DType.UINT8, text));
-    return texts.stream().map(each -> new String(each, StandardCharsets.UTF_8)).toList();
+    algorithms.allGather(lane, outputs, HostTensor.wrap(DType.UINT8, encoded));
+    return all.stream().map(MismatchCodec::decodeCall).toList();
   }
 }

@@ -22,7 +22,7 @@ public record CallComparison(Lane lane, FingerprintCheck check) {
     check.compare(
         lane,
         sequenceNumber,
-        description.call(sequenceNumber, agreement),
+        description.call(lane.rank(), sequenceNumber, agreement),
         agreement.sends(lane.size()),
         agreement.receives(lane.size()));
   }

@@ -1,7 +1,7 @@
 package org.sparkcollectives.life;
 
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.ErrorHandling;
@@ -12,7 +12,8 @@ import org.sparkcollectives.watchdog.GroupFailure;
 
 /**
  * What follows from a failure that a rank notices, by the group's {@link ErrorHandling}: who is
- * told, and whether what hosts the rank fails with the group. Only the first one counts.
+ * told, and whether what hosts the rank fails with the group. The first one counts, unless a later
+ * one tells more of the first cause.
  */
 final class FailureHandling {
 
@@ -21,7 +22,7 @@ final class FailureHandling {
 
   private final ErrorHandling mode;
   private final AbortPropagation propagation;
-  private final AtomicBoolean reported = new AtomicBoolean();
+  private final AtomicReference<Failure> reported = new AtomicReference<>();
 
   FailureHandling(
       ErrorHandling mode, GroupFailure failure, AbortPropagation propagation, RankContext context) {
@@ -33,16 +34,32 @@ final class FailureHandling {
     }
   }
 
+  /**
+   * Whether this is the first, or outranks those before it: a rank that refuses a message closes
+   * its connection, and may hear of that end before it has said why.
+   */
+  private boolean tellsMore(Failure record) {
+    while (true) {
+      Failure before = reported.get();
+      if (before != null && !record.outranks(before)) {
+        return false;
+      }
+      if (reported.compareAndSet(before, record)) {
+        return true;
+      }
+    }
+  }
+
   /** Something has become of a rank, which concerns all. */
   void rankFailed(Failure record, Function<String, CollectiveException> local) {
-    if (reported.compareAndSet(false, true)) {
+    if (tellsMore(record)) {
       propagation.report(record, local);
     }
   }
 
   /** An operation has failed, or is overdue. */
   void operationFailed(Failure record, Function<String, CollectiveException> local) {
-    if (reported.compareAndSet(false, true)) {
+    if (tellsMore(record)) {
       if (mode.tellsOthers()) {
         propagation.report(record, local);
       } else {

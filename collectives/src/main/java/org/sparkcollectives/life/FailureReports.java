@@ -99,7 +99,7 @@ public final class FailureReports {
   /** A peer refused a message of a collective, because it is in another. */
   public void refused(CollectiveMismatchException mismatch) {
     handling.operationFailed(
-        self.failure(Failure.Kind.EXCEPTION, "", -1, mismatch.toString()),
+        self.failure(Failure.Kind.EXCEPTION, "", -1, mismatch),
         operation -> ownFailure(operation, mismatch));
   }
 
@@ -171,16 +171,17 @@ public final class FailureReports {
     if (failure.failed()) {
       return failure.exceptionFor(work.describe());
     }
-    return cause instanceof CollectiveMismatchException
+    return cause instanceof CollectiveMismatchException mismatch
         ? new CollectiveMismatchException(
-            work.describe() + " of " + self.where() + " failed: " + cause.getMessage())
+            work.describe() + " of " + self.where() + " failed: " + cause.getMessage(),
+            mismatch.calls())
         : ownFailure(work.describe(), cause);
   }
 
   private CollectiveException ownFailure(String operation, Throwable thrown) {
-    if (thrown instanceof CollectiveMismatchException) {
+    if (thrown instanceof CollectiveMismatchException mismatch) {
       return new CollectiveMismatchException(
-          operation + " of " + self.where() + " failed: " + thrown.getMessage());
+          operation + " of " + self.where() + " failed: " + thrown.getMessage(), mismatch.calls());
     }
     return new CollectiveException(
         operation + " of " + self.where() + " failed: " + thrown, thrown);

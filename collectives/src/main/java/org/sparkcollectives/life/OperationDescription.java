@@ -4,8 +4,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import org.sparkcollectives.CallAgreement;
+import org.sparkcollectives.CollectiveCall;
 import org.sparkcollectives.DType;
-import org.sparkcollectives.Device;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.recorder.RecordedOperation;
@@ -118,24 +118,20 @@ public record OperationDescription(
         sizes);
   }
 
-  /** The call in one line, the same on all ranks that agree. */
-  public String call(long sequenceNumber, CallAgreement agreement) {
-    StringBuilder text = new StringBuilder(type.label()).append(" #").append(sequenceNumber);
-    if (dtype != null) {
-      text.append(" of ").append(dtype.label());
-    }
-    agreement.shapes().get().forEach(shape -> text.append(' ').append(Arrays.toString(shape)));
-    if (agreement.device() != Device.Type.CPU) {
-      text.append(" on ").append(agreement.device().name().toLowerCase(Locale.ROOT));
-    }
-    if (op != null) {
-      // Without the factor of PREMUL_SUM, which each rank may choose.
-      text.append(", ").append(op.kind());
-    }
-    if (root != OperationHeader.NO_ROOT) {
-      text.append(", root ").append(root);
-    }
-    return text.toString();
+  /** The call, the same on all ranks that agree. */
+  public CollectiveCall call(int rank, long sequenceNumber, CallAgreement agreement) {
+    return new CollectiveCall(
+        rank,
+        type,
+        sequenceNumber,
+        dtype,
+        agreedCount > 0 ? agreedCount : -1,
+        agreement.shapes().get().stream()
+            .map(shape -> Arrays.stream(shape).boxed().toList())
+            .toList(),
+        agreement.device(),
+        op == null ? null : op.kind(),
+        root);
   }
 
   @Override

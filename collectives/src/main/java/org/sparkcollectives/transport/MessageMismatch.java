@@ -1,7 +1,11 @@
 package org.sparkcollectives.transport;
 
+import java.util.List;
+import org.sparkcollectives.CollectiveCall;
 import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.Device;
+import org.sparkcollectives.OpType;
 
 /** What is said when a message is not the one that its receiver expects. */
 public final class MessageMismatch {
@@ -25,7 +29,23 @@ public final class MessageMismatch {
             + " is in "
             + rankIn
             + ". "
-            + ADVICE);
+            + ADVICE,
+        List.of(call(peer, peerIn), call(rank, rankIn)));
+  }
+
+  /** What a rank calls, as its header tells it. */
+  public static CollectiveCall call(int rank, OperationHeader header) {
+    boolean hasElements = header.type() != OpType.BARRIER;
+    return new CollectiveCall(
+        rank,
+        header.type(),
+        header.sequenceNumber(),
+        hasElements ? header.dtype() : null,
+        hasElements && header.count() > 0 ? header.count() : -1,
+        List.of(),
+        Device.Type.CPU,
+        header.reduction(),
+        header.root());
   }
 
   /** Names both ranks, what each is doing, and what each sends or expects. */
@@ -56,6 +76,7 @@ public final class MessageMismatch {
             + " x "
             + expectedCount
             + ". "
-            + ADVICE);
+            + ADVICE,
+        List.of(call(sender, senderIn), call(receiver, receiverIn)));
   }
 }

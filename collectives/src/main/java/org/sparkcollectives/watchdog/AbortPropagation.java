@@ -9,6 +9,7 @@ import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.CollectiveException;
+import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.ErrorHandling;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.GroupAbortedException;
@@ -202,6 +203,10 @@ public final class AbortPropagation implements AutoCloseable {
   /** Returns what an operation of {@code self} throws after a failure of that or another rank. */
   public static CollectiveException exceptionFor(
       String operation, RankIdentity self, Failure failure) {
+    if (!failure.calls().isEmpty()) {
+      return new CollectiveMismatchException(
+          operation + " of " + self.where() + " failed: " + firstWords(failure), failure.calls());
+    }
     return failure.rank() == self.rank()
         ? new GroupAbortedException(
             operation + " of " + self.where() + " failed: " + failure.cause(), null)
@@ -216,9 +221,18 @@ public final class AbortPropagation implements AutoCloseable {
     if (!failure.operation().isEmpty()) {
       text.append(" in ").append(failure.operation());
     }
+    return text.append(": ").append(beforeStack(failure)).toString();
+  }
+
+  private static String beforeStack(Failure failure) {
     int frames = failure.cause().indexOf("\n\tat ");
-    text.append(": ");
-    text.append(frames < 0 ? failure.cause() : failure.cause().substring(0, frames));
-    return text.toString();
+    return frames < 0 ? failure.cause() : failure.cause().substring(0, frames);
+  }
+
+  /** What the rank that found it says of a mismatch, without the exception's class. */
+  private static String firstWords(Failure failure) {
+    String thrown = beforeStack(failure);
+    String type = CollectiveMismatchException.class.getName() + ": ";
+    return thrown.startsWith(type) ? thrown.substring(type.length()) : thrown;
   }
 }

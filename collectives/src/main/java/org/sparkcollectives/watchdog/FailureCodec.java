@@ -9,12 +9,15 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
+import org.sparkcollectives.CollectiveCall;
 import org.sparkcollectives.Failure;
+import org.sparkcollectives.transport.MismatchCodec;
 
 /** {@link Failure} as bytes in the store. */
 public final class FailureCodec {
 
-  private static final int VERSION = 1;
+  private static final int VERSION = 2;
 
   private static final Failure.Kind[] KINDS = Failure.Kind.values();
 
@@ -35,6 +38,7 @@ public final class FailureCodec {
       out.writeLong(failure.taskAttemptId());
       out.writeUTF(failure.operation());
       out.writeLong(failure.sequenceNumber());
+      MismatchCodec.writeAll(out, failure.calls());
       byte[] cause = failure.cause().getBytes(StandardCharsets.UTF_8);
       out.writeInt(cause.length);
       out.write(cause);
@@ -65,6 +69,7 @@ public final class FailureCodec {
       long taskAttemptId = in.readLong();
       String operation = in.readUTF();
       long sequenceNumber = in.readLong();
+      List<CollectiveCall> calls = MismatchCodec.readAll(in);
       int length = in.readInt();
       if (length != in.available()) {
         throw new IOException(
@@ -72,7 +77,15 @@ public final class FailureCodec {
       }
       String cause = new String(in.readAllBytes(), StandardCharsets.UTF_8);
       return new Failure(
-          KINDS[code], rank, host, executorId, taskAttemptId, operation, sequenceNumber, cause);
+          KINDS[code],
+          rank,
+          host,
+          executorId,
+          taskAttemptId,
+          operation,
+          sequenceNumber,
+          cause,
+          calls);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -1,5 +1,8 @@
 package org.sparkcollectives.watchdog;
 
+import java.util.List;
+import org.sparkcollectives.CollectiveCall;
+import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.Failure;
 
 /**
@@ -17,7 +20,18 @@ public record RankIdentity(
   /** A failure of this rank. */
   public Failure failure(
       Failure.Kind kind, String operation, long sequenceNumber, Throwable cause) {
-    return failure(kind, operation, sequenceNumber, FailureCodec.describe(cause));
+    List<CollectiveCall> calls =
+        cause instanceof CollectiveMismatchException mismatch ? mismatch.calls() : List.of();
+    return new Failure(
+        kind,
+        rank,
+        host,
+        executorId,
+        taskAttemptId,
+        operation,
+        sequenceNumber,
+        FailureCodec.describe(cause),
+        calls);
   }
 
   /** A failure of this rank. */

@@ -5,6 +5,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.OperationHeader;
 
@@ -65,7 +66,7 @@ final class HeapMailbox {
     private final OperationHeader header;
     private final HostTensor tensor;
     private final AtomicInteger state = new AtomicInteger(OFFERED);
-    private String refusal;
+    private CollectiveMismatchException refusal;
 
     private Message(OperationHeader header, HostTensor tensor) {
       this.header = header;
@@ -98,7 +99,7 @@ final class HeapMailbox {
     }
 
     /** The receiver did not want it. */
-    void refuse(String why) {
+    void refuse(CollectiveMismatchException why) {
       refusal = why;
       clear(this);
       state.set(REFUSED);
@@ -110,7 +111,7 @@ final class HeapMailbox {
     }
 
     /** Why it was refused, or null. */
-    String refusal() {
+    CollectiveMismatchException refusal() {
       return state.get() == REFUSED ? refusal : null;
     }
 

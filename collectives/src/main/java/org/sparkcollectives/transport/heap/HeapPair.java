@@ -119,7 +119,7 @@ final class HeapPair implements Pair {
               ours,
               dtype,
               count);
-      message.refuse(mismatch.getMessage());
+      message.refuse(mismatch);
       group.signal(peer);
       throw mismatch;
     }
@@ -149,9 +149,10 @@ final class HeapPair implements Pair {
         group.signal(peer);
         return Progress.State.MOVED;
       }
-      String refusal = message.refusal();
+      CollectiveMismatchException refusal = message.refusal();
       if (refusal != null) {
-        throw new CollectiveMismatchException(refusal);
+        // Thrown here, it has this thread's stack.
+        throw new CollectiveMismatchException(refusal.getMessage(), refusal.calls());
       }
       return isDone() ? Progress.State.DONE : Progress.State.WAITING;
     }

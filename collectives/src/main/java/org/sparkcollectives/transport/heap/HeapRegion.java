@@ -168,7 +168,10 @@ public final class HeapRegion implements SharedRegion {
               + " x "
               + count
               + ". "
-              + MessageMismatch.ADVICE);
+              + MessageMismatch.ADVICE,
+          List.of(
+              MessageMismatch.call(ranks[peer], phases.shownBy(peer, operation).header()),
+              MessageMismatch.call(ranks[rank], current.get()).withCount(count)));
     }
     return tensor;
   }

@@ -249,7 +249,10 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
               + " x "
               + count
               + ". "
-              + MessageMismatch.ADVICE);
+              + MessageMismatch.ADVICE,
+          List.of(
+              MessageMismatch.call(peer, current).withCount(shown == null ? -1 : shown.count()),
+              MessageMismatch.call(rank, current).withCount(count)));
     }
     return tensors.see(shown);
   }

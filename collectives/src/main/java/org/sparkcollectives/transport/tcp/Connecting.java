@@ -118,6 +118,7 @@ final class Connecting {
                   + (hopeless ? ": " : " within " + timeout.toMillis() + " ms: ")
                   + cause.getMessage(),
               id.to(),
+              peer.host() + ":" + peer.port(),
               cause));
       return;
     }

@@ -6,7 +6,9 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.SimpleChannelInboundHandler;
-import java.nio.charset.StandardCharsets;
+import java.io.UncheckedIOException;
+import org.sparkcollectives.CollectiveMismatchException;
+import org.sparkcollectives.transport.MismatchCodec;
 
 /**
  * What comes back on a connection that messages go out on: one byte that says how the receiver ends
@@ -21,7 +23,7 @@ final class ReturnPath extends SimpleChannelInboundHandler<ByteBuf> {
     void finished(long lastCollective);
 
     /** The receiver would not take a message. */
-    void refused(String why);
+    void refused(CollectiveMismatchException why);
 
     /** The connection is gone. */
     void broken(String how);
@@ -47,8 +49,8 @@ final class ReturnPath extends SimpleChannelInboundHandler<ByteBuf> {
   }
 
   /** Tells the sender why its message is refused, and closes the connection. */
-  static void refuse(Channel channel, String why) {
-    byte[] reason = why.getBytes(StandardCharsets.UTF_8);
+  static void refuse(Channel channel, CollectiveMismatchException why) {
+    byte[] reason = MismatchCodec.encode(why);
     int length = Math.min(reason.length, MAX_REASON_BYTES - 1);
     ByteBuf refusal = Unpooled.buffer(1 + length).writeByte(REFUSAL).writeBytes(reason, 0, length);
     channel.writeAndFlush(refusal).addListener(ChannelFutureListener.CLOSE);
@@ -73,10 +75,23 @@ final class ReturnPath extends SimpleChannelInboundHandler<ByteBuf> {
     if (kind == END && received.readableBytes() == Long.BYTES) {
       listener.finished(received.readLong());
     } else if (kind == REFUSAL) {
-      listener.refused(received.toString(StandardCharsets.UTF_8));
+      refused();
     } else {
       listener.broken("the connection was lost");
     }
+  }
+
+  private void refused() {
+    byte[] why = new byte[received.readableBytes()];
+    received.readBytes(why);
+    CollectiveMismatchException mismatch;
+    try {
+      mismatch = MismatchCodec.decodeMismatch(why);
+    } catch (UncheckedIOException e) {
+      listener.broken("the peer refused a message, and did not say why: " + e.getMessage());
+      return;
+    }
+    listener.refused(mismatch);
   }
 
   @Override

@@ -218,13 +218,14 @@ final class TcpPair implements Pair, Progress.Send {
             expected.operation(),
             expected.dtype(),
             expected.count());
-    // Before the connection ends, so that its end is not taken for the cause: also where messages
-    // come through memory, and the connection only tells of the end.
+    // Before the connection ends, so that its end is not taken for the cause, here or elsewhere:
+    // also where messages come through memory, and the connection only tells of the end.
+    pairs.refused(peer, mismatch);
     NettySource watching = sourceChannel.pipeline().get(NettySource.class);
     if (watching != null) {
       watching.close();
     }
-    ReturnPath.refuse(sourceChannel, mismatch.getMessage());
+    ReturnPath.refuse(sourceChannel, mismatch);
     return mismatch;
   }
 

@@ -241,6 +241,7 @@ public final class TcpPairs {
                   + ": "
                   + first.getMessage(),
               peer,
+              addressOf(peer),
               first);
     }
     return false;
@@ -263,6 +264,10 @@ public final class TcpPairs {
     }
   }
 
+  private String addressOf(int peer) {
+    return endpoints.apply(peer).host() + ":" + endpoints.apply(peer).port();
+  }
+
   private void broken(int peer, String how) {
     if (!closed) {
       listener.broken(
@@ -270,7 +275,15 @@ public final class TcpPairs {
           new TransportException(
               "rank " + rank + " lost its path to " + endpoints.apply(peer).describe() + ": " + how,
               peer,
+              addressOf(peer),
               null));
+    }
+  }
+
+  /** A message was refused, by this rank or the peer. */
+  void refused(int peer, CollectiveMismatchException why) {
+    if (!closed) {
+      listener.refused(peer, why);
     }
   }
 
@@ -307,10 +320,8 @@ public final class TcpPairs {
       }
 
       @Override
-      public void refused(String why) {
-        if (!closed) {
-          listener.refused(peer, new CollectiveMismatchException(why));
-        }
+      public void refused(CollectiveMismatchException why) {
+        TcpPairs.this.refused(peer, why);
       }
 
       @Override

@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.transport.shm.SharedFile;
 
 /** What an offer of shared memory comes to. */
@@ -28,7 +29,7 @@ class RingOfferTest {
             }
 
             @Override
-            public void refused(String why) {
+            public void refused(CollectiveMismatchException why) {
               events.add("refused");
             }
 
