@@ -84,7 +84,8 @@ public final class Rendezvous {
    * Joins the group that a URL names. Blocks until all ranks have joined, for the smaller one of
    * the group's timeout and {@code spark.collectives.store.timeout} at the most. Closing the group
    * closes the store; the rank that serves it waits then for up to 30 seconds until the others have
-   * closed theirs.
+   * closed theirs, but not for those of a host of which nothing is heard for {@code
+   * spark.collectives.heartbeat.timeout}.
    *
    * @throws IllegalArgumentException if the URL is malformed, nobody handles its scheme, or ranks
    *     disagree on the world size

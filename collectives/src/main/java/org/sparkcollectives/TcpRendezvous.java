@@ -62,13 +62,16 @@ final class TcpRendezvous implements RendezvousHandler {
       return new Meeting(client.withTimeout(timeout), rank, size, own, client::close);
     }
     TcpStoreServer server = TcpStore.server(host, port, secret, security);
+    Duration silence = configuration.get(CollectivesConfiguration.HEARTBEAT_TIMEOUT);
+    // Who is there gives signs of life, unless there are none.
+    Duration patience = silence.isZero() ? LINGER : Deadline.smaller(LINGER, silence);
     return new Meeting(
         server,
         rank,
         size,
         own,
         () -> {
-          server.awaitClientsGone(LINGER);
+          server.awaitClientsGone(LINGER, patience);
           server.close();
         });
   }

@@ -3,7 +3,10 @@ package org.sparkcollectives.engine;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.LongFunction;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.sparkcollectives.life.PendingWork;
 import org.sparkcollectives.watchdog.RankProgress;
 
@@ -23,6 +26,7 @@ import org.sparkcollectives.watchdog.RankProgress;
 public final class Channel {
 
   private static final int PATIENCE = 8;
+  private static final Logger LOG = LoggerFactory.getLogger(Channel.class);
 
   private final Executor executor;
   private final Queue<ChannelTask> queue = new ArrayDeque<>();
@@ -69,7 +73,7 @@ public final class Channel {
       wake = running == null && (runByAwaiters < PATIENCE || queue.size() > 1);
     }
     if (wake) {
-      executor.execute(this::runAll);
+      runAllInBackground();
     }
     return task;
   }
@@ -149,7 +153,7 @@ public final class Channel {
       more = runAndRelease(task);
     }
     if (more) {
-      executor.execute(this::runAll);
+      runAllInBackground();
     }
   }
 
@@ -161,7 +165,16 @@ public final class Channel {
       wake = running == null && !queue.isEmpty() && looks - lookAtSubmission > 1;
     }
     if (wake) {
+      runAllInBackground();
+    }
+  }
+
+  private void runAllInBackground() {
+    try {
       executor.execute(this::runAll);
+    } catch (RejectedExecutionException | OutOfMemoryError e) {
+      // Whoever awaits a task runs it, and the watchdog soon asks again for a thread.
+      LOG.debug("no thread for what is queued: {}", e.toString());
     }
   }
 

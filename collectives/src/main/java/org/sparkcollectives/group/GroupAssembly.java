@@ -31,6 +31,7 @@ import org.sparkcollectives.life.GroupLife;
 import org.sparkcollectives.life.RankHeartbeat;
 import org.sparkcollectives.membership.Membership;
 import org.sparkcollectives.store.Store;
+import org.sparkcollectives.store.StoreLease;
 import org.sparkcollectives.watchdog.Watchdog;
 
 /**
@@ -120,7 +121,8 @@ record GroupAssembly(Store store, RankContext context, String path) {
       Runnable afterClose) {
     requireTransports(members, options.transports());
     BackendConfig backendConfig = BackendConfig.parse(options.backend().orElseThrow());
-    Store groupStore = store.withPrefix(members.name());
+    StoreLease lease = StoreLease.of(store.withPrefix(members.name()));
+    Store groupStore = lease.store();
     CollectiveNode.LocalGroup local = node.join(members.id(), members.size());
     GroupLife life =
         parent == null
@@ -203,7 +205,7 @@ record GroupAssembly(Store store, RankContext context, String path) {
               life,
               backends,
               channel,
-              groupStore,
+              lease,
               this,
               () ->
                   ClosingSteps.run(

@@ -13,14 +13,21 @@ import org.sparkcollectives.engine.Channel;
 import org.sparkcollectives.life.GroupLife;
 import org.sparkcollectives.membership.Membership;
 import org.sparkcollectives.object.ObjectCodec;
+import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.Store;
+import org.sparkcollectives.store.StoreConnectionException;
 import org.sparkcollectives.store.StoreException;
+import org.sparkcollectives.store.StoreLease;
 
 /** All that one rank holds of one group, and in what order it is let go. */
 final class RankGroup {
 
   private static final Duration STORE_TIMEOUT = Duration.ofSeconds(5);
   private static final Duration PUBLISH_TIMEOUT = Duration.ofSeconds(2);
+
+  /** How long the store of a failed group may take to answer: it may be what was cut off. */
+  private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(1);
+
   private static final Duration HOOKS_TIMEOUT = Duration.ofSeconds(10);
   private static final Duration RUNNER_TIMEOUT = Duration.ofSeconds(10);
   private static final long DRAIN_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
@@ -32,7 +39,7 @@ final class RankGroup {
   private final Backends backends;
   private final Subgroups subgroups;
   private final Channel channel;
-  private final Store groupStore;
+  private final StoreLease lease;
   private final GroupStores stores;
   private final CoalescingBlocks coalescing;
   private final ObjectCodec objectCodec;
@@ -44,7 +51,7 @@ final class RankGroup {
    * Of parts that are ready to use.
    *
    * @param options which leave nothing open
-   * @param groupStore the group's keys
+   * @param lease of the group's keys
    * @param assembly makes groups from this one
    * @param afterClose lets go of what the group was made with
    */
@@ -54,7 +61,7 @@ final class RankGroup {
       GroupLife life,
       Backends backends,
       Channel channel,
-      Store groupStore,
+      StoreLease lease,
       GroupAssembly assembly,
       Runnable afterClose) {
     this.members = members;
@@ -63,7 +70,8 @@ final class RankGroup {
     this.life = life;
     this.backends = backends;
     this.channel = channel;
-    this.groupStore = groupStore;
+    this.lease = lease;
+    Store groupStore = lease.store();
     this.subgroups = new Subgroups(members, options, life, backends, groupStore, assembly);
     this.afterClose = afterClose;
     this.stores = new GroupStores(groupStore, life.failure()::failed, assembly::checkpoints);
@@ -264,19 +272,34 @@ final class RankGroup {
   }
 
   private void sayGoodbye() {
-    if (life.failure().failed()) {
-      life.awaitPublished(PUBLISH_TIMEOUT);
+    boolean failed = life.failure().failed();
+    if (failed && life.isStoreSilent()) {
+      giveUpStore("nothing is heard of it");
+      return;
     }
+    boolean published = !failed || life.awaitPublished(ANSWER_TIMEOUT);
     try {
-      life.leave(channel.lastSequenceNumber());
+      life.leave(
+          channel.lastSequenceNumber(), Deadline.after(failed ? ANSWER_TIMEOUT : STORE_TIMEOUT));
+      if (!published && !life.awaitPublished(PUBLISH_TIMEOUT)) {
+        LOG.warn("{} could not publish its failure within {}", life, PUBLISH_TIMEOUT);
+      }
+    } catch (StoreConnectionException e) {
+      giveUpStore(e.getMessage());
     } catch (StoreException | IllegalStateException e) {
       LOG.debug("{} could not say that it leaves: {}", life, e.toString());
     }
   }
 
+  /** Ends all calls of this group in its store, so that the rest of the end waits for none. */
+  private void giveUpStore(String why) {
+    LOG.warn("{} is closed without its store: {}", life, why);
+    lease.revoke(new IllegalStateException("Group \"" + name() + "\" is closed on rank " + rank()));
+  }
+
   /** Ranks that left without a word leave the keys too: then they go with the store. */
   private void removeKeysIfLast() {
-    Store store = groupStore.withTimeout(STORE_TIMEOUT);
+    Store store = Deadline.after(STORE_TIMEOUT).bound(lease.store());
     try {
       if (store.add("closed", 1) == size()) {
         List<String> keys = store.listKeys();

@@ -14,6 +14,7 @@ import org.sparkcollectives.RankContext;
 import org.sparkcollectives.membership.Membership;
 import org.sparkcollectives.recorder.FlightRecorder;
 import org.sparkcollectives.recorder.GroupRecords;
+import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.watchdog.AbortPropagation;
 import org.sparkcollectives.watchdog.Departures;
@@ -324,17 +325,26 @@ public final class GroupLife implements AutoCloseable {
   }
 
   /** Says that this rank leaves, so that who waits for it in vain is told. */
-  public void leave(long lastSequenceNumber) {
+  public void leave(long lastSequenceNumber, Deadline deadline) {
     if (failure.failed()) {
-      departures.announceAfterFailure();
+      departures.announceAfterFailure(deadline);
     } else {
-      departures.announce(lastSequenceNumber);
+      departures.announce(lastSequenceNumber, deadline);
     }
   }
 
-  /** Waits until what this rank has to say about its failure is said. */
-  public void awaitPublished(Duration atMost) {
-    propagation.awaitPublished(atMost);
+  /** Whether nothing has been heard of the store for longer than signs of life may be missing. */
+  public boolean isStoreSilent() {
+    return heartbeat.isStoreSilent();
+  }
+
+  /**
+   * Waits until what this rank has to say about its failure is said.
+   *
+   * @return whether it is
+   */
+  public boolean awaitPublished(Duration atMost) {
+    return propagation.awaitPublished(atMost);
   }
 
   @Override

@@ -87,6 +87,10 @@ public final class RankHeartbeat implements Heartbeat.Listener, AutoCloseable {
     lives.remove(life);
   }
 
+  boolean isStoreSilent() {
+    return heartbeat != null && heartbeat.isStoreSilent();
+  }
+
   /** Called by the watchdog; does not block. */
   void look() {
     if (heartbeat != null) {

@@ -146,11 +146,13 @@ public final class AbortPropagation implements AutoCloseable {
     }
   }
 
-  /** Waits until what was reported is published, or {@code atMost} is over. */
-  public void awaitPublished(Duration atMost) {
-    if (!background.await(atMost)) {
-      LOG.warn("{} could not publish its failure within {} ms", self.where(), atMost.toMillis());
-    }
+  /**
+   * Waits until what was reported is published, or {@code atMost} is over.
+   *
+   * @return whether it is published
+   */
+  public boolean awaitPublished(Duration atMost) {
+    return background.await(atMost);
   }
 
   /** Stops listening. */

@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreException;
 import org.sparkcollectives.store.WatchableStore;
@@ -76,7 +77,7 @@ public final class Departures implements AutoCloseable {
       Store store, int rank, int size, Executor executor, Departures parent, int[] ranksInParent) {
     this.parent = parent;
     this.ranksInParent = ranksInParent.clone();
-    this.store = store.withTimeout(STORE_TIMEOUT);
+    this.store = store;
     this.rank = rank;
     this.executor = executor;
     this.last = new AtomicLongArray(nobody(size));
@@ -99,18 +100,21 @@ public final class Departures implements AutoCloseable {
     return nobody;
   }
 
-  /** Says that this rank leaves. Blocks until the store has it. */
-  public void announce(long lastSequenceNumber) {
-    store.append(
-        KEY, ByteBuffer.allocate(RECORD_BYTES).putInt(rank).putLong(lastSequenceNumber).array());
+  /** Says that this rank leaves. Blocks until the store has it, or the deadline. */
+  public void announce(long lastSequenceNumber, Deadline deadline) {
+    deadline
+        .bound(store)
+        .append(
+            KEY,
+            ByteBuffer.allocate(RECORD_BYTES).putInt(rank).putLong(lastSequenceNumber).array());
   }
 
   /**
    * Says that this rank leaves because the group has failed: whoever waits for it is to look for
-   * the failure. Blocks until the store has it.
+   * the failure. Blocks until the store has it, or the deadline.
    */
-  public void announceAfterFailure() {
-    announce(AFTER_FAILURE);
+  public void announceAfterFailure(Deadline deadline) {
+    announce(AFTER_FAILURE, deadline);
   }
 
   /**
@@ -198,6 +202,10 @@ public final class Departures implements AutoCloseable {
    * before that one, so whoever is found to have left the parent has left here too, or never came.
    */
   private long[] read() {
+    return read(Deadline.after(STORE_TIMEOUT).bound(store));
+  }
+
+  private long[] read(Store store) {
     long[] inParent = parent == null ? null : parent.read();
     long[] known = store.check(List.of(KEY)) ? decode(store.get(KEY)) : nobody(last.length());
     for (int peer = 0; inParent != null && peer < known.length; peer++) {

@@ -4,7 +4,9 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.BitSet;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -80,6 +82,9 @@ public final class Heartbeat implements AutoCloseable {
   private int observed;
   private boolean observedHasBeaten;
 
+  /** What others have said, for which no thread was there yet. */
+  private final Queue<Runnable> unheard = new ConcurrentLinkedQueue<>();
+
   private volatile long nextSilent = 1;
   private volatile CompletableFuture<byte[]> watch;
   private volatile boolean storeLost;
@@ -122,11 +127,17 @@ public final class Heartbeat implements AutoCloseable {
     }
   }
 
+  /** Whether the store has answered nothing for longer than the timeout. */
+  public boolean isStoreSilent() {
+    return storeLost || storeStill;
+  }
+
   /** Does what is due, in the background. Called by the watchdog only; does not block. */
   public void look() {
     if (closed || storeLost) {
       return;
     }
+    hearAll();
     long now = clock.getAsLong();
     Duration unanswered = ofStore.observe(turn.answers(), now);
     storeStill = unanswered.compareTo(options.timeout()) >= 0;
@@ -227,14 +238,14 @@ public final class Heartbeat implements AutoCloseable {
     next.whenComplete(
         (silent, cause) -> {
           if (cause == null) {
-            inBackground(
+            unheard.add(
                 () -> {
                   heard(silent);
                   if (!closed) {
                     listen(watchable);
                   }
-                },
-                () -> {});
+                });
+            hearAll();
           } else if (!next.isCancelled()) {
             // Whoever can still reach the store finds this JVM silent, unless a rank of it can.
             storeLost = true;
@@ -243,6 +254,16 @@ public final class Heartbeat implements AutoCloseable {
         });
     if (closed) {
       next.cancel(false);
+    }
+  }
+
+  /** Has others' news heard; what no thread could be had for stays for the next look. */
+  private void hearAll() {
+    for (Runnable news = unheard.poll(); news != null; news = unheard.poll()) {
+      if (!inBackground(news, () -> {})) {
+        unheard.add(news);
+        return;
+      }
     }
   }
 
@@ -276,7 +297,13 @@ public final class Heartbeat implements AutoCloseable {
     listener.silent(node, Duration.ofMillis(ByteBuffer.wrap(silent).getLong(Integer.BYTES)));
   }
 
-  private void inBackground(Runnable action, Runnable afterwards) {
+  /**
+   * Begins an action on another thread.
+   *
+   * @param afterwards run in any case
+   * @return false if no thread could be had: then it is for the caller to try again later
+   */
+  private boolean inBackground(Runnable action, Runnable afterwards) {
     try {
       executor.execute(
           () -> {
@@ -284,14 +311,21 @@ public final class Heartbeat implements AutoCloseable {
               action.run();
             } catch (StoreException | IllegalStateException e) {
               LOG.debug("JVM {} of {} could not reach its store: {}", self, nodes, e.toString());
+            } catch (RuntimeException | Error e) {
+              LOG.warn("JVM {} of {} could not give or take a sign of life", self, nodes, e);
             } finally {
               afterwards.run();
             }
           });
+      return true;
     } catch (RejectedExecutionException e) {
-      // The node is closing: nobody is left to tell.
-      afterwards.run();
+      LOG.debug("JVM {} of {} is closing: nobody is left to tell", self, nodes);
+    } catch (RuntimeException | Error e) {
+      // Such as "unable to create native thread", which may be possible again in a moment.
+      LOG.warn("JVM {} of {} found no thread for its signs of life", self, nodes, e);
     }
+    afterwards.run();
+    return false;
   }
 
   /**

@@ -25,6 +25,7 @@ class HeartbeatTest {
   private final AtomicLong nanos = new AtomicLong(Long.MAX_VALUE - 5);
   private final List<Jvm> jvms = new ArrayList<>();
   private boolean storeAnswers = true;
+  private int threadsLeft = Integer.MAX_VALUE;
 
   /** A JVM with one rank, or a further rank of it. */
   private final class Jvm implements Heartbeat.Listener {
@@ -37,7 +38,8 @@ class HeartbeatTest {
     private Jvm(int number, int size, HeartbeatTurn turn, Store store) {
       this.turn = turn;
       this.heartbeat =
-          new Heartbeat(store, number, size, OPTIONS, turn, this, Runnable::run, nanos::get);
+          new Heartbeat(
+              store, number, size, OPTIONS, turn, this, HeartbeatTest.this::run, nanos::get);
     }
 
     @Override
@@ -49,6 +51,14 @@ class HeartbeatTest {
     public void storeSilent(Duration silence) {
       storeSilence = silence;
     }
+  }
+
+  private void run(Runnable action) {
+    if (threadsLeft == 0) {
+      throw new OutOfMemoryError("unable to create native thread: possibly out of memory");
+    }
+    threadsLeft--;
+    action.run();
   }
 
   private List<Jvm> ring(int size, Store over) {
@@ -95,6 +105,28 @@ class HeartbeatTest {
     pass(4, ring.get(0), ring.get(2));
     assertThat(ring.get(0).silent).containsExactly(1);
     assertThat(ring.get(2).silent).containsExactly(1);
+  }
+
+  @Test
+  void whoCouldOnceNotGetAThreadGivesItsNextSignAndHearsOfOthers() {
+    List<Jvm> ring = ring(3, store);
+    pass(2, ring.get(0), ring.get(1), ring.get(2));
+    threadsLeft = 0;
+    pass(2, ring.get(0), ring.get(1), ring.get(2));
+    threadsLeft = Integer.MAX_VALUE;
+    pass(30, ring.get(0), ring.get(1), ring.get(2));
+    assertThat(ring).allSatisfy(jvm -> assertThat(jvm.silent).isEmpty());
+    // What is said of another while there are no threads is heard once there are.
+    threadsLeft = 0;
+    store.set("heartbeat/silent/1", ByteBuffer.allocate(12).putInt(1).putLong(12_000).array());
+    pass(1, ring.get(0), ring.get(2));
+    assertThat(ring.get(0).silent).isEmpty();
+    threadsLeft = Integer.MAX_VALUE;
+    pass(1, ring.get(0), ring.get(2));
+    assertThat(ring.get(0).silent).containsExactly(1);
+    store.set("heartbeat/silent/2", ByteBuffer.allocate(12).putInt(2).putLong(12_000).array());
+    pass(1, ring.get(0));
+    assertThat(ring.get(0).silent).containsExactly(1, 2);
   }
 
   @Test

@@ -3,6 +3,7 @@ package org.sparkcollectives.watchdog;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -10,6 +11,7 @@ import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.testing.Eventually;
 
@@ -44,7 +46,7 @@ class MalformedValuesTest {
       store.append("departures", departure(3, 7));
       store.append("departures", departure(-1, 7));
       store.append("departures", departure(1, Long.MIN_VALUE));
-      other.announce(4);
+      other.announce(4, Deadline.after(Duration.ofMinutes(1)));
       Eventually.holds(() -> own.leftBefore(5) == 2, () -> "rank 2 has left");
       assertThat(own.hasLeft(1)).isFalse();
       assertThat(own.leftBefore(4)).isEqualTo(-1);
@@ -55,7 +57,7 @@ class MalformedValuesTest {
   void halfARecordOfADepartureIsNone() {
     try (Departures own = new Departures(store, 0, 2, executor);
         Departures other = new Departures(store, 1, 2, executor)) {
-      other.announce(4);
+      other.announce(4, Deadline.after(Duration.ofMinutes(1)));
       store.append("departures", new byte[] {0, 0, 0, 0, 1});
       Eventually.holds(() -> own.leftBefore(5) == 1, () -> "rank 1 has left");
       assertThat(own.hasLeft(0)).isFalse();

@@ -13,13 +13,21 @@ final class TcpStoreConnection extends SimpleChannelInboundHandler<ByteBuf> {
   private static final Logger LOG = LoggerFactory.getLogger(TcpStoreConnection.class);
 
   private final StoreSession session;
+  private final Runnable heard;
 
-  TcpStoreConnection(StoreSession session) {
+  /**
+   * Of a client.
+   *
+   * @param heard run whenever it asks something
+   */
+  TcpStoreConnection(StoreSession session, Runnable heard) {
     this.session = session;
+    this.heard = heard;
   }
 
   @Override
   protected void channelRead0(ChannelHandlerContext context, ByteBuf request) {
+    heard.run();
     session
         .answer(request.nioBuffer())
         .whenComplete(

@@ -10,6 +10,8 @@ import io.netty.channel.group.DefaultChannelGroup;
 import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.sparkcollectives.store.net.ConnectionId;
 import org.sparkcollectives.store.net.EventLoops;
@@ -32,7 +34,9 @@ final class TcpStoreListener implements AutoCloseable, ServerHandshake.Gate {
   private final String address;
   private final RefusalLog refusals;
   private final UnauthenticatedConnections unauthenticated = new UnauthenticatedConnections();
-  private int clients;
+
+  /** The hosts of the clients that are connected. */
+  private final Map<String, ClientHost> clients = new HashMap<>();
 
   TcpStoreListener(
       StoreTable table, String host, int port, byte[] secret, TransportSecurity security) {
@@ -91,16 +95,31 @@ final class TcpStoreListener implements AutoCloseable, ServerHandshake.Gate {
 
   @Override
   public void accepted(ConnectionId id, ChannelPipeline pipeline) {
+    String host = hostOf(pipeline.channel());
+    ClientHost clientHost;
     synchronized (this) {
-      clients++;
+      clientHost = clients.computeIfAbsent(host, each -> new ClientHost());
+      clientHost.connections++;
     }
-    pipeline.channel().closeFuture().addListener(closed -> clientLeft());
+    pipeline.channel().closeFuture().addListener(closed -> clientLeft(host));
     StoreFrames.addTo(pipeline);
-    pipeline.addLast(new TcpStoreConnection(new StoreSession(table, "")));
+    pipeline.addLast(
+        new TcpStoreConnection(
+            new StoreSession(table, ""), () -> clientHost.heardNanos = System.nanoTime()));
   }
 
-  private synchronized void clientLeft() {
-    clients--;
+  private static String hostOf(Channel channel) {
+    return channel.remoteAddress() instanceof InetSocketAddress remote
+        ? remote.getAddress().getHostAddress()
+        : "";
+  }
+
+  private synchronized void clientLeft(String host) {
+    ClientHost clientHost = clients.get(host);
+    clientHost.connections--;
+    if (clientHost.connections == 0) {
+      clients.remove(host);
+    }
     notifyAll();
   }
 
@@ -109,11 +128,23 @@ final class TcpStoreListener implements AutoCloseable, ServerHandshake.Gate {
     refusals.refused(remoteAddress, why);
   }
 
-  /** Waits until no client is connected; false if some still are after {@code atMost}. */
-  synchronized boolean awaitClientsGone(Duration atMost) throws InterruptedException {
-    long end = System.nanoTime() + atMost.toNanos();
-    while (clients > 0) {
-      long left = end - System.nanoTime();
+  /**
+   * Waits until no client is connected from whose host anything was heard during the last {@code
+   * patience}; false if some still are after {@code atMost}.
+   */
+  synchronized boolean awaitClientsGone(Duration atMost, Duration patience)
+      throws InterruptedException {
+    long start = System.nanoTime();
+    while (!clients.isEmpty()) {
+      long now = System.nanoTime();
+      long left = atMost.toNanos() - (now - start);
+      // Nobody is blamed for having had nothing to say before.
+      long heard =
+          clients.values().stream()
+              .mapToLong(each -> Math.max(each.heardNanos - now, start - now))
+              .max()
+              .orElseThrow();
+      left = Math.min(left, patience.toNanos() + heard);
       if (left <= 0) {
         return false;
       }
@@ -121,6 +152,12 @@ final class TcpStoreListener implements AutoCloseable, ServerHandshake.Gate {
       wait(left / 1_000_000 + 1);
     }
     return true;
+  }
+
+  /** A host with clients. */
+  private static final class ClientHost {
+    private int connections;
+    private volatile long heardNanos = System.nanoTime();
   }
 
   /** Cuts all connections and ends the thread. */

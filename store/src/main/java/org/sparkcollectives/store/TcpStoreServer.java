@@ -39,8 +39,18 @@ public final class TcpStoreServer extends TableStore {
    *     stays set
    */
   public boolean awaitClientsGone(Duration atMost) {
+    return awaitClientsGone(atMost, atMost);
+  }
+
+  /**
+   * The same, but does not wait for clients of a host of which nothing is heard meanwhile: it may
+   * have been cut off, and its clients then never leave.
+   *
+   * @param patience how long nothing may be heard of a host
+   */
+  public boolean awaitClientsGone(Duration atMost, Duration patience) {
     try {
-      return listener.awaitClientsGone(atMost);
+      return listener.awaitClientsGone(atMost, patience);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return false;

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.sparkcollectives.store.net.TransportSecurity;
 
@@ -139,5 +140,36 @@ class TcpStoreServerTest extends StoreContractTest {
         .isInstanceOf(StoreConnectionException.class)
         .hasMessageContaining("127.0.0.1:" + port)
         .hasMessageContaining("200ms");
+  }
+
+  @Test
+  void clientsOfAHostOfWhichNothingIsHeardAreNotWaitedFor() {
+    try (TcpStoreServer served = TcpStore.server("127.0.0.1", 0);
+        Store client = TcpStore.connect("127.0.0.1", served.port(), Duration.ofSeconds(30))) {
+      client.set("key", new byte[0]);
+      long start = System.nanoTime();
+      assertThat(served.awaitClientsGone(Duration.ofMinutes(5), Duration.ofMillis(200))).isFalse();
+      assertThat(Duration.ofNanos(System.nanoTime() - start))
+          .isBetween(Duration.ofMillis(200), Duration.ofMinutes(1));
+    }
+  }
+
+  @Test
+  void aClientOfWhichSomethingIsHeardIsWaitedFor() {
+    try (TcpStoreServer served = TcpStore.server("127.0.0.1", 0)) {
+      Store client = TcpStore.connect("127.0.0.1", served.port(), Duration.ofSeconds(30));
+      CompletableFuture<Void> talking =
+          CompletableFuture.runAsync(
+              () -> {
+                for (int i = 0; i < 300; i++) {
+                  client.set("beat", new byte[0]);
+                  LockSupport.parkNanos(5_000_000);
+                }
+                client.close();
+              },
+              body -> new Thread(body).start());
+      assertThat(served.awaitClientsGone(Duration.ofMinutes(5), Duration.ofSeconds(20))).isTrue();
+      talking.join();
+    }
   }
 }

@@ -182,7 +182,7 @@ class TcpStoreTest {
   void aClientThatDoesNotReadIsNotReadFrom() {
     StoreTable table = new StoreTable();
     EmbeddedChannel channel =
-        new EmbeddedChannel(new TcpStoreConnection(new StoreSession(table, "")));
+        new EmbeddedChannel(new TcpStoreConnection(new StoreSession(table, ""), () -> {}));
     channel.unsafe().outboundBuffer().setUserDefinedWritability(1, false);
     channel.runPendingTasks();
     assertThat(channel.config().isAutoRead()).isFalse();

@@ -1,0 +1,168 @@
+package org.sparkcollectives;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.sparkcollectives.store.RemoteStore;
+import org.sparkcollectives.store.StoreException;
+import org.sparkcollectives.store.StoreSession;
+import org.sparkcollectives.store.StoreTable;
+import org.sparkcollectives.testing.LeakCheck;
+import org.sparkcollectives.testing.RankThreads;
+
+/** What becomes of a rank that has been cut off from its store: nothing breaks, nothing answers. */
+@ExtendWith(LeakCheck.class)
+class CutStoreTest {
+
+  /** Each call in a store that does not answer takes five seconds by itself, and there are many. */
+  private static final Duration LESS_THAN_TWO_CALLS = Duration.ofSeconds(9);
+
+  private static final class CuttableStore extends RemoteStore {
+    private final StoreSession session;
+    private final AtomicInteger requestsLeft;
+    private final boolean lastIsAnswered;
+    private volatile boolean cut;
+
+    CuttableStore(StoreTable table) {
+      this(table, Integer.MAX_VALUE, true);
+    }
+
+    CuttableStore(StoreTable table, int requests, boolean lastIsAnswered) {
+      super("a store at the other end of a cable", Duration.ofMinutes(5));
+      this.session = new StoreSession(table, "");
+      this.requestsLeft = new AtomicInteger(requests);
+      this.lastIsAnswered = lastIsAnswered;
+    }
+
+    @Override
+    protected CompletableFuture<byte[]> ask(byte[] request) {
+      int left = requestsLeft.getAndDecrement();
+      if (left <= 0) {
+        cut = true;
+      }
+      if (cut) {
+        return new CompletableFuture<>();
+      }
+      if (left == 1) {
+        cut = !lastIsAnswered;
+      }
+      return session
+          .answer(ByteBuffer.wrap(request))
+          .thenCompose(
+              answer ->
+                  cut ? new CompletableFuture<>() : CompletableFuture.completedFuture(answer));
+    }
+
+    @Override
+    protected void disconnect() {
+      session.close();
+    }
+  }
+
+  @Test
+  void aFailedGroupIsClosedWithoutWaitingForAStoreThatDoesNotAnswer() {
+    CountDownLatch over = new CountDownLatch(1);
+    try (StoreTable table = new StoreTable()) {
+      RankThreads.run(
+          2,
+          rank -> {
+            try (CuttableStore store = new CuttableStore(table)) {
+              ProcessGroup world =
+                  ProcessGroups.create(
+                      store, rank, 2, GroupOptions.defaults(), HostedRank.inNode(rank));
+              ProcessGroup group = world.newGroup();
+              group.allReduce(Tensor.of(1.0), ReduceOp.SUM).await();
+              if (rank == 1) {
+                over.await();
+                store.cut = true;
+                world.close();
+                return null;
+              }
+              store.cut = true;
+              world.abort(new IllegalStateException("the network is gone"));
+              assertThatThrownBy(() -> world.barrier()).isInstanceOf(GroupAbortedException.class);
+              long start = System.nanoTime();
+              world.close();
+              assertThat(Duration.ofNanos(System.nanoTime() - start))
+                  .isLessThan(LESS_THAN_TWO_CALLS);
+              over.countDown();
+            }
+            return null;
+          });
+    }
+  }
+
+  /**
+   * Rank 1 loses its store after each number of requests, or the answer to the last. Both ranks
+   * have the group, or are told, long before the store's timeout; so does what follows.
+   */
+  @Test
+  void theMakingOfAGroupEndsWheneverTheStoreIsCutOff() {
+    int cases = 24;
+    GroupOptions hasty = GroupOptions.defaults().withTimeout(Duration.ofSeconds(1));
+    List<StoreTable> tables = Stream.generate(StoreTable::new).limit(cases).toList();
+    List<Boolean> made =
+        RankThreads.run(
+            2 * cases,
+            thread -> {
+              int number = thread / 2;
+              int rank = thread % 2;
+              StoreTable table = tables.get(number);
+              try (CuttableStore store =
+                  rank == 0
+                      ? new CuttableStore(table)
+                      : new CuttableStore(table, number / 2, number % 2 == 0)) {
+                ProcessGroup world;
+                try {
+                  world = ProcessGroups.create(store, rank, 2, hasty, HostedRank.inNode(rank));
+                } catch (CollectiveException | StoreException e) {
+                  return false;
+                }
+                world.abort(new IllegalStateException("this is all that was wanted"));
+                world.close();
+                return true;
+              }
+            });
+    tables.forEach(StoreTable::close);
+    // Not a request got through.
+    assertThat(made.subList(0, 2)).containsOnly(false);
+  }
+
+  @Test
+  void anotherGroupIsClosedAfterOneCallAtTheMost() {
+    CountDownLatch left = new CountDownLatch(1);
+    try (StoreTable table = new StoreTable()) {
+      RankThreads.run(
+          2,
+          rank -> {
+            try (CuttableStore store = new CuttableStore(table)) {
+              ProcessGroup world =
+                  ProcessGroups.create(
+                      store, rank, 2, GroupOptions.defaults(), HostedRank.inNode(rank));
+              world.allReduce(Tensor.of(1.0), ReduceOp.SUM).await();
+              if (rank == 1) {
+                left.await();
+                world.close();
+                return null;
+              }
+              store.cut = true;
+              long start = System.nanoTime();
+              world.close();
+              assertThat(Duration.ofNanos(System.nanoTime() - start))
+                  .isLessThan(LESS_THAN_TWO_CALLS);
+              left.countDown();
+            }
+            return null;
+          });
+    }
+  }
+}
