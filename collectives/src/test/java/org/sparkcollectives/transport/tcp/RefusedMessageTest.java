@@ -43,7 +43,8 @@ class RefusedMessageTest {
           .isInstanceOf(CollectiveMismatchException.class);
       channel.runPendingTasks();
       assertThat(channel.isOpen()).isFalse();
-      assertThat(rank.events).isEmpty();
+      // The refusal is told, and before it ends the connection.
+      assertThat(rank.events).containsExactly("refused");
       channel.releaseOutbound();
     }
   }
