@@ -3,6 +3,8 @@
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -310,3 +312,54 @@ def test_a_rank_does_not_notice_who_misuses_the_port_of_its_bridge(ranks):
         return float(array[0])
 
     assert ranks(work, 2) == [2.0, 2.0]
+
+
+FREEZE = """
+import os, signal, sys, time
+
+folder, refilled, *processes = sys.argv[1:]
+time.sleep(0.3)
+for process in processes:
+    os.kill(int(process), signal.SIGSTOP)
+deadline = time.monotonic() + 60
+while len(os.listdir(folder)) < int(refilled) and time.monotonic() < deadline:
+    time.sleep(0.05)
+for process in processes:
+    os.kill(int(process), signal.SIGCONT)
+open(folder + "/thawed", "w").close()
+"""
+
+
+def test_a_rank_that_is_frozen_in_an_operation_leaves_what_the_others_fill_anew(ranks, tmp_path):
+    folder = str(tmp_path)
+
+    def reduce(rank, size):
+        jvms = np.zeros(size, np.int64)
+        dist.all_gather_into_tensor(jvms, np.array([probe.jvm()]))
+        stopped = jvms == jvms[-1]
+        group = dist.new_group(timeout=3)
+        array = group.zeros(8 << 20, np.float32)
+        dist.barrier()
+        if rank == size - 1:
+            others = str(int((~stopped).sum()))
+            processes = [str(probe.jvm()), str(os.getpid())]
+            subprocess.Popen([sys.executable, "-c", FREEZE, folder, others, *processes])
+        deadline = time.monotonic() + 60
+        with pytest.raises(dist.CollectiveError):
+            while time.monotonic() < deadline:
+                dist.all_reduce(array, group=group)
+        if stopped[rank]:
+            return "stopped"
+        array.fill(7)
+        open(f"{folder}/{rank}", "w").close()
+        while not os.path.exists(f"{folder}/thawed"):
+            assert time.monotonic() < deadline + 60
+            time.sleep(0.05)
+        # The rank goes on where it was, and soon gives up.
+        time.sleep(1)
+        return bool((array == 7).all())
+
+    found = ranks(reduce, 3)
+    assert found[-1] == "stopped"
+    assert True in found
+    assert False not in found
