@@ -57,7 +57,7 @@ public final class StoreSession implements AutoCloseable {
         return done(id);
       }
       if (decoded.operation() == StoreOperation.RELEASE) {
-        release(decoded.values().get(0));
+        release(ByteBuffer.wrap(decoded.values().get(0)));
         return done(id);
       }
       return start(id, decoded);
@@ -119,14 +119,15 @@ public final class StoreSession implements AutoCloseable {
       taken.released();
       return;
     }
-    lent.put(ByteBuffer.wrap(reference.get()), taken);
+    ByteBuffer key = ByteBuffer.wrap(reference.get());
+    lent.put(key, taken);
     if (closed) {
-      release(reference.get());
+      release(key);
     }
   }
 
-  private void release(byte[] reference) {
-    StoredValue taken = lent.remove(ByteBuffer.wrap(reference));
+  private void release(ByteBuffer reference) {
+    StoredValue taken = lent.remove(reference);
     if (taken != null) {
       taken.released();
     }
@@ -167,7 +168,7 @@ public final class StoreSession implements AutoCloseable {
       closed = true;
     }
     waiting.values().forEach(entry -> entry.pending.cancel(false));
-    lent.keySet().forEach(reference -> release(reference.array()));
+    lent.keySet().forEach(this::release);
   }
 
   private record Waiting(PendingReply pending, Duration timeout) {}
