@@ -41,8 +41,9 @@ public interface ProcessGroup extends GroupMembers, SubgroupFactory, AutoCloseab
 
   /**
    * The group's part of the store, for the user's own keys. Its calls, those that wait included,
-   * throw once the group has failed or is closed; closing it does nothing to the group. For small
-   * values: in Spark's driver one of more than 128 MiB is refused.
+   * throw once the group has failed or is closed; closing it does nothing to the group. A value has
+   * {@link Store#MAX_VALUE_BYTES} at the most. Spark's driver keeps large ones on its disk where
+   * memory is short, as many as {@code spark.collectives.store.maxSize} allows.
    */
   Store store();
 

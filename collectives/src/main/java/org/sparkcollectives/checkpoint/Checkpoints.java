@@ -6,7 +6,9 @@ import java.util.List;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.store.BoundedStore;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreException;
 import org.sparkcollectives.tensor.HostTensor;
@@ -38,12 +40,34 @@ public final class Checkpoints {
     this.store = store;
   }
 
-  private CheckpointVersions versions(String name, RankAgreement ranks) {
+  private Store reach(RankAgreement ranks) {
     Store[] reached = new Store[1];
-    ranks.byAll("reach the store of checkpoints", () -> reached[0] = ranks.within(store.get()));
+    ranks.byAll("reach the store of checkpoints", () -> reached[0] = store.get());
+    return reached[0];
+  }
+
+  private static CheckpointVersions versions(String name, Store store, RankAgreement ranks) {
     // One element of the key, whatever the name has in it.
     String element = URLEncoder.encode(name, StandardCharsets.UTF_8);
-    return new CheckpointVersions(reached[0].withPrefix(element));
+    return new CheckpointVersions(ranks.within(store).withPrefix(element));
+  }
+
+  private static long room(Store store) {
+    return store instanceof BoundedStore bounded ? bounded.freeBytes() : Long.MAX_VALUE;
+  }
+
+  /** Refuses on all ranks what would not fit, before any of them has written. */
+  private static void requireRoom(RankAgreement ranks, Store store, long bytes, long room) {
+    if (bytes > room) {
+      throw new CollectiveException(
+          ranks.where()
+              + ": the "
+              + bytes
+              + " bytes of all ranks do not fit; the store has room for "
+              + room
+              + (store instanceof BoundedStore bounded ? ": raise " + bounded.limit() : "")
+              + ". Nothing was written, and the version before stays");
+    }
   }
 
   /**
@@ -58,13 +82,22 @@ public final class Checkpoints {
             group,
             (replicated ? "replicated checkpoint \"" : "checkpoint \"") + name + "\"",
             replicated ? PartLayout.of(tensors).toString() : "");
-    CheckpointVersions versions = versions(name, ranks);
-    long version = ranks.byRankZero(1, "begin it", () -> new long[] {versions.draw()})[0];
+    Store reached = reach(ranks);
+    boolean writes = !replicated || group.rank() == 0;
+    CheckpointVersions versions = versions(name, reached, ranks);
+    long[] begun =
+        ranks.byRankZero(
+            2,
+            "begin it",
+            () -> new long[] {versions.draw(), room(reached)},
+            writes ? TensorBytes.size(tensors) : 0);
+    long version = begun[0];
+    requireRoom(ranks, reached, begun[2], begun[1]);
     CheckpointPart part = versions.part(group.rank(), version);
     ranks.byAll(
         "write its part",
         () -> {
-          if (!replicated || group.rank() == 0) {
+          if (writes) {
             part.write(tensors);
           }
         },
@@ -99,7 +132,7 @@ public final class Checkpoints {
    */
   public boolean restore(String name, List<HostTensor> tensors) {
     RankAgreement ranks = new RankAgreement(group, "restore of \"" + name + "\"", "");
-    CheckpointVersions versions = versions(name, ranks);
+    CheckpointVersions versions = versions(name, reach(ranks), ranks);
     long[] found = ranks.byRankZero(3, "look for it", () -> numbers(versions.latest()));
     long version = found[0];
     boolean replicated = found[2] == 1;

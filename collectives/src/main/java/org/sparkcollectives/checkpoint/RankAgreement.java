@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
@@ -70,12 +71,34 @@ final class RankAgreement {
    * @throws CollectiveException on every rank, if rank 0 could not do it
    */
   long[] byRankZero(int length, String step, Supplier<long[]> decide) {
-    long[] row = new long[2 + length];
+    long[] rows = decide(new long[2 + length], step, decide);
+    return Arrays.copyOfRange(rows, 2, 2 + length);
+  }
+
+  /**
+   * The same, and after it the sum of what all ranks give.
+   *
+   * @param given by this rank
+   */
+  long[] byRankZero(int length, String step, Supplier<long[]> decide, long given) {
+    long[] row = new long[2 + length + 1];
+    row[2 + length] = given;
+    long[] rows = decide(row, step, decide);
+    long[] decided = Arrays.copyOfRange(rows, 2, 2 + length + 1);
+    for (int rank = 1; rank < group.size(); rank++) {
+      decided[length] += rows[rank * row.length + 2 + length];
+    }
+    return decided;
+  }
+
+  /** The rows of all ranks: the call's identity, whether it could be decided, and what was. */
+  private long[] decide(long[] row, String step, Supplier<long[]> decide) {
     row[0] = identity;
     RuntimeException failure = null;
     if (group.rank() == 0) {
       try {
-        System.arraycopy(decide.get(), 0, row, 2, length);
+        long[] decided = decide.get();
+        System.arraycopy(decided, 0, row, 2, decided.length);
         row[1] = 1;
       } catch (StoreException | IllegalStateException | CollectiveException e) {
         failure = e;
@@ -86,7 +109,7 @@ final class RankAgreement {
     if (rows[1] == 0) {
       throw failed(failure, step, List.of(0));
     }
-    return IntStream.range(0, length).mapToLong(i -> rows[2 + i]).toArray();
+    return rows;
   }
 
   private void requireSameCall(long[] rows, int rowLength) {

@@ -26,6 +26,11 @@ final class TensorBytes {
     skipFinished();
   }
 
+  /** How many bytes the elements of some tensors have. */
+  static long size(List<HostTensor> tensors) {
+    return tensors.stream().mapToLong(each -> each.count() * each.dtype().bytes()).sum();
+  }
+
   /** Whether all elements were moved. */
   boolean isAtEnd() {
     return current == tensors.size();

@@ -1,46 +1,62 @@
 package org.sparkcollectives.spark;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Optional;
-import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
-import org.apache.spark.storage.BlockId;
-import org.apache.spark.storage.BlockManager;
-import org.apache.spark.storage.BroadcastBlockId;
-import org.apache.spark.storage.StorageLevel;
-import org.apache.spark.util.io.ChunkedByteBuffer;
+import org.sparkcollectives.config.ByteString;
+import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreException;
 import org.sparkcollectives.store.StoredValue;
-import org.sparkcollectives.store.ValueGoneException;
-import scala.Option;
-import scala.reflect.ClassTag;
-import scala.reflect.ClassTag$;
 
 /**
- * Keeps the large values of the driver's store as blocks of Spark's BlockManager, which spills them
- * to disk when memory is short and serves them to executors by its own block transfer.
+ * Keeps the large values of the driver's store in pieces, as {@link Blocks}; small ones stay in the
+ * heap. What large values take in all is bounded.
  *
- * <p>A block never changes: each value gets an id that was never used, and a value that is replaced
- * is another block. The ids are those of broadcasts, because Spark knows how to read their names on
- * executors; ours begin far above the ones that Spark counts up from 0.
+ * <p>A piece never changes: each value gets a number that was never used, and a value that is
+ * replaced is another value. No more than a piece or two of a value is in memory while it is made
+ * or read. Thread-safe.
  */
 final class BlockValues implements StoredValue.Factory {
 
   /** Values up to this many bytes stay in the driver's heap. */
-  static final int INLINE_BYTES = 1 << 20;
+  static final int INLINE_BYTES = 64 << 10;
 
-  private static final long FIRST_ID = 1L << 60;
-  private static final ClassTag<byte[]> BYTES = ClassTag$.MODULE$.apply(byte[].class);
+  private static final int REFERENCE_BYTES = Long.BYTES + 2 * Integer.BYTES;
 
-  private final BlockManager blockManager;
-  private final Executor background;
-  private final AtomicLong nextId = new AtomicLong(FIRST_ID);
+  private final Blocks blocks;
+  private final int pieceBytes;
+  private final long mostBytes;
+  private final AtomicLong nextValue = new AtomicLong();
+  private final AtomicLong kept = new AtomicLong();
 
-  /** With where blocks are removed, which takes a message to the BlockManager's master. */
-  BlockValues(BlockManager blockManager, Executor background) {
-    this.blockManager = blockManager;
-    this.background = background;
+  /**
+   * Values in blocks.
+   *
+   * @param pieceBytes the size of all pieces but the last
+   * @param mostBytes what all large values may take together
+   */
+  BlockValues(Blocks blocks, int pieceBytes, long mostBytes) {
+    this.blocks = blocks;
+    this.pieceBytes = pieceBytes;
+    this.mostBytes = mostBytes;
+  }
+
+  int pieceBytes() {
+    return pieceBytes;
+  }
+
+  /** What the large values take, those included that are being made. */
+  long kept() {
+    return kept.get();
+  }
+
+  /** How many more bytes of large values fit. */
+  long free() {
+    return Math.max(0, mostBytes - kept.get());
   }
 
   @Override
@@ -48,29 +64,142 @@ final class BlockValues implements StoredValue.Factory {
     if (bytes.length <= INLINE_BYTES) {
       return StoredValue.of(bytes);
     }
-    long id = nextId.getAndIncrement();
-    BlockId block = new BroadcastBlockId(id, "collectives");
-    ChunkedByteBuffer content = new ChunkedByteBuffer(new ByteBuffer[] {ByteBuffer.wrap(bytes)});
-    if (!blockManager.putBytes(block, content, StorageLevel.MEMORY_AND_DISK_SER(), true, BYTES)) {
-      throw new StoreException(
-          "The driver's BlockManager has no room for the "
-              + bytes.length
-              + " bytes of \""
-              + key
-              + "\"; give the driver more memory or disk");
+    Writer writer = begin(bytes.length);
+    try {
+      for (int offset = 0; offset < bytes.length; offset += pieceBytes) {
+        writer.put(ByteBuffer.wrap(bytes, offset, Math.min(pieceBytes, bytes.length - offset)));
+      }
+      return writer.finish();
+    } catch (RuntimeException | Error e) {
+      writer.discard();
+      throw e;
     }
-    return new BlockValue(id, block, bytes.length);
+  }
+
+  @Override
+  public boolean isQuick(int size) {
+    return size <= INLINE_BYTES;
+  }
+
+  @Override
+  public StoredValue join(String key, StoredValue head, StoredValue tail) {
+    if (isQuick(head.size() + tail.size())) {
+      return StoredValue.Factory.super.join(key, head, tail);
+    }
+    Writer writer = begin(head.size() + tail.size());
+    try {
+      copy(head, tail, writer);
+      return writer.finish();
+    } catch (RuntimeException | Error e) {
+      writer.discard();
+      throw e;
+    }
+  }
+
+  private void copy(StoredValue head, StoredValue tail, Writer writer) {
+    byte[] piece = new byte[pieceBytes];
+    int filled = 0;
+    for (StoredValue each : new StoredValue[] {head, tail}) {
+      try (InputStream bytes = each.open()) {
+        int read = bytes.readNBytes(piece, filled, pieceBytes - filled);
+        while (read > 0) {
+          filled += read;
+          if (filled == pieceBytes) {
+            writer.put(ByteBuffer.wrap(piece));
+            piece = new byte[pieceBytes];
+            filled = 0;
+          }
+          read = bytes.readNBytes(piece, filled, pieceBytes - filled);
+        }
+      } catch (IOException e) {
+        throw new UncheckedIOException(e); // Not from blocks.
+      }
+    }
+    if (filled > 0) {
+      writer.put(ByteBuffer.wrap(Arrays.copyOf(piece, filled)));
+    }
+  }
+
+  /**
+   * Begins a value of {@code size} bytes, for which there is room from now on.
+   *
+   * @throws StoreException if there is none
+   */
+  Writer begin(int size) {
+    long before = kept.getAndAdd(size);
+    if (size > Store.MAX_VALUE_BYTES || before + size > mostBytes) {
+      kept.addAndGet(-size);
+      throw new StoreException(
+          "The driver's store cannot keep a value of "
+              + size
+              + " bytes: "
+              + (size > Store.MAX_VALUE_BYTES
+                  ? "the largest is of " + Store.MAX_VALUE_BYTES + " bytes; store it in parts"
+                  : "it holds "
+                      + before
+                      + " bytes of large values, and "
+                      + SparkPluginConfiguration.STORE_MAX_SIZE.key()
+                      + " is "
+                      + ByteString.format(mostBytes)
+                      + "; raise that, or delete what is not needed"));
+    }
+    return new Writer(size);
+  }
+
+  /** A value that is being made. For one thread at a time. */
+  final class Writer {
+    private final long number = nextValue.getAndIncrement();
+    private final int size;
+    private int pieces;
+    private boolean ended;
+
+    private Writer(int size) {
+      this.size = size;
+    }
+
+    int size() {
+      return size;
+    }
+
+    /** Adds a piece, which is the value's from now on. May wait for a disk. */
+    void put(ByteBuffer piece) {
+      try {
+        blocks.put(number, pieces++, piece);
+      } catch (StoreException e) {
+        throw new StoreException(
+            "The driver's store cannot keep a value of " + size + " bytes: " + e.getMessage(), e);
+      }
+    }
+
+    /** Ends it; all pieces are there. */
+    StoredValue finish() {
+      ended = true;
+      return new BlockValue(number, size, pieces);
+    }
+
+    /** Removes all that there is of it, unless it is finished. */
+    void discard() {
+      if (!ended) {
+        ended = true;
+        remove(number, size);
+      }
+    }
+  }
+
+  private void remove(long number, int size) {
+    kept.addAndGet(-size);
+    blocks.remove(number);
   }
 
   private final class BlockValue implements StoredValue {
-    private final long id;
-    private final BlockId block;
+    private final long number;
     private final int size;
+    private final int pieces;
 
-    BlockValue(long id, BlockId block, int size) {
-      this.id = id;
-      this.block = block;
+    BlockValue(long number, int size, int pieces) {
+      this.number = number;
       this.size = size;
+      this.pieces = pieces;
     }
 
     @Override
@@ -80,51 +209,110 @@ final class BlockValues implements StoredValue.Factory {
 
     @Override
     public byte[] bytes() {
-      Option<ChunkedByteBuffer> local = blockManager.getLocalBytes(block).map(data -> copy(data));
-      if (local.isEmpty()) {
-        throw new StoreException("Block " + block + " is gone from the driver's BlockManager");
+      byte[] bytes = new byte[size];
+      int offset = 0;
+      for (int piece = 0; piece < pieces; piece++) {
+        byte[] part = blocks.read(number, piece);
+        System.arraycopy(part, 0, bytes, offset, part.length);
+        offset += part.length;
       }
-      return local.get().toArray();
+      return bytes;
     }
 
-    private ChunkedByteBuffer copy(org.apache.spark.storage.BlockData data) {
-      try {
-        return data.toChunkedByteBuffer(size -> ByteBuffer.allocate((Integer) size));
-      } finally {
-        blockManager.releaseLockAndDispose(block, data, Option.empty());
-      }
+    /** Not copied: nobody else has seen this array. */
+    @Override
+    public byte[] toByteArray() {
+      return bytes();
+    }
+
+    @Override
+    public InputStream open() {
+      return new PieceStream(number, pieces);
     }
 
     @Override
     public Optional<byte[]> reference() {
-      return Optional.of(block.name().getBytes(StandardCharsets.UTF_8));
+      return Optional.of(
+          ByteBuffer.allocate(REFERENCE_BYTES).putLong(number).putInt(size).putInt(pieces).array());
     }
 
     @Override
     public void released() {
-      // Without waiting for executors: one that is stuck must not hold up the others' values.
-      background.execute(() -> blockManager.master().removeBroadcast(id, true, false));
+      remove(number, size);
     }
 
     @Override
     public String toString() {
-      return size + " bytes in " + block;
+      return size + " bytes in " + pieces + " blocks";
     }
   }
 
-  /** The bytes of a value that is a block, wherever this JVM is. Blocks. */
-  static byte[] fetch(BlockManager blockManager, byte[] reference) {
-    BlockId block = BlockId.apply(new String(reference, StandardCharsets.UTF_8));
-    Option<ChunkedByteBuffer> bytes = blockManager.getRemoteBytes(block);
-    if (bytes.isEmpty()) {
-      throw new ValueGoneException(
-          "Block " + block + " of the driver's store is gone; its key was replaced or deleted");
+  /** The bytes of a value, of which one piece is in memory. */
+  private final class PieceStream extends InputStream {
+    private final long number;
+    private final int pieces;
+    private byte[] current = {};
+    private int position;
+    private int next;
+
+    PieceStream(long number, int pieces) {
+      this.number = number;
+      this.pieces = pieces;
     }
-    ChunkedByteBuffer content = bytes.get();
-    try {
-      return content.toArray();
-    } finally {
-      content.dispose();
+
+    @Override
+    public int read() {
+      byte[] one = new byte[1];
+      return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
     }
+
+    @Override
+    public int read(byte[] target, int offset, int length) {
+      if (length == 0) {
+        return 0;
+      }
+      while (position == current.length) {
+        if (next == pieces) {
+          return -1;
+        }
+        current = blocks.read(number, next++);
+        position = 0;
+      }
+      int count = Math.min(length, current.length - position);
+      System.arraycopy(current, position, target, offset, count);
+      position += count;
+      return count;
+    }
+  }
+
+  /** How another JVM reads a piece. */
+  interface PieceReader {
+
+    /**
+     * Reads a piece into {@code target} from {@code offset} on. Blocks.
+     *
+     * @return how many bytes that is
+     */
+    int read(long value, int piece, byte[] target, int offset);
+  }
+
+  /** The bytes of a value, piece by piece. Blocks. */
+  static byte[] fetch(byte[] reference, PieceReader reader) {
+    if (reference.length != REFERENCE_BYTES) {
+      throw new StoreException("A reference of " + reference.length + " bytes");
+    }
+    ByteBuffer in = ByteBuffer.wrap(reference);
+    long number = in.getLong();
+    byte[] bytes = new byte[in.getInt()];
+    int pieces = in.getInt();
+    int offset = 0;
+    for (int piece = 0; piece < pieces; piece++) {
+      offset += reader.read(number, piece, bytes, offset);
+    }
+    if (offset != bytes.length) {
+      throw new StoreException(
+          "A value of the driver's store has " + offset + " bytes instead of " + bytes.length);
+    }
+    return bytes;
   }
 }

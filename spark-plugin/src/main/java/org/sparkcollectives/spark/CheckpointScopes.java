@@ -8,6 +8,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import org.sparkcollectives.store.StoreSession;
 import org.sparkcollectives.store.StoreTable;
 
@@ -54,9 +55,11 @@ final class CheckpointScopes {
   /**
    * A session on the keys of a scope.
    *
+   * @param newSession makes it, for keys of that prefix
    * @throws IllegalStateException if a later attempt, or another stage that began later, uses it
    */
-  synchronized StoreSession open(String scope, StageAttempt stage) {
+  synchronized StoreSession open(
+      String scope, StageAttempt stage, Function<String, StoreSession> newSession) {
     StageAttempt user = users.get(scope);
     if (user != null && stage.isBefore(user)) {
       throw new IllegalStateException(
@@ -64,7 +67,7 @@ final class CheckpointScopes {
     }
     users.put(scope, stage);
     abandoned.remove(scope);
-    return new StoreSession(table, keyPrefix(scope));
+    return newSession.apply(keyPrefix(scope));
   }
 
   private static String keyPrefix(String scope) {

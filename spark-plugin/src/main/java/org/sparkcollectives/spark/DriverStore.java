@@ -1,5 +1,9 @@
 package org.sparkcollectives.spark;
 
+import static org.sparkcollectives.spark.SparkPluginConfiguration.STORE_CHUNK;
+import static org.sparkcollectives.spark.SparkPluginConfiguration.STORE_MAX_IN_FLIGHT;
+import static org.sparkcollectives.spark.SparkPluginConfiguration.STORE_MAX_SIZE;
+
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.HashMap;
@@ -9,12 +13,15 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executors;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.rpc.RpcAddress;
@@ -22,8 +29,10 @@ import org.apache.spark.rpc.RpcEndpointRef;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.Failure;
+import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.membership.FailedRendezvous;
 import org.sparkcollectives.store.Store;
+import org.sparkcollectives.store.StoreException;
 import org.sparkcollectives.store.StoreSession;
 import org.sparkcollectives.store.StoreTable;
 import org.sparkcollectives.store.TableStore;
@@ -32,6 +41,10 @@ import org.sparkcollectives.watchdog.PublishedFailure;
 
 /**
  * The store in the driver, in which the ranks of an application's barrier stages find each other.
+ *
+ * <p>Requests, kills and clean-ups are short, and wait for none that is not. Large values come in
+ * pieces, of which few are in memory at once, by a path of their own ({@link ValueUploads}), and
+ * lie in blocks ({@link BlockValues}).
  *
  * <p>Each client belongs to one attempt of one stage and sees the keys of that attempt only. Once a
  * later attempt has a client, those of earlier ones are refused; when a stage ends, its keys,
@@ -47,6 +60,12 @@ final class DriverStore {
    * for the first cause.
    */
   private static final long KEEP_FAILED_SECONDS = 5;
+
+  /** How many pieces of large values are written at once. */
+  private static final int WRITERS = 2;
+
+  private static final int MESSAGE_HEAD_BYTES = 1 << 10;
+  private static final String OVER = "this client's stage is over, or its executor was lost";
 
   /** The table is in this JVM: no call takes long. */
   private static final Duration WILL_TIMEOUT = Duration.ofSeconds(1);
@@ -69,7 +88,13 @@ final class DriverStore {
       JoinRequest joins,
       Map<String, Failure> wills) {}
 
-  private final ScheduledThreadPoolExecutor background = newBackground();
+  private final ScheduledThreadPoolExecutor background =
+      DriverThreads.scheduler("collectives-driver-store");
+  private final ThreadPoolExecutor largeValues =
+      DriverThreads.pool("collectives-driver-values", WRITERS);
+  private final ThreadPoolExecutor removals = DriverThreads.pool("collectives-driver-blocks", 1);
+  private final BlockValues values;
+  private final ValueUploads uploads;
   private final StoreTable table;
   private final CheckpointScopes checkpoints;
   private final DumpCollection dumps;
@@ -78,27 +103,25 @@ final class DriverStore {
   private final AttemptFence attempts = new AttemptFence();
   private final EndedTasks endedTasks = new EndedTasks(this::failRendezvous);
 
-  private DriverStore(SparkContext context, SparkEnv env) {
-    table = new StoreTable(new BlockValues(env.blockManager(), background));
+  /**
+   * The store of a driver.
+   *
+   * @param blocks makes what keeps large values, with where they are removed
+   * @param application gives its id, which is not known yet while plugins start
+   */
+  DriverStore(
+      Function<Executor, Blocks> blocks,
+      Configuration settings,
+      Supplier<String> application,
+      StageTearDown.Kill kill) {
+    // A message is a little longer than its piece, and together they are the size that was set.
+    int pieceBytes = (int) (settings.get(STORE_CHUNK) - MESSAGE_HEAD_BYTES);
+    values = new BlockValues(blocks.apply(removals), pieceBytes, settings.get(STORE_MAX_SIZE));
+    uploads = new ValueUploads(values, settings.get(STORE_MAX_IN_FLIGHT), largeValues);
+    table = new StoreTable(values);
     checkpoints = new CheckpointScopes(table);
-    dumps = new DumpCollection(env.conf()::getAppId, TaskRank.settings(env.conf()));
-    tearDown = new StageTearDown(context::killTaskAttempt, background);
-  }
-
-  private static ScheduledThreadPoolExecutor newBackground() {
-    ThreadFactory daemons =
-        body -> {
-          Thread thread = Executors.defaultThreadFactory().newThread(body);
-          thread.setName("collectives-driver-store");
-          thread.setDaemon(true);
-          return thread;
-        };
-    ScheduledThreadPoolExecutor executor = new ScheduledThreadPoolExecutor(1, daemons);
-    // With the last thing to do the thread goes too.
-    executor.setKeepAliveTime(5, TimeUnit.SECONDS);
-    executor.allowCoreThreadTimeOut(true);
-    executor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
-    return executor;
+    dumps = new DumpCollection(application, settings);
+    tearDown = new StageTearDown(kill, background);
   }
 
   /** Installs the store in a running application, unless it is there. */
@@ -109,7 +132,12 @@ final class DriverStore {
       if (INSTALLED.containsKey(application)) {
         return;
       }
-      DriverStore store = new DriverStore(context, env);
+      DriverStore store =
+          new DriverStore(
+              removals -> new SparkBlocks(env.blockManager(), removals),
+              TaskRank.settings(env.conf()),
+              env.conf()::getAppId,
+              context::killTaskAttempt);
       RpcEndpointRef endpoint =
           env.rpcEnv().setupEndpoint(ENDPOINT, new StoreEndpoint(env.rpcEnv(), store));
       INSTALLED.put(application, store);
@@ -130,18 +158,11 @@ final class DriverStore {
   }
 
   /**
-   * Takes one message and gives the reply, now or later. Does not block, but for large values on a
-   * thread of its own.
+   * Takes one message and gives the reply, now or later. Does not block: what may wait for a disk
+   * is done by threads for that.
    */
   void receive(RpcAddress sender, byte[] bytes, Consumer<byte[]> reply) {
-    if (bytes.length > BlockValues.INLINE_BYTES) {
-      background.execute(() -> handle(sender, ByteBuffer.wrap(bytes), reply));
-    } else {
-      handle(sender, ByteBuffer.wrap(bytes), reply);
-    }
-  }
-
-  private void handle(RpcAddress sender, ByteBuffer message, Consumer<byte[]> reply) {
+    ByteBuffer message = ByteBuffer.wrap(bytes);
     try {
       byte kind = StoreMessages.kind(message);
       UUID id = StoreMessages.session(message);
@@ -155,6 +176,21 @@ final class DriverStore {
           reply.accept(StoreMessages.ok(new byte[0]));
         }
         case StoreMessages.CALL -> call(id, message, reply);
+        case StoreMessages.UPLOAD ->
+            uploads
+                .begin(id, StoreMessages.size(message))
+                .thenApply(upload -> StoreMessages.uploadBegun(upload, uploads.pieceBytes()))
+                .whenComplete((begun, cause) -> answer(begun, cause, reply));
+        case StoreMessages.PIECE ->
+            uploads
+                .piece(id, StoreMessages.upload(message), message.slice())
+                .thenApply(written -> StoreMessages.ok(new byte[0]))
+                .whenComplete((written, cause) -> answer(written, cause, reply));
+        case StoreMessages.ROOM -> reply.accept(StoreMessages.roomIs(values.free()));
+        case StoreMessages.DISCARD -> {
+          uploads.discard(id, StoreMessages.upload(message));
+          reply.accept(StoreMessages.ok(new byte[0]));
+        }
         case StoreMessages.WILL -> {
           keepWill(id, StoreMessages.text(message), message);
           reply.accept(StoreMessages.ok(new byte[0]));
@@ -177,10 +213,12 @@ final class DriverStore {
         }
         default -> reply.accept(StoreMessages.refused("a message of kind " + kind));
       }
+    } catch (StoreException e) {
+      reply.accept(StoreMessages.refused(e.getMessage()));
     } catch (RuntimeException e) {
       reply.accept(StoreMessages.refused(e.toString()));
     } catch (Error e) {
-      // On the background thread nobody else would tell the client.
+      // Nobody else would tell the client.
       reply.accept(StoreMessages.refused("the driver failed: " + e));
       throw e;
     }
@@ -192,7 +230,7 @@ final class DriverStore {
     if (before != null) {
       remove(before, stage + " has begun");
     }
-    StoreSession session = new StoreSession(table, stage.keyPrefix());
+    StoreSession session = session(id, stage.keyPrefix());
     String scope = CheckpointScopes.scope(joins.call(), stage);
     clients.put(id, new Client(stage, sender, scope, session, joins, new HashMap<>()));
     endedTasks.joins(stage, joins.group());
@@ -202,13 +240,35 @@ final class DriverStore {
   private synchronized void openCheckpoints(UUID id, UUID opened) {
     Client owner = clients.get(opened);
     if (owner == null) {
-      throw new IllegalStateException("this client's stage is over, or its executor was lost");
+      throw new IllegalStateException(OVER);
     }
     String scope = owner.scope();
-    StoreSession session = checkpoints.open(scope, owner.stage());
+    StoreSession session = checkpoints.open(scope, owner.stage(), prefix -> session(id, prefix));
     dropClients(client -> client.scope().equals(scope) && client.stage().isBefore(owner.stage()));
     clients.put(
         id, new Client(owner.stage(), owner.address(), scope, session, null, new HashMap<>()));
+  }
+
+  private StoreSession session(UUID id, String keyPrefix) {
+    uploads.open(id);
+    return new StoreSession(
+        table,
+        keyPrefix,
+        largeValues,
+        reference -> uploads.take(id, StoreMessages.upload(ByteBuffer.wrap(reference))));
+  }
+
+  private static void answer(byte[] reply, Throwable cause, Consumer<byte[]> to) {
+    Throwable failure = cause instanceof CompletionException ? cause.getCause() : cause;
+    if (failure == null) {
+      to.accept(reply);
+    } else if (failure instanceof CancellationException) {
+      to.accept(StoreMessages.refused(OVER));
+    } else {
+      to.accept(
+          StoreMessages.refused(
+              failure instanceof StoreException ? failure.getMessage() : failure.toString()));
+    }
   }
 
   private void call(UUID id, ByteBuffer request, Consumer<byte[]> reply) {
@@ -217,16 +277,14 @@ final class DriverStore {
       client = clients.get(id);
     }
     if (client == null) {
-      reply.accept(StoreMessages.refused("this client's stage is over, or its executor was lost"));
+      reply.accept(StoreMessages.refused(OVER));
       return;
     }
-    CompletableFuture<byte[]> answer = client.session().answer(request);
-    answer.whenComplete(
-        (bytes, cause) ->
-            reply.accept(
-                cause == null
-                    ? StoreMessages.ok(bytes)
-                    : StoreMessages.refused("this client's stage is over")));
+    client
+        .session()
+        .answer(request)
+        .thenApply(StoreMessages::ok)
+        .whenComplete((answer, cause) -> answer(answer, cause, reply));
   }
 
   private synchronized void keepWill(UUID id, String group, ByteBuffer record) {
@@ -264,8 +322,13 @@ final class DriverStore {
       client = clients.remove(id);
     }
     if (client != null) {
-      client.session().close();
+      close(id, client);
     }
+  }
+
+  private void close(UUID id, Client client) {
+    client.session().close();
+    uploads.close(id);
   }
 
   /** An executor's connection is gone, and with it its clients: what they left word of is said. */
@@ -378,11 +441,11 @@ final class DriverStore {
   }
 
   private void dropClients(java.util.function.Predicate<Client> which) {
-    for (Iterator<Client> each = clients.values().iterator(); each.hasNext(); ) {
-      Client client = each.next();
-      if (which.test(client)) {
-        each.remove();
-        client.session().close();
+    for (Iterator<Map.Entry<UUID, Client>> all = clients.entrySet().iterator(); all.hasNext(); ) {
+      Map.Entry<UUID, Client> each = all.next();
+      if (which.test(each.getValue())) {
+        all.remove();
+        close(each.getKey(), each.getValue());
       }
     }
   }
@@ -411,9 +474,26 @@ final class DriverStore {
     }
   }
 
-  private void close() {
+  /** Where the data is. */
+  StoreTable table() {
+    return table;
+  }
+
+  /** What the large values take. */
+  BlockValues values() {
+    return values;
+  }
+
+  /** Where large values arrive. */
+  ValueUploads uploads() {
+    return uploads;
+  }
+
+  void close() {
     dumps.close();
     table.close();
     background.shutdownNow();
+    largeValues.shutdownNow();
+    removals.shutdown();
   }
 }

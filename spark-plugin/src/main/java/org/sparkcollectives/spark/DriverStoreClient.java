@@ -1,49 +1,39 @@
 package org.sparkcollectives.spark;
 
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.UUID;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.apache.spark.SparkEnv;
-import org.apache.spark.rpc.RpcEndpointNotFoundException;
-import org.apache.spark.rpc.RpcEndpointRef;
-import org.apache.spark.rpc.RpcTimeout;
-import org.apache.spark.util.RpcUtils;
-import org.apache.spark.util.ThreadUtils;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.recorder.FlightDump;
+import org.sparkcollectives.store.BoundedStore;
 import org.sparkcollectives.store.RemoteStore;
 import org.sparkcollectives.store.Store;
-import org.sparkcollectives.store.StoreConnectionException;
 import org.sparkcollectives.store.StoreException;
 import org.sparkcollectives.watchdog.FailureCodec;
-import scala.concurrent.duration.FiniteDuration;
-import scala.reflect.ClassTag;
-import scala.reflect.ClassTag$;
 
 /** A task's handle on the driver's store, over Spark's own RPC. */
-final class DriverStoreClient extends RemoteStore {
+final class DriverStoreClient extends RemoteStore implements BoundedStore {
 
-  /** The store has its own deadlines; Spark's would only cut off a watch that waits for long. */
-  private static final RpcTimeout NO_TIMEOUT =
-      new RpcTimeout(new FiniteDuration(365, TimeUnit.DAYS), "spark.collectives.store.timeout");
+  /** What a request may have in keys and small values. */
+  private static final int MAX_REQUEST_BYTES = 16 << 20;
 
-  private static final ClassTag<Object> ANY = ClassTag$.MODULE$.apply(Object.class);
+  /** How much of small values travels in a request before the larger ones of them go apart. */
+  private static final int MAX_INLINE_BYTES = 1 << 20;
 
-  /** Larger ones can end a dispatcher thread of the driver. */
-  private static final int MAX_REQUEST_BYTES = 128 << 20;
+  private static final int TINY_BYTES = 4 << 10;
 
-  private final SparkEnv env;
-  private final RpcEndpointRef driver;
+  private final DriverLink driver;
   private final StageAttempt stage;
   private final UUID session = UUID.randomUUID();
   private volatile boolean closed;
   private DriverStoreClient checkpoints;
 
-  private DriverStoreClient(
-      SparkEnv env, RpcEndpointRef driver, StageAttempt stage, Duration timeout) {
+  private DriverStoreClient(DriverLink driver, StageAttempt stage, Duration timeout) {
     super("The driver's store at " + driver.address(), timeout);
-    this.env = env;
     this.driver = driver;
     this.stage = stage;
   }
@@ -54,24 +44,15 @@ final class DriverStoreClient extends RemoteStore {
    * @throws StoreException if a later attempt of the stage has begun
    */
   static DriverStoreClient connect(SparkEnv env, JoinRequest request, Duration timeout) {
-    RpcEndpointRef driver;
-    try {
-      driver = RpcUtils.makeDriverRef(DriverStore.ENDPOINT, env.conf(), env.rpcEnv());
-    } catch (RuntimeException e) {
-      throw e;
-    } catch (Exception e) { // makeDriverRef throws Spark's checked exceptions unannounced.
-      if (isNotFound(e)) {
-        return null;
-      }
-      throw new StoreConnectionException("The driver's store cannot be reached: " + e, e);
-    }
-    DriverStoreClient client = new DriverStoreClient(env, driver, request.stage(), timeout);
-    client.askNow(StoreMessages.open(client.session, request));
-    return client;
+    DriverLink driver = SparkDriverLink.find(env);
+    return driver == null ? null : connect(driver, request, timeout);
   }
 
-  private void askNow(byte[] message) {
-    StoreMessages.unwrap((byte[]) driver.askSync(message, ANY));
+  /** The same where the driver has a store. Blocks for a round trip. */
+  static DriverStoreClient connect(DriverLink driver, JoinRequest request, Duration timeout) {
+    DriverStoreClient client = new DriverStoreClient(driver, request.stage(), timeout);
+    driver.askNow(StoreMessages.open(client.session, request));
+    return client;
   }
 
   /**
@@ -82,8 +63,8 @@ final class DriverStoreClient extends RemoteStore {
    */
   synchronized Store checkpoints() {
     if (checkpoints == null) {
-      DriverStoreClient client = new DriverStoreClient(env, driver, stage, timeout());
-      askNow(StoreMessages.checkpoints(client.session, session));
+      DriverStoreClient client = new DriverStoreClient(driver, stage, timeout());
+      driver.askNow(StoreMessages.checkpoints(client.session, session));
       checkpoints = client;
     }
     return checkpoints;
@@ -95,55 +76,77 @@ final class DriverStoreClient extends RemoteStore {
     }
   }
 
-  private static boolean isNotFound(Throwable cause) {
-    for (Throwable each = cause; each != null; each = each.getCause()) {
-      if (each instanceof RpcEndpointNotFoundException) {
-        return true;
-      }
-    }
-    return false;
+  @Override
+  public long freeBytes() {
+    return ByteBuffer.wrap(driver.askNow(StoreMessages.room(session))).getLong();
+  }
+
+  @Override
+  public String limit() {
+    return SparkPluginConfiguration.STORE_MAX_SIZE.key();
   }
 
   @Override
   protected CompletableFuture<byte[]> ask(byte[] request) {
-    CompletableFuture<byte[]> reply = new CompletableFuture<>();
     if (request.length > MAX_REQUEST_BYTES) {
-      reply.completeExceptionally(
+      return CompletableFuture.failedFuture(
           new StoreException(
-              "The driver's store takes values of up to "
-                  + (MAX_REQUEST_BYTES >> 20)
-                  + " MiB, not "
-                  + (request.length >> 20)
-                  + " MiB; write it to a file system and store the path"));
-      return reply;
+              "The driver's store takes requests of up to "
+                  + MAX_REQUEST_BYTES
+                  + " bytes of keys and small values, not "
+                  + request.length
+                  + "; give it fewer keys at once"));
     }
-    driver
-        .ask(StoreMessages.call(session, request), NO_TIMEOUT, ANY)
-        .onComplete(
-            result -> {
-              try {
-                if (result.isSuccess()) {
-                  reply.complete(StoreMessages.unwrap((byte[]) result.get()));
-                } else {
-                  Throwable cause = result.failed().get();
-                  reply.completeExceptionally(
-                      new StoreConnectionException(
-                          "The driver's store at " + driver.address() + " was lost: " + cause,
-                          cause));
-                }
-              } catch (StoreException e) {
-                reply.completeExceptionally(e);
-              }
-              return null;
-            },
-            ThreadUtils.sameThread());
-    return reply;
+    return driver.ask(StoreMessages.call(session, request));
+  }
+
+  @Override
+  protected boolean travelsApart(int bytes, long before) {
+    return bytes > BlockValues.INLINE_BYTES
+        || (bytes > TINY_BYTES && before + bytes > MAX_INLINE_BYTES);
+  }
+
+  /** In pieces, the next of which is sent when the driver says so. */
+  @Override
+  protected CompletableFuture<byte[]> upload(byte[] value, BooleanSupplier wanted) {
+    return driver
+        .ask(StoreMessages.upload(session, value.length))
+        .thenCompose(
+            begun -> {
+              ByteBuffer reply = ByteBuffer.wrap(begun);
+              long upload = StoreMessages.upload(reply);
+              return sendPieces(upload, value, 0, StoreMessages.size(reply), wanted);
+            });
+  }
+
+  private CompletableFuture<byte[]> sendPieces(
+      long upload, byte[] value, int offset, int pieceBytes, BooleanSupplier wanted) {
+    byte[] reference = ByteBuffer.allocate(Long.BYTES).putLong(upload).array();
+    if (offset == value.length) {
+      return CompletableFuture.completedFuture(reference);
+    }
+    if (!wanted.getAsBoolean()) {
+      discard(reference);
+      return CompletableFuture.failedFuture(new CancellationException("nobody waits for it"));
+    }
+    int length = Math.min(pieceBytes, value.length - offset);
+    return driver
+        .ask(StoreMessages.piece(session, upload, value, offset, length))
+        .thenCompose(written -> sendPieces(upload, value, offset + length, pieceBytes, wanted));
+  }
+
+  @Override
+  protected void discard(byte[] reference) {
+    if (!closed) {
+      long upload = StoreMessages.upload(ByteBuffer.wrap(reference));
+      driver.ask(StoreMessages.discard(session, upload));
+    }
   }
 
   @Override
   protected CompletableFuture<byte[]> fetch(byte[] reference) {
     return CompletableFuture.supplyAsync(
-        () -> BlockValues.fetch(env.blockManager(), reference),
+        () -> driver.fetch(reference),
         body -> {
           Thread thread = new Thread(body, "collectives-block-fetch");
           thread.setDaemon(true);
@@ -153,26 +156,26 @@ final class DriverStoreClient extends RemoteStore {
 
   /** Leaves with the driver what it shall publish in a group if this client is lost. */
   void leaveWill(String group, Failure ifLost) {
-    driver.ask(StoreMessages.will(session, group, FailureCodec.encode(ifLost)), NO_TIMEOUT, ANY);
+    driver.ask(StoreMessages.will(session, group, FailureCodec.encode(ifLost)));
   }
 
   /** Sends a dump of the rank's flight recorder to the driver. */
   void handIn(String occasion, FlightDump dump) {
     byte[] packed = DumpCollection.pack(dump);
-    driver.ask(StoreMessages.dump(session, stage, occasion, packed), NO_TIMEOUT, ANY);
+    driver.ask(StoreMessages.dump(session, stage, occasion, packed));
   }
 
   /** Has the driver fail all tasks of the stage that do not end by themselves in time. */
   void tearDown(String reason, Duration patience) {
     if (!closed) {
-      driver.ask(StoreMessages.tearDown(session, patience, reason), NO_TIMEOUT, ANY);
+      driver.ask(StoreMessages.tearDown(session, patience, reason));
     }
   }
 
   /** Takes it back. */
   void revokeWill(String group) {
     if (!closed) {
-      driver.ask(StoreMessages.will(session, group, new byte[0]), NO_TIMEOUT, ANY);
+      driver.ask(StoreMessages.will(session, group, new byte[0]));
     }
   }
 
@@ -180,6 +183,6 @@ final class DriverStoreClient extends RemoteStore {
   protected void disconnect() {
     closed = true;
     closeCheckpoints();
-    driver.ask(StoreMessages.close(session), NO_TIMEOUT, ANY);
+    driver.ask(StoreMessages.close(session));
   }
 }

@@ -17,6 +17,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
@@ -44,6 +45,9 @@ final class DumpCollection implements AutoCloseable {
   /** More than the largest dump has: 20,000 records of half a kilobyte, and their groups. */
   private static final int MAX_DUMP_BYTES = 64 << 20;
 
+  /** What may wait to be written: the driver's heap is bounded however many ranks dump at once. */
+  static final long MOST_WAITING_BYTES = 64 << 20;
+
   private static final String REPORT = "report.txt";
   private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
   private static final Logger LOG = LoggerFactory.getLogger(DumpCollection.class);
@@ -54,6 +58,7 @@ final class DumpCollection implements AutoCloseable {
   private final ScheduledThreadPoolExecutor writer;
   private final Map<Path, Integer> arrived = new LinkedHashMap<>();
   private final List<Path> unreported = new ArrayList<>();
+  private final AtomicLong waiting = new AtomicLong();
   private Path root;
   private long written;
   private boolean full;
@@ -108,8 +113,23 @@ final class DumpCollection implements AutoCloseable {
 
   /** Takes a rank's dump, and writes it in the background. */
   void receive(StageAttempt stage, String occasion, byte[] packed) {
+    if (waiting.addAndGet(packed.length) > MOST_WAITING_BYTES) {
+      waiting.addAndGet(-packed.length);
+      LOG.warn(
+          "A dump of {} is dropped: {} bytes of dumps wait to be written already",
+          stage,
+          MOST_WAITING_BYTES);
+      return;
+    }
     try {
-      writer.execute(() -> write(stage, occasion, packed));
+      writer.execute(
+          () -> {
+            try {
+              write(stage, occasion, packed);
+            } finally {
+              waiting.addAndGet(-packed.length);
+            }
+          });
     } catch (RejectedExecutionException e) {
       LOG.debug("A dump of {} came after the end of the application", stage);
     }

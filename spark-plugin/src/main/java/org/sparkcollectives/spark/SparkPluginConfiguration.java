@@ -24,10 +24,43 @@ public final class SparkPluginConfiguration {
           .since("0.1.0")
           .defaultsTo(true);
 
+  /** See {@link BlockValues}. */
+  public static final ConfigEntry<Long> STORE_MAX_SIZE =
+      ConfigEntry.bytes("spark.collectives.store.maxSize")
+          .doc(
+              "How many bytes the large values (more than 64 KiB) in the driver's store may have"
+                  + " together, checkpoints included: they lie in the driver's BlockManager, on its"
+                  + " disk where memory is short. What does not fit is refused.")
+          .since("0.1.0")
+          .check(value -> value >= 0, "0 or more")
+          .defaultsTo(64L << 30);
+
+  /** See {@link ValueUploads}. */
+  public static final ConfigEntry<Long> STORE_CHUNK =
+      ConfigEntry.bytes("spark.collectives.store.chunk")
+          .doc(
+              "The size of the messages in which large values travel to the driver's store, and of"
+                  + " the blocks in which they lie there.")
+          .since("0.1.0")
+          .check(value -> value >= 16 << 10 && value <= 64 << 20, "16k to 64m")
+          .defaultsTo(4L << 20);
+
+  /** See {@link ValueUploads}. */
+  public static final ConfigEntry<Long> STORE_MAX_IN_FLIGHT =
+      ConfigEntry.bytes("spark.collectives.store.maxInFlight")
+          .doc(
+              "How many bytes of large values may be on their way to the driver's store at once, of"
+                  + " all ranks together, which bounds what they take of the driver's heap; the"
+                  + " others wait for their turn. At least one `spark.collectives.store.chunk`.")
+          .since("0.1.0")
+          .check(value -> value >= 0, "0 or more")
+          .defaultsTo(32L << 20);
+
   private SparkPluginConfiguration() {}
 
   /** All of them, in the order of the documentation. */
   public static List<ConfigEntry<?>> entries() {
-    return List.of(PREFLIGHT_TIMEOUT, PYTHON_ENABLED);
+    return List.of(
+        PREFLIGHT_TIMEOUT, PYTHON_ENABLED, STORE_MAX_SIZE, STORE_CHUNK, STORE_MAX_IN_FLIGHT);
   }
 }

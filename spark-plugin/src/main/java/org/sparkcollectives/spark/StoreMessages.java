@@ -20,6 +20,11 @@ import org.sparkcollectives.watchdog.FailureCodec;
  *                                      record is what its ranks are told if this one is lost
  *   CHECKPOINTS session, session       a further client for the checkpoints of an open one's call
  *   CALL  session, a store's request   the reply is the store's
+ *   UPLOAD session, size               a large value will come; the reply, once the first piece may
+ *                                      be sent: the upload's number, the size of a piece
+ *   PIECE session, upload, bytes       the reply comes when the next piece may be sent
+ *   DISCARD session, upload            the value is not wanted any more
+ *   ROOM  session                      the reply: how many more bytes of large values fit
  *   WILL  session, group, record       what to publish if this client is lost; empty: nothing
  *   DUMP  session, stage, attempt, occasion, dump of a flight recorder
  *   TEAR_DOWN session, patience, reason
@@ -38,6 +43,10 @@ final class StoreMessages {
   static final byte DUMP = 5;
   static final byte CHECKPOINTS = 6;
   static final byte TEAR_DOWN = 7;
+  static final byte UPLOAD = 8;
+  static final byte PIECE = 9;
+  static final byte DISCARD = 10;
+  static final byte ROOM = 11;
 
   private static final byte OK = 0;
   private static final byte REFUSED = 1;
@@ -82,6 +91,36 @@ final class StoreMessages {
 
   static byte[] call(UUID session, byte[] request) {
     return head(CALL, session, request.length).put(request).array();
+  }
+
+  static byte[] upload(UUID session, int size) {
+    return head(UPLOAD, session, Integer.BYTES).putInt(size).array();
+  }
+
+  static byte[] piece(UUID session, long upload, byte[] value, int offset, int length) {
+    return head(PIECE, session, Long.BYTES + length)
+        .putLong(upload)
+        .put(value, offset, length)
+        .array();
+  }
+
+  static byte[] discard(UUID session, long upload) {
+    return head(DISCARD, session, Long.BYTES).putLong(upload).array();
+  }
+
+  static byte[] room(UUID session) {
+    return head(ROOM, session, 0).array();
+  }
+
+  /** What answers a ROOM. */
+  static byte[] roomIs(long bytes) {
+    return ok(ByteBuffer.allocate(Long.BYTES).putLong(bytes).array());
+  }
+
+  /** What answers an UPLOAD. */
+  static byte[] uploadBegun(long upload, int pieceBytes) {
+    return ok(
+        ByteBuffer.allocate(Long.BYTES + Integer.BYTES).putLong(upload).putInt(pieceBytes).array());
   }
 
   static byte[] will(UUID session, String group, byte[] record) {
@@ -133,6 +172,18 @@ final class StoreMessages {
   static StageAttempt stage(ByteBuffer message) {
     require(message, 2 * Integer.BYTES);
     return new StageAttempt(message.getInt(), message.getInt());
+  }
+
+  /** The next size of {@code message}. */
+  static int size(ByteBuffer message) {
+    require(message, Integer.BYTES);
+    return message.getInt();
+  }
+
+  /** The next number of an upload in {@code message}. */
+  static long upload(ByteBuffer message) {
+    require(message, Long.BYTES);
+    return message.getLong();
   }
 
   /** The next milliseconds of {@code message}. */

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.sparkcollectives.store.StoreSession;
 import org.sparkcollectives.store.StoreTable;
 import org.sparkcollectives.store.StoredValue;
 
@@ -21,7 +22,9 @@ class CheckpointScopesTest {
   }
 
   private void use(String scope, int stage, int attempt) {
-    scopes.open(scope, new StageAttempt(stage, attempt)).close();
+    scopes
+        .open(scope, new StageAttempt(stage, attempt), prefix -> new StoreSession(table, prefix))
+        .close();
     table.set(List.of("checkpoints-" + scope + "/key"), List.of(StoredValue.of(new byte[1])));
   }
 

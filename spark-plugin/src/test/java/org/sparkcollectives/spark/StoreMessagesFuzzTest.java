@@ -34,6 +34,10 @@ class StoreMessagesFuzzTest {
         StoreMessages.will(SESSION, "group", new byte[] {7}),
         StoreMessages.dump(SESSION, STAGE, "failure", new byte[] {7}),
         StoreMessages.tearDown(SESSION, Duration.ofSeconds(1), "rank 1 is late"),
+        StoreMessages.upload(SESSION, 1 << 30),
+        StoreMessages.piece(SESSION, 5, new byte[] {7, 8, 9}, 1, 2),
+        StoreMessages.discard(SESSION, 5),
+        StoreMessages.room(SESSION),
         StoreMessages.close(SESSION),
         StoreMessages.ok(new byte[] {7}),
         StoreMessages.refused("no"),
@@ -65,6 +69,14 @@ class StoreMessagesFuzzTest {
               session,
               Duration.ofMillis(StoreMessages.millis(message)),
               StoreMessages.text(message));
+      case StoreMessages.UPLOAD -> StoreMessages.upload(session, StoreMessages.size(message));
+      case StoreMessages.PIECE -> {
+        long upload = StoreMessages.upload(message);
+        byte[] piece = StoreMessages.rest(message);
+        yield StoreMessages.piece(session, upload, piece, 0, piece.length);
+      }
+      case StoreMessages.DISCARD -> StoreMessages.discard(session, StoreMessages.upload(message));
+      case StoreMessages.ROOM -> StoreMessages.room(session);
       case StoreMessages.CLOSE -> StoreMessages.close(session);
       default -> throw new IllegalArgumentException("a message of kind " + kind);
     };

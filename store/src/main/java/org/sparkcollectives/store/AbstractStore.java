@@ -221,7 +221,7 @@ abstract class AbstractStore implements WatchableStore, PrefixQueries {
                 + " bytes");
       }
     }
-    return new StoreRequest(operation, keys, values, number, timeout);
+    return StoreRequest.of(operation, keys, values, number, timeout);
   }
 
   private static Duration checkTimeout(Duration timeout) {

@@ -67,6 +67,9 @@ final class FileContents {
       }
       return TableOperations.done(StoreReply.DONE);
     }
+    if (request.values().stream().anyMatch(value -> value.reference().isPresent())) {
+      throw new StoreException("the file has a reference to a value, which it should not");
+    }
     PendingReply pending = TableOperations.start(table, request);
     if (request.operation() == StoreOperation.BARRIER && !pending.isDone()) {
       Arrival arrival = new Arrival(entry.client(), decoded.id());

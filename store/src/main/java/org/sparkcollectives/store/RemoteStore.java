@@ -3,12 +3,14 @@ package org.sparkcollectives.store;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 
 /**
  * A store whose data is in another process: the client of a {@link StoreSession} there.
@@ -53,13 +55,90 @@ public abstract class RemoteStore extends StoreHandle {
         new StoreException(description + " sent a reference to a value, which it should not"));
   }
 
+  /**
+   * Whether a value is brought to the other side by {@link #upload} before the request that stores
+   * it, because it is too large to travel in it.
+   *
+   * @param bytes the size of the value
+   * @param before the size of the values that travel in the request already
+   */
+  protected boolean travelsApart(int bytes, long before) {
+    return false;
+  }
+
+  /**
+   * Brings a value to the other side. Must not block.
+   *
+   * @param value not changed by the caller while {@code wanted} is true
+   * @param wanted whether somebody still waits for it; if not, nothing of it is to stay there
+   * @return what stands for it in the request, which then owns it
+   */
+  protected CompletableFuture<byte[]> upload(byte[] value, BooleanSupplier wanted) {
+    return CompletableFuture.failedFuture(
+        new StoreException(description + " takes values in requests only"));
+  }
+
+  /** A value that was brought is not stored: nothing of it is to stay there. Must not block. */
+  protected void discard(byte[] reference) {}
+
   @Override
   final PendingReply start(StoreRequest request) {
     long id = ids.incrementAndGet();
-    byte[] message = StoreCodec.encode(id, request);
     RemoteReply reply = new RemoteReply(id);
-    ask(request, message, reply, FETCH_ATTEMPTS);
+    BitSet apart = new BitSet();
+    long before = 0;
+    for (int i = 0; i < request.values().size(); i++) {
+      int bytes = request.values().get(i).size();
+      if (travelsApart(bytes, before)) {
+        apart.set(i);
+      } else {
+        before += bytes;
+      }
+    }
+    if (apart.isEmpty()) {
+      ask(request, StoreCodec.encode(id, request), reply, FETCH_ATTEMPTS);
+    } else {
+      bring(request, apart, id, reply);
+    }
     return reply;
+  }
+
+  /** Brings the values that travel apart, one after the other, and then sends the request. */
+  private void bring(StoreRequest request, BitSet apart, long id, RemoteReply reply) {
+    reply.bringing = true;
+    List<StoredValue> values = new ArrayList<>(request.values());
+    List<byte[]> brought = new ArrayList<>();
+    CompletableFuture<Void> all = CompletableFuture.completedFuture(null);
+    for (int i : apart.stream().toArray()) {
+      all =
+          all.thenCompose(nothing -> upload(values.get(i).bytes(), () -> !reply.isDone()))
+              .thenAccept(
+                  reference -> {
+                    brought.add(reference);
+                    values.set(i, new ReceivedValue(reference, true));
+                  });
+    }
+    all.whenComplete(
+        (nothing, failure) -> {
+          RuntimeException cause = failure == null ? null : failure(failure);
+          if (cause == null) {
+            try {
+              byte[] message = StoreCodec.encode(id, request.withValues(values));
+              reply.bringing = false;
+              // Who has given up may have changed the arrays before they were read.
+              if (!reply.isDone()) {
+                ask(request, message, reply, FETCH_ATTEMPTS);
+                return;
+              }
+            } catch (RuntimeException e) {
+              cause = e;
+            }
+          }
+          brought.forEach(this::discard);
+          if (cause != null) {
+            reply.completeExceptionally(cause);
+          }
+        });
   }
 
   private void ask(StoreRequest request, byte[] message, RemoteReply reply, int attempts) {
@@ -99,7 +178,7 @@ public abstract class RemoteStore extends StoreHandle {
                           new StoreRequest(
                               StoreOperation.RELEASE,
                               List.of(),
-                              List.of(reference),
+                              List.of(new ReceivedValue(reference, true)),
                               0,
                               Duration.ZERO))));
     }
@@ -149,15 +228,22 @@ public abstract class RemoteStore extends StoreHandle {
   private final class RemoteReply extends PendingReply {
 
     private final long id;
+    private volatile boolean bringing;
 
     RemoteReply(long id) {
       this.id = id;
     }
 
-    /** Asks the session to give up; the original request is then answered, one way or the other. */
+    /**
+     * Asks the session to give up; the original request is then answered, one way or the other. One
+     * whose values are still on the way is not sent at all.
+     */
     @Override
     void expire(Duration waited) {
-      if (!isClosed()) {
+      if (bringing) {
+        completeExceptionally(
+            new StoreException("the call was given up while its value was on the way"));
+      } else if (!isClosed()) {
         StoreRequest expire =
             new StoreRequest(StoreOperation.EXPIRE, List.of(), List.of(), id, waited);
         ask(StoreCodec.encode(ids.incrementAndGet(), expire));

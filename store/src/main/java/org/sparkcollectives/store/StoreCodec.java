@@ -50,15 +50,12 @@ final class StoreCodec {
   static byte[] encode(long id, StoreRequest request) {
     List<byte[]> keys = utf8(request.keys());
     long size = FIXED_BYTES + sizeOf(keys) + Integer.BYTES;
-    for (byte[] value : request.values()) {
-      size += 1 + Integer.BYTES + value.length;
-    }
+    size += sizeOfValues(request.values());
     byte[] message = allocate(size, request.describe());
     ByteBuffer out = ByteBuffer.wrap(message);
     putHead(out, request.operation().code(), id, request.number(), request.timeout().toNanos());
     putAll(out, keys);
-    out.putInt(request.values().size());
-    request.values().forEach(value -> putValue(out, INLINE, value));
+    putValues(out, request.values());
     return message;
   }
 
@@ -74,7 +71,7 @@ final class StoreCodec {
       long number = in.getLong();
       Duration timeout = Duration.ofNanos(in.getLong());
       List<String> keys = getKeys(in);
-      List<byte[]> values = getValues(in).stream().map(StoredValue::bytes).toList();
+      List<StoredValue> values = getValues(in);
       checkEnd(in);
       operation.checkShape(keys.size(), values.size());
       return new IdentifiedRequest(id, new StoreRequest(operation, keys, values, number, timeout));
@@ -85,26 +82,14 @@ final class StoreCodec {
 
   static byte[] encode(long id, StoreReply reply) {
     List<byte[]> keys = utf8(reply.keys());
-    List<Optional<byte[]>> references =
-        reply.values().stream().map(StoredValue::reference).toList();
-    long size = FIXED_BYTES + Integer.BYTES + sizeOf(keys) + Integer.BYTES;
-    for (int i = 0; i < references.size(); i++) {
-      int length = reply.values().get(i).size();
-      size += 1 + Integer.BYTES + references.get(i).map(bytes -> bytes.length).orElse(length);
-    }
+    long size =
+        FIXED_BYTES + Integer.BYTES + sizeOf(keys) + Integer.BYTES + sizeOfValues(reply.values());
     byte[] message = allocate(size, "the reply");
     ByteBuffer out = ByteBuffer.wrap(message);
     putHead(out, StoreFailure.GRANTED, id, reply.number(), 0);
     out.putInt(0);
     putAll(out, keys);
-    out.putInt(references.size());
-    for (int i = 0; i < references.size(); i++) {
-      if (references.get(i).isPresent()) {
-        putValue(out, REFERENCE, references.get(i).get());
-      } else {
-        putValue(out, INLINE, reply.values().get(i).bytes());
-      }
-    }
+    putValues(out, reply.values());
     return message;
   }
 
@@ -169,8 +154,22 @@ final class StoreCodec {
     chunks.forEach(chunk -> out.putInt(chunk.length).put(chunk));
   }
 
-  private static void putValue(ByteBuffer out, byte kind, byte[] value) {
-    out.put(kind).putInt(value.length).put(value);
+  private static long sizeOfValues(List<StoredValue> values) {
+    long size = 0;
+    for (StoredValue value : values) {
+      int length = value.reference().map(bytes -> bytes.length).orElse(value.size());
+      size += 1 + Integer.BYTES + length;
+    }
+    return size;
+  }
+
+  private static void putValues(ByteBuffer out, List<StoredValue> values) {
+    out.putInt(values.size());
+    for (StoredValue value : values) {
+      Optional<byte[]> reference = value.reference();
+      byte[] bytes = reference.orElseGet(value::bytes);
+      out.put(reference.isPresent() ? REFERENCE : INLINE).putInt(bytes.length).put(bytes);
+    }
   }
 
   private static void checkVersion(ByteBuffer in) {

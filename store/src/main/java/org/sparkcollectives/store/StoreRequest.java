@@ -16,7 +16,7 @@ import java.util.function.UnaryOperator;
 record StoreRequest(
     StoreOperation operation,
     List<String> keys,
-    List<byte[]> values,
+    List<StoredValue> values,
     long number,
     Duration timeout) {
 
@@ -27,6 +27,17 @@ record StoreRequest(
     Objects.requireNonNull(timeout, "timeout");
   }
 
+  /** A request whose values are in memory; the arrays are not copied. */
+  static StoreRequest of(
+      StoreOperation operation,
+      List<String> keys,
+      List<byte[]> values,
+      long number,
+      Duration timeout) {
+    return new StoreRequest(
+        operation, keys, values.stream().map(StoredValue::of).toList(), number, timeout);
+  }
+
   String key() {
     return keys.get(0);
   }
@@ -35,9 +46,8 @@ record StoreRequest(
     return new StoreRequest(operation, keys.stream().map(change).toList(), values, number, timeout);
   }
 
-  StoreRequest withCopiedValues() {
-    return new StoreRequest(
-        operation, keys, values.stream().map(byte[]::clone).toList(), number, timeout);
+  StoreRequest withValues(List<StoredValue> others) {
+    return new StoreRequest(operation, keys, others, number, timeout);
   }
 
   /** The operation and its keys, for messages. */

@@ -2,6 +2,7 @@ package org.sparkcollectives.store;
 
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -9,6 +10,9 @@ import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
@@ -25,6 +29,8 @@ public final class StoreSession implements AutoCloseable {
 
   private final StoreTable table;
   private final String keyPrefix;
+  private final Executor slow;
+  private final Function<byte[], StoredValue> uploads;
   private final Map<Long, Waiting> waiting = new ConcurrentHashMap<>();
   private final Map<ByteBuffer, StoredValue> lent = new ConcurrentHashMap<>();
   private volatile boolean closed;
@@ -34,8 +40,28 @@ public final class StoreSession implements AutoCloseable {
    * and sees them without it; it cannot name any other.
    */
   public StoreSession(StoreTable table, String keyPrefix) {
+    this(
+        table,
+        keyPrefix,
+        Runnable::run,
+        reference -> {
+          throw new StoreException("this store takes values in requests only");
+        });
+  }
+
+  /**
+   * The same for a table whose values may be slow.
+   *
+   * @param slow carries out what must read or make values that are not in memory
+   * @param uploads gives the values that the client has brought, each once: see {@link
+   *     RemoteStore#upload}
+   */
+  public StoreSession(
+      StoreTable table, String keyPrefix, Executor slow, Function<byte[], StoredValue> uploads) {
     this.table = Objects.requireNonNull(table, "table");
     this.keyPrefix = Objects.requireNonNull(keyPrefix, "keyPrefix");
+    this.slow = Objects.requireNonNull(slow, "slow");
+    this.uploads = Objects.requireNonNull(uploads, "uploads");
   }
 
   /**
@@ -57,7 +83,7 @@ public final class StoreSession implements AutoCloseable {
         return done(id);
       }
       if (decoded.operation() == StoreOperation.RELEASE) {
-        release(ByteBuffer.wrap(decoded.values().get(0)));
+        release(ByteBuffer.wrap(decoded.values().get(0).bytes()));
         return done(id);
       }
       return start(id, decoded);
@@ -77,7 +103,72 @@ public final class StoreSession implements AutoCloseable {
       throw new StoreException("this client has " + MAX_WAITING + " calls waiting already");
     }
     StoreRequest inTable = request.withKeys(key -> keyPrefix + key);
-    PendingReply pending = whileOpen(() -> TableOperations.start(table, inTable));
+    StoreRequest[] slowOne = new StoreRequest[1];
+    PendingReply pending =
+        whileOpen(
+            () -> {
+              StoreRequest whole = inTable.withValues(found(request.values()));
+              if (!isSlow(whole)) {
+                return TableOperations.start(table, whole);
+              }
+              slowOne[0] = whole;
+              return null;
+            });
+    if (pending != null) {
+      return follow(id, request, pending);
+    }
+    StoreRequest whole = slowOne[0];
+    CompletableFuture<byte[]> answer = new CompletableFuture<>();
+    try {
+      slow.execute(() -> carryOut(id, whole, answer));
+    } catch (RejectedExecutionException e) {
+      whole.values().forEach(StoredValue::released);
+      answer.cancel(false);
+    }
+    return answer;
+  }
+
+  private boolean isSlow(StoreRequest request) {
+    try {
+      return TableOperations.isSlow(table, request);
+    } catch (StoreException | IllegalStateException e) {
+      return false; // It is refused, and that is quick.
+    }
+  }
+
+  /** Those that are on this side already in the place of the references to them. */
+  private List<StoredValue> found(List<StoredValue> values) {
+    List<StoredValue> found = new ArrayList<>();
+    try {
+      for (StoredValue value : values) {
+        found.add(value.reference().map(uploads).orElse(value));
+      }
+    } catch (RuntimeException e) {
+      found.forEach(StoredValue::released);
+      throw e;
+    }
+    return found;
+  }
+
+  private void carryOut(long id, StoreRequest request, CompletableFuture<byte[]> answer) {
+    try {
+      follow(id, request, TableOperations.startSlow(table, request, this::whileOpen))
+          .whenComplete(
+              (reply, cancelled) -> {
+                if (cancelled == null) {
+                  answer.complete(reply);
+                } else {
+                  answer.cancel(false);
+                }
+              });
+    } catch (CancellationException e) {
+      answer.cancel(false);
+    } catch (RuntimeException | Error e) {
+      answer.complete(encodeFailure(id, e));
+    }
+  }
+
+  private CompletableFuture<byte[]> follow(long id, StoreRequest request, PendingReply pending) {
     CompletableFuture<byte[]> answer = new CompletableFuture<>();
     if (!pending.isDone()) {
       Waiting entry = new Waiting(pending, request.timeout());

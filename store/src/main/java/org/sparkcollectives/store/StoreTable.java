@@ -1,7 +1,6 @@
 package org.sparkcollectives.store;
 
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
@@ -48,6 +47,16 @@ public final class StoreTable implements AutoCloseable {
   /** A value of the kind that this table keeps for {@code key}; owns {@code bytes} from now on. */
   public StoredValue newValue(String key, byte[] bytes) {
     return values.create(key, bytes);
+  }
+
+  /** Makes the values that this table keeps. */
+  StoredValue.Factory values() {
+    return values;
+  }
+
+  /** The value of {@code key} now, or null. */
+  StoredValue current(String key) {
+    return change(wakeups -> entries.value(key));
   }
 
   /**
@@ -104,21 +113,7 @@ public final class StoreTable implements AutoCloseable {
    * it: then it is released.
    */
   public Exchange compareSet(String key, byte[] expected, StoredValue desired) {
-    return keep(
-        List.of(desired),
-        wakeups -> {
-          StoredValue current = entries.value(key);
-          boolean equal =
-              current == null
-                  ? expected.length == 0
-                  : current.size() == expected.length && Arrays.equals(current.bytes(), expected);
-          if (!equal) {
-            wakeups.release(desired);
-            return new Exchange(false, current);
-          }
-          put(key, desired, wakeups);
-          return new Exchange(true, desired);
-        });
+    return new ValueUpdates(this, values).compareSet(key, StoredValue.of(expected), desired);
   }
 
   /**
@@ -174,27 +169,18 @@ public final class StoreTable implements AutoCloseable {
 
   /** Appends to the value of {@code key}, creating it if it does not exist. */
   public void append(String key, byte[] tail) {
-    change(
+    new ValueUpdates(this, values).append(key, StoredValue.of(tail));
+  }
+
+  /** Puts {@code next} in the place of {@code current}, null for none, and tells whether it was. */
+  boolean replace(String key, StoredValue current, StoredValue next) {
+    return change(
         wakeups -> {
-          StoredValue current = entries.value(key);
-          byte[] head = current == null ? new byte[0] : current.bytes();
-          long size = (long) head.length + tail.length;
-          if (size > Store.MAX_VALUE_BYTES) {
-            throw new StoreException(
-                "append to key "
-                    + KeyText.quote(key)
-                    + ": "
-                    + head.length
-                    + " + "
-                    + tail.length
-                    + " bytes is more than the largest value, "
-                    + Store.MAX_VALUE_BYTES
-                    + " bytes");
+          if (entries.value(key) != current) {
+            return false;
           }
-          byte[] joined = Arrays.copyOf(head, (int) size);
-          System.arraycopy(tail, 0, joined, head.length, tail.length);
-          put(key, values.create(key, joined), wakeups);
-          return null;
+          put(key, next, wakeups);
+          return true;
         });
   }
 

@@ -1,5 +1,8 @@
 package org.sparkcollectives.store;
 
+import java.io.ByteArrayInputStream;
+import java.io.InputStream;
+import java.util.Arrays;
 import java.util.Objects;
 import java.util.Optional;
 
@@ -18,6 +21,14 @@ public interface StoredValue {
    * The bytes; the caller must not change them. May be slow for a kind that keeps them elsewhere.
    */
   byte[] bytes();
+
+  /**
+   * Returns the bytes one after the other, for a kind of which not all are to be in memory at once.
+   * It may wait, and throws {@link ValueGoneException} once the value was released.
+   */
+  default InputStream open() {
+    return new ByteArrayInputStream(bytes());
+  }
 
   /** The bytes, in an array that belongs to the caller. */
   default byte[] toByteArray() {
@@ -66,5 +77,20 @@ public interface StoredValue {
 
     /** A value for {@code key} that owns {@code bytes} from now on. Must not call the table. */
     StoredValue create(String key, byte[] bytes);
+
+    /** Whether a value of so many bytes is made, read and compared without waiting for a disk. */
+    default boolean isQuick(int bytes) {
+      return true;
+    }
+
+    /**
+     * Returns a value for {@code key} with the bytes of two others, which stay as they are. Not
+     * larger than {@link Store#MAX_VALUE_BYTES}. Must not call the table.
+     */
+    default StoredValue join(String key, StoredValue head, StoredValue tail) {
+      byte[] joined = Arrays.copyOf(head.bytes(), head.size() + tail.size());
+      System.arraycopy(tail.bytes(), 0, joined, head.size(), tail.size());
+      return create(key, joined);
+    }
   }
 }

@@ -11,30 +11,63 @@ final class TableOperations {
   private TableOperations() {}
 
   /**
-   * Starts {@code request}, whose values the table then owns. Does not block; throws what fails at
-   * once.
+   * Starts {@code request}, whose values the table then owns, also if it throws. Waits for nobody,
+   * unless it {@link #isSlow}; throws what fails at once.
    */
   static PendingReply start(StoreTable table, StoreRequest request) {
+    ValueUpdates updates = new ValueUpdates(table, table.values());
+    return switch (request.operation()) {
+      case COMPARE_SET, APPEND -> update(table, request, updates);
+      default -> startAtOnce(table, request);
+    };
+  }
+
+  /** Carries out a request that {@link #isSlow}, whose values the table then owns. Blocks. */
+  static PendingReply startSlow(StoreTable table, StoreRequest request, ValueUpdates.Guard guard) {
+    return update(table, request, new ValueUpdates(table, table.values(), guard));
+  }
+
+  private static PendingReply update(StoreTable table, StoreRequest request, ValueUpdates updates) {
+    if (request.operation() == StoreOperation.COMPARE_SET) {
+      return done(compareSet(table, request, updates));
+    }
+    updates.append(request.key(), request.values().get(0));
+    return done(StoreReply.DONE);
+  }
+
+  /** Whether values must be read or made for it that are not in memory. */
+  static boolean isSlow(StoreTable table, StoreRequest request) {
+    if (request.operation() != StoreOperation.APPEND
+        && request.operation() != StoreOperation.COMPARE_SET) {
+      return false;
+    }
+    StoredValue current = table.current(request.key());
+    if (current == null) {
+      return false;
+    }
+    int given = request.values().get(0).size();
+    return request.operation() == StoreOperation.APPEND
+        ? (long) given + current.size() <= Store.MAX_VALUE_BYTES
+            && !table.values().isQuick(given + current.size())
+        : given == current.size() && !table.values().isQuick(given);
+  }
+
+  private static PendingReply startAtOnce(StoreTable table, StoreRequest request) {
     List<String> keys = request.keys();
     return switch (request.operation()) {
       case SET -> {
-        table.set(keys, newValues(table, request));
+        table.set(keys, newValues(table, keys, request.values()));
         yield done(StoreReply.DONE);
       }
       case GET -> parked(table.get(keys), StoreReply::of);
-      case COMPARE_SET -> done(compareSet(table, request));
       case ADD -> done(StoreReply.of(table.add(request.key(), request.number())));
-      case APPEND -> {
-        table.append(request.key(), request.values().get(0));
-        yield done(StoreReply.DONE);
-      }
       case WAIT -> parked(table.waitFor(keys), nothing -> StoreReply.DONE);
       case CHECK -> done(StoreReply.of(table.check(keys)));
       case DELETE -> done(StoreReply.of(table.delete(request.key())));
       case COUNT -> done(StoreReply.of(table.count(request.key())));
       case LIST -> done(new StoreReply(List.of(), table.list(request.key()), 0));
       case QUEUE_PUSH -> {
-        table.push(request.key(), newValues(table, request).get(0));
+        table.push(request.key(), newValues(table, keys, request.values()).get(0));
         yield done(StoreReply.DONE);
       }
       case QUEUE_POP -> parked(table.pop(request.key()), value -> StoreReply.of(List.of(value)));
@@ -44,16 +77,20 @@ final class TableOperations {
           parked(
               table.barrier(request.key(), worldSize(request.number())),
               nothing -> StoreReply.DONE);
-      case EXPIRE, RELEASE ->
+      case COMPARE_SET, APPEND, EXPIRE, RELEASE ->
           throw new StoreException("a table has nothing to " + request.operation().method());
     };
   }
 
-  private static List<StoredValue> newValues(StoreTable table, StoreRequest request) {
-    List<StoredValue> values = new ArrayList<>(request.values().size());
+  /** What a table keeps for values that are in memory, or that were made for it already. */
+  private static List<StoredValue> newValues(
+      StoreTable table, List<String> keys, List<StoredValue> given) {
+    List<StoredValue> values = new ArrayList<>(given);
     try {
-      for (int i = 0; i < request.values().size(); i++) {
-        values.add(table.newValue(request.keys().get(i), request.values().get(i)));
+      for (int i = 0; i < given.size(); i++) {
+        if (given.get(i).reference().isEmpty()) {
+          values.set(i, table.newValue(keys.get(i), given.get(i).bytes()));
+        }
       }
     } catch (RuntimeException | Error e) {
       values.forEach(StoredValue::released);
@@ -62,11 +99,17 @@ final class TableOperations {
     return values;
   }
 
-  private static StoreReply compareSet(StoreTable table, StoreRequest request) {
-    String key = request.key();
-    StoreTable.Exchange exchange =
-        table.compareSet(
-            key, request.values().get(0), table.newValue(key, request.values().get(1)));
+  private static StoreReply compareSet(
+      StoreTable table, StoreRequest request, ValueUpdates updates) {
+    List<String> key = request.keys();
+    StoredValue expected = request.values().get(0);
+    StoreTable.Exchange exchange;
+    try {
+      StoredValue desired = newValues(table, key, request.values().subList(1, 2)).get(0);
+      exchange = updates.compareSet(request.key(), expected, desired);
+    } finally {
+      expected.released();
+    }
     if (exchange.stored()) {
       return StoreReply.of(StoreReply.STORED);
     }

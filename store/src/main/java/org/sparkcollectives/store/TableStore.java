@@ -27,7 +27,10 @@ public class TableStore extends StoreHandle {
   @Override
   final PendingReply start(StoreRequest request) {
     // The table keeps the arrays that it is given, and the caller keeps his.
-    return TableOperations.start(table, request.withCopiedValues());
+    return TableOperations.start(
+        table,
+        request.withValues(
+            request.values().stream().map(value -> StoredValue.of(value.toByteArray())).toList()));
   }
 
   final StoreTable table() {

@@ -38,7 +38,7 @@ class FileEntryFuzzTest {
   private static FileEntry request(
       long id, StoreOperation operation, long number, List<String> keys, byte[]... values) {
     return FileEntry.request(
-        7, id, new StoreRequest(operation, keys, List.of(values), number, Duration.ofMillis(5)));
+        7, id, StoreRequest.of(operation, keys, List.of(values), number, Duration.ofMillis(5)));
   }
 
   private static byte[] stream(FileEntry... entries) {

@@ -55,7 +55,7 @@ class StoreSessionFuzzTest {
   private static byte[] request(
       long id, StoreOperation operation, long number, List<String> keys, byte[]... values) {
     return StoreCodec.encode(
-        id, new StoreRequest(operation, keys, List.of(values), number, Duration.ofMillis(5)));
+        id, StoreRequest.of(operation, keys, List.of(values), number, Duration.ofMillis(5)));
   }
 
   private static byte[] stream(List<byte[]> requests) {

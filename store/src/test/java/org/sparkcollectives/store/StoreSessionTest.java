@@ -22,7 +22,7 @@ class StoreSessionTest {
 
   private static byte[] message(
       long id, StoreOperation operation, List<String> keys, byte[]... values) {
-    return StoreCodec.encode(id, new StoreRequest(operation, keys, List.of(values), 1, TIMEOUT));
+    return StoreCodec.encode(id, StoreRequest.of(operation, keys, List.of(values), 1, TIMEOUT));
   }
 
   private CompletableFuture<byte[]> answer(byte[] request) {
@@ -110,7 +110,7 @@ class StoreSessionTest {
     assertThat(answer).isNotDone();
     byte[] expire =
         StoreCodec.encode(
-            6, new StoreRequest(StoreOperation.EXPIRE, List.of(), List.of(), 5, Duration.ZERO));
+            6, StoreRequest.of(StoreOperation.EXPIRE, List.of(), List.of(), 5, Duration.ZERO));
     assertThat(reply(expire)).isEqualTo(StoreReply.DONE);
     assertThatThrownBy(() -> StoreCodec.decodeReply(ByteBuffer.wrap(answer.join())))
         .isInstanceOfSatisfying(

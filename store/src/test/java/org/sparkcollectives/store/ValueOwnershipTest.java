@@ -131,7 +131,7 @@ class ValueOwnershipTest {
     byte[] pop =
         StoreCodec.encode(
             1,
-            new StoreRequest(
+            StoreRequest.of(
                 StoreOperation.QUEUE_POP, List.of("q"), List.of(), 0, Duration.ofSeconds(1)));
     assertThat(session.answer(ByteBuffer.wrap(pop))).isCompleted();
     assertThat(kept).hasSize(1);
@@ -192,7 +192,7 @@ class ValueOwnershipTest {
     byte[] set =
         StoreCodec.encode(
             1,
-            new StoreRequest(
+            StoreRequest.of(
                 StoreOperation.SET, List.of("k"), List.of(value(1)), 0, Duration.ofSeconds(1)));
     Future<?> request = threads.start(() -> session.answer(ByteBuffer.wrap(set)));
     awaitQuietly(inside);

@@ -1,0 +1,90 @@
+package org.sparkcollectives.spark;
+
+import java.nio.ByteBuffer;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.sparkcollectives.store.StoreException;
+import org.sparkcollectives.store.ValueGoneException;
+
+/** Blocks in memory that count what they keep, and can be made to wait or to have no room. */
+final class MemoryBlocks implements Blocks {
+
+  private final Map<Long, Map<Integer, byte[]>> values = new ConcurrentHashMap<>();
+  private final AtomicInteger puts = new AtomicInteger();
+  private final AtomicLong written = new AtomicLong();
+  private volatile CountDownLatch gate = new CountDownLatch(0);
+  private volatile int room = Integer.MAX_VALUE;
+
+  /** Has every piece wait until {@link #open}. */
+  void shut() {
+    gate = new CountDownLatch(1);
+  }
+
+  void open() {
+    gate.countDown();
+  }
+
+  /** Refuses every piece after so many more. */
+  void roomFor(int pieces) {
+    room = pieces == Integer.MAX_VALUE ? pieces : puts.get() + pieces;
+  }
+
+  int values() {
+    return values.size();
+  }
+
+  /** How many bytes were written in all. */
+  long written() {
+    return written.get();
+  }
+
+  /** How many pieces have come. */
+  int puts() {
+    return puts.get();
+  }
+
+  @Override
+  public void put(long value, int piece, ByteBuffer content) {
+    int number = puts.incrementAndGet();
+    try {
+      gate.await();
+    } catch (InterruptedException e) {
+      throw new StoreException("interrupted", e);
+    }
+    if (number > room) {
+      throw new StoreException("no space left on device");
+    }
+    byte[] bytes = new byte[content.remaining()];
+    content.duplicate().get(bytes);
+    written.addAndGet(bytes.length);
+    byte[] before =
+        values.computeIfAbsent(value, unused -> new ConcurrentHashMap<>()).put(piece, bytes);
+    if (before != null) {
+      throw new AssertionError("piece " + piece + " of value " + value + " came twice");
+    }
+  }
+
+  @Override
+  public byte[] read(long value, int piece) {
+    byte[] bytes = values.getOrDefault(value, Map.of()).get(piece);
+    if (bytes == null) {
+      throw new ValueGoneException("piece " + piece + " of value " + value + " is gone");
+    }
+    return bytes.clone();
+  }
+
+  /** As another JVM reads it. */
+  int fetch(long value, int piece, byte[] target, int offset) {
+    byte[] bytes = read(value, piece);
+    System.arraycopy(bytes, 0, target, offset, bytes.length);
+    return bytes.length;
+  }
+
+  @Override
+  public void remove(long value) {
+    values.remove(value);
+  }
+}

@@ -1,0 +1,112 @@
+package org.sparkcollectives.spark;
+
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.spark.rpc.RpcAddress;
+import org.sparkcollectives.Failure;
+import org.sparkcollectives.config.Configuration;
+import org.sparkcollectives.store.StoreException;
+
+/** The driver's store without Spark, with pieces of 64 KiB and 1 MiB in flight. */
+final class TestDriver implements AutoCloseable {
+
+  static final int CHUNK = 64 << 10;
+  static final int IN_FLIGHT = 1 << 20;
+
+  private final MemoryBlocks blocks = new MemoryBlocks();
+  private final Queue<Long> killed = new ConcurrentLinkedQueue<>();
+  private final AtomicLong sent = new AtomicLong();
+  private final AtomicLong mostOnTheWay = new AtomicLong();
+  private final DriverStore store;
+
+  TestDriver(String maxSize) {
+    store =
+        new DriverStore(
+            removals -> blocks,
+            Configuration.of(
+                Map.of(
+                    "spark.collectives.store.chunk", "64k",
+                    "spark.collectives.store.maxInFlight", "1m",
+                    "spark.collectives.store.maxSize", maxSize)),
+            () -> "app",
+            (task, interrupt, reason) -> killed.add(task));
+  }
+
+  DriverStore store() {
+    return store;
+  }
+
+  MemoryBlocks blocks() {
+    return blocks;
+  }
+
+  /** The tasks that were killed. */
+  Queue<Long> killed() {
+    return killed;
+  }
+
+  /** How many bytes of pieces were sent and not yet written, at the most. */
+  long mostOnTheWay() {
+    return mostOnTheWay.get();
+  }
+
+  /** How many bytes of pieces were sent. */
+  long sent() {
+    return sent.get();
+  }
+
+  DriverStoreClient connect(StageAttempt stage) {
+    Failure ifLost = new Failure(Failure.Kind.EXECUTOR_LOST, 0, "host", "1", 7, "", -1, "lost");
+    JoinRequest request = new JoinRequest(stage, "", "world", ifLost);
+    return DriverStoreClient.connect(new Link(), request, Duration.ofMinutes(5));
+  }
+
+  private final class Link implements DriverLink {
+    private final RpcAddress address = new RpcAddress("executor", 1);
+
+    @Override
+    public CompletableFuture<byte[]> ask(byte[] message) {
+      if (message[0] == StoreMessages.PIECE) {
+        ByteBuffer piece = ByteBuffer.wrap(message);
+        StoreMessages.kind(piece);
+        StoreMessages.session(piece);
+        StoreMessages.upload(piece);
+        long onTheWay = sent.addAndGet(piece.remaining()) - blocks.written();
+        mostOnTheWay.accumulateAndGet(onTheWay, Math::max);
+      }
+      CompletableFuture<byte[]> reply = new CompletableFuture<>();
+      store.receive(address, message, reply::complete);
+      return reply.thenApply(StoreMessages::unwrap);
+    }
+
+    @Override
+    public byte[] askNow(byte[] message) {
+      try {
+        return ask(message).join();
+      } catch (CompletionException e) {
+        throw e.getCause() instanceof StoreException refused ? refused : e;
+      }
+    }
+
+    @Override
+    public byte[] fetch(byte[] reference) {
+      return BlockValues.fetch(reference, blocks::fetch);
+    }
+
+    @Override
+    public String address() {
+      return "the driver";
+    }
+  }
+
+  @Override
+  public void close() {
+    store.close();
+  }
+}

@@ -1,0 +1,16 @@
+package org.sparkcollectives.store;
+
+/** A store that keeps so many bytes of values and no more, and can say how many more it takes. */
+public interface BoundedStore extends Store {
+
+  /**
+   * Returns how many more bytes of values it takes now. Blocks for a round trip, for {@link
+   * #timeout()} at the most.
+   *
+   * @throws StoreException if the other side does not say
+   */
+  long freeBytes();
+
+  /** Returns the name of the setting that bounds it, for messages. */
+  String limit();
+}
