@@ -108,10 +108,12 @@ class BackendsTest {
       assertThat(world.objects().scatter(List.of(1, 2, 3, 4), 2)).isEqualTo(3);
       world.objects().send("mine", 1);
       assertThat(world.withTimeout(Duration.ofMinutes(1)).objects().<String>recv(1)).isNull();
-      try (Coalescing block = world.coalesce()) {
+      Coalescing block = world.coalesce();
+      try (block) {
         world.allReduce(Tensor.of(1));
         world.send(Tensor.of(1), 1);
       }
+      block.work().await();
       assertThat(world.isFailed()).isFalse();
     }
   }
