@@ -69,7 +69,7 @@ class OwnTensorsTest {
             (Operation)
                 (algorithms, peers, count) ->
                     algorithms.reduceScatter(
-                        peers, filled(7, count), filled(8, count * RANKS), ReduceOp.SUM)),
+                        peers, filled(7, count), filled(8, count * (long) RANKS), ReduceOp.SUM)),
         Arguments.of(
             "broadcast",
             (Operation)
@@ -78,7 +78,7 @@ class OwnTensorsTest {
             "all-gather",
             (Operation)
                 (algorithms, peers, count) ->
-                    algorithms.allGather(peers, filled(7, count * RANKS), filled(8, count))),
+                    algorithms.allGather(peers, filled(7, count * (long) RANKS), filled(8, count))),
         Arguments.of(
             "gather",
             (Operation)
@@ -95,7 +95,8 @@ class OwnTensorsTest {
             "all-to-all",
             (Operation)
                 (algorithms, peers, count) ->
-                    algorithms.allToAll(peers, filled(7, count * RANKS), filled(8, count * RANKS))),
+                    algorithms.allToAll(
+                        peers, filled(7, count * (long) RANKS), filled(8, count * (long) RANKS))),
         Arguments.of(
             "barrier", (Operation) (algorithms, peers, count) -> algorithms.barrier(peers)));
   }
