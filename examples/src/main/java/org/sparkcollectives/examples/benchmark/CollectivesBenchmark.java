@@ -172,7 +172,8 @@ public final class CollectivesBenchmark implements Callable<Integer> {
     }
   }
 
-  static CommandLine commandLine(CollectivesBenchmark program) {
+  /** Returns the command line whose options {@code program} takes. */
+  public static CommandLine commandLine(CollectivesBenchmark program) {
     return new CommandLine(program)
         .setCaseInsensitiveEnumValuesAllowed(true)
         .registerConverter(Operation.class, Operation::of)

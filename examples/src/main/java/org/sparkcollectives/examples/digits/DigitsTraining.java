@@ -132,7 +132,8 @@ public final class DigitsTraining implements Callable<Integer> {
     }
   }
 
-  static CommandLine commandLine() {
+  /** Returns the command line whose options the program takes. */
+  public static CommandLine commandLine() {
     return new CommandLine(new DigitsTraining()).setCaseInsensitiveEnumValuesAllowed(true);
   }
 
