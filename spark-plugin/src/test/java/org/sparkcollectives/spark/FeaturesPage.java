@@ -40,6 +40,7 @@ final class FeaturesPage {
    * @param feature its name in c10d
    * @param names what it is here
    * @param reason how it differs, or why it is not there; may be empty
+   * @param python what of the Python package it is, and that package's tests
    * @param tests {@code Class} or {@code Class#method}
    */
   record Row(
@@ -48,6 +49,7 @@ final class FeaturesPage {
       List<String> names,
       State state,
       String reason,
+      List<String> python,
       List<String> tests) {}
 
   private static final Pattern STATE = Pattern.compile("\\*\\*(.+?)\\*\\*(?:[:;] (.+))?");
@@ -69,7 +71,7 @@ final class FeaturesPage {
 
   private static Row row(String group, String line) {
     List<String> cells =
-        Arrays.stream(line.split("\\|", -1)).map(String::strip).toList().subList(1, 5);
+        Arrays.stream(line.split("\\|", -1)).map(String::strip).toList().subList(1, 6);
     Matcher matcher = STATE.matcher(cells.get(2));
     if (!matcher.matches()) {
       throw new IllegalArgumentException("No state that is known: " + line);
@@ -80,7 +82,8 @@ final class FeaturesPage {
         codes(cells.get(1)),
         state(matcher.group(1), line),
         matcher.group(2) == null ? "" : matcher.group(2),
-        codes(cells.get(3)));
+        codes(cells.get(3)),
+        codes(cells.get(4)));
   }
 
   private static State state(String text, String line) {

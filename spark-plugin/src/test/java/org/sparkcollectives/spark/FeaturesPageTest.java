@@ -140,6 +140,23 @@ class FeaturesPageTest {
     assertThat(wrong).as("names on the page that are not in the code").isEmpty();
   }
 
+  @Test
+  void theNamesInPythonExist() throws IOException {
+    PythonSources python = new PythonSources(Path.of("../python-shim"));
+    Set<String> wrong = new TreeSet<>();
+    for (Row row : rows()) {
+      for (String name : row.python()) {
+        if (!python.has(name)) {
+          wrong.add(name + ", of " + row.feature());
+        }
+      }
+    }
+    assertThat(wrong).as("names of Python on the page that are not in its package").isEmpty();
+    assertThat(python.has("no_such_function")).isFalse();
+    assertThat(python.has("Work.no_such_method")).isFalse();
+    assertThat(python.has("test_no_such_file")).isFalse();
+  }
+
   /** Whether {@code Type} or {@code Type.member} is public. */
   private static boolean isInTheCode(String name) {
     String[] parts = name.split("\\.", 2);
