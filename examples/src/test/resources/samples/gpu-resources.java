@@ -1,8 +1,10 @@
 import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.resource.*;
+import org.sparkcollectives.spark.BarrierStage;
 
 class GpuResources {
-  static Object sample(JavaRDD<double[]> rdd) {
+  static void sample(JavaRDD<double[]> rdd) {
 $sample
+    ;
   }
 }
