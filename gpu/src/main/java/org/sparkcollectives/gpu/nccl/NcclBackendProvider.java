@@ -59,9 +59,8 @@ public final class NcclBackendProvider implements BackendProvider {
   @Override
   public boolean isAvailable() {
     try {
-      cuda.get();
-      nccl.apply(Configuration.ofSystemProperties().get(GpuConfiguration.NCCL_LIBRARY));
-      return true;
+      String configured = Configuration.ofSystemProperties().get(GpuConfiguration.NCCL_LIBRARY);
+      return cuda.get() != null && nccl.apply(configured) != null;
     } catch (CudaException | NcclException e) {
       return false;
     }

@@ -50,8 +50,7 @@ public final class StagedBackendProvider implements BackendProvider {
   @Override
   public boolean isAvailable() {
     try {
-      cuda.get();
-      return true;
+      return cuda.get() != null;
     } catch (CudaException e) {
       return false;
     }

@@ -18,11 +18,12 @@ class BackendsAvailableTest {
   @Test
   void ncclIsAvailableWhereTheDriverAndItsLibraryAre() {
     assertThat(BackendRegistry.isAvailable("cpu:netty,cuda:" + FakeGpus.BACKEND)).isTrue();
-    assertThat(new NcclBackendProvider("n", this::noDriver, path -> null).isAvailable()).isFalse();
+    assertThat(new NcclBackendProvider("n", this::noDriver, path -> gpus.nccl()).isAvailable())
+        .isFalse();
     NcclBackendProvider withoutLibrary =
         new NcclBackendProvider(
             "n",
-            () -> null,
+            gpus::cuda,
             path -> {
               throw new NcclException("no libnccl", null);
             });
@@ -31,7 +32,7 @@ class BackendsAvailableTest {
 
   @Test
   void theWayOverTheHostIsAvailableWhereTheDriverIs() {
-    assertThat(new StagedBackendProvider("s", () -> null).isAvailable()).isTrue();
+    assertThat(new StagedBackendProvider("s", gpus::cuda).isAvailable()).isTrue();
     assertThat(new StagedBackendProvider("s", this::noDriver).isAvailable()).isFalse();
     // What the host's name stands for is asked, not the host's backend.
     assertThat(BackendRegistry.isAvailable("cuda:netty"))
