@@ -17,10 +17,13 @@ import org.apache.spark.SparkConf;
 import org.apache.spark.TaskContext;
 import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.resource.ResourceProfile;
+import org.apache.spark.resource.ResourceProfileBuilder;
+import org.apache.spark.resource.TaskResourceRequests;
 import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.cuda.CudaStream;
@@ -38,15 +41,30 @@ final class GpuClusterTest {
 
   @TempDir private Path folder;
 
+  /** With GPUs for the tasks of all stages, or for those of the stage that asks for them. */
   @ParameterizedTest
-  @ValueSource(strings = {"nccl", "netty"})
-  void everyCollectiveOnTheGpusThatSparkGivesToTheTasks(String backend) throws Exception {
-    try (JavaSparkContext spark = new JavaSparkContext(conf(backend))) {
+  @CsvSource({"nccl, false", "netty, true"})
+  void everyCollectiveOnTheGpusThatSparkGivesToTheTasks(String backend, boolean byStage)
+      throws Exception {
+    SparkConf conf = conf(backend);
+    if (!byStage) {
+      conf.set("spark.task.resource.gpu.amount", "1");
+    }
+    try (JavaSparkContext spark = new JavaSparkContext(conf)) {
       JavaRDD<Integer> rows = spark.parallelize(List.of(0, 1, 2), RANKS);
+      if (byStage) {
+        rows = rows.withResources(profile());
+      }
       List<String> gpus =
           BarrierStage.of(rows).mapPartitions(new GpuRank(backend.equals("netty"))).collect();
       assertThat(gpus).containsExactlyInAnyOrder("0", "1", "2");
     }
+  }
+
+  private static ResourceProfile profile() {
+    return new ResourceProfileBuilder()
+        .require(new TaskResourceRequests().cpus(1).resource("gpu", 1))
+        .build();
   }
 
   private SparkConf conf(String backend) throws Exception {
@@ -65,7 +83,6 @@ final class GpuClusterTest {
             .set("spark.worker.resource.gpu.discoveryScript", script)
             .set("spark.executor.resource.gpu.amount", String.valueOf(RANKS))
             .set("spark.executor.resource.gpu.discoveryScript", script)
-            .set("spark.task.resource.gpu.amount", "1")
             .set("spark.collectives.backend", "cpu:netty,cuda:" + backend)
             .set("spark.executorEnv.FAKE_CUDA_DEVICES", String.valueOf(RANKS));
     Map<String, String> environment = FakeLibraries.environment(Path.of("..", "..", "gpu"));
