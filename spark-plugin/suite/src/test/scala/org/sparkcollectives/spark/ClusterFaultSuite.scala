@@ -147,7 +147,7 @@ object Remains {
   /** How many sockets this process has. */
   def sockets: Int = descriptors.count(_.startsWith("socket:"))
 
-  private def descriptors: Seq[String] =
+  def descriptors: Seq[String] =
     Path
       .of("/proc/self/fd")
       .toFile
