@@ -53,7 +53,7 @@ public final class Checkpoints {
   }
 
   private static long room(Store store) {
-    return store instanceof BoundedStore bounded ? bounded.freeBytes() : Long.MAX_VALUE;
+    return BoundedStore.of(store).map(BoundedStore::freeBytes).orElse(Long.MAX_VALUE);
   }
 
   /** Refuses on all ranks what would not fit, before any of them has written. */
@@ -65,7 +65,7 @@ public final class Checkpoints {
               + bytes
               + " bytes of all ranks do not fit; the store has room for "
               + room
-              + (store instanceof BoundedStore bounded ? ": raise " + bounded.limit() : "")
+              + BoundedStore.of(store).map(bounded -> ": raise " + bounded.limit()).orElse("")
               + ". Nothing was written, and the version before stays");
     }
   }

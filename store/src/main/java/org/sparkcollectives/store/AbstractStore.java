@@ -51,6 +51,11 @@ abstract class AbstractStore implements WatchableStore, PrefixQueries {
     return GRACE;
   }
 
+  /** The store that this is a view of; null if it is none. */
+  Store underlying() {
+    return null;
+  }
+
   /** How long a call that is to wait for {@code wanted} may wait. */
   Duration bounded(Duration wanted) {
     return wanted;

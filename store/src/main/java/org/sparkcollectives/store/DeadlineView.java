@@ -28,6 +28,11 @@ final class DeadlineView extends AbstractStore {
   }
 
   @Override
+  Store underlying() {
+    return store;
+  }
+
+  @Override
   Duration grace() {
     Duration left = deadline.left();
     return Deadline.smaller(

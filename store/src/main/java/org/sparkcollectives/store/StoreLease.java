@@ -90,6 +90,11 @@ public final class StoreLease {
     }
 
     @Override
+    Store underlying() {
+      return store;
+    }
+
+    @Override
     PendingReply start(StoreRequest request) {
       PendingReply inner = store.submit(request);
       PendingReply outer =

@@ -23,6 +23,11 @@ final class StoreView extends AbstractStore {
   }
 
   @Override
+  Store underlying() {
+    return handle;
+  }
+
+  @Override
   public Store withTimeout(Duration timeout) {
     return new StoreView(handle, timeout);
   }

@@ -42,7 +42,9 @@ object AbsentRank extends Patience {
       return true
     }
     eventually("the others join") {
-      (0 until Size).forall(other => other == Absent || Files.exists(Path.of(path, s"joins-$other")))
+      (0 until Size).forall(other =>
+        other == Absent || Files.exists(Path.of(path, s"joins-$other"))
+      )
     }
     // What they do next is the rendezvous; to end before it is as good.
     LockSupport.parkNanos(100000000L)

@@ -10,8 +10,8 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.sparkcollectives.{DType, ProcessGroup, Tensor}
 
 /** State and objects that are larger than the driver's heap has room for. The driver is this JVM,
-  * which has 1 GiB. Every build tries small ones in small pieces; the profile `soak` 64 ranks with 16
-  * MiB each, four times, and an object of more than 2 GiB.
+  * which has 1 GiB. Every build tries small ones in small pieces; the profile `soak` 64 ranks with
+  * 16 MiB each, four times, and an object of more than 2 GiB.
   */
 class LargeValuesSuite extends AnyFunSuite with LocalCluster {
 
