@@ -273,16 +273,22 @@ public final class DigitsTraining implements Callable<Integer> {
     Broadcast<List<Sample>> testSamples = spark.broadcast(test);
     CollectionAccumulator<double[]> progress = spark.sc().collectionAccumulator("epochs");
     try (ProgressDisplay display = new ProgressDisplay(progress.id(), epochs)) {
+      TrainedModel model;
       spark.sc().addSparkListener(display);
       try {
-        return BarrierStage.of(train)
-            .withStageRetry()
-            .mapPartitions(new TrainingRank(options, testSamples, progress, device, killedEpoch))
-            .collect()
-            .get(0);
+        model =
+            BarrierStage.of(train)
+                .withStageRetry()
+                .mapPartitions(
+                    new TrainingRank(options, testSamples, progress, device, killedEpoch))
+                .collect()
+                .get(0);
       } finally {
         spark.sc().removeSparkListener(display);
       }
+      // The last heartbeat was before the last epoch.
+      model.course().forEach(display::show);
+      return model;
     } finally {
       testSamples.destroy();
     }

@@ -51,8 +51,10 @@ final class ProgressDisplay extends SparkListener implements AutoCloseable {
     }
   }
 
-  /** A stage that is tried again goes back to the epoch that it begins with. */
-  private void show(Epoch epoch) {
+  /**
+   * Shows an epoch as the latest. A stage that is tried again goes back to the one it begins with.
+   */
+  void show(Epoch epoch) {
     bar.stepTo(epoch.number());
     bar.setExtraMessage(measures(epoch));
   }
