@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
  */
 record ShellCommand(Sample sample, List<String> words) {
 
-  private static final Pattern WORD = Pattern.compile("'([^']*)'|((?:[^\\s'\"]|\"[^\"]*\")+)");
+  private static final Pattern WORD = Pattern.compile("(?:[^\\s'\"]|\"[^\"]*\"|'[^']*')+");
 
   /**
    * Returns the commands of a sample: one a line, where a backslash at the end continues the line.
@@ -33,7 +33,7 @@ record ShellCommand(Sample sample, List<String> words) {
     List<String> words = new ArrayList<>();
     Matcher word = WORD.matcher(line);
     while (word.find()) {
-      words.add(word.group(1) != null ? word.group(1) : word.group(2).replace("\"", ""));
+      words.add(word.group().replaceAll("[\"']", ""));
     }
     return words;
   }
