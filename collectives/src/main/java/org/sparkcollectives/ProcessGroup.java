@@ -28,7 +28,8 @@ import org.sparkcollectives.tensor.HostTensor;
  * <p><b>Failure</b>: when a rank fails, is killed, or leaves while others wait for it, or an
  * operation misses its deadline, every pending and future operation of the group throws {@link
  * CollectiveException} on every rank, and the group has ended: only {@link #close}, {@link #abort},
- * {@link #shrink} and diagnosis still work. What the tensors of an operation that failed hold is
+ * {@link #shrink}, {@link #store} and diagnosis still work. ({@link ErrorHandling#NONE} tells no
+ * other rank of an operation that failed.) What the tensors of an operation that failed hold is
  * undefined. After {@link #close} operations throw {@link IllegalStateException}.
  *
  * <p>Two handles are equal if they are handles of the same group on the same rank: the group itself
@@ -40,10 +41,11 @@ import org.sparkcollectives.tensor.HostTensor;
 public interface ProcessGroup extends GroupMembers, SubgroupFactory, AutoCloseable {
 
   /**
-   * The group's part of the store, for the user's own keys. Its calls, those that wait included,
-   * throw once the group has failed or is closed; closing it does nothing to the group. A value has
-   * {@link Store#MAX_VALUE_BYTES} at the most. Spark's driver keeps large ones on its disk where
-   * memory is short, as many as {@code spark.collectives.store.maxSize} allows.
+   * The group's part of the store, for the user's own keys. A call that waits in it when the group
+   * fails throws; those that begin later work, so that ranks can tell each other how to go on,
+   * until the group is closed or the task is killed. Closing it does nothing to the group. A value
+   * has {@link Store#MAX_VALUE_BYTES} at the most. Spark's driver keeps large ones on its disk
+   * where memory is short, as many as {@code spark.collectives.store.maxSize} allows.
    */
   Store store();
 
@@ -224,10 +226,10 @@ public interface ProcessGroup extends GroupMembers, SubgroupFactory, AutoCloseab
 
   /**
    * A barrier that names the ranks that do not come, to find out which rank is stuck. Slow, because
-   * all ranks go through the store. Blocks until all ranks have called it, for {@code timeout} at
-   * the most; ranks other than 0 wait five seconds longer for rank 0's word. Unlike the deadline of
-   * other operations, this one does not end the group. The semantics are those of c10d's {@code
-   * monitored_barrier}.
+   * all ranks go through the store. Blocks until all ranks have called it, for the smaller one of
+   * {@code timeout} and the store's at the most; ranks other than 0 wait five seconds longer for
+   * rank 0's word. Unlike the deadline of other operations, this one does not end the group. The
+   * semantics are those of c10d's {@code monitored_barrier}.
    *
    * @param waitAllRanks whether all ranks that are missing are named; else the lowest is
    * @throws CollectiveTimeoutException on every rank that came, with the ranks that did not; where
@@ -391,9 +393,10 @@ public interface ProcessGroup extends GroupMembers, SubgroupFactory, AutoCloseab
 
   /**
    * Leaves the group and frees what this rank holds of it. Waits until pending operations of this
-   * rank are done and peers have taken what was sent to them, until the timeout; returns at once
-   * when the group has failed. The rank that serves a store of its own for the group, as rank 0 of
-   * a {@code tcp://} rendezvous does, also waits for the others to leave it, for 30 seconds at the
+   * rank are done and peers have taken what was sent to them; those that are not done after the
+   * timeout abort the group. Waits for no other rank when the group has failed: then it returns
+   * within a second or two. The rank that serves a store of its own for the group, as rank 0 of a
+   * {@code tcp://} rendezvous does, also waits for the others to leave it, for 30 seconds at the
    * most. Local, and idempotent: other ranks may go on with what does not need this one.
    */
   @Override

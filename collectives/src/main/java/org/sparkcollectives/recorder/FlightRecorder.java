@@ -47,7 +47,7 @@ public interface FlightRecorder {
    * was made from another are all ranks of that one.
    *
    * <p>Goes through the store, and takes two of its calls; does not wait for the dumps. Ranks that
-   * do not respond in their own code dump too, as threads of the library do it.
+   * are stuck in their own code dump too, as threads of the library do it.
    *
    * @param reason shown in the dumps
    * @throws org.sparkcollectives.store.StoreException if the store cannot be reached

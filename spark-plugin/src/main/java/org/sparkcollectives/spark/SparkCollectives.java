@@ -29,7 +29,8 @@ public final class SparkCollectives {
 
   /**
    * Installs the driver's store in a running application, as {@code spark.plugins} does at its
-   * start: for notebooks and shells. On the driver; calling again does nothing.
+   * start: for notebooks and shells. On the driver; calling again does nothing. Tasks of Java and
+   * Scala need no more; those of Python need {@code spark.plugins}.
    */
   public static void install(SparkContext context) {
     DriverStore.install(context);
@@ -124,13 +125,17 @@ public final class SparkCollectives {
    * The world group of the current barrier task: all tasks of the stage, with the partition as
    * rank.
    *
-   * <p>The first call of a task blocks until all tasks of the stage have made it, for {@code
-   * spark.collectives.store.timeout} at the most; later calls give the same group, whatever their
-   * options, also after it was closed. The group is closed when the task ends, and aborted when it
-   * fails, so that no other rank waits for it.
+   * <p>The first call of a task blocks until all tasks of the stage have made it, for the smaller
+   * one of {@code spark.collectives.store.timeout} and the group's timeout at the most. Where the
+   * driver has no store (neither {@code spark.plugins} nor {@link #install}), it first waits in
+   * Spark's own barrier, for as long as Spark lets it. Later calls give the same group, whatever
+   * their options, also after it was closed. The group is closed when the task ends, and aborted
+   * when it fails, so that no other rank waits for it.
    *
    * @throws IllegalStateException outside a barrier task
    * @throws org.sparkcollectives.CollectiveTimeoutException naming the ranks that did not arrive
+   * @throws org.sparkcollectives.PeerFailedException if a task of the stage ended without calling
+   *     this
    */
   public static ProcessGroup world(GroupOptions options) {
     return world(options, "");
