@@ -333,7 +333,7 @@ public final class CollectivesConfiguration {
           .check(value -> value >= 0, "0 or more")
           .defaultsTo(256L << 20);
 
-  /** See {@link org.sparkcollectives.watchdog.Heartbeat}. */
+  /** See {@link org.sparkcollectives.internal.failure.Heartbeat}. */
   public static final ConfigEntry<Duration> HEARTBEAT_TIMEOUT =
       ConfigEntry.duration("spark.collectives.heartbeat.timeout")
           .doc(
@@ -346,7 +346,7 @@ public final class CollectivesConfiguration {
           .check(value -> !value.isNegative(), "0 or more")
           .defaultsTo(Duration.ofSeconds(10));
 
-  /** See {@link org.sparkcollectives.watchdog.Heartbeat}. */
+  /** See {@link org.sparkcollectives.internal.failure.Heartbeat}. */
   public static final ConfigEntry<Duration> HEARTBEAT_INTERVAL =
       ConfigEntry.duration("spark.collectives.heartbeat.interval")
           .doc(
@@ -358,7 +358,7 @@ public final class CollectivesConfiguration {
           .check(value -> !value.isNegative(), "0 or more")
           .defaultsTo(Duration.ofSeconds(1));
 
-  /** See {@link org.sparkcollectives.watchdog.HeartbeatMonitor}. */
+  /** See {@link org.sparkcollectives.internal.failure.HeartbeatMonitor}. */
   public static final ConfigEntry<Duration> WATCHDOG_TIMEOUT =
       ConfigEntry.duration("spark.collectives.watchdog.timeout")
           .doc(

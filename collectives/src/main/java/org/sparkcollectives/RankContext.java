@@ -42,8 +42,8 @@ public interface RankContext {
 
   /**
    * The rank has joined a group. Somebody who notices that the rank's process is gone may then
-   * publish {@code ifLost} for it, see {@link org.sparkcollectives.watchdog.PublishedFailure}. Must
-   * not block.
+   * publish {@code ifLost} for it, see {@link
+   * org.sparkcollectives.internal.failure.PublishedFailure}. Must not block.
    */
   default void joined(String group, Failure ifLost) {}
 

@@ -15,6 +15,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.sparkcollectives.internal.failure.PublishedFailure;
 import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.store.PrefixStore;
 import org.sparkcollectives.store.Store;
@@ -25,7 +26,6 @@ import org.sparkcollectives.testing.Eventually;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.RankThreads;
-import org.sparkcollectives.watchdog.PublishedFailure;
 
 /** What becomes of ranks when others leave, and when what carries the news is disturbed. */
 @ExtendWith(LeakCheck.class)

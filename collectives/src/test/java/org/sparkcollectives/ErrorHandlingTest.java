@@ -14,12 +14,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkcollectives.internal.failure.PublishedFailure;
 import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.store.net.TransportSecurity;
 import org.sparkcollectives.testing.Eventually;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
-import org.sparkcollectives.watchdog.PublishedFailure;
 
 /** What each {@link ErrorHandling} makes of an operation that is overdue or fails. */
 @ExtendWith(LeakCheck.class)

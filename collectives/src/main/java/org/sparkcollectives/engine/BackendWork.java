@@ -10,11 +10,11 @@ import org.sparkcollectives.DeviceStream;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
-import org.sparkcollectives.life.GroupLife;
-import org.sparkcollectives.life.OperationDescription;
-import org.sparkcollectives.life.PendingWork;
-import org.sparkcollectives.life.TimeLimit;
-import org.sparkcollectives.watchdog.Departures;
+import org.sparkcollectives.internal.failure.Departures;
+import org.sparkcollectives.internal.failure.GroupLife;
+import org.sparkcollectives.internal.failure.OperationDescription;
+import org.sparkcollectives.internal.failure.PendingWork;
+import org.sparkcollectives.internal.failure.TimeLimit;
 
 /**
  * An operation that a backend carries out by itself. Whoever awaits it looks for its end: first

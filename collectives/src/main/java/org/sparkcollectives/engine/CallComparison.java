@@ -2,7 +2,7 @@ package org.sparkcollectives.engine;
 
 import org.sparkcollectives.CallAgreement;
 import org.sparkcollectives.debug.FingerprintCheck;
-import org.sparkcollectives.life.OperationDescription;
+import org.sparkcollectives.internal.failure.OperationDescription;
 import org.sparkcollectives.transport.Lane;
 
 /**

@@ -7,8 +7,8 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.function.LongFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkcollectives.life.PendingWork;
-import org.sparkcollectives.watchdog.RankProgress;
+import org.sparkcollectives.internal.failure.PendingWork;
+import org.sparkcollectives.internal.failure.RankProgress;
 
 /**
  * The ordered lane of one rank's collectives: they run in the order of submission, one at a time.

@@ -10,11 +10,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkcollectives.internal.failure.HeartbeatMonitor;
+import org.sparkcollectives.internal.failure.HeartbeatTurn;
+import org.sparkcollectives.internal.failure.Watchdog;
 import org.sparkcollectives.transport.heap.HeapGroup;
 import org.sparkcollectives.transport.tcp.TcpTransport;
-import org.sparkcollectives.watchdog.HeartbeatMonitor;
-import org.sparkcollectives.watchdog.HeartbeatTurn;
-import org.sparkcollectives.watchdog.Watchdog;
 
 /**
  * What all ranks of one JVM share: the listening port, the event loops, the threads, the watchdog.

@@ -3,11 +3,11 @@ package org.sparkcollectives.engine;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.life.GroupLife;
-import org.sparkcollectives.life.OperationDescription;
-import org.sparkcollectives.life.PendingWork;
-import org.sparkcollectives.life.TimeLimit;
-import org.sparkcollectives.watchdog.Departures;
+import org.sparkcollectives.internal.failure.Departures;
+import org.sparkcollectives.internal.failure.GroupLife;
+import org.sparkcollectives.internal.failure.OperationDescription;
+import org.sparkcollectives.internal.failure.PendingWork;
+import org.sparkcollectives.internal.failure.TimeLimit;
 
 /** A collective in the queue of its group's channel. */
 class CollectiveTask extends PendingWork implements ChannelTask {

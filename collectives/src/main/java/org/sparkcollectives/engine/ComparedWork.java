@@ -6,10 +6,10 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.sparkcollectives.BackendCall;
 import org.sparkcollectives.BackendOperation;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.life.GroupLife;
-import org.sparkcollectives.life.OperationDescription;
-import org.sparkcollectives.life.TimeLimit;
-import org.sparkcollectives.watchdog.Departures;
+import org.sparkcollectives.internal.failure.Departures;
+import org.sparkcollectives.internal.failure.GroupLife;
+import org.sparkcollectives.internal.failure.OperationDescription;
+import org.sparkcollectives.internal.failure.TimeLimit;
 
 /**
  * An operation that a backend carries out by itself when the ranks have compared what they call,

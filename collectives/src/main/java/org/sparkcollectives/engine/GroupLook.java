@@ -1,7 +1,7 @@
 package org.sparkcollectives.engine;
 
-import org.sparkcollectives.life.GroupLife;
-import org.sparkcollectives.watchdog.Watchdog;
+import org.sparkcollectives.internal.failure.GroupLife;
+import org.sparkcollectives.internal.failure.Watchdog;
 
 /**
  * What the watchdog looks at in one rank's group.

@@ -10,9 +10,9 @@ import org.sparkcollectives.BackendOperations;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.life.GroupLife;
-import org.sparkcollectives.life.OperationDescription;
-import org.sparkcollectives.life.TimeLimit;
+import org.sparkcollectives.internal.failure.GroupLife;
+import org.sparkcollectives.internal.failure.OperationDescription;
+import org.sparkcollectives.internal.failure.TimeLimit;
 import org.sparkcollectives.transport.OperationHeader;
 
 /** Takes the operations of other backends into a group's sequence and life. */

@@ -15,7 +15,7 @@ import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.SharedMemory;
 import org.sparkcollectives.TransportException;
-import org.sparkcollectives.life.GroupLife;
+import org.sparkcollectives.internal.failure.GroupLife;
 import org.sparkcollectives.membership.Membership;
 import org.sparkcollectives.pointtopoint.LocalMessagePath;
 import org.sparkcollectives.pointtopoint.MessageMatcher;

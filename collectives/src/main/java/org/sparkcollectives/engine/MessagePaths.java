@@ -3,7 +3,7 @@ package org.sparkcollectives.engine;
 import io.netty.channel.ChannelPipeline;
 import java.util.ArrayList;
 import java.util.List;
-import org.sparkcollectives.life.GroupLife;
+import org.sparkcollectives.internal.failure.GroupLife;
 import org.sparkcollectives.membership.Membership;
 import org.sparkcollectives.pointtopoint.MessageMatcher;
 import org.sparkcollectives.pointtopoint.MessagePath;

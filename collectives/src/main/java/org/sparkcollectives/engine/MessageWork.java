@@ -3,16 +3,16 @@ package org.sparkcollectives.engine;
 import java.util.List;
 import java.util.function.Supplier;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.life.GroupLife;
-import org.sparkcollectives.life.OperationDescription;
-import org.sparkcollectives.life.PendingWork;
-import org.sparkcollectives.life.TimeLimit;
+import org.sparkcollectives.internal.failure.Departures;
+import org.sparkcollectives.internal.failure.GroupLife;
+import org.sparkcollectives.internal.failure.OperationDescription;
+import org.sparkcollectives.internal.failure.PendingWork;
+import org.sparkcollectives.internal.failure.TimeLimit;
 import org.sparkcollectives.pointtopoint.MessageMatcher;
 import org.sparkcollectives.pointtopoint.MessagePath;
 import org.sparkcollectives.pointtopoint.PostedReceive;
 import org.sparkcollectives.pointtopoint.PostedSend;
 import org.sparkcollectives.tensor.HostTensor;
-import org.sparkcollectives.watchdog.Departures;
 
 /** A message to or from a peer. No thread runs it: whoever brings about its end completes it. */
 abstract class MessageWork extends PendingWork {

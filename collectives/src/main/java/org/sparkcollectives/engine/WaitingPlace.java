@@ -1,7 +1,7 @@
 package org.sparkcollectives.engine;
 
 import java.time.Duration;
-import org.sparkcollectives.life.GroupLife;
+import org.sparkcollectives.internal.failure.GroupLife;
 import org.sparkcollectives.transport.EventCount;
 import org.sparkcollectives.transport.Progress;
 import org.sparkcollectives.transport.tcp.SocketWait;

@@ -27,12 +27,12 @@ import org.sparkcollectives.engine.NettyBackend;
 import org.sparkcollectives.engine.RankMessages;
 import org.sparkcollectives.engine.TcpConnections;
 import org.sparkcollectives.engine.WaitingPlace;
-import org.sparkcollectives.life.GroupLife;
-import org.sparkcollectives.life.RankHeartbeat;
+import org.sparkcollectives.internal.failure.GroupLife;
+import org.sparkcollectives.internal.failure.RankHeartbeat;
+import org.sparkcollectives.internal.failure.Watchdog;
 import org.sparkcollectives.membership.Membership;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreLease;
-import org.sparkcollectives.watchdog.Watchdog;
 
 /**
  * Puts a rank's groups together, once it is known who is in them.

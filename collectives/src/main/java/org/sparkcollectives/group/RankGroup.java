@@ -10,7 +10,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.engine.Channel;
-import org.sparkcollectives.life.GroupLife;
+import org.sparkcollectives.internal.failure.GroupLife;
 import org.sparkcollectives.membership.Membership;
 import org.sparkcollectives.object.ObjectCodec;
 import org.sparkcollectives.store.Deadline;

@@ -14,7 +14,7 @@ import org.sparkcollectives.BackendConfig;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.engine.CollectiveNode;
 import org.sparkcollectives.engine.NodeOptions;
-import org.sparkcollectives.life.GroupLife;
+import org.sparkcollectives.internal.failure.GroupLife;
 import org.sparkcollectives.membership.GroupSecret;
 import org.sparkcollectives.membership.GroupTerms;
 import org.sparkcollectives.membership.Membership;

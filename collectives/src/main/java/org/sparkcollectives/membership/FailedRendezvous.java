@@ -3,8 +3,8 @@ package org.sparkcollectives.membership;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import org.sparkcollectives.Failure;
+import org.sparkcollectives.internal.failure.FailureCodec;
 import org.sparkcollectives.store.Store;
-import org.sparkcollectives.watchdog.FailureCodec;
 
 /**
  * The end of a rendezvous that cannot succeed, because a rank will not come: the rank's failure, in

@@ -18,6 +18,8 @@ import org.sparkcollectives.CollectiveTimeoutException;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.GroupAbortedException;
 import org.sparkcollectives.RankContext;
+import org.sparkcollectives.internal.failure.AbortPropagation;
+import org.sparkcollectives.internal.failure.RankIdentity;
 import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreConnectionException;
@@ -25,8 +27,6 @@ import org.sparkcollectives.store.StoreException;
 import org.sparkcollectives.store.StoreTimeoutException;
 import org.sparkcollectives.store.WatchableStore;
 import org.sparkcollectives.transport.Endpoint;
-import org.sparkcollectives.watchdog.AbortPropagation;
-import org.sparkcollectives.watchdog.RankIdentity;
 
 /**
  * How the ranks of a group find each other in a store: each says where it is, and the last to

@@ -7,10 +7,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.sparkcollectives.internal.failure.RankIdentity;
 import org.sparkcollectives.store.net.ConnectionId;
 import org.sparkcollectives.transport.Endpoint;
 import org.sparkcollectives.transport.Locality;
-import org.sparkcollectives.watchdog.RankIdentity;
 
 /**
  * Who is in a group, as its ranks agreed at the rendezvous.

@@ -6,7 +6,7 @@ import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import org.sparkcollectives.CollectiveMismatchException;
-import org.sparkcollectives.watchdog.FailureCodec;
+import org.sparkcollectives.internal.failure.FailureCodec;
 
 /**
  * Why a rank could not serialise an object, as it tells the ranks that wait for it.

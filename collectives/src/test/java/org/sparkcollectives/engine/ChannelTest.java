@@ -22,16 +22,16 @@ import org.sparkcollectives.DType;
 import org.sparkcollectives.ErrorHandling;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.RankContext;
-import org.sparkcollectives.life.GroupLife;
-import org.sparkcollectives.life.OperationDescription;
-import org.sparkcollectives.life.RankHeartbeat;
-import org.sparkcollectives.life.TimeLimit;
+import org.sparkcollectives.internal.failure.GroupLife;
+import org.sparkcollectives.internal.failure.HeartbeatTurn;
+import org.sparkcollectives.internal.failure.OperationDescription;
+import org.sparkcollectives.internal.failure.RankHeartbeat;
+import org.sparkcollectives.internal.failure.TimeLimit;
 import org.sparkcollectives.membership.Membership;
 import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.testing.Eventually;
 import org.sparkcollectives.testing.Threads;
 import org.sparkcollectives.transport.Endpoint;
-import org.sparkcollectives.watchdog.HeartbeatTurn;
 
 /** Who runs a collective: whoever awaits it, or a thread of the executor, and never both. */
 class ChannelTest {

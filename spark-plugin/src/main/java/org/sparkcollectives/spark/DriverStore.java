@@ -30,14 +30,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.config.Configuration;
+import org.sparkcollectives.internal.failure.FailureCodec;
+import org.sparkcollectives.internal.failure.PublishedFailure;
 import org.sparkcollectives.membership.FailedRendezvous;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreException;
 import org.sparkcollectives.store.StoreSession;
 import org.sparkcollectives.store.StoreTable;
 import org.sparkcollectives.store.TableStore;
-import org.sparkcollectives.watchdog.FailureCodec;
-import org.sparkcollectives.watchdog.PublishedFailure;
 
 /**
  * The store in the driver, in which the ranks of an application's barrier stages find each other.

@@ -8,12 +8,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 import org.apache.spark.SparkEnv;
 import org.sparkcollectives.Failure;
+import org.sparkcollectives.internal.failure.FailureCodec;
 import org.sparkcollectives.recorder.FlightDump;
 import org.sparkcollectives.store.BoundedStore;
 import org.sparkcollectives.store.RemoteStore;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreException;
-import org.sparkcollectives.watchdog.FailureCodec;
 
 /** A task's handle on the driver's store, over Spark's own RPC. */
 final class DriverStoreClient extends RemoteStore implements BoundedStore {

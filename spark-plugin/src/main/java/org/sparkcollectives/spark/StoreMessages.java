@@ -5,8 +5,8 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.UUID;
+import org.sparkcollectives.internal.failure.FailureCodec;
 import org.sparkcollectives.store.StoreException;
-import org.sparkcollectives.watchdog.FailureCodec;
 
 /**
  * What travels between the executors and the driver's store over Spark's RPC: bytes only.

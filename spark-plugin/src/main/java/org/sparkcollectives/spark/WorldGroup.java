@@ -8,9 +8,9 @@ import org.sparkcollectives.Failure;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.group.GroupCreation;
+import org.sparkcollectives.internal.failure.RankIdentity;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreConfiguration;
-import org.sparkcollectives.watchdog.RankIdentity;
 
 /** How the tasks of a barrier stage become a group. */
 final class WorldGroup {

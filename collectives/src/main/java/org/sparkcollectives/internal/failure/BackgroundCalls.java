@@ -1,0 +1,92 @@
+package org.sparkcollectives.internal.failure;
+
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.slf4j.Logger;
+import org.sparkcollectives.store.StoreException;
+
+/**
+ * What is done on an executor for a rank because it may block, as calls of the store do, and which
+ * of it is not done yet. Once the executor is shut down nothing is done any more: nobody is left to
+ * tell. Thread-safe.
+ */
+public final class BackgroundCalls {
+
+  private final Set<CompletableFuture<Void>> underWay = ConcurrentHashMap.newKeySet();
+  private final Executor executor;
+  private final Logger log;
+  private final Object rank;
+
+  /**
+   * With where what goes wrong is told.
+   *
+   * @param rank what the log calls the rank
+   */
+  public BackgroundCalls(Executor executor, Logger log, Object rank) {
+    this.executor = executor;
+    this.log = log;
+    this.rank = rank;
+  }
+
+  /**
+   * Begins a call. Does not block, and throws nothing of what the call throws.
+   *
+   * @return false if no thread could be had for it
+   */
+  @SuppressWarnings("CollectionUndefinedEquality") // This very future is meant.
+  public boolean run(Runnable call) {
+    CompletableFuture<Void> done = new CompletableFuture<>();
+    underWay.add(done);
+    done.whenComplete((nothing, cause) -> underWay.remove(done));
+    try {
+      executor.execute(
+          () -> {
+            try {
+              call.run();
+            } catch (StoreException | IllegalStateException e) {
+              log.debug("{} could not reach its store: {}", rank, e.toString());
+            } catch (RuntimeException | Error e) {
+              log.warn("{} could not do what it had to do in the background", rank, e);
+            } finally {
+              done.complete(null);
+            }
+          });
+      return true;
+    } catch (RejectedExecutionException e) {
+      log.debug("{} does nothing in the background any more", rank);
+    } catch (OutOfMemoryError e) {
+      log.warn("{} found no thread for what it had to do in the background", rank, e);
+    }
+    done.complete(null);
+    return false;
+  }
+
+  /**
+   * Waits until all that was begun is done, {@code atMost} is over, or the thread is interrupted,
+   * which stays pending.
+   *
+   * @return whether it is done
+   */
+  public boolean await(Duration atMost) {
+    CompletableFuture<Void> all =
+        CompletableFuture.allOf(underWay.toArray(CompletableFuture<?>[]::new));
+    try {
+      all.get(atMost.toNanos(), TimeUnit.NANOSECONDS);
+      return true;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (ExecutionException e) {
+      throw new AssertionError("Calls end without an exception", e);
+    } catch (TimeoutException e) {
+      // As asked for.
+    }
+    return false;
+  }
+}

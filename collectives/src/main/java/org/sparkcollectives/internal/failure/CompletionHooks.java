@@ -1,0 +1,112 @@
+package org.sparkcollectives.internal.failure;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkcollectives.recorder.FlightRecord;
+
+/**
+ * Whom a group tells of each operation that is done, in that order, one call at a time, on a thread
+ * that is not the operation's. Thread-safe.
+ */
+public final class CompletionHooks {
+
+  private static final Logger LOG = LoggerFactory.getLogger(CompletionHooks.class);
+
+  private final Executor executor;
+  private final Object rank;
+  private final List<Consumer<FlightRecord>> hooks = new CopyOnWriteArrayList<>();
+  private final Queue<FlightRecord> untold = new ArrayDeque<>();
+  private boolean telling;
+
+  /**
+   * With where hooks run.
+   *
+   * @param rank what the log calls the rank
+   */
+  CompletionHooks(Executor executor, Object rank) {
+    this.executor = executor;
+    this.rank = rank;
+  }
+
+  /** From now on the hook is told of each operation that ends. */
+  public void add(Consumer<FlightRecord> hook) {
+    hooks.add(hook);
+  }
+
+  /** Tells of an operation. Does not block; costs next to nothing while there is no hook. */
+  void tell(Supplier<FlightRecord> record) {
+    if (hooks.isEmpty()) {
+      return;
+    }
+    synchronized (this) {
+      untold.add(record.get());
+      if (telling) {
+        return;
+      }
+      telling = true;
+    }
+    try {
+      executor.execute(this::tellAll);
+    } catch (RejectedExecutionException e) {
+      // The node has ended, and its groups with it.
+      stop();
+    }
+  }
+
+  private synchronized void stop() {
+    untold.clear();
+    telling = false;
+    notifyAll();
+  }
+
+  private synchronized FlightRecord next() {
+    FlightRecord next = untold.poll();
+    if (next == null) {
+      telling = false;
+      notifyAll();
+    }
+    return next;
+  }
+
+  private void tellAll() {
+    for (FlightRecord record = next(); record != null; record = next()) {
+      for (Consumer<FlightRecord> hook : hooks) {
+        try {
+          hook.accept(record);
+        } catch (RuntimeException | Error e) {
+          LOG.warn("{}: a completion hook failed at {}", rank, record.describe(), e);
+        }
+      }
+    }
+  }
+
+  /**
+   * Waits until the hooks know all, {@code atMost} is over, or the thread is interrupted, which
+   * stays pending.
+   */
+  public synchronized void await(Duration atMost) {
+    long end = System.nanoTime() + atMost.toNanos();
+    while (telling) {
+      long millis = (end - System.nanoTime()) / 1_000_000;
+      if (millis <= 0) {
+        LOG.warn("{} is closed while a completion hook still runs", rank);
+        return;
+      }
+      try {
+        wait(millis);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return;
+      }
+    }
+  }
+}

@@ -1,0 +1,36 @@
+package org.sparkcollectives.internal.failure;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/** A thread of the library that looks at something, pauses, and looks again until it is closed. */
+final class DaemonThread {
+
+  private final Thread thread;
+
+  private DaemonThread(Thread thread) {
+    this.thread = thread;
+  }
+
+  static DaemonThread start(String name, Runnable body) {
+    Thread thread = new Thread(body, name);
+    thread.setDaemon(true);
+    thread.start();
+    return new DaemonThread(thread);
+  }
+
+  /** Where it is. */
+  ThreadStack stack() {
+    return ThreadStack.of(thread);
+  }
+
+  /** Ends its pause, so that it sees that it is to end; waits for that for a second at the most. */
+  void awaitEnd() {
+    LockSupport.unpark(thread);
+    try {
+      thread.join(TimeUnit.SECONDS.toMillis(1));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,47 @@
+package org.sparkcollectives.internal.failure;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Which of a group's ranks in one JVM gives its signs of life, for all of them: the first that is
+ * still there. So the signs cost the store the same, however many ranks a JVM has.
+ */
+public final class HeartbeatTurn {
+
+  private final Deque<Heartbeat> present = new ArrayDeque<>();
+  private final AtomicLong beats = new AtomicLong();
+  private final AtomicLong answered = new AtomicLong();
+
+  /** Of a JVM without ranks. */
+  public HeartbeatTurn() {}
+
+  synchronized void join(Heartbeat rank) {
+    present.add(rank);
+  }
+
+  /** Takes a rank out, and tells whether it was the last. */
+  synchronized boolean leave(Heartbeat rank) {
+    return present.remove(rank) && present.isEmpty();
+  }
+
+  synchronized boolean isTurnOf(Heartbeat rank) {
+    return present.peek() == rank;
+  }
+
+  /** A number that no sign of this JVM has had. */
+  long nextBeat() {
+    return beats.incrementAndGet();
+  }
+
+  /** The store has taken a sign. */
+  void answered() {
+    answered.incrementAndGet();
+  }
+
+  /** How many signs the store has taken. */
+  long answers() {
+    return answered.get();
+  }
+}

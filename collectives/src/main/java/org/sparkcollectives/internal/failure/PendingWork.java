@@ -1,0 +1,294 @@
+package org.sparkcollectives.internal.failure;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.OptionalDouble;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.sparkcollectives.CollectiveException;
+import org.sparkcollectives.OpType;
+import org.sparkcollectives.Tensor;
+import org.sparkcollectives.Work;
+import org.sparkcollectives.WorkResult;
+import org.sparkcollectives.recorder.RecordRing;
+
+/**
+ * What all kinds of work have in common: a deadline, a record, an end, and those who wait for it.
+ */
+public abstract class PendingWork implements Work {
+
+  private final OperationDescription description;
+  private final long sequenceNumber;
+  private final TimeLimit limit;
+  private final EphemeralTimeout.Extension extension;
+  private final long deadlineNanos;
+  private final RecordRing.Entry entry;
+  private final GroupLife life;
+  private final List<Tensor> outputs;
+
+  private final Object monitor = new Object();
+  private CompletableFuture<List<Tensor>> future;
+  private volatile Throwable failure;
+  private volatile boolean completed;
+
+  /**
+   * Of an operation whose time begins now.
+   *
+   * @param outputs what the future of the work gives
+   */
+  public PendingWork(
+      GroupLife life,
+      OperationDescription description,
+      long sequenceNumber,
+      TimeLimit limit,
+      List<Tensor> outputs) {
+    this.life = life;
+    this.description = description;
+    this.sequenceNumber = sequenceNumber;
+    this.limit = limit;
+    long now = System.nanoTime();
+    this.extension = life.ephemeralTimeout().take();
+    this.deadlineNanos = now + nanosOf(allowed());
+    this.outputs = outputs;
+    this.entry = life.records().record(description, sequenceNumber, allowed().toMillis(), now);
+  }
+
+  /**
+   * From now on the watchdog looks at this work, which is whole.
+   *
+   * @throws IllegalStateException if the group is being closed, which then does not wait for it
+   */
+  public final void begin() {
+    life.begin(this);
+  }
+
+  /** Cheaper than what the virtual machine would have to make up for each work. */
+  @Override
+  public final int hashCode() {
+    return Long.hashCode(sequenceNumber);
+  }
+
+  @Override
+  public final boolean equals(Object other) {
+    return this == other;
+  }
+
+  /** A duration in nanoseconds, short of the overflow of the clock's differences. */
+  private static long nanosOf(Duration timeout) {
+    return timeout.compareTo(Duration.ofDays(10_000)) > 0
+        ? Duration.ofDays(10_000).toNanos()
+        : timeout.toNanos();
+  }
+
+  /** Gives the waiting thread the chance to do the work itself, or to see that it is done. */
+  protected abstract void help(long nanos);
+
+  /** Ends the work if the group has failed and no thread runs it that would notice. */
+  protected abstract void groupFailed();
+
+  /** The rank that has left without doing its part in this work, or -1. */
+  protected abstract int waitsInVainFor(Departures departures);
+
+  /** The rank that an overdue work knows by itself not to have come, or -1. */
+  protected int lateRank() {
+    return -1;
+  }
+
+  /** What an overdue work knows by itself of who is missing. */
+  protected abstract String whoIsMissing();
+
+  /** That of the group whose operation it is. */
+  public final GroupLife life() {
+    return life;
+  }
+
+  /** What the user has set for the call of which this is all or a part, with its extension. */
+  final Duration statedTimeout() {
+    return limit.stated().plus(extension.duration());
+  }
+
+  /** How long it may take from its beginning on. */
+  private Duration allowed() {
+    return limit.left().plus(extension.duration());
+  }
+
+  /** The operation as messages have it. */
+  public final String describe() {
+    return description.numbered(sequenceNumber);
+  }
+
+  final boolean isOverdue(long nowNanos) {
+    return nowNanos - deadlineNanos > 0;
+  }
+
+  /** For how long it has been under way. */
+  final long ageNanos(long nowNanos) {
+    return nowNanos - deadlineNanos + nanosOf(allowed());
+  }
+
+  /** Records the other rank of a message. */
+  public final void recordPeer(int groupRank) {
+    entry.with(groupRank);
+  }
+
+  /** Its part on this rank begins; for the record. */
+  public final void started() {
+    entry.started();
+  }
+
+  /** Ends the work, unless it has ended. */
+  public final void complete(Throwable cause) {
+    CompletableFuture<List<Tensor>> dependents;
+    synchronized (monitor) {
+      if (completed) {
+        return;
+      }
+      entry.completed(cause == null);
+      // Before anybody sees it completed: what he begins then must not get the extension.
+      life.ephemeralTimeout().giveBack(extension);
+      failure = cause;
+      completed = true;
+      dependents = future;
+      monitor.notifyAll();
+    }
+    life.end(this);
+    life.completionHooks().tell(entry::snapshot);
+    if (dependents != null) {
+      settle(dependents);
+    }
+  }
+
+  private void settle(CompletableFuture<List<Tensor>> dependents) {
+    if (failure == null) {
+      dependents.complete(outputs);
+    } else {
+      dependents.completeExceptionally(failure);
+    }
+  }
+
+  @Override
+  public final void await() {
+    // The watchdog ends every work at its deadline, so this wait needs none of its own.
+    waitFor(Long.MAX_VALUE);
+    throwFailure();
+  }
+
+  @Override
+  public final boolean await(Duration atMost) {
+    boolean done = waitFor(nanosOf(atMost));
+    if (done) {
+      throwFailure();
+    }
+    return done;
+  }
+
+  private boolean waitFor(long nanos) {
+    if (completed) {
+      return true;
+    }
+    long end = System.nanoTime() + Math.min(nanos, Long.MAX_VALUE / 2);
+    help(nanos);
+    if (completed) {
+      return true;
+    }
+    boolean interrupted = false;
+    try {
+      synchronized (monitor) {
+        while (!completed) {
+          long left = end - System.nanoTime();
+          if (left <= 0) {
+            return false;
+          }
+          try {
+            monitor.wait(TimeUnit.NANOSECONDS.toMillis(left) + 1);
+          } catch (InterruptedException e) {
+            interrupted = true;
+            life.failure().interrupted();
+          }
+        }
+        return true;
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  private void throwFailure() {
+    Throwable cause = failure;
+    if (cause instanceof CollectiveException collective) {
+      if (collective.getSuppressed().length == 0) {
+        // It was made on the thread that ended the work: the caller's own frames are worth having.
+        collective.addSuppressed(new AwaitedHere());
+      }
+      throw collective;
+    }
+    if (cause != null) {
+      throw new CollectiveException(describe() + " failed: " + cause, cause);
+    }
+  }
+
+  /** Adds the stack of the thread that awaited to the failure that it is thrown. */
+  private static final class AwaitedHere extends RuntimeException {
+    AwaitedHere() {
+      super("awaited here");
+    }
+  }
+
+  @Override
+  public final boolean isCompleted() {
+    return completed;
+  }
+
+  @Override
+  public final boolean isSuccess() {
+    return completed && failure == null;
+  }
+
+  @Override
+  public final Throwable exception() {
+    return failure;
+  }
+
+  @Override
+  public final CompletableFuture<List<Tensor>> future() {
+    CompletableFuture<List<Tensor>> dependents;
+    synchronized (monitor) {
+      if (future == null) {
+        future = new CompletableFuture<>();
+      }
+      dependents = future;
+    }
+    if (completed) {
+      settle(dependents);
+    }
+    // A copy, so that nobody outside can complete the original.
+    return dependents.copy();
+  }
+
+  @Override
+  public final CompletableFuture<WorkResult> result() {
+    return future().handle((tensors, cause) -> WorkResult.of(failure));
+  }
+
+  @Override
+  public final OpType opType() {
+    return description.type();
+  }
+
+  @Override
+  public final long sequenceNumber() {
+    return sequenceNumber;
+  }
+
+  @Override
+  public int sourceRank() {
+    throw new IllegalStateException("Only a receive has a source rank, and this is " + describe());
+  }
+
+  @Override
+  public OptionalDouble durationMillis() {
+    return completed ? OptionalDouble.of(entry.durationNanos() / 1e6) : OptionalDouble.empty();
+  }
+}

@@ -1,0 +1,84 @@
+package org.sparkcollectives.internal.failure;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * What the ranks of a group answered when they were asked how far they have come, see {@link
+ * ProgressInquiry}.
+ *
+ * @param progress of each rank; null of one that did not answer
+ * @param stacks where the threads of some ranks are that have not arrived, by rank
+ */
+public record ProgressAnswers(List<RankProgress> progress, Map<Integer, ThreadStack> stacks) {
+
+  /** As many as one can read. */
+  private static final int MOST_NAMED = 20;
+
+  /** Of a group that was not asked. */
+  public static final ProgressAnswers NONE = new ProgressAnswers(List.of(), Map.of());
+
+  /** The ranks that have not called the collective with this number, by what they said. */
+  public List<Integer> missing(long sequenceNumber) {
+    List<Integer> missing = new ArrayList<>();
+    for (int peer = 0; peer < progress.size(); peer++) {
+      RankProgress each = progress.get(peer);
+      if (each == null || each.lastCalled() < sequenceNumber) {
+        missing.add(peer);
+      }
+    }
+    return missing;
+  }
+
+  /** The ranks that gave no answer; none if not even the rank that asked could. */
+  public List<Integer> silent() {
+    List<Integer> silent = new ArrayList<>();
+    for (int peer = 0; peer < progress.size(); peer++) {
+      if (progress.get(peer) == null) {
+        silent.add(peer);
+      }
+    }
+    return silent.size() == progress.size() ? List.of() : silent;
+  }
+
+  /**
+   * A sentence about the ranks that did not join, with the last thing that each was seen in.
+   *
+   * @param places each rank and where it is, as messages have it
+   */
+  public String describe(List<Integer> missing, List<String> places) {
+    if (missing.isEmpty()) {
+      return "all ranks have joined it";
+    }
+    if (progress.stream().allMatch(Objects::isNull)) {
+      return "which ranks have not arrived is not known";
+    }
+    List<String> parts = new ArrayList<>();
+    for (int peer : missing.subList(0, Math.min(MOST_NAMED, missing.size()))) {
+      parts.add(places.get(peer) + ", which " + seen(peer));
+    }
+    if (missing.size() > MOST_NAMED) {
+      parts.add((missing.size() - MOST_NAMED) + " more ranks");
+    }
+    return "not arrived: " + String.join("; ", parts) + whereStacksAre();
+  }
+
+  private String seen(int peer) {
+    RankProgress last = progress.get(peer);
+    if (last == null) {
+      return "gives no sign of life";
+    }
+    String seen =
+        last.lastCalled() < 0
+            ? "has not called any collective"
+            : "last called " + last.lastOperation();
+    ThreadStack stack = stacks.get(peer);
+    return stack == null ? seen : seen + " and whose " + stack.summary();
+  }
+
+  private String whereStacksAre() {
+    return stacks.isEmpty() ? "" : " (the whole stacks are in the logs of those processes)";
+  }
+}

@@ -1,0 +1,210 @@
+package org.sparkcollectives.internal.failure;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkcollectives.store.Store;
+import org.sparkcollectives.store.StoreException;
+import org.sparkcollectives.store.StoreTimeoutException;
+import org.sparkcollectives.store.WatchableStore;
+
+/**
+ * Asks all ranks of a group, through the store, how far they have come: a rank whose operation is
+ * overdue learns so who did not join it. Questions are numbered, as are their answers; ranks that
+ * ask at the same time ask the same question.
+ *
+ * <p>The answer comes from the rank's store watch, not from its task's thread: a rank that is busy
+ * in the user's code answers too, and only one that is stopped or gone does not. One that has not
+ * called the collective in question adds where its thread is, and writes that to its log.
+ */
+public final class ProgressInquiry implements AutoCloseable {
+
+  /** How long to wait for the answers of ranks that live. */
+  private static final Duration PATIENCE = Duration.ofSeconds(1);
+
+  /** How many ranks' stacks are fetched: n ranks that ask for n stacks would move n^2 of them. */
+  private static final int MOST_STACKS = 3;
+
+  private static final String QUESTION = "progress/question/";
+  private static final String ANSWER = "progress/answer/";
+  private static final String STACK = "progress/stack/";
+  private static final Logger LOG = LoggerFactory.getLogger(ProgressInquiry.class);
+
+  private final Store store;
+  private final int rank;
+  private final int size;
+  private final Supplier<RankProgress> own;
+  private final Supplier<ThreadStack> whereIsOwn;
+  private final Executor executor;
+  private volatile CompletableFuture<byte[]> watch;
+  private volatile long question;
+  private volatile boolean closed;
+
+  /**
+   * Begins to listen for questions, where the store can be watched.
+   *
+   * @param own how far this rank has come
+   * @param whereIsOwn where this rank's thread is
+   */
+  public ProgressInquiry(
+      Store store,
+      int rank,
+      int size,
+      Supplier<RankProgress> own,
+      Supplier<ThreadStack> whereIsOwn,
+      Executor executor) {
+    this.store = store.withTimeout(PATIENCE);
+    this.rank = rank;
+    this.size = size;
+    this.own = own;
+    this.whereIsOwn = whereIsOwn;
+    this.executor = executor;
+    if (store instanceof WatchableStore watchable) {
+      listen(watchable, 0);
+    }
+  }
+
+  private void listen(WatchableStore watchable, long number) {
+    question = number;
+    CompletableFuture<byte[]> asked = watchable.watch(QUESTION + number);
+    watch = asked;
+    asked.thenAccept(
+        question ->
+            executor.execute(
+                () -> {
+                  if (question.length == Long.BYTES) {
+                    answer(number, ByteBuffer.wrap(question).getLong());
+                  } else {
+                    LOG.warn(
+                        "Rank {} ignores a question for its progress of {} bytes, which is none",
+                        rank,
+                        question.length);
+                  }
+                  if (!closed) {
+                    listen(watchable, number + 1);
+                  }
+                }));
+    if (closed) {
+      asked.cancel(false);
+    }
+  }
+
+  private static String answerKey(long number, int peer) {
+    return ANSWER + number + "/" + peer;
+  }
+
+  private static String stackKey(long number, int peer) {
+    return STACK + number + "/" + peer;
+  }
+
+  private void answer(long number, long sequenceNumber) {
+    try {
+      RankProgress progress = own.get();
+      if (progress.lastCalled() >= sequenceNumber) {
+        store.set(answerKey(number, rank), progress.encode());
+        return;
+      }
+      ThreadStack stack = whereIsOwn.get();
+      LOG.warn(
+          "Other ranks wait in collective #{} for rank {}, which has not called it: {}",
+          sequenceNumber,
+          rank,
+          stack.text());
+      // In one step, so that whoever sees the answer finds the stack.
+      store.multiSet(
+          List.of(stackKey(number, rank), answerKey(number, rank)),
+          List.of(stack.text().getBytes(StandardCharsets.UTF_8), progress.encode()));
+    } catch (StoreException | IllegalStateException e) {
+      LOG.debug("rank {} could not say how far it has come: {}", rank, e.toString());
+    }
+  }
+
+  /** Whether ranks notice that they are asked: the group's store can be watched. */
+  public boolean canAsk() {
+    return watch != null;
+  }
+
+  /**
+   * Asks the ranks about the collective with this number. Blocks for about a second at the most, or
+   * two if the store is slow.
+   */
+  public ProgressAnswers ask(long sequenceNumber) {
+    RankProgress[] progress = new RankProgress[size];
+    Map<Integer, ThreadStack> stacks = new TreeMap<>();
+    try {
+      long number = question;
+      store.set(QUESTION + number, ByteBuffer.allocate(Long.BYTES).putLong(sequenceNumber).array());
+      answer(number, sequenceNumber);
+      List<Integer> answered = answered(number);
+      List<byte[]> values =
+          store.multiGet(answered.stream().map(peer -> answerKey(number, peer)).toList());
+      for (int i = 0; i < values.size(); i++) {
+        progress[answered.get(i)] = progressOf(answered.get(i), values.get(i));
+      }
+      for (int peer : answered) {
+        if (progress[peer] != null
+            && progress[peer].lastCalled() < sequenceNumber
+            && stacks.size() < MOST_STACKS
+            && store.check(List.of(stackKey(number, peer)))) {
+          byte[] text = store.get(stackKey(number, peer));
+          stacks.put(peer, new ThreadStack(new String(text, StandardCharsets.UTF_8)));
+        }
+      }
+    } catch (StoreException | IllegalStateException e) {
+      LOG.debug("rank {} could not ask how far the others have come: {}", rank, e.toString());
+    }
+    return new ProgressAnswers(Arrays.asList(progress), stacks);
+  }
+
+  /** What a rank has answered; null for what is no answer. */
+  private static RankProgress progressOf(int peer, byte[] answer) {
+    try {
+      return RankProgress.decode(answer);
+    } catch (IllegalArgumentException e) {
+      LOG.warn("Rank {} has not said how far it has come: {}", peer, e.getMessage());
+      return null;
+    }
+  }
+
+  /** The ranks that answer in time. */
+  private List<Integer> answered(long number) {
+    List<String> keys = new ArrayList<>();
+    for (int peer = 0; peer < size; peer++) {
+      keys.add(answerKey(number, peer));
+    }
+    Set<String> missing = Set.of();
+    try {
+      store.waitFor(keys, PATIENCE);
+    } catch (StoreTimeoutException e) {
+      missing = Set.copyOf(e.missingKeys());
+    }
+    List<Integer> answered = new ArrayList<>();
+    for (int peer = 0; peer < size; peer++) {
+      if (!missing.contains(keys.get(peer))) {
+        answered.add(peer);
+      }
+    }
+    return answered;
+  }
+
+  /** Stops listening. */
+  @Override
+  public void close() {
+    closed = true;
+    CompletableFuture<byte[]> listening = watch;
+    if (listening != null) {
+      listening.cancel(false);
+    }
+  }
+}

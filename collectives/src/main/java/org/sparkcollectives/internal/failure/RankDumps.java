@@ -1,0 +1,115 @@
+package org.sparkcollectives.internal.failure;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkcollectives.CollectivesConfiguration;
+import org.sparkcollectives.RankContext;
+import org.sparkcollectives.control.RankRequest;
+import org.sparkcollectives.membership.Membership;
+import org.sparkcollectives.recorder.FlightDump;
+import org.sparkcollectives.recorder.FlightRecord;
+import org.sparkcollectives.recorder.FlightRecorder;
+import org.sparkcollectives.recorder.GroupRecords;
+import org.sparkcollectives.recorder.GroupStatus;
+import org.sparkcollectives.recorder.RecordRing;
+import org.sparkcollectives.store.Store;
+import org.sparkcollectives.transport.Endpoint;
+
+/**
+ * The flight recorder of one rank, over all its groups, and how it is dumped: once when the first
+ * of the groups fails, and whenever somebody asks. Dumps are made on the given executor.
+ */
+final class RankDumps implements AutoCloseable {
+
+  private static final Duration STORE_TIMEOUT = Duration.ofSeconds(5);
+  private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(2);
+  private static final Logger LOG = LoggerFactory.getLogger(RankDumps.class);
+
+  private final RecordRing ring;
+  private final Membership world;
+  private final RankContext context;
+  private final Store store;
+  private final BackgroundCalls background;
+  private final AtomicBoolean failureDumped = new AtomicBoolean();
+
+  /** With the world's part of the store. */
+  RankDumps(Membership world, Store store, RankContext context, Executor executor) {
+    this.ring =
+        new RecordRing(context.configuration().get(CollectivesConfiguration.FLIGHT_RECORDER_SIZE));
+    this.world = world;
+    this.context = context;
+    this.store = store.withTimeout(STORE_TIMEOUT);
+    this.background = new BackgroundCalls(executor, LOG, world);
+  }
+
+  /** Begins to record a group of this rank, and dumps if it fails. */
+  GroupRecords join(Membership members, GroupFailure failure) {
+    if (context.configuration().get(CollectivesConfiguration.FLIGHT_RECORDER_DUMP_ON_FAILURE)) {
+      failure.onFailure(
+          () -> {
+            if (failureDumped.compareAndSet(false, true)) {
+              dump("failure", failure.exceptionFor("An operation").getMessage());
+            }
+          });
+    }
+    return ring.join(
+        members.name(),
+        members.description(),
+        members.endpoints().stream().map(Endpoint::rank).toList());
+  }
+
+  /** The recorder as a user of one of the groups sees it. */
+  FlightRecorder of(GroupRecords group) {
+    return new FlightRecorder() {
+      @Override
+      public List<FlightRecord> records() {
+        return group.records();
+      }
+
+      @Override
+      public FlightDump dump() {
+        return snapshot("asked for by this rank");
+      }
+
+      @Override
+      public void dumpAllRanks(String reason) {
+        RankRequest.make(store, RankRequest.Kind.DUMP, reason);
+      }
+    };
+  }
+
+  private FlightDump snapshot(String reason) {
+    List<FlightRecord> records = ring.records();
+    return new FlightDump(
+        world.self().rank(),
+        world.self().host(),
+        world.self().executorId(),
+        world.self().taskAttemptId(),
+        reason,
+        RecordRing.nowNanos(),
+        ring.groups(),
+        records);
+  }
+
+  /** Hands in what the recorder holds now. Does not wait for it. */
+  void dump(String occasion, String reason) {
+    background.run(() -> context.dumped(world.name(), occasion, snapshot(reason)));
+  }
+
+  /** The groups of this rank. */
+  List<GroupStatus> groups() {
+    return ring.groups();
+  }
+
+  /** Waits for two seconds at the most until what was begun is handed in. */
+  @Override
+  public void close() {
+    if (!background.await(CLOSE_TIMEOUT)) {
+      LOG.warn("{} could not hand in its dump within {}", world, CLOSE_TIMEOUT);
+    }
+  }
+}

@@ -1,0 +1,31 @@
+package org.sparkcollectives.internal.failure;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+
+/**
+ * The operations of a rank that ask the store themselves, and are no pending work meanwhile.
+ * Thread-safe.
+ */
+final class StoreSteps {
+
+  private record Step(Thread thread, long beganNanos) {}
+
+  private final Set<Step> running = ConcurrentHashMap.newKeySet();
+
+  <T> T run(Supplier<T> operation) {
+    Step step = new Step(Thread.currentThread(), System.nanoTime());
+    running.add(step);
+    try {
+      return operation.get();
+    } finally {
+      running.remove(step);
+    }
+  }
+
+  /** Whether one has begun more than {@code nanos} ago. */
+  boolean anyIsOlder(long nanos, long now) {
+    return running.stream().anyMatch(step -> now - step.beganNanos() > nanos);
+  }
+}

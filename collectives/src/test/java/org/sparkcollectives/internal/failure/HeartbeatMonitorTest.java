@@ -1,0 +1,61 @@
+package org.sparkcollectives.internal.failure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.sparkcollectives.testing.LeakCheck;
+
+@ExtendWith(LeakCheck.class)
+class HeartbeatMonitorTest {
+
+  /** Blocks the watchdog until it is let go. */
+  private static final class Blocking implements Watchdog.Watched {
+    private final CountDownLatch within = new CountDownLatch(1);
+    private final CountDownLatch letGo = new CountDownLatch(1);
+
+    @Override
+    public void look() {
+      within.countDown();
+      try {
+        letGo.await();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  @Test
+  void allThatIsWatchedHearsWhereTheWatchdogIsStuck() throws Exception {
+    Blocking blocking = new Blocking();
+    CompletableFuture<String> told = new CompletableFuture<>();
+    try (Watchdog watchdog = new Watchdog()) {
+      watchdog.watch(
+          new Watchdog.Watched() {
+            @Override
+            public void look() {}
+
+            @Override
+            public void watchdogStuck(String what) {
+              told.complete(what);
+            }
+          });
+      watchdog.watch(blocking);
+      blocking.within.await();
+      // Not before: a thread that a busy machine does not run has not come round either.
+      try (HeartbeatMonitor monitor = new HeartbeatMonitor(watchdog, Duration.ofMillis(200))) {
+        assertThat(monitor).isNotNull();
+        assertThat(told.get(30, TimeUnit.SECONDS))
+            .contains("the watchdog of this JVM has not come round for")
+            .contains("thread \"collectives-watchdog\" (WAITING)")
+            .contains("HeartbeatMonitorTest$Blocking.look");
+      } finally {
+        blocking.letGo.countDown();
+      }
+    }
+  }
+}

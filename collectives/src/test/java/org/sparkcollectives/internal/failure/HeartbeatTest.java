@@ -1,0 +1,249 @@
+package org.sparkcollectives.internal.failure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.sparkcollectives.store.HashStore;
+import org.sparkcollectives.store.Store;
+import org.sparkcollectives.store.StoreConnectionException;
+
+/** A ring of JVMs whose time is the test's: everything happens on the test's thread. */
+class HeartbeatTest {
+
+  private static final HeartbeatOptions OPTIONS =
+      new HeartbeatOptions(Duration.ofSeconds(1), Duration.ofSeconds(10));
+
+  private final HashStore store = new HashStore();
+  private final AtomicLong nanos = new AtomicLong(Long.MAX_VALUE - 5);
+  private final List<Jvm> jvms = new ArrayList<>();
+  private boolean storeAnswers = true;
+  private int threadsLeft = Integer.MAX_VALUE;
+
+  /** A JVM with one rank, or a further rank of it. */
+  private final class Jvm implements Heartbeat.Listener {
+
+    private final HeartbeatTurn turn;
+    private final Heartbeat heartbeat;
+    private final List<Integer> silent = new ArrayList<>();
+    private Duration storeSilence = Duration.ZERO;
+
+    private Jvm(int number, int size, HeartbeatTurn turn, Store store) {
+      this.turn = turn;
+      this.heartbeat =
+          new Heartbeat(
+              store, number, size, OPTIONS, turn, this, HeartbeatTest.this::run, nanos::get);
+    }
+
+    @Override
+    public void silent(int node, Duration silence) {
+      silent.add(node);
+    }
+
+    @Override
+    public void storeSilent(Duration silence) {
+      storeSilence = silence;
+    }
+  }
+
+  private void run(Runnable action) {
+    if (threadsLeft == 0) {
+      throw new OutOfMemoryError("unable to create native thread: possibly out of memory");
+    }
+    threadsLeft--;
+    action.run();
+  }
+
+  private List<Jvm> ring(int size, Store over) {
+    for (int number = 0; number < size; number++) {
+      jvms.add(new Jvm(number, size, new HeartbeatTurn(), over));
+    }
+    return jvms;
+  }
+
+  @AfterEach
+  void close() {
+    jvms.forEach(each -> each.heartbeat.close());
+    store.close();
+  }
+
+  /** Lets seconds go by, in which those who are awake look ten times each second. */
+  private void pass(int seconds, Jvm... awake) {
+    for (int i = 0; i < seconds * 10; i++) {
+      nanos.addAndGet(Duration.ofMillis(100).toNanos());
+      for (Jvm each : awake) {
+        each.heartbeat.look();
+      }
+    }
+  }
+
+  @Test
+  void whatNobodyOfTheRingHasWrittenIsIgnored() {
+    store.set("heartbeat/silent/0", new byte[] {1});
+    store.set("heartbeat/silent/1", ByteBuffer.allocate(12).putInt(3).array());
+    store.set("heartbeat/silent/2", ByteBuffer.allocate(12).putInt(-2).array());
+    List<Jvm> ring = ring(3, store);
+    store.set("heartbeat/beat/1", new byte[] {1, 2, 3});
+    pass(11, ring.get(0), ring.get(2));
+    assertThat(ring.get(0).silent).containsExactly(1);
+    assertThat(ring.get(2).silent).containsExactly(1);
+  }
+
+  @Test
+  void whoGivesNoSignIsFoundSilentWithinTheTimeoutByAll() {
+    List<Jvm> ring = ring(3, store);
+    pass(5, ring.get(0), ring.get(1), ring.get(2));
+    pass(6, ring.get(0), ring.get(2));
+    assertThat(ring.get(0).silent).isEmpty();
+    pass(4, ring.get(0), ring.get(2));
+    assertThat(ring.get(0).silent).containsExactly(1);
+    assertThat(ring.get(2).silent).containsExactly(1);
+  }
+
+  @Test
+  void whoCouldOnceNotGetAThreadGivesItsNextSignAndHearsOfOthers() {
+    List<Jvm> ring = ring(3, store);
+    pass(2, ring.get(0), ring.get(1), ring.get(2));
+    threadsLeft = 0;
+    pass(2, ring.get(0), ring.get(1), ring.get(2));
+    threadsLeft = Integer.MAX_VALUE;
+    pass(30, ring.get(0), ring.get(1), ring.get(2));
+    assertThat(ring).allSatisfy(jvm -> assertThat(jvm.silent).isEmpty());
+    // What is said of another while there are no threads is heard once there are.
+    threadsLeft = 0;
+    store.set("heartbeat/silent/1", ByteBuffer.allocate(12).putInt(1).putLong(12_000).array());
+    pass(1, ring.get(0), ring.get(2));
+    assertThat(ring.get(0).silent).isEmpty();
+    threadsLeft = Integer.MAX_VALUE;
+    pass(1, ring.get(0), ring.get(2));
+    assertThat(ring.get(0).silent).containsExactly(1);
+    store.set("heartbeat/silent/2", ByteBuffer.allocate(12).putInt(2).putLong(12_000).array());
+    pass(1, ring.get(0));
+    assertThat(ring.get(0).silent).containsExactly(1, 2);
+  }
+
+  @Test
+  void whoHasNeverGivenASignIsFoundSilentToo() {
+    List<Jvm> ring = ring(2, store);
+    pass(10, ring.get(1));
+    assertThat(ring.get(1).silent).containsExactly(0);
+  }
+
+  @Test
+  void whoGivesSignsIsNeverSilent() {
+    List<Jvm> ring = ring(2, store);
+    pass(1_000, ring.get(0), ring.get(1));
+    assertThat(ring.get(0).silent).isEmpty();
+    assertThat(ring.get(1).silent).isEmpty();
+  }
+
+  @Test
+  void anObserverThatWasStoppedItselfAccusesNobodyAndHearsThatItWasSilent() {
+    List<Jvm> ring = ring(2, store);
+    pass(5, ring.get(0), ring.get(1));
+    pass(60, ring.get(0));
+    pass(3, ring.get(1), ring.get(0));
+    assertThat(ring.get(0).silent).containsExactly(1);
+    assertThat(ring.get(1).silent).containsExactly(1);
+  }
+
+  @Test
+  void aHostThatSleepsAndAwakesMakesNobodySilent() {
+    List<Jvm> ring = ring(3, store);
+    pass(5, ring.get(0), ring.get(1), ring.get(2));
+    for (int i = 0; i < 5; i++) {
+      pass(60);
+      pass(2, ring.get(2), ring.get(1), ring.get(0));
+    }
+    assertThat(ring).allSatisfy(each -> assertThat(each.silent).isEmpty());
+  }
+
+  @Test
+  void ofSeveralThatAreSilentEachIsFound() {
+    List<Jvm> ring = ring(4, store);
+    pass(5, ring.get(0), ring.get(1), ring.get(2), ring.get(3));
+    pass(40, ring.get(3));
+    assertThat(ring.get(3).silent).containsExactly(2, 1, 0);
+  }
+
+  @Test
+  void whoLeavesInGoodOrderIsNotSilentAndTheOneBeforeItIsObserved() {
+    List<Jvm> ring = ring(3, store);
+    pass(5, ring.get(0), ring.get(1), ring.get(2));
+    ring.get(1).heartbeat.close();
+    pass(30, ring.get(0), ring.get(2));
+    assertThat(ring.get(2).silent).isEmpty();
+    pass(12, ring.get(2));
+    assertThat(ring.get(2).silent).containsExactly(0);
+  }
+
+  @Test
+  void anotherRankOfTheJvmGoesOnWhereTheFirstLeaves() {
+    List<Jvm> ring = ring(2, store);
+    Jvm second = new Jvm(1, 2, ring.get(1).turn, store);
+    jvms.add(second);
+    pass(5, ring.get(0), ring.get(1), second);
+    ring.get(1).heartbeat.close();
+    pass(30, ring.get(0), second);
+    assertThat(ring.get(0).silent).isEmpty();
+    pass(12, second);
+    assertThat(second.silent).containsExactly(0);
+  }
+
+  /** A view of the store that answers nothing while the test says so, and cannot be watched. */
+  private Store pausing(Store target) {
+    return (Store)
+        Proxy.newProxyInstance(
+            HeartbeatTest.class.getClassLoader(),
+            new Class<?>[] {Store.class},
+            (proxy, method, arguments) -> {
+              if (!storeAnswers && !method.getName().startsWith("with")) {
+                throw new StoreConnectionException("no answer", null);
+              }
+              try {
+                Object result = method.invoke(target, arguments);
+                return result instanceof Store view ? pausing(view) : result;
+              } catch (InvocationTargetException e) {
+                throw e.getCause();
+              }
+            });
+  }
+
+  @Test
+  void aStoreThatPausesMakesNobodySilentButIsToldOfItself() {
+    List<Jvm> ring = ring(2, pausing(store));
+    pass(5, ring.get(0), ring.get(1));
+    storeAnswers = false;
+    pass(9, ring.get(0), ring.get(1));
+    assertThat(ring.get(0).storeSilence).isZero();
+    pass(30, ring.get(0), ring.get(1));
+    assertThat(ring.get(0).storeSilence).isGreaterThan(Duration.ofSeconds(30));
+    storeAnswers = true;
+    pass(30, ring.get(0), ring.get(1));
+    assertThat(ring).allSatisfy(each -> assertThat(each.silent).isEmpty());
+  }
+
+  @Test
+  void whatIsSilentIsHeardOverAStoreThatCannotBeWatched() {
+    List<Jvm> ring = ring(3, pausing(store));
+    pass(5, ring.get(0), ring.get(1), ring.get(2));
+    pass(11, ring.get(0), ring.get(1));
+    assertThat(ring.get(0).silent).containsExactly(2);
+    assertThat(ring.get(1).silent).containsExactly(2);
+  }
+
+  @Test
+  void anIntervalIsAFifthOfTheTimeoutAtTheMost() {
+    assertThat(new HeartbeatOptions(Duration.ofSeconds(9), Duration.ofSeconds(10)).interval())
+        .isEqualTo(Duration.ofSeconds(2));
+    assertThat(new HeartbeatOptions(Duration.ZERO, Duration.ofSeconds(10)).isOn()).isFalse();
+    assertThat(new HeartbeatOptions(Duration.ofSeconds(1), Duration.ZERO).isOn()).isFalse();
+  }
+}
