@@ -7,100 +7,114 @@ import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.SharedRegion;
 
 /**
- * All-reduce in memory that all ranks see: the owner of a part reads it from all tensors and writes
- * the result to its own; the others copy it from there, tile by tile, while it is in the
- * processor's cache. Nobody writes to another rank's tensor.
+ * All-reduce in memory that all ranks see: the owner of a part reads it from all tensors and
+ * reduces it.
  *
- * <p>Steps: 3 (all show, all parts are reduced, all are done). Bytes moved in memory by each rank:
- * its part, 1/n of the tensor, read from n tensors and written to one; the other parts, read and
- * written once.
+ * <p>Where a rank may write to the tensors of others, the owner writes the result to all, in one
+ * pass. Steps: 2 (all show, all are done). Bytes moved in memory by each rank: its part, 1/n of the
+ * tensor, read from n tensors and written to n.
+ *
+ * <p>Elsewhere the owner writes it to its own tensor, block by block, and the others copy each
+ * block from there one block later: so they seldom wait for it, and it is still in the cache.
+ * Steps: 3 (all show, all parts are reduced, all are done). Bytes moved in memory by each rank: its
+ * part, read from n tensors and written to one; the other parts, read and written once.
  */
 final class SharedAllReduce {
+
+  private static final long BLOCK_BYTES = 256 << 10;
 
   void run(SharedRegion region, HostTensor tensor, ReduceKernel kernel) {
     kernel.premultiply(tensor, 0, tensor.count());
     region.show(List.of(tensor));
-    new Run(region, tensor).run(kernel);
+    Run run = new Run(region, tensor, new TileReduction(kernel));
+    if (region.mayWriteToOthers()) {
+      run.writeToAll();
+    } else {
+      run.copyFromOwners();
+    }
     region.finish();
   }
 
   private static final class Run {
 
-    /** How much is reduced before the others are told. */
-    private static final long STEP_BYTES = 64 << 10;
-
-    /** What is copied between two looks at whether the group has failed. */
-    private static final long PIECE_BYTES = 1 << 20;
-
     private final SharedRegion region;
-    private final int rank;
     private final int n;
-    private final long step;
-    private final long piece;
+    private final long block;
+    private final TileReduction tiles;
+
+    /** This rank's part of its own tensor, and of each other's, beginning with the next rank's. */
     private final HostTensor own;
 
-    /** For each distance from this rank on: the part that the other owns, here and there. */
-    private final HostTensor[] to;
+    private final List<HostTensor> others = new ArrayList<>();
 
-    private final HostTensor[] from;
-    private final long[] copied;
-    private final List<HostTensor> others;
-    private long published;
+    /** The parts that the other ranks reduce: where they are needed here, and where they are. */
+    private final List<HostTensor> to = new ArrayList<>();
 
-    Run(SharedRegion region, HostTensor tensor) {
+    private final List<HostTensor> from = new ArrayList<>();
+
+    Run(SharedRegion region, HostTensor tensor, TileReduction tiles) {
       this.region = region;
-      this.rank = region.rank();
       this.n = region.size();
-      this.step = STEP_BYTES / tensor.dtype().bytes();
-      this.piece = PIECE_BYTES / tensor.dtype().bytes();
-      this.own = Chunks.part(tensor, rank, n);
-      this.to = new HostTensor[n];
-      this.from = new HostTensor[n];
-      this.copied = new long[n];
-      this.others = new ArrayList<>(n - 1);
+      this.block = BLOCK_BYTES / tensor.dtype().bytes();
+      this.tiles = tiles;
+      this.own = Chunks.part(tensor, region.rank(), n);
       for (int distance = 1; distance < n; distance++) {
         int peer = peer(distance);
         HostTensor theirs = region.shownBy(peer, 0, tensor.dtype(), tensor.count());
-        to[distance] = Chunks.part(tensor, peer, n);
-        from[distance] = Chunks.part(theirs, peer, n);
-        others.add(Chunks.part(theirs, rank, n));
+        others.add(Chunks.part(theirs, region.rank(), n));
+        to.add(Chunks.part(tensor, peer, n));
+        from.add(Chunks.part(theirs, peer, n));
       }
     }
 
     private int peer(int distance) {
-      return (rank + distance) % n;
+      return (region.rank() + distance) % n;
     }
 
-    void run(ReduceKernel kernel) {
-      new TileReduction(kernel).run(own, own, others, this::reduced);
-      for (int distance = 1; distance < n; distance++) {
-        while (copied[distance] < to[distance].count()) {
-          region.awaitPublished(peer(distance), copied[distance] + 1);
-          copy(distance);
-        }
+    void writeToAll() {
+      tiles.run(
+          own,
+          own,
+          others,
+          (offset, count) -> {
+            for (HostTensor other : others) {
+              other.copyFrom(offset, own, offset, count);
+            }
+            region.check();
+          });
+    }
+
+    void copyFromOwners() {
+      long longest =
+          Math.max(own.count(), to.stream().mapToLong(HostTensor::count).max().orElse(0));
+      for (long offset = 0; offset < longest + block; offset += block) {
+        reduce(offset);
+        copy(offset - block);
       }
     }
 
-    private void reduced(long offset, long count) {
-      long reduced = offset + count;
-      if (reduced - published >= step || reduced == own.count()) {
-        published = reduced;
-        region.publish(reduced);
-        for (int distance = 1; distance < n; distance++) {
-          copy(distance);
+    private void reduce(long offset) {
+      long count = Math.min(block, own.count() - offset);
+      if (count > 0) {
+        HostTensor mine = own.slice(offset, count);
+        List<HostTensor> theirs = new ArrayList<>(n - 1);
+        for (HostTensor other : others) {
+          theirs.add(other.slice(offset, count));
         }
+        tiles.run(mine, mine, theirs, (tile, size) -> region.check());
+        region.publish(offset + count);
       }
-      region.check();
     }
 
-    /** Copies what the owner of another part has reduced so far. */
-    private void copy(int distance) {
-      long there = Math.min(region.published(peer(distance)), to[distance].count());
-      while (copied[distance] < there) {
-        long count = Math.min(piece, there - copied[distance]);
-        to[distance].copyFrom(copied[distance], from[distance], copied[distance], count);
-        copied[distance] += count;
-        region.check();
+    private void copy(long offset) {
+      for (int distance = 1; offset >= 0 && distance < n; distance++) {
+        HostTensor part = to.get(distance - 1);
+        long count = Math.min(block, part.count() - offset);
+        if (count > 0) {
+          region.awaitPublished(peer(distance), offset + count);
+          part.copyFrom(offset, from.get(distance - 1), offset, count);
+          region.check();
+        }
       }
     }
   }

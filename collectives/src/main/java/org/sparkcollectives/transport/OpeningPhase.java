@@ -28,6 +28,12 @@ record OpeningPhase(SharedRegion region) implements SharedRegion {
   }
 
   @Override
+  public boolean mayWriteToOthers() {
+    // Who is written to would have to wait at the end.
+    return false;
+  }
+
+  @Override
   public void publish(long amount) {
     throw new IllegalStateException("who publishes waits at the end until all have taken it");
   }

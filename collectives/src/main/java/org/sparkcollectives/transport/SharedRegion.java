@@ -16,11 +16,12 @@ import org.sparkcollectives.tensor.HostTensor;
  * region.finish();                      // waits until nobody reads any rank's tensors any more
  * }</pre>
  *
- * <p><b>A rank writes to its own tensors only.</b> What another rank has computed it copies from
- * there, once that rank has {@link #publish published} it. A rank that is stopped in the middle,
- * for however long, thus cannot change what another rank has taken back after a failure. It can
- * only read it, and then its own operation fails: {@link #leave()} and {@link #finish()} throw when
- * a rank has given up whose tensors were read.
+ * <p><b>A rank writes to its own tensors only</b>, unless {@link #mayWriteToOthers()} says
+ * otherwise. What another rank has computed it copies from there, once that rank has {@link
+ * #publish published} it. A process that is stopped in the middle, for however long, thus cannot
+ * change what another rank has taken back after a failure. It can only read it, and then its own
+ * operation fails: {@link #leave()} and {@link #finish()} throw when a rank has given up whose
+ * tensors were read.
  *
  * <p>Between its own parts a rank calls {@link #check()} every now and then, so that a failure does
  * not wait for the end of a large tensor.
@@ -51,6 +52,14 @@ public interface SharedRegion {
    * @throws org.sparkcollectives.CollectiveMismatchException if it has another type or count
    */
   HostTensor shownBy(int rank, int index, DType dtype, long count);
+
+  /**
+   * Returns whether this rank may write to what the others show, until it leaves the operation or
+   * waits in it. That is so where no rank can be stopped without the others: a rank that gives up
+   * after a failure then waits until nobody writes. Who writes calls {@link #check()} after every
+   * few microseconds, so that this wait is short.
+   */
+  boolean mayWriteToOthers();
 
   /**
    * Says how much of its result this rank has written to what it shows. The algorithm says what is

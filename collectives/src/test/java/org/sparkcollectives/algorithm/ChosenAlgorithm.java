@@ -124,6 +124,11 @@ final class ChosenAlgorithm {
     }
 
     @Override
+    public boolean mayWriteToOthers() {
+      return false;
+    }
+
+    @Override
     public void publish(long amount) {}
 
     @Override

@@ -191,6 +191,11 @@ class OwnTensorsTest {
     }
 
     @Override
+    public boolean mayWriteToOthers() {
+      return false;
+    }
+
+    @Override
     public void publish(long amount) {}
 
     @Override

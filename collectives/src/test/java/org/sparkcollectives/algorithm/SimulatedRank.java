@@ -136,6 +136,11 @@ final class SimulatedRank implements Peers {
     }
 
     @Override
+    public boolean mayWriteToOthers() {
+      return false;
+    }
+
+    @Override
     public void publish(long amount) {}
 
     @Override

@@ -20,11 +20,11 @@ import org.sparkcollectives.transport.OperationHeader;
  * <p><b>Giving up.</b> A rank whose operation fails hands its tensors back to the user, who may
  * write to them at once. Another rank may still read them: it looks afterwards, before it says that
  * it is done, whether their owner has <em>given up</em>, and since which operation; then it fails,
- * too. So nobody waits for a rank that is stuck in the middle. Only memory outside of the heap,
- * which its user may also unmap, is waited for: a rank is <em>inside</em> while it reads the
- * tensors of others. The one that gives up first breaks the region, then waits until nobody is
- * inside; the one that reads first enters, then looks whether the region is broken. Both are
- * volatile accesses, so at least one sees the other.
+ * too. So nobody waits for a rank that reads. Memory outside of the heap, which its user may also
+ * unmap, and ranks that <em>write</em> to the tensors of others are waited for: a rank is
+ * <em>inside</em> while it reads or writes those. The one that gives up first breaks the region,
+ * then waits until nobody is inside; the other first says that it is inside, then looks whether the
+ * region is broken. Both are volatile accesses, so at least one sees the other.
  */
 final class HeapPhases {
 
@@ -42,6 +42,8 @@ final class HeapPhases {
   private static final int SHOWN = 0;
   private static final int DONE = 1;
   private static final int INSIDE = 2;
+  private static final long READS = 1;
+  private static final long WRITES = 2;
   private static final int PUBLISHED = 8;
   private static final int GAVE_UP = 9;
 
@@ -123,7 +125,16 @@ final class HeapPhases {
 
   /** Begins to read the tensors of others; false if that is over. */
   boolean enter(int rank) {
-    numbers.set(index(rank, INSIDE), 1);
+    return enter(rank, READS);
+  }
+
+  /** The same, to write to them. */
+  boolean enterToWrite(int rank) {
+    return enter(rank, WRITES);
+  }
+
+  private boolean enter(int rank, long purpose) {
+    numbers.set(index(rank, INSIDE), purpose);
     if (broken) {
       exit(rank);
       return false;
@@ -174,10 +185,19 @@ final class HeapPhases {
     return what != null && what.tensors().stream().anyMatch(tensor -> tensor.array() == null);
   }
 
-  /** Whether a rank reads the tensors of others, or may. */
+  /** Whether a rank reads or writes the tensors of others, or may. */
   boolean someoneIsInside() {
+    return anyInsideFor(READS);
+  }
+
+  /** Whether a rank writes to the tensors of others, or may. */
+  boolean someoneWrites() {
+    return anyInsideFor(WRITES);
+  }
+
+  private boolean anyInsideFor(long purpose) {
     for (int peer = 0; peer < size; peer++) {
-      if (numbers.get(index(peer, INSIDE)) != 0) {
+      if (numbers.get(index(peer, INSIDE)) >= purpose) {
         return true;
       }
     }

@@ -4,6 +4,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -102,6 +103,14 @@ public final class HeapRegion implements SharedRegion {
     }
     settled = operation - 1;
     enter();
+  }
+
+  @Override
+  public boolean mayWriteToOthers() {
+    if (!phases.enterToWrite(rank)) {
+      awaitFailure();
+    }
+    return true;
   }
 
   private void enter() {
@@ -233,31 +242,55 @@ public final class HeapRegion implements SharedRegion {
 
   /**
    * Gives up after a failure: from now on this rank's tensors are the user's again. Others who
-   * still read them fail; memory outside of the heap is waited for until nobody does, for ten
-   * seconds at the most. The region is of no use from then on.
+   * still read them fail. Waits until nobody writes to them, and, for ten seconds at the most,
+   * until nobody reads memory outside of the heap. The region is of no use from then on.
    */
   public void abandon() {
     phases.giveUp(rank, settled + 1);
+    awaitWriters();
     if (phases.showsMemoryOutsideOfTheHeap(rank)) {
       awaitReaders();
     }
     phases.forgetAll(rank);
   }
 
+  /**
+   * Waits without a limit, because a tensor that another thread may still write to must not be
+   * handed back. That thread computes, waits for nothing, and looks at the region after each tile
+   * of some microseconds.
+   */
+  private void awaitWriters() {
+    while (!awaitEnd(phases::someoneWrites)) {
+      LOG.warn(
+          "rank {} has failed in {}, and waits for a thread of another rank of this JVM that has"
+              + " written to its tensors for more than {} s: is it stopped in a debugger?",
+          ranks[rank],
+          current.get(),
+          TimeUnit.NANOSECONDS.toSeconds(LONGEST_READ_NANOS));
+    }
+  }
+
   private void awaitReaders() {
+    if (!awaitEnd(phases::someoneIsInside)) {
+      LOG.warn(
+          "rank {} has failed in {}, but another rank of this JVM has read its direct buffers for"
+              + " {} s since: do not unmap them",
+          ranks[rank],
+          current.get(),
+          TimeUnit.NANOSECONDS.toSeconds(LONGEST_READ_NANOS));
+    }
+  }
+
+  /** Waits until a condition has ended; returns false if it has not after ten seconds. */
+  private boolean awaitEnd(BooleanSupplier condition) {
     long start = System.nanoTime();
-    while (phases.someoneIsInside()) {
+    while (condition.getAsBoolean()) {
       if (System.nanoTime() - start > LONGEST_READ_NANOS) {
-        LOG.warn(
-            "rank {} has failed in {}, but another rank of this JVM has read its direct buffers for"
-                + " {} s since: do not unmap them",
-            ranks[rank],
-            current.get(),
-            TimeUnit.NANOSECONDS.toSeconds(LONGEST_READ_NANOS));
-        return;
+        return false;
       }
       LockSupport.parkNanos(this, LOOK_NANOS);
     }
+    return true;
   }
 
   private void wakeOthers() {

@@ -258,6 +258,12 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
   }
 
   @Override
+  public boolean mayWriteToOthers() {
+    // Nobody can wait for a process that is stopped.
+    return false;
+  }
+
+  @Override
   public void publish(long amount) {
     published = amount;
     board.publish(amount);

@@ -142,6 +142,14 @@ class HeapRegionTest {
         });
   }
 
+  private static void awaitQuietly(CountDownLatch latch) {
+    try {
+      assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
   /** A rank that reads what all show until it is let go on, and says then that it is done. */
   private CompletableFuture<Void> reader(
       Rank rank, CountDownLatch reading, CountDownLatch mayGoOn, Consumer<HeapRegion> end) {
@@ -183,6 +191,50 @@ class HeapRegionTest {
     mayGoOn.countDown();
     givingUp.get(30, TimeUnit.SECONDS);
     assertThatItFails(second, reader);
+  }
+
+  @Test
+  void aRankThatGivesUpWaitsForOneThatWritesToItsTensor() throws Exception {
+    Rank first = new Rank(group, 0, 2);
+    Rank second = new Rank(group, 1, 2);
+    CountDownLatch writing = new CountDownLatch(1);
+    CountDownLatch mayGoOn = new CountDownLatch(1);
+    CompletableFuture<Void> writer =
+        CompletableFuture.runAsync(
+            () -> {
+              second.region.show(List.of(tensor(2)));
+              assertThat(second.region.mayWriteToOthers()).isTrue();
+              writing.countDown();
+              awaitQuietly(mayGoOn);
+              second.region.shownBy(0, 0, DType.INT32, 1).copyFrom(new int[] {2});
+              second.region.check();
+            });
+    HostTensor mine = tensor(1);
+    first.region.show(List.of(mine));
+    awaitQuietly(writing);
+
+    CompletableFuture<Void> givingUp = CompletableFuture.runAsync(first.region::abandon);
+    Eventually.holds(group.phases(2)::isBroken, () -> "rank 0 gives up");
+    assertThat(givingUp).isNotDone();
+    mayGoOn.countDown();
+    givingUp.get(30, TimeUnit.SECONDS);
+    assertThat(value(mine)).as("written before rank 0 took its tensor back").isEqualTo(2);
+    assertThatItFails(second, writer);
+  }
+
+  @Test
+  void nobodyBeginsToWriteOnceARankHasGivenUp() throws Exception {
+    Rank first = new Rank(group, 0, 2);
+    Rank second = new Rank(group, 1, 2);
+    CountDownLatch reading = new CountDownLatch(1);
+    CountDownLatch mayGoOn = new CountDownLatch(1);
+    CompletableFuture<Void> writer = reader(second, reading, mayGoOn, HeapRegion::mayWriteToOthers);
+    first.region.show(List.of(tensor(1)));
+    awaitQuietly(reading);
+    first.region.abandon();
+    mayGoOn.countDown();
+    Eventually.holds(() -> !group.phases(2).someoneIsInside(), () -> "rank 1 leaves");
+    assertThatItFails(second, writer);
   }
 
   @ParameterizedTest
