@@ -40,6 +40,12 @@ public final class SocketWait implements Parking, AutoCloseable {
 
   private static final long LONGEST_NAP_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
+  /**
+   * So long a wait naps, and asks for no bell: a byte through a pipe wakes a thread within some 50
+   * µs, and the naps of a short wait are shorter.
+   */
+  private static final Duration NAPS_BEFORE_BELL = Duration.ofNanos(800_000);
+
   /** The same where a bell wakes. */
   private static final Duration SHORTEST_SLEEP = Duration.ofMillis(1);
 
@@ -53,6 +59,7 @@ public final class SocketWait implements Parking, AutoCloseable {
   private final List<SocketInterest> unregistered = new ArrayList<>();
   private final List<Registration> registered = new ArrayList<>();
   private final Doorbell bell = new Doorbell();
+  private final long napsNanos;
   private final long shortestSleepNanos;
   private final long longestSleepNanos;
   private long waitingSince = System.nanoTime();
@@ -64,14 +71,15 @@ public final class SocketWait implements Parking, AutoCloseable {
 
   /** For one thread. */
   public SocketWait() {
-    this(SHORTEST_SLEEP, LONGEST_SLEEP);
+    this(NAPS_BEFORE_BELL, SHORTEST_SLEEP, LONGEST_SLEEP);
   }
 
   /**
-   * With bounds of a sleep that a bell ends, which is between them an eighth of the time that was
-   * waited.
+   * With how long a wait naps before it sleeps until a bell rings, and with bounds of such a sleep,
+   * which is between them an eighth of the time that was waited.
    */
-  public SocketWait(Duration shortestSleep, Duration longestSleep) {
+  public SocketWait(Duration naps, Duration shortestSleep, Duration longestSleep) {
+    this.napsNanos = naps.toNanos();
     this.shortestSleepNanos = shortestSleep.toNanos();
     this.longestSleepNanos = longestSleep.toNanos();
   }
@@ -98,6 +106,9 @@ public final class SocketWait implements Parking, AutoCloseable {
 
   @Override
   public boolean announce() {
+    if (System.nanoTime() - waitingSince < napsNanos) {
+      return false;
+    }
     boolean news = false;
     boolean silenced = false;
     for (PolledMemory each : polled) {
@@ -130,7 +141,7 @@ public final class SocketWait implements Parking, AutoCloseable {
   @Override
   public void park(long nanos) {
     if (!announced && awaitsMemory()) {
-      // There is no bell.
+      // There is no bell, or not yet.
       LockSupport.parkNanos(this, Math.min(nanos, nap(SHORTEST_NAP_NANOS, LONGEST_NAP_NANOS)));
     } else if (!announced) {
       sleep(nanos);

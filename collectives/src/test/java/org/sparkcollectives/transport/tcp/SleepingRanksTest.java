@@ -53,7 +53,7 @@ class SleepingRanksTest {
 
   /** One rank's waits, which soon become a sleep. */
   private static final class Waits implements AutoCloseable {
-    private final SocketWait sockets = new SocketWait(TOO_LONG, TOO_LONG);
+    private final SocketWait sockets = new SocketWait(Duration.ZERO, TOO_LONG, TOO_LONG);
     private final EventCount events = new EventCount(SPIN, sockets);
 
     void until(BooleanSupplier condition) {
@@ -168,7 +168,7 @@ class SleepingRanksTest {
   @Test
   void aBellThatDoesNotComeAgainAndAgainIsNotReliedOnUntilOneComes() {
     Duration millisecond = Duration.ofMillis(1);
-    try (SocketWait sockets = new SocketWait(millisecond, millisecond)) {
+    try (SocketWait sockets = new SocketWait(Duration.ZERO, millisecond, millisecond)) {
       EventCount events = new EventCount(Duration.ZERO, sockets);
       sockets.register(new Mute());
       assertThat(sockets.reliesOnBell()).isTrue();
