@@ -153,7 +153,7 @@ object LeakJob {
     }
     assert(world.store.get("large").length == Large)
     if (world.rank == 1) assert(world.store.queuePop("queue", true).length == Large)
-    world.checkpointReplicated("state", java.util.List.of(Tensor.of(new Array[Byte](Large): _*)))
+    world.checkpointReplicated("state", Arrays.asList(Tensor.of(new Array[Byte](Large): _*)))
     assert(world.objects.broadcast(ones, 0).length == ones.length)
     val across = world.newGroup(0, 3)
     if (across != null) {
