@@ -1,9 +1,11 @@
 """What ranks tell the driver's Python process."""
 
+import gc
 import io
 import struct
+import threading
 
-from spark_collectives import _reports
+from spark_collectives import _reports, _task
 
 
 class Kept:
@@ -46,3 +48,40 @@ def test_reports_that_come_together_are_told_apart():
     )
     assert list(_reports.unpack(packed)) == reports
     assert list(_reports.unpack(b"")) == []
+
+
+class PrintsAtItsEnd:
+    def __init__(self, out):
+        self.out = out
+        self.cycle = self
+
+    def __del__(self):
+        print("unclosed file", file=self.out)
+
+
+class Collects:
+    """A connection during whose calls the collector runs."""
+
+    def __init__(self):
+        self.lines = []
+
+    def call(self, code, *, flags=0, body=b""):
+        gc.collect()
+        self.lines.append(body[17:].decode())
+
+    def close(self, why):
+        pass
+
+
+def test_a_finalizer_may_print_while_a_line_is_reported(monkeypatch):
+    connection = Collects()
+    monkeypatch.setattr(_task, "further_connection", lambda: connection)
+    reporter = _reports.Reporter("00" * 16)
+    out = _reports.LineWriter(reporter, _reports.LINE, io.StringIO())
+    PrintsAtItsEnd(out)
+    thread = threading.Thread(target=print, args=("a line",), kwargs={"file": out}, daemon=True)
+    thread.start()
+    thread.join(60)
+    assert not thread.is_alive()
+    assert connection.lines == ["a line", "unclosed file"]
+    reporter.close()

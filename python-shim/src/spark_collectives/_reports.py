@@ -7,13 +7,14 @@ process takes it from there.
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import io
 import os
 import queue
 import struct
 import threading
-from typing import Any, Iterator, NamedTuple, Optional, TextIO
+from typing import Any, Callable, Generic, Iterator, NamedTuple, Optional, TextIO, TypeVar
 
 from . import _codes, _task, errors
 from ._connection import Connection
@@ -26,6 +27,9 @@ ENDED = 4
 
 #: Reports after which the rank may end: they, and all before them, are with the driver then.
 _AWAITED = (EXCEPTION, ENDED)
+
+#: No report: the last that a rank does.
+_CLOSE = -1
 
 _HEAD = struct.Struct("<Ii")
 _MOST_BYTES = 16 << 20
@@ -81,6 +85,37 @@ class ReportReader:
         return 0
 
 
+_Item = TypeVar("_Item")
+
+
+class _Turns(Generic[_Item]):
+    """Gives items to a function, one at a time.
+
+    A finalizer or a signal handler may print while its thread is within that function. What it
+    prints then comes next; to wait for its turn would be to wait for itself.
+    """
+
+    def __init__(self, take: Callable[[_Item], None]) -> None:
+        self._take = take
+        self._items: collections.deque[_Item] = collections.deque()
+        self._lock = threading.RLock()
+        self._taking: Optional[int] = None
+
+    def give(self, item: _Item) -> None:
+        """Wait for those who came before; return when this item and theirs were taken."""
+        self._items.append(item)
+        while self._taking != threading.get_ident():
+            with self._lock:
+                self._taking = threading.get_ident()
+                try:
+                    while self._items:
+                        self._take(self._items.popleft())
+                finally:
+                    self._taking = None
+            if not self._items:
+                return
+
+
 class Reporter:
     """A rank's side. Reports are lost, and nothing else, where the driver cannot be reached."""
 
@@ -90,7 +125,7 @@ class Reporter:
 
     def _begin(self) -> None:
         self._process = os.getpid()
-        self._lock = threading.Lock()
+        self._turns: _Turns[tuple[int, bytes]] = _Turns(self._send)
         self._connection: Optional[Connection] = None
 
     def send(self, kind: int, content: bytes) -> None:
@@ -100,24 +135,31 @@ class Reporter:
         if self._process != os.getpid():
             # A fork has copies of its parent's lock and connection, and may use neither.
             self._begin()
-        with self._lock:
-            try:
-                if self._connection is None:
-                    self._connection = _task.further_connection()
-                self._connection.call(
-                    _codes.REPORT,
-                    flags=_codes.CHOICE if kind in _AWAITED else 0,
-                    body=self._run + bytes((kind,)) + content[:_MOST_BYTES],
-                )
-            except (errors.CollectiveError, RuntimeError, ValueError):
-                self._run = None
+        self._turns.give((kind, content))
 
-    def close(self) -> None:
-        """Send no more."""
-        with self._lock:
+    def _send(self, report: tuple[int, bytes]) -> None:
+        kind, content = report
+        if self._run is None:
+            return
+        if kind == _CLOSE:
             self._run = None
             if self._connection is not None:
                 self._connection.close("The function has ended")
+            return
+        try:
+            if self._connection is None:
+                self._connection = _task.further_connection()
+            self._connection.call(
+                _codes.REPORT,
+                flags=_codes.CHOICE if kind in _AWAITED else 0,
+                body=self._run + bytes((kind,)) + content[:_MOST_BYTES],
+            )
+        except (errors.CollectiveError, RuntimeError, ValueError):
+            self._run = None
+
+    def close(self) -> None:
+        """Send no more."""
+        self._turns.give((_CLOSE, b""))
 
 
 class LineWriter(io.TextIOBase):
@@ -127,7 +169,7 @@ class LineWriter(io.TextIOBase):
         self._reporter = reporter
         self._kind = kind
         self._before = before
-        self._lock = threading.Lock()
+        self._turns: _Turns[Optional[str]] = _Turns(self._take)
         self._rest = ""
 
     @property
@@ -146,12 +188,19 @@ class LineWriter(io.TextIOBase):
     def write(self, text: str) -> int:
         """Write it, and report the lines that are whole."""
         self._before.write(text)
-        with self._lock:
+        self._turns.give(text)
+        return len(text)
+
+    def _take(self, text: Optional[str]) -> None:
+        if text is None:
+            rest, self._rest = self._rest, ""
+            lines = [rest] if rest else []
+        else:
             *lines, rest = (self._rest + text).split("\n")
             self._rest = _last_writing(rest)
         for line in lines:
-            self._report(line)
-        return len(text)
+            seen = _last_writing(line.rstrip("\r"))
+            self._reporter.send(self._kind, seen.encode("utf-8", "replace"))
 
     def flush(self) -> None:
         """Flush the output before."""
@@ -159,14 +208,7 @@ class LineWriter(io.TextIOBase):
 
     def end(self) -> None:
         """Report a line that was not ended."""
-        with self._lock:
-            rest, self._rest = self._rest, ""
-        if rest:
-            self._report(rest)
-
-    def _report(self, line: str) -> None:
-        seen = _last_writing(line.rstrip("\r"))
-        self._reporter.send(self._kind, seen.encode("utf-8", "replace"))
+        self._turns.give(None)
 
 
 def _last_writing(line: str) -> str:

@@ -79,13 +79,15 @@ public final class Channel {
   }
 
   /**
-   * Gives an operation that others run the next sequence number.
+   * Begins an operation that others run, with the next sequence number. One that is refused has
+   * none: peers would take it for begun.
    *
-   * @throws IllegalStateException if the channel is closed
+   * @throws IllegalStateException if the channel or the group is closed
    */
-  public synchronized <W extends PendingWork> W number(LongFunction<W> make) {
+  public synchronized <W extends PendingWork> W begin(LongFunction<W> make) {
     requireOpen();
     W work = make.apply(nextSequenceNumber);
+    work.begin();
     nextSequenceNumber++;
     lastSubmitted = work;
     return work;

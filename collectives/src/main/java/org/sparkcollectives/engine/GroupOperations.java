@@ -66,10 +66,10 @@ public final class GroupOperations implements BackendOperations {
         number ->
             new BackendWork(
                 channel, life, description, number, limit, outputs, call.peer(), operation);
-    BackendWork work =
-        call.type().isPointToPoint()
-            ? make.apply(messages.getAndIncrement())
-            : channel.number(make);
+    if (!call.type().isPointToPoint()) {
+      return channel.begin(make);
+    }
+    BackendWork work = make.apply(messages.getAndIncrement());
     work.begin();
     return work;
   }

@@ -82,6 +82,27 @@ class ChannelTest {
                 () -> body.accept(number)));
   }
 
+  @Test
+  void anOperationThatIsRefusedBecauseTheGroupIsBeingClosedHasNoNumber() {
+    life.beginClose();
+    assertThatThrownBy(
+            () ->
+                channel.begin(
+                    number ->
+                        new CollectiveTask(
+                            channel,
+                            life,
+                            OperationDescription.collective(
+                                OpType.BARRIER, DType.UINT8, 0, 0, 0),
+                            number,
+                            new TimeLimit(LONG, LONG),
+                            List.of(),
+                            () -> {})))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("is closed");
+    assertThat(channel.lastSequenceNumber()).isEqualTo(-1);
+  }
+
   @RepeatedTest(5)
   void eachCollectiveRunsOnceAndAloneInItsOrderWhoeverRunsIt() throws Exception {
     long seed = System.nanoTime();

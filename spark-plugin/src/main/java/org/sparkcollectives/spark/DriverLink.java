@@ -1,6 +1,10 @@
 package org.sparkcollectives.spark;
 
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.sparkcollectives.store.StoreConnectionException;
 import org.sparkcollectives.store.StoreException;
 import org.sparkcollectives.store.ValueGoneException;
@@ -17,11 +21,34 @@ interface DriverLink {
   CompletableFuture<byte[]> ask(byte[] message);
 
   /**
-   * Sends a message and waits for the reply, for as long as Spark waits for one.
+   * Sends a message and waits for the reply.
    *
-   * @throws StoreException if the driver refuses
+   * @throws StoreException if the driver refuses, is lost, or does not answer in time, or if the
+   *     thread is interrupted, which stays pending
    */
-  byte[] askNow(byte[] message);
+  default byte[] ask(byte[] message, Duration atMost) {
+    return reply(ask(message), atMost);
+  }
+
+  /** Waits for a reply, as {@link #ask(byte[], Duration)} does. */
+  default <T> T reply(CompletableFuture<T> reply, Duration atMost) {
+    try {
+      return reply.get(atMost.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (TimeoutException e) {
+      throw new StoreConnectionException(
+          "The driver's store at " + address() + " did not answer within " + atMost.toMillis() + " ms",
+          e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new StoreException(
+          "The wait for the driver's store at " + address() + " was interrupted", e);
+    } catch (ExecutionException e) {
+      // Of another thread, whose stack does not say who asked.
+      throw e.getCause() instanceof StoreConnectionException
+          ? new StoreConnectionException(e.getCause().getMessage(), e.getCause())
+          : new StoreException(e.getCause().getMessage(), e.getCause());
+    }
+  }
 
   /**
    * Fetches a large value, see {@link BlockValues}. Blocks.

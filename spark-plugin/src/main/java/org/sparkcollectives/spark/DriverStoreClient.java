@@ -30,7 +30,7 @@ final class DriverStoreClient extends RemoteStore implements BoundedStore {
   private final StageAttempt stage;
   private final UUID session = UUID.randomUUID();
   private volatile boolean closed;
-  private DriverStoreClient checkpoints;
+  private CompletableFuture<DriverStoreClient> checkpoints;
 
   private DriverStoreClient(DriverLink driver, StageAttempt stage, Duration timeout) {
     super("The driver's store at " + driver.address(), timeout);
@@ -51,7 +51,7 @@ final class DriverStoreClient extends RemoteStore implements BoundedStore {
   /** The same where the driver has a store. Blocks for a round trip. */
   static DriverStoreClient connect(DriverLink driver, JoinRequest request, Duration timeout) {
     DriverStoreClient client = new DriverStoreClient(driver, request.stage(), timeout);
-    driver.askNow(StoreMessages.open(client.session, request));
+    driver.ask(StoreMessages.open(client.session, request), timeout);
     return client;
   }
 
@@ -61,24 +61,30 @@ final class DriverStoreClient extends RemoteStore implements BoundedStore {
    *
    * @throws StoreException if a later attempt uses it
    */
-  synchronized Store checkpoints() {
-    if (checkpoints == null) {
+  Store checkpoints() {
+    return driver.reply(openCheckpoints(), timeout());
+  }
+
+  private synchronized CompletableFuture<DriverStoreClient> openCheckpoints() {
+    if (checkpoints == null || checkpoints.isCompletedExceptionally()) {
       DriverStoreClient client = new DriverStoreClient(driver, stage, timeout());
-      driver.askNow(StoreMessages.checkpoints(client.session, session));
-      checkpoints = client;
+      checkpoints =
+          driver
+              .ask(StoreMessages.checkpoints(client.session, session))
+              .thenApply(opened -> client);
     }
     return checkpoints;
   }
 
   private synchronized void closeCheckpoints() {
     if (checkpoints != null) {
-      checkpoints.close();
+      checkpoints.thenAccept(Store::close);
     }
   }
 
   @Override
   public long freeBytes() {
-    return ByteBuffer.wrap(driver.askNow(StoreMessages.room(session))).getLong();
+    return ByteBuffer.wrap(driver.ask(StoreMessages.room(session), timeout())).getLong();
   }
 
   @Override

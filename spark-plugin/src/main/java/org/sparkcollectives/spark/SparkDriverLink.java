@@ -81,11 +81,6 @@ final class SparkDriverLink implements DriverLink {
   }
 
   @Override
-  public byte[] askNow(byte[] message) {
-    return StoreMessages.unwrap((byte[]) driver.askSync(message, ANY));
-  }
-
-  @Override
   public byte[] fetch(byte[] reference) {
     return BlockValues.fetch(
         reference,

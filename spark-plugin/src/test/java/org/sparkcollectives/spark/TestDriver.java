@@ -86,15 +86,6 @@ final class TestDriver implements AutoCloseable {
     }
 
     @Override
-    public byte[] askNow(byte[] message) {
-      try {
-        return ask(message).join();
-      } catch (CompletionException e) {
-        throw e.getCause() instanceof StoreException refused ? refused : e;
-      }
-    }
-
-    @Override
     public byte[] fetch(byte[] reference) {
       return BlockValues.fetch(reference, blocks::fetch);
     }
