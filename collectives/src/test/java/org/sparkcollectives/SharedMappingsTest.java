@@ -114,4 +114,29 @@ class SharedMappingsTest {
         });
     assertThat(mapped()).isEmpty();
   }
+
+  @Test
+  void memoryThatItsRankHasClosedIsNotKeptByTheOthers() {
+    GroupRuns.run(
+        2,
+        GroupOptions.defaults().withTransports("shm", "tcp"),
+        rank -> HostedRank.inNode(rank, "spark.collectives.shm.folder=" + folder),
+        world -> {
+          int before = 0;
+          for (int i = 0; i < 20; i++) {
+            SharedMemory memory = world.allocateShared(400_000);
+            world.allReduce(memory.tensor(DType.INT32, 0, 100_000), ReduceOp.SUM).await();
+            memory.close();
+            world.barrier().await();
+            if (i == 3) {
+              before = mapped().size();
+            }
+          }
+          // Both ranks are in this process, and one may be an operation ahead.
+          assertThat(mapped().size()).isLessThanOrEqualTo(before + 4);
+          world.barrier().await();
+          return null;
+        });
+    assertThat(mapped()).isEmpty();
+  }
 }

@@ -92,8 +92,7 @@ class ChannelTest {
                         new CollectiveTask(
                             channel,
                             life,
-                            OperationDescription.collective(
-                                OpType.BARRIER, DType.UINT8, 0, 0, 0),
+                            OperationDescription.collective(OpType.BARRIER, DType.UINT8, 0, 0, 0),
                             number,
                             new TimeLimit(LONG, LONG),
                             List.of(),

@@ -36,7 +36,11 @@ interface DriverLink {
       return reply.get(atMost.toNanos(), TimeUnit.NANOSECONDS);
     } catch (TimeoutException e) {
       throw new StoreConnectionException(
-          "The driver's store at " + address() + " did not answer within " + atMost.toMillis() + " ms",
+          "The driver's store at "
+              + address()
+              + " did not answer within "
+              + atMost.toMillis()
+              + " ms",
           e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

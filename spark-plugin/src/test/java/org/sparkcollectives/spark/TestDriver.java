@@ -5,13 +5,11 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.spark.rpc.RpcAddress;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.config.Configuration;
-import org.sparkcollectives.store.StoreException;
 
 /** The driver's store without Spark, with pieces of 64 KiB and 1 MiB in flight. */
 final class TestDriver implements AutoCloseable {

@@ -72,7 +72,7 @@ public final class SharedFile implements AutoCloseable {
   public static SharedFile create(Path folder, int bytes) throws IOException {
     byte[] nonce = new byte[NONCE_BYTES];
     new SecureRandom().nextBytes(nonce);
-    Path name = folder.toRealPath().resolve("spark-collectives-" + HexFormat.of().formatHex(nonce));
+    Path name = folder.toRealPath().resolve(name(nonce));
     FileChannel channel =
         FileChannel.open(
             name,
@@ -166,6 +166,19 @@ public final class SharedFile implements AutoCloseable {
    */
   public Key key() {
     return key;
+  }
+
+  /** Returns whether the process that made the file still has it open. */
+  boolean isOpenAtItsOwner() {
+    try {
+      return Files.readSymbolicLink(key.path()).toString().contains(name(nonce));
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  private static String name(byte[] nonce) {
+    return "spark-collectives-" + HexFormat.of().formatHex(nonce);
   }
 
   /** The size without the proof. */

@@ -28,6 +28,9 @@ public final class SharedTensors implements AutoCloseable {
   /** By their proofs, because a neighbour may use the number of a file that it has closed again. */
   private final Map<ByteBuffer, SharedFile> neighbours = new HashMap<>();
 
+  /** Whether a neighbour has shown new memory since {@link #releaseClosed}. */
+  private boolean grown;
+
   private final Set<SharedFileMemory> memories = new HashSet<>();
   private SharedFile showable;
   private ByteBuffer showableMemory;
@@ -109,14 +112,34 @@ public final class SharedTensors implements AutoCloseable {
 
   /** The tensor that a neighbour has described. */
   synchronized HostTensor see(SharedBoard.Shown shown) {
-    ByteBuffer memory =
-        neighbours.computeIfAbsent(ByteBuffer.wrap(shown.nonce()), key -> open(shown)).memory();
-    int bytes = (int) (shown.count() * shown.dtype().bytes());
-    return HostTensor.wrap(
-        shown.dtype(), memory.position(shown.offset()).limit(shown.offset() + bytes));
+    SharedFile file =
+        neighbours.computeIfAbsent(ByteBuffer.wrap(shown.nonce()), key -> open(shown));
+    return DirectTensor.within(
+        shown.dtype(), file.memory(), file.lease(), shown.offset(), (int) shown.count());
   }
 
-  private static SharedFile open(SharedBoard.Shown shown) {
+  /**
+   * Unmaps what the neighbours have closed, if they have shown new memory since this was last
+   * called: who allocates again and again in one group would otherwise have all of it mapped, and
+   * its pages used, until the group ends. Called between two operations.
+   */
+  synchronized void releaseClosed() {
+    if (grown) {
+      grown = false;
+      neighbours.values().removeIf(SharedTensors::closedIfGone);
+    }
+  }
+
+  private static boolean closedIfGone(SharedFile file) {
+    boolean gone = !file.isOpenAtItsOwner();
+    if (gone) {
+      file.close();
+    }
+    return gone;
+  }
+
+  private SharedFile open(SharedBoard.Shown shown) {
+    grown = true;
     try {
       SharedFile file = SharedFile.open(shown.key(), shown.nonce(), shown.fileBytes());
       file.keep();

@@ -112,6 +112,7 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
       published = 0;
       board.publish(0);
     }
+    tensors.releaseClosed();
     board.show(operation, header, tensors.describe(shown));
     sleepers.changed();
     await(() -> board.allShow(operation) || stranger(peers) >= 0);
