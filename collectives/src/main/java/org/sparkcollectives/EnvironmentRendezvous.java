@@ -42,6 +42,11 @@ final class EnvironmentRendezvous implements RendezvousHandler {
     return TcpRendezvous.meet(host, port, rank, size, timeout);
   }
 
+  @Override
+  public void failed(Meeting meeting, RuntimeException cause) {
+    TcpRendezvous.giveUp(meeting, cause);
+  }
+
   private int number(RendezvousUrl parsed, String name, String variable) {
     String value = variables.apply(variable);
     try {

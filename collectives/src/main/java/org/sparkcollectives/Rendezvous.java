@@ -85,7 +85,8 @@ public final class Rendezvous {
    * the group's timeout and {@code spark.collectives.store.timeout} at the most. Closing the group
    * closes the store; the rank that serves it waits then for up to 30 seconds until the others have
    * closed theirs, but not for those of a host of which nothing is heard for {@code
-   * spark.collectives.heartbeat.timeout}.
+   * spark.collectives.heartbeat.timeout}. If it fails itself to join, it ends the joining of the
+   * others, and waits a second for them.
    *
    * @throws IllegalArgumentException if the URL is malformed, nobody handles its scheme, or ranks
    *     disagree on the world size
@@ -113,23 +114,21 @@ public final class Rendezvous {
     Duration ofStore = Configuration.ofSystemProperties().get(StoreConfiguration.TIMEOUT);
     Deadline deadline = GroupCreation.limit(ofStore, options, RankContext.process());
     RendezvousHandler.Meeting meeting = handler.open(parsed, deadline.left());
-    boolean joined = false;
     try {
-      ProcessGroup group =
-          GroupCreation.create(
-              meeting.store(),
-              meeting.rank(),
-              meeting.size(),
-              options,
-              RankContext.process(meeting.bindHost()),
-              deadline,
-              meeting.onClose());
-      joined = true;
-      return group;
-    } finally {
-      if (!joined) {
-        meeting.onClose().run();
-      }
+      return GroupCreation.create(
+          meeting.store(),
+          meeting.rank(),
+          meeting.size(),
+          options,
+          RankContext.process(meeting.bindHost()),
+          deadline,
+          meeting.onClose());
+    } catch (RuntimeException e) {
+      handler.failed(meeting, e);
+      throw e;
+    } catch (Error e) {
+      handler.failed(meeting, new IllegalStateException(e));
+      throw e;
     }
   }
 }

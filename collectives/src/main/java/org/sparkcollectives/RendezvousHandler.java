@@ -26,6 +26,16 @@ public interface RendezvousHandler {
   }
 
   /**
+   * Lets go of the store of a group that was not made, by default as after a group was closed.
+   *
+   * @param meeting what {@link #open(URI, Duration)} gave
+   * @param cause why it was not made
+   */
+  default void failed(Meeting meeting, RuntimeException cause) {
+    meeting.onClose().run();
+  }
+
+  /**
    * Where ranks meet.
    *
    * @param store the store in which they find each other

@@ -4,6 +4,8 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import org.sparkcollectives.config.Configuration;
+import org.sparkcollectives.internal.failure.RankIdentity;
+import org.sparkcollectives.membership.FailedRendezvous;
 import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreConfiguration;
@@ -17,6 +19,9 @@ final class TcpRendezvous implements RendezvousHandler {
 
   /** How long rank 0 waits at the end for the others to have left its store. */
   private static final Duration LINGER = Duration.ofSeconds(30);
+
+  /** Half of how long it waits for them where the group was not made. */
+  private static final Duration SHORT_LINGER = Duration.ofMillis(500);
 
   @Override
   public Meeting open(URI url) {
@@ -74,6 +79,40 @@ final class TcpRendezvous implements RendezvousHandler {
           server.awaitClientsGone(LINGER, patience);
           server.close();
         });
+  }
+
+  @Override
+  public void failed(Meeting meeting, RuntimeException cause) {
+    giveUp(meeting, cause);
+  }
+
+  /**
+   * Lets go of the store. Ranks whose own time is over as well leave by themselves; the others are
+   * told that the one that serves it has given up, unless they are cut off.
+   */
+  static void giveUp(Meeting meeting, RuntimeException cause) {
+    if (!(meeting.store() instanceof TcpStoreServer server)) {
+      meeting.onClose().run();
+      return;
+    }
+    try {
+      if (!server.awaitClientsGone(SHORT_LINGER)) {
+        FailedRendezvous.publishToAll(server, failure(meeting, cause));
+        server.awaitClientsGone(SHORT_LINGER);
+      }
+    } finally {
+      server.close();
+    }
+  }
+
+  private static Failure failure(Meeting meeting, RuntimeException cause) {
+    if (cause instanceof PeerFailedException peer) {
+      return peer.failure();
+    }
+    RankContext context = RankContext.process(meeting.bindHost());
+    return new RankIdentity(
+            "", meeting.rank(), meeting.bindHost(), context.executorId(), context.taskAttemptId())
+        .failure(Failure.Kind.EXCEPTION, "", -1, cause);
   }
 
   private static Store connect(

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.store.FileStore;
 import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.store.Store;
@@ -338,6 +339,52 @@ class RendezvousTest {
         .isInstanceOf(StoreConnectionException.class)
         .hasMessageContaining("Rank 1 does not reach rank 0");
     assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofMinutes(1));
+  }
+
+  @Test
+  void theRankThatServesTheStoreTellsTheOthersThatItHasGivenUp() throws Exception {
+    String url = "tcp://127.0.0.1:" + RankProcesses.freePort();
+    Duration[] timeouts = {Duration.ofSeconds(2), Duration.ofMinutes(2)};
+    RankThreads.run(
+        2,
+        rank -> {
+          GroupOptions options = GroupOptions.defaults().withTimeout(timeouts[rank]);
+          if (rank == 0) {
+            assertThatThrownBy(() -> Rendezvous.join(url, 0, 3, options))
+                .isInstanceOf(CollectiveTimeoutException.class)
+                .hasMessageContaining("1 of 3 ranks have not arrived: [2]");
+          } else {
+            assertThatThrownBy(() -> Rendezvous.join(url, 1, 3, options))
+                .isInstanceOfSatisfying(
+                    PeerFailedException.class, e -> assertThat(e.failure().rank()).isZero())
+                .hasMessageContaining("1 of 3 ranks have not arrived: [2]");
+          }
+          return null;
+        });
+  }
+
+  /** As one whose host is cut off: nothing is heard of it. */
+  @Test
+  void aRendezvousThatHasFailedDoesNotWaitForAClientThatStays() throws Exception {
+    int port = RankProcesses.freePort();
+    GroupOptions hasty = GroupOptions.defaults().withTimeout(Duration.ofSeconds(2));
+    Thread client =
+        new Thread(
+            () -> {
+              try (Store store = TcpStore.connect("127.0.0.1", port, Duration.ofMinutes(1))) {
+                assertThatThrownBy(() -> store.get("what nobody sets"))
+                    .isInstanceOf(StoreConnectionException.class);
+              }
+            },
+            "client");
+    client.start();
+    long start = System.nanoTime();
+    assertThatThrownBy(() -> Rendezvous.join("tcp://127.0.0.1:" + port, 0, 2, hasty))
+        .isInstanceOf(CollectiveTimeoutException.class);
+    Duration silence =
+        Configuration.ofSystemProperties().get(CollectivesConfiguration.HEARTBEAT_TIMEOUT);
+    assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(silence);
+    client.join();
   }
 
   /** The store of a process that stands still: it takes connections, and says nothing. */

@@ -32,6 +32,20 @@ public final class FailedRendezvous {
         groupStore.compareSet(GroupRendezvous.ROSTER, GroupRendezvous.ABSENT, value), value);
   }
 
+  /**
+   * The same for all groups that are being made over a store. Blocks for a few store calls.
+   *
+   * @param store the keys of all groups
+   */
+  public static void publishToAll(Store store, Failure failure) {
+    for (String key : store.listKeys()) {
+      if (key.endsWith("/" + GroupRendezvous.TERMS)) {
+        String group = key.substring(0, key.length() - GroupRendezvous.TERMS.length() - 1);
+        publish(store.withPrefix(group), failure);
+      }
+    }
+  }
+
   /** Returns the failure that is there in the roster's place, or null if it is a roster. */
   static Failure decode(byte[] value) {
     return value.length > 0 && value[0] == MARK

@@ -59,6 +59,7 @@ public final class GroupRendezvous {
 
   private static final String FOLDER = "rendezvous";
   static final String ROSTER = FOLDER + "/complete";
+  static final String TERMS = FOLDER + "/terms";
   static final byte[] ABSENT = {};
 
   private final Store store;
@@ -135,7 +136,7 @@ public final class GroupRendezvous {
 
   private void agree(Endpoint self) {
     byte[] mine = terms.encode();
-    byte[] agreed = store.compareSet(FOLDER + "/terms", ABSENT, mine);
+    byte[] agreed = store.compareSet(TERMS, ABSENT, mine);
     if (!Arrays.equals(agreed, mine)) {
       throw new IllegalArgumentException(
           "Rank "

@@ -15,7 +15,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** A process with {@link FaultyRank}, which is told what to do and says what it does. */
+/** A process with a rank, which is told what to do and says what it does. */
 final class RankProcess implements AutoCloseable {
 
   /** Several JVMs that start and end on a few cores. Any of them may leak a buffer. */
@@ -37,17 +37,23 @@ final class RankProcess implements AutoCloseable {
   private boolean killed;
 
   /**
-   * Starts one; {@link #await} {@code "started"} tells when it is there.
+   * Starts one with {@link FaultyRank}; {@link #await} {@code "started"} tells when it is there.
    *
    * @param folder where it is to make shared memory
    * @param on what is written before the command for it to run on a certain host; normally nothing
    */
   RankProcess(Path folder, List<String> on) throws IOException {
+    this(on, FaultyRank.class, folder.toString());
+  }
+
+  /** Starts one with the main method of {@code main}. */
+  RankProcess(List<String> on, Class<?> main, String... arguments) throws IOException {
     List<String> command = new ArrayList<>(on);
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(OPTIONS);
     command.addAll(List.of("-cp", System.getProperty("java.class.path")));
-    command.addAll(List.of(FaultyRank.class.getName(), folder.toString()));
+    command.add(main.getName());
+    command.addAll(List.of(arguments));
     log = Files.createTempFile("faulty-rank-", ".log");
     process = new ProcessBuilder(command).redirectError(log.toFile()).start();
     commands = new PrintStream(process.getOutputStream(), true, UTF_8);

@@ -1,0 +1,83 @@
+package org.sparkcollectives.faults;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.time.Duration;
+import java.util.Iterator;
+import org.sparkcollectives.CollectivesConfiguration;
+import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.Rendezvous;
+import org.sparkcollectives.Tensor;
+
+/**
+ * A process that is a rank of one group after the other, all of them made by a {@code tcp://}
+ * rendezvous, whose store rank 0 serves. Does what its input says, and prints how it went:
+ *
+ * <pre>
+ *   join MILLIS ROUNDS URL            it joins with this timeout, reduces so often, and prints
+ *                  joining MICROS     when it began
+ *                  joined MICROS      when it had the group
+ *                  ended OUTCOME      what the making of the group or an operation threw
+ *                  closed MICROS      when all was let go
+ *                  left               what is still there of the library: nothing
+ * </pre>
+ */
+final class LinkedRank {
+
+  private static final int COUNT = 10_000;
+
+  private LinkedRank() {}
+
+  /**
+   * Ends with its input.
+   *
+   * @param arguments the milliseconds of the heartbeat timeout, and the folder of shared memory
+   */
+  public static void main(String[] arguments) throws Exception {
+    int heartbeat = Integer.parseInt(arguments[0]);
+    set(CollectivesConfiguration.HEARTBEAT_TIMEOUT.key(), heartbeat + "ms");
+    set(CollectivesConfiguration.HEARTBEAT_INTERVAL.key(), heartbeat / 10 + "ms");
+    set(CollectivesConfiguration.RENDEZVOUS_SECRET.key(), "of these ranks alone");
+    set(CollectivesConfiguration.SHM_FOLDER.key(), arguments[1]);
+    Remains remains = new Remains(arguments[1]);
+    Iterator<String> commands =
+        new BufferedReader(new InputStreamReader(System.in, UTF_8)).lines().iterator();
+    System.out.println("started");
+    while (commands.hasNext()) {
+      String[] words = commands.next().split(" ", -1);
+      join(words[3], Duration.ofMillis(Integer.parseInt(words[1])), Integer.parseInt(words[2]));
+      System.out.println("left\t" + String.join(", ", remains.await()));
+    }
+  }
+
+  private static void set(String key, String value) {
+    System.setProperty(key, value);
+  }
+
+  private static void join(String url, Duration timeout, int rounds) {
+    GroupOptions options = GroupOptions.defaults().withTimeout(timeout);
+    say("joining");
+    try (ProcessGroup world = Rendezvous.join(url, options)) {
+      say("joined");
+      try {
+        for (int i = 0; i < rounds; i++) {
+          world.allReduce(Tensor.of(new double[COUNT]), ReduceOp.SUM).await();
+        }
+        System.out.println("ended\t" + Outcome.well("has done its rounds").encode());
+      } catch (RuntimeException e) {
+        System.out.println("ended\t" + Outcome.of(e).encode());
+      }
+    } catch (RuntimeException e) {
+      System.out.println("ended\t" + Outcome.of(e).encode());
+    }
+    say("closed");
+  }
+
+  private static void say(String word) {
+    System.out.println(word + "\t" + Outcome.now());
+  }
+}
