@@ -2,11 +2,13 @@
 
 import struct
 import threading
+import weakref
 from types import SimpleNamespace
 
 import pytest
 
 from spark_collectives import _codes, _frames
+from spark_collectives.process_group import ProcessGroup
 from spark_collectives.work import Work
 
 
@@ -55,3 +57,41 @@ def test_who_asks_does_not_wait_for_who_waits(jvm):
     waits.join(30)
     assert not waits.is_alive()
     assert work.is_completed() and work.wait(0.01) and work.wait()
+
+
+class KeepingJvm:
+    """Keeps each work, which is done at once, until its end is asked for."""
+
+    def __init__(self):
+        self.pools = weakref.WeakSet()
+        self.kept = []
+        self.closed = False
+
+    def connection(self):
+        return self
+
+    def call(self, code, body=b"", **_):
+        if code == _codes.CLOSE_GROUP:
+            self.closed = True
+        elif code == _codes.TEST_WORK:
+            self.kept.remove(struct.unpack("<q", body)[0])
+            return _frames.Reply(_codes.DONE, struct.pack("<i", -1))
+        else:
+            assert code == _codes.BARRIER and not self.closed
+            self.kept.append(len(self.kept) + 1)
+            return _frames.Reply(_codes.DONE, struct.pack("<q", self.kept[-1]))
+        return _frames.Reply(_codes.DONE, b"")
+
+
+def test_the_jvm_keeps_no_work_of_a_group_that_is_closed():
+    jvm = KeepingJvm()
+    joined = struct.pack("<iiiq", 0, 0, 1, 1000) + _frames.pack_text("g") + _frames.pack_ints([0])
+    group = ProcessGroup(jvm, _frames.Reply(_codes.DONE, joined))
+    held = group.barrier(async_op=True)
+    # This one nobody has any more.
+    group.barrier(async_op=True)
+    assert len(jvm.kept) == 2
+
+    group.close()
+    assert jvm.kept == []
+    assert held.wait() and held.is_success()

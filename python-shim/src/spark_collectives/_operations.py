@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import struct
+import weakref
 from typing import List, Optional, Sequence
 
 from . import _codes, _connection, _frames
 from ._memory import SegmentPool
 from ._staging import Part, Staged
-from ._task import Task
+from ._task import Task, members
 from .reduce_op import ReduceOp
 from .work import Orphans, Seconds, Work, millis
 
@@ -26,6 +27,8 @@ class Operations:
         self.extra_ms = 0
         self.memory = SegmentPool(task, group)
         self.orphans: Orphans = []
+        #: Those that somebody may still wait for, and those that are done.
+        self._works: weakref.WeakSet[Work] = weakref.WeakSet()
 
     def begin(
         self,
@@ -102,7 +105,15 @@ class Operations:
 
     def work(self, ids: List[int], staged: Staged, wait_ms: int) -> Work:
         """Give what the caller gets of an operation that goes on."""
-        return Work(self.task, self.orphans, ids, staged, wait_ms + self.extra_ms)
+        made = Work(self.task, self.orphans, ids, staged, wait_ms + self.extra_ms)
+        self._works.add(made)
+        return made
+
+    def settle(self) -> None:
+        """Take the ends of all works from the JVM, which keeps them until then."""
+        for work in members(self._works):
+            work.is_completed()
+        self._adopt_orphans()
 
     def patience(self, wait_ms: int) -> float:
         """How many seconds a JVM that stands still is waited for in an operation."""

@@ -95,7 +95,7 @@ class Task:
         self._free()
 
     def _free(self) -> None:
-        for pool in _members(self.pools):
+        for pool in members(self.pools):
             pool.close()
 
     def forget(self, why: str) -> None:
@@ -104,11 +104,12 @@ class Task:
         Takes no lock: in a process that was forked, a thread that is not there may hold it.
         """
         self._closed = True
-        for connection in _members(self._connections):
+        for connection in members(self._connections):
             connection.close(why)
 
 
-def _members(references: weakref.WeakSet[Any]) -> List[Any]:
+def members(references: weakref.WeakSet[Any]) -> List[Any]:
+    """What a set has just now, to which other threads may add."""
     while True:
         try:
             return list(references)

@@ -409,6 +409,7 @@ class ProcessGroup:
         if not self._closed:
             self._closed = True
             self._operations.call(_codes.CLOSE_GROUP)
+            self._operations.settle()
             self._operations.memory.close()
 
     # State

@@ -14,6 +14,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.Work;
 
 /** What the bridge holds for one task attempt, until the task ends. Thread-safe. */
 final class TaskBridge {
@@ -107,6 +108,16 @@ final class TaskBridge {
     return group;
   }
 
+  /** Keeps a work of a group until its end is asked for; gives its number. */
+  long keep(int id, Work work) {
+    long number = works.keep(id, work);
+    if (!groups.containsKey(id)) {
+      // Closed meanwhile, perhaps before the work was there to be released.
+      works.release(id);
+    }
+    return number;
+  }
+
   /** Allocates memory for tensors of a group, see {@link Segments#allocate}. */
   Segment allocate(int id, long bytes, boolean mapped) throws IOException {
     Segment segment = segments.allocate(group(id), bytes, mapped);
@@ -119,8 +130,9 @@ final class TaskBridge {
   }
 
   /**
-   * Leaves a group, and releases its memory; with the world group, all of the task. Does nothing if
-   * it is closed already. Blocks as {@link ProcessGroup#close()} does.
+   * Leaves a group, and releases its memory and its works, of which only the ends are kept; with
+   * the world group, all of the task. Does nothing if it is closed already. Blocks as {@link
+   * ProcessGroup#close()} does.
    */
   void closeGroup(int id) {
     ProcessGroup group = groups.get(id);
@@ -132,9 +144,11 @@ final class TaskBridge {
     } finally {
       if (group.equals(world)) {
         groups.clear();
+        works.releaseAll();
         segments.close(!failed);
       } else {
         groups.remove(id);
+        works.release(id);
         segments.release(group, !failed);
       }
     }

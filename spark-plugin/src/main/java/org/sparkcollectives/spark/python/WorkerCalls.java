@@ -61,7 +61,7 @@ final class WorkerCalls {
     if (request.isAsynchronous() || request.call() == OpType.COALESCED.code()) {
       memory.endWith(works);
       reply.begin(Reply.DONE);
-      works.forEach(each -> reply.put(bridge.works().keep(each)));
+      works.forEach(each -> reply.put(bridge.keep(request.group(), each)));
       return;
     }
     Work work = works.get(0);

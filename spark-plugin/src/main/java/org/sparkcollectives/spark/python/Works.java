@@ -12,18 +12,84 @@ final class Works {
 
   private static final int NOBODY = -1;
 
-  private final Map<Long, Work> works = new ConcurrentHashMap<>();
+  private final Map<Long, Kept> works = new ConcurrentHashMap<>();
   private final AtomicLong next = new AtomicLong(1);
 
-  /** Keeps it until its end is asked for; gives its number. */
-  long keep(Work work) {
+  /** A work of a group, or no more than how it ended. */
+  private static final class Kept {
+
+    private final int group;
+    private volatile Work work;
+    private int source;
+    private RuntimeException failure;
+
+    private Kept(int group, Work work) {
+      this.group = group;
+      this.work = work;
+    }
+
+    private boolean isCompleted() {
+      Work known = work;
+      return known == null || known.isCompleted();
+    }
+
+    /** Returns false if it is not done within the time. */
+    private boolean await(Duration atMost) {
+      Work known = work;
+      return known == null || known.await(atMost);
+    }
+
+    /** Returns the source once it is done, or throws what it failed with. */
+    private int end() {
+      Work known = work;
+      if (known != null) {
+        known.await();
+        return source(known);
+      }
+      if (failure != null) {
+        throw failure;
+      }
+      return source;
+    }
+
+    /** Lets go of the work once it is done. */
+    private void release() {
+      Work known = work;
+      if (known != null) {
+        known.result().whenComplete((result, none) -> forget(known));
+      }
+    }
+
+    private void forget(Work done) {
+      try {
+        done.await();
+        source = source(done);
+      } catch (RuntimeException e) {
+        failure = e;
+      }
+      work = null;
+    }
+  }
+
+  /** Keeps a work of a group until its end is asked for; gives its number. */
+  long keep(int group, Work work) {
     long id = next.getAndIncrement();
-    works.put(id, work);
+    works.put(id, new Kept(group, work));
     return id;
   }
 
-  private Work get(long id) {
-    Work work = works.get(id);
+  /** Keeps of the works of a group, which is closed, only how they ended. */
+  void release(int group) {
+    works.values().stream().filter(each -> each.group == group).forEach(Kept::release);
+  }
+
+  /** The same of all groups. */
+  void releaseAll() {
+    works.values().forEach(Kept::release);
+  }
+
+  private Kept get(long id) {
+    Kept work = works.get(id);
     if (work == null) {
       throw new IllegalArgumentException(
           "There is no work " + id + "; its end was told already, or its task has ended");
@@ -37,7 +103,7 @@ final class Works {
    * @param atMost null for as long as the operation may take
    */
   void await(long id, Duration atMost, Reply reply) {
-    Work work = get(id);
+    Kept work = get(id);
     if (atMost != null && !work.await(atMost)) {
       reply.begin(Reply.PENDING);
       return;
@@ -47,7 +113,7 @@ final class Works {
 
   /** Says whether a work has ended, and if so how, once. */
   void test(long id, Reply reply) {
-    Work work = get(id);
+    Kept work = get(id);
     if (work.isCompleted()) {
       tell(id, work, reply);
     } else {
@@ -55,10 +121,10 @@ final class Works {
     }
   }
 
-  private void tell(long id, Work work, Reply reply) {
+  private void tell(long id, Kept work, Reply reply) {
     works.remove(id);
-    work.await();
-    reply.begin(Reply.DONE).put(source(work));
+    int source = work.end();
+    reply.begin(Reply.DONE).put(source);
   }
 
   /** The rank that a message came from; -1 of other operations. */

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.OpType;
@@ -37,6 +38,7 @@ class TaskBridgeTest {
   private final PythonBridge bridge = new PythonBridge(() -> folder);
   private final List<Memory> memories = new ArrayList<>();
   private final List<WeakReference<ProcessGroup>> groups = new ArrayList<>();
+  private final List<WeakReference<Work>> works = new ArrayList<>();
   private final CountDownLatch checkpointRuns = new CountDownLatch(1);
   private final CountDownLatch checkpointMayEnd = new CountDownLatch(1);
   private final CompletableFuture<List<Tensor>> sent = new CompletableFuture<>();
@@ -104,12 +106,18 @@ class TaskBridgeTest {
                       case "allocateShared" -> allocated();
                       case "newGroup" -> group();
                       case "checkpoint" -> checkpoint();
-                      case "send" -> Work.of(OpType.SEND, 0, sent);
+                      case "send" -> send();
                       case "close" -> null;
                       default -> throw new UnsupportedOperationException(method.getName());
                     });
     groups.add(new WeakReference<>(made));
     return made;
+  }
+
+  private Work send() {
+    Work work = Work.of(OpType.SEND, 0, sent);
+    works.add(new WeakReference<>(work));
+    return work;
   }
 
   private Object checkpoint() throws InterruptedException {
@@ -232,6 +240,62 @@ class TaskBridgeTest {
     }
   }
 
+  /** Until the garbage collector has found that nobody refers to it. */
+  private static void awaitCollected(WeakReference<?> reference) {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+    while (reference.get() != null && System.nanoTime() < deadline) {
+      System.gc();
+    }
+    assertThat(reference.get()).isNull();
+  }
+
+  private static long beginToSend(BridgeWorker worker, int group, int segment) throws IOException {
+    worker.post(OpType.SEND.code(), 1, group, new byte[0], segment, 16);
+    return done(worker.take()).getLong();
+  }
+
+  private static ByteBuffer endOf(BridgeWorker worker, long work) throws IOException {
+    return worker.call(CallCode.TEST_WORK, 0, buffer(8).putLong(work).array());
+  }
+
+  @Test
+  void aWorkOfAGroupThatIsClosedIsForgottenButForItsEnd() throws Exception {
+    try (BridgeWorker worker = connect()) {
+      done(worker.call(CallCode.JOIN, 0, new byte[0]));
+      int group = newGroup(worker);
+      long work = beginToSend(worker, group, allocate(worker, group));
+      long ofWorld = beginToSend(worker, 0, allocate(worker, 0));
+      close(worker, group);
+      assertThat(endOf(worker, work).get()).isEqualTo(Reply.PENDING);
+
+      sent.complete(List.of());
+      awaitCollected(works.get(0));
+      assertThat(works.get(1).get()).isNotNull();
+      done(endOf(worker, work));
+      assertThat(endOf(worker, work).get()).isEqualTo(Reply.FAILED);
+
+      close(worker, 0);
+      awaitCollected(works.get(1));
+      done(endOf(worker, ofWorld));
+    }
+  }
+
+  @Test
+  void whyAWorkOfAGroupThatIsClosedHasFailedIsStillTold() throws Exception {
+    try (BridgeWorker worker = connect()) {
+      done(worker.call(CallCode.JOIN, 0, new byte[0]));
+      int group = newGroup(worker);
+      long work = beginToSend(worker, group, allocate(worker, group));
+      sent.completeExceptionally(new CollectiveException("the network is gone"));
+      close(worker, group);
+      awaitCollected(works.get(0));
+      ByteBuffer failed = endOf(worker, work);
+      assertThat(failed.get()).isEqualTo(Reply.FAILED);
+      text(failed);
+      assertThat(text(failed)).contains("the network is gone");
+    }
+  }
+
   @Test
   void aGroupThatIsClosedIsForgotten() throws Exception {
     try (BridgeWorker worker = connect()) {
@@ -242,11 +306,7 @@ class TaskBridgeTest {
       close(worker, group);
       memories.get(0).awaitUnmapped();
 
-      long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-      while (groups.get(1).get() != null && System.nanoTime() < deadline) {
-        System.gc();
-      }
-      assertThat(groups.get(1).get()).isNull();
+      awaitCollected(groups.get(1));
       assertThat(groups.get(2).get()).isNotNull();
 
       close(worker, group);
