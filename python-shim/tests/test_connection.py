@@ -53,13 +53,16 @@ def test_a_request_is_laid_out_as_the_other_side_reads_it(pair):
         tag=6,
         timeout_ms=7,
         factor=0.5,
-        outputs=[(1, 8, 64, 10)],
+        outputs=[(1, 8, 64, 10, (10,))],
+        inputs=[(2, 9, 0, 12, (3, 4)), (3, 9, 0, 1, ())],
         body=b"xyz",
     )
     frame = far.recv(1000)
-    assert struct.unpack_from("<IBBBBiiiqdHH", frame) == (63, 3, 1, 2, 0, 4, 5, 6, 7, 0.5, 1, 0)
-    assert struct.unpack_from("<IBxxxQQ", frame, 40) == (1, 8, 64, 10)
-    assert frame[64:] == b"xyz"
+    assert struct.unpack_from("<IBBBBiiiqdHH", frame) == (127, 3, 1, 2, 0, 4, 5, 6, 7, 0.5, 1, 2)
+    assert struct.unpack_from("<IBBxxQQ", frame, 40) == (1, 8, 1, 64, 10)
+    assert struct.unpack_from("<IBBxxQQQQ", frame, 64) == (2, 9, 2, 0, 12, 3, 4)
+    assert struct.unpack_from("<IBBxxQQ", frame, 104) == (3, 9, 0, 0, 1)
+    assert frame[128:] == b"xyz"
 
 
 def test_an_error_is_raised_with_what_the_jvm_said(pair):
@@ -145,7 +148,7 @@ class Bridge:
     def _shake_hands(self, connection):
         hello = connection.recv(36, socket.MSG_WAITALL)
         nonce = bytes(16)
-        connection.sendall(_connection._CHALLENGE.pack(0x53435059, 1, 0, nonce))
+        connection.sendall(_connection._CHALLENGE.pack(0x53435059, _connection._VERSION, 0, nonce))
         proof = connection.recv(32, socket.MSG_WAITALL)
         content = hello[20:] + nonce + hello
         good = proof == hmac.digest(self._secret, b"client" + content, "sha256")

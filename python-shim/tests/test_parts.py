@@ -38,7 +38,7 @@ class Jvm:
         if code == _codes.READ:
             segment, at, size = struct.unpack("<IQI", body)
             return _frames.pack_bytes(bytes(self.segments[segment][at : at + size]))
-        for segment, _, at, count in places:
+        for segment, _, at, count, _ in places:
             if np.isnan(np.frombuffer(self.segments[segment], np.float32, count, at)).any():
                 return ValueError("not a number")
         self.begun += code == _codes.ALL_REDUCE

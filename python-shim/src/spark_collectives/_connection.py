@@ -15,7 +15,7 @@ from typing import Optional, Sequence
 from . import _codes, _frames, errors
 
 _MAGIC = 0x53435059
-_VERSION = 1
+_VERSION = 2
 _NONCE_BYTES = 16
 _PROOF_BYTES = 32
 _HELLO = struct.Struct("<IHBxqi16s")
@@ -184,9 +184,9 @@ class Connection:
             raise errors.BridgeError(self._broken)
         places = b""
         for place in outputs:
-            places += _frames.TENSOR.pack(*place)
+            places += _frames.pack_place(place)
         for place in inputs:
-            places += _frames.TENSOR.pack(*place)
+            places += _frames.pack_place(place)
         frame = (
             _frames.HEAD.pack(
                 _frames.HEAD_BYTES + len(places) + len(body),

@@ -12,14 +12,21 @@ from typing import List, Sequence, Tuple
 from . import errors
 
 HEAD = struct.Struct("<IBBBxiiiqdHH")
-TENSOR = struct.Struct("<IB3xQQ")
+TENSOR = struct.Struct("<IBBxxQQ")
 HEAD_BYTES = HEAD.size - 4
 
 #: The longest request that the JVM takes.
 MOST_FRAME_BYTES = (128 << 20) + (1 << 20)
 
-#: A tensor as requests have it: segment, type, offset, count.
-Place = Tuple[int, int, int, int]
+#: A tensor as requests have it: segment, type, offset, count, shape.
+Place = Tuple[int, int, int, int, Tuple[int, ...]]
+
+
+def pack_place(place: Place) -> bytes:
+    """A tensor as requests have it: one dimension needs no shape."""
+    segment, code, offset, count, shape = place
+    packed = TENSOR.pack(segment, code, len(shape), offset, count)
+    return packed if len(shape) == 1 else packed + struct.pack(f"<{len(shape)}Q", *shape)
 
 
 def pack_bytes(value: bytes) -> bytes:

@@ -76,7 +76,7 @@ class Reduction:
             factor=self._op.factor,
             group=self._operations.group,
             timeout_ms=self._wait_ms,
-            outputs=[(segment, self._part.view.code, offset, count)],
+            outputs=[(segment, self._part.view.code, offset, count, (count,))],
         )
 
     def _take(self) -> _frames.Reply:
@@ -85,7 +85,7 @@ class Reduction:
     def begin(self) -> Work:
         """Begin it, and let it go on by itself."""
         staged = self._stage()
-        segment, _, offset, _ = staged.outputs[0]
+        segment, _, offset, _, _ = staged.outputs[0]
         itemsize = self._part.view.array.itemsize
         for begin, end in self._cuts:
             self._post(segment, offset + begin * itemsize, end - begin, _codes.ASYNCHRONOUS)
@@ -125,7 +125,7 @@ class Reduction:
 
     def _run_whole(self) -> None:
         staged = self._stage()
-        segment, _, offset, _ = staged.outputs[0]
+        segment, _, offset, _, _ = staged.outputs[0]
         try:
             self._run_in(segment, offset)
         except ValueError:

@@ -50,11 +50,11 @@ class Staged:
         own = self.pool.find(array)
         if own is not None:
             self.own.append(array)
-            return (own[0].id, part.view.code, own[1], array.size)
+            return (own[0].id, part.view.code, own[1], array.size, array.shape)
         offset = self.used
         moved.append((part, offset))
         self.used += aligned(array.nbytes)
-        return (0, part.view.code, offset, array.size)
+        return (0, part.view.code, offset, array.size, array.shape)
 
     def _fill(self, moved: Sequence[Tuple[Part, int]]) -> None:
         segment = self.segment = self.pool.take(max(1, self.used))

@@ -237,8 +237,8 @@ class ProcessGroup:
         """
         out = Part(output, False, True)
         in_ = Part(array, True, False)
-        body = _frames.pack_longs(_elements(output_splits, out.view.array)) + _frames.pack_longs(
-            _elements(input_splits, in_.view.array)
+        body = _frames.pack_longs(_rows(output_splits, out.view.array)) + _frames.pack_longs(
+            _rows(input_splits, in_.view.array)
         )
         return self._operations.begin(
             _codes.ALL_TO_ALL_INTO, [out], [in_], async_op, timeout, body=body
@@ -480,14 +480,13 @@ class ProcessGroup:
         return found
 
 
-def _elements(splits: Optional[Sequence[int]], array: Any) -> List[int]:
-    """Give the splits in elements instead of rows."""
+def _rows(splits: Optional[Sequence[int]], array: Any) -> List[int]:
+    """Give the splits, which are all rows of the array together."""
     if not splits:
         return []
     rows = array.shape[0] if array.ndim else 1
-    row = array.size // rows if rows else 0
     if sum(splits) != rows:
         raise ValueError(
             f"The splits {list(splits)} are {sum(splits)} rows together, and the array has {rows}"
         )
-    return [int(each) * row for each in splits]
+    return [int(each) for each in splits]

@@ -35,7 +35,7 @@ final class BridgeHandshake {
   }
 
   static final int MAGIC = 0x53435059;
-  static final short VERSION = 1;
+  static final short VERSION = 2;
   static final int HELLO_BYTES = 36;
   static final int NONCE_BYTES = 16;
   static final int PROOF_BYTES = 32;

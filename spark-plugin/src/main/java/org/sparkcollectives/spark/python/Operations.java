@@ -42,8 +42,7 @@ final class Operations {
       case SCATTER -> group.scatter(output(), inputs(), request.peer());
       case REDUCE_SCATTER -> group.reduceScatter(output(), inputs(), request.reduction());
       case REDUCE_SCATTER_INTO -> group.reduceScatter(output(), input(), request.reduction());
-      case ALL_TO_ALL_INTO ->
-          group.allToAll(output(), input(), request.nextLongs(), request.nextLongs());
+      case ALL_TO_ALL_INTO -> allToAll(request.nextLongs(), request.nextLongs());
       case ALL_TO_ALL -> group.allToAll(outputs(), inputs());
       case BARRIER -> group.barrier();
       case SEND -> group.send(input(), request.peer(), request.tag());
@@ -53,27 +52,42 @@ final class Operations {
     };
   }
 
+  private Work allToAll(long[] outputSplits, long[] inputSplits) {
+    return group.allToAll(
+        inRows(only(request.outputs()), outputSplits),
+        inRows(only(request.inputs()), inputSplits),
+        outputSplits,
+        inputSplits);
+  }
+
+  /** In its shape where the parts are whole rows, which equal ones need not be. */
+  private Tensor inRows(Request.TensorPlace place, long[] splits) {
+    boolean rows =
+        !place.shape().isEmpty() && (splits.length > 0 || place.shape().get(0) % group.size() == 0);
+    return rows ? memory.shaped(place) : memory.tensor(place);
+  }
+
   private Tensor output() {
-    return only(request.outputs());
+    return memory.shaped(only(request.outputs()));
   }
 
   private Tensor input() {
-    return only(request.inputs());
+    return memory.shaped(only(request.inputs()));
   }
 
-  private Tensor only(List<Request.TensorPlace> places) {
+  private static Request.TensorPlace only(List<Request.TensorPlace> places) {
     if (places.size() != 1) {
       throw new IllegalArgumentException("This call takes one tensor, not " + places.size());
     }
-    return memory.tensor(places.get(0));
+    return places.get(0);
   }
 
   private List<Tensor> outputs() {
-    return memory.tensors(request.outputs());
+    return memory.shaped(request.outputs());
   }
 
   private List<Tensor> inputs() {
-    return memory.tensors(request.inputs());
+    return memory.shaped(request.inputs());
   }
 
   /** A batch has its tensors among the outputs, and for each: whether it is sent, peer, tag. */

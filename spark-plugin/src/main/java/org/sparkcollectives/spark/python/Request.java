@@ -44,8 +44,12 @@ final class Request {
   private final List<TensorPlace> outputs;
   private final List<TensorPlace> inputs;
 
-  /** Where a tensor lies. */
-  record TensorPlace(int segment, DType dtype, long offset, long count) {}
+  /**
+   * Where a tensor lies.
+   *
+   * @param shape the extent of each dimension, which make {@code count} elements
+   */
+  record TensorPlace(int segment, DType dtype, long offset, long count, List<Long> shape) {}
 
   /**
    * Of a whole frame without its length.
@@ -80,21 +84,51 @@ final class Request {
     return new IllegalArgumentException("The request is shorter than it says", cause);
   }
 
-  private List<TensorPlace> places(int count) {
-    if (count == 0) {
+  private List<TensorPlace> places(int tensors) {
+    if (tensors == 0) {
       return List.of();
     }
-    List<TensorPlace> places = new ArrayList<>(count);
-    for (int i = 0; i < count; i++) {
+    List<TensorPlace> places = new ArrayList<>(tensors);
+    for (int i = 0; i < tensors; i++) {
       int segment = frame.getInt();
       int dtype = frame.get();
-      frame.position(frame.position() + 3);
+      int dimensions = Byte.toUnsignedInt(frame.get());
+      frame.position(frame.position() + 2);
       if (dtype < 0 || dtype >= DTYPES.length) {
         throw new IllegalArgumentException("There is no element type " + dtype);
       }
-      places.add(new TensorPlace(segment, DTYPES[dtype], frame.getLong(), frame.getLong()));
+      long offset = frame.getLong();
+      long count = frame.getLong();
+      places.add(new TensorPlace(segment, DTYPES[dtype], offset, count, shape(dimensions, count)));
     }
     return places;
+  }
+
+  /** One dimension is all elements; else the extents follow. */
+  private List<Long> shape(int dimensions, long count) {
+    if (dimensions == 1) {
+      return List.of(count);
+    }
+    List<Long> shape = new ArrayList<>(dimensions);
+    for (int i = 0; i < dimensions; i++) {
+      shape.add(frame.getLong());
+    }
+    if (!isOf(shape, count)) {
+      throw new IllegalArgumentException("The shape " + shape + " has not " + count + " elements");
+    }
+    return shape;
+  }
+
+  private static boolean isOf(List<Long> shape, long count) {
+    long product = 1;
+    for (long extent : shape) {
+      boolean tooMany = extent > 0 && product > Long.MAX_VALUE / extent;
+      if (extent < 0 || tooMany) {
+        return false;
+      }
+      product *= extent;
+    }
+    return product == count;
   }
 
   /** Which call, see {@link CallCode}. */

@@ -53,10 +53,28 @@ final class SegmentUse {
     return null;
   }
 
+  /** Returns a tensor of one dimension. */
   Tensor tensor(Request.TensorPlace place) {
     return find(place.segment()).tensor(place);
   }
 
+  /** Returns a tensor in the shape that the worker has it in. */
+  Tensor shaped(Request.TensorPlace place) {
+    Tensor flat = tensor(place);
+    return place.shape().size() == 1
+        ? flat
+        : flat.reshape(place.shape().stream().mapToLong(Long::longValue).toArray());
+  }
+
+  List<Tensor> shaped(List<Request.TensorPlace> places) {
+    List<Tensor> tensors = new ArrayList<>(places.size());
+    for (Request.TensorPlace each : places) {
+      tensors.add(shaped(each));
+    }
+    return tensors;
+  }
+
+  /** Returns tensors of one dimension each. */
   List<Tensor> tensors(List<Request.TensorPlace> places) {
     List<Tensor> tensors = new ArrayList<>(places.size());
     for (Request.TensorPlace each : places) {

@@ -12,7 +12,8 @@
  * <pre>
  *   request: length u32, call u8, flags u8, reduction u8, 0 u8, group i32, peer i32, tag i32,
  *            timeout in ms i64 (0: the group's), factor f64, outputs u16, inputs u16,
- *            for each output, then each input: segment u32, type u8, 3 bytes, offset u64, count u64,
+ *            for each output, then each input: segment u32, type u8, dimensions u8, 2 bytes,
+ *              offset u64, count u64, and unless it has one dimension the extent u64 of each,
  *            then what the call needs besides
  *   reply:   length u32, status u8, then what the call gives
  * </pre>

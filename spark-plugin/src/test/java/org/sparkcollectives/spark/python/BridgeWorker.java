@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 import java.util.HexFormat;
 import javax.crypto.Mac;
 import org.sparkcollectives.DType;
@@ -104,31 +105,50 @@ final class BridgeWorker implements AutoCloseable {
 
   /** Calls a group without tensors. */
   ByteBuffer call(int code, int flags, int group, byte[] body) throws IOException {
-    post(code, flags, group, body, 0, new byte[0]);
+    post(code, flags, group, body, 0, 0, new byte[0]);
     return take();
   }
 
   /** Asks for a call with one input of float32 at the beginning of a segment. */
   void post(int code, int flags, int group, byte[] body, int segment, long count)
       throws IOException {
-    byte[] place =
-        buffer(24)
-            .putInt(segment)
-            .put((byte) DType.FLOAT32.ordinal())
-            .put(new byte[3])
-            .putLong(0)
-            .putLong(count)
-            .array();
-    post(code, flags, group, body, 1, place);
+    post(code, flags, group, body, 0, 1, place(segment, count));
   }
 
-  private void post(int code, int flags, int group, byte[] body, int inputs, byte[] places)
+  /** Calls the world with one output of float32 at the beginning of a segment, and waits. */
+  ByteBuffer callOn(int code, int segment, long... shape) throws IOException {
+    post(code, 0, 0, new byte[0], 1, 0, place(segment, shape));
+    return take();
+  }
+
+  private static byte[] place(int segment, long... shape) {
+    long count = Arrays.stream(shape).reduce(1, (one, other) -> one * other);
+    boolean flat = shape.length == 1;
+    byte[] bytes = new byte[24 + (flat ? 0 : shape.length * Long.BYTES)];
+    ByteBuffer place =
+        ByteBuffer.wrap(bytes)
+            .order(ByteOrder.LITTLE_ENDIAN)
+            .putInt(segment)
+            .put((byte) DType.FLOAT32.ordinal())
+            .put((byte) shape.length)
+            .putShort((short) 0)
+            .putLong(0)
+            .putLong(count);
+    if (!flat) {
+      Arrays.stream(shape).forEach(place::putLong);
+    }
+    return bytes;
+  }
+
+  private void post(
+      int code, int flags, int group, byte[] body, int outputs, int inputs, byte[] places)
       throws IOException {
     int length = Request.HEAD_BYTES + places.length + body.length;
     byte[] frame = new byte[4 + length];
     ByteBuffer fields = ByteBuffer.wrap(frame).order(ByteOrder.LITTLE_ENDIAN);
     fields.putInt(length).put((byte) code).put((byte) flags).putShort((short) 0).putInt(group);
-    fields.position(4 + Request.HEAD_BYTES - 2).putShort((short) inputs).put(places).put(body);
+    fields.position(4 + Request.HEAD_BYTES - 4).putShort((short) outputs).putShort((short) inputs);
+    fields.put(places).put(body);
     socket.getOutputStream().write(frame);
   }
 

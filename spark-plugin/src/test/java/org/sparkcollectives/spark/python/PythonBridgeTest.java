@@ -29,6 +29,7 @@ import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ProcessGroups;
+import org.sparkcollectives.recorder.FlightRecord;
 import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.testing.Eventually;
 
@@ -220,6 +221,28 @@ class PythonBridgeTest {
       assertThat(refused.get()).isEqualTo(Reply.FAILED);
       assertThat(text(refused)).isEqualTo("argument");
       assertThat(text(refused)).contains("on rank 0 of 1: element 5 of the 16 of the tensor");
+    }
+  }
+
+  @Test
+  void recordsHaveTheShapesOfArrays() throws IOException {
+    try (BridgeWorker worker = connect().proven(BridgeHandshake.Purpose.CALLS)) {
+      worker.call(CallCode.JOIN, 0, new byte[0]);
+      ByteBuffer made = worker.call(CallCode.ALLOCATE, 2, buffer(8).putLong(64).array());
+      made.get();
+      int segment = made.getInt();
+      long[][] shapes = {{3, 4}, {12}, {}, {2, 2, 3}};
+      for (long[] shape : shapes) {
+        ByteBuffer reduced = worker.callOn(OpType.ALL_REDUCE.code(), segment, shape);
+        assertThat(reduced.get()).isEqualTo(Reply.DONE);
+      }
+      assertThat(world.flightRecorder().records())
+          .extracting(FlightRecord::inputShapes)
+          .containsExactly(
+              List.of(List.of(3L, 4L)),
+              List.of(List.of(12L)),
+              List.of(List.of()),
+              List.of(List.of(2L, 2L, 3L)));
     }
   }
 
