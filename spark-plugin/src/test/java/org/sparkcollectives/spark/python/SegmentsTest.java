@@ -51,7 +51,8 @@ class SegmentsTest {
           .startsWith(folder.toRealPath().toString())
           .endsWith("(deleted)");
 
-      Tensor tensor = segment.tensor(new Request.TensorPlace(segment.id(), DType.INT64, 8, 3));
+      Tensor tensor =
+          segment.tensor(new Request.TensorPlace(segment.id(), DType.INT64, 8, 3, List.of(3L)));
       tensor.copyFrom(new long[] {1, 2, 3});
 
       byte[] seen = Files.readAllBytes(file);
@@ -90,7 +91,8 @@ class SegmentsTest {
     Segment segment = segments.allocate(full, 64, false);
     assertThat(segment.shared()).isNull();
     segment.range(8, 1).put((byte) 7);
-    Tensor tensor = segment.tensor(new Request.TensorPlace(segment.id(), DType.INT8, 8, 1));
+    Tensor tensor =
+        segment.tensor(new Request.TensorPlace(segment.id(), DType.INT8, 8, 1, List.of(1L)));
     byte[] element = new byte[1];
     tensor.copyTo(element);
     assertThat(element).containsExactly(7);
