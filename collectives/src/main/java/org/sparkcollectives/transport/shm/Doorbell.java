@@ -32,11 +32,13 @@ import org.slf4j.LoggerFactory;
  * <p><b>When to ring</b> is for {@link SleepFlag} to say: each byte answers a flag that was set.
  *
  * <p><b>Who rings is never held up.</b> The byte is written to a pipe that blocks when it is full,
- * at 4 KiB at the least. It never is: a flag is set again only after the pipe was emptied ({@link
- * #silence}), so that a pipe has a byte for each flag of its owner, and one for each rank that has
- * taken a flag and not yet written, at the most; with 64 ranks, some hundred. That holds for an
- * owner that is stopped, too. One that has died is not reached: its pipe is gone, or kept by this
- * side alone, which then writes at most one more byte for each flag that was set at the time.
+ * at 4 KiB at the least. It never is: a flag that was taken is set again only after the pipe was
+ * emptied ({@link #silence}), so that a pipe has two bytes for each flag of its owner at the most,
+ * one for its being set before that and one for after, and one for each rank that has taken a flag
+ * and not yet written; with 64 ranks, some hundred. That holds for an owner that is stopped, too,
+ * however much is published meanwhile. One that has died is not reached: its pipe is gone, or kept
+ * by this side alone, which then writes at most one more byte for each flag that was set at the
+ * time.
  *
  * <p><b>What is written to is the pipe.</b> The number of a descriptor says nothing once its owner
  * has closed it, so the pipe's own number, which the kernel gives out, is compared before and after
