@@ -30,7 +30,7 @@ public final class CollectiveMismatchException extends CollectiveException {
 
   /**
    * The two calls that do not belong together, each with its rank; empty where they are not known,
-   * as with what a peer says of a message that it refuses.
+   * as where ranks are not in the same checkpoint or transfer of an object.
    */
   public List<CollectiveCall> calls() {
     return calls;

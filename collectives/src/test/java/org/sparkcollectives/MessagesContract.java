@@ -3,6 +3,7 @@ package org.sparkcollectives;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Messages between two ranks. */
@@ -104,9 +105,44 @@ interface MessagesContract extends RanksUnderTest {
                   ? group.send(Tensor.of(1f, 2f), 1, 3)
                   : group.recv(Tensor.of(1.0), 0, 3);
           assertThatThrownBy(work::await)
-              .isInstanceOf(CollectiveMismatchException.class)
+              .isInstanceOfSatisfying(
+                  CollectiveMismatchException.class,
+                  mismatch ->
+                      assertThat(mismatch.calls())
+                          .containsExactly(
+                              message(0, OpType.SEND, DType.FLOAT32, 2),
+                              message(1, OpType.RECV, DType.FLOAT64, 1)))
               .hasMessageContaining("Rank 0 sends float32 x 2")
               .hasMessageContaining("rank 1 receives float64 x 1");
+          group.barrier().await();
+          return null;
+        });
+  }
+
+  private static CollectiveCall message(int rank, OpType operation, DType dtype, long count) {
+    return new CollectiveCall(
+        rank, operation, -1, dtype, count, List.of(), Device.Type.CPU, null, -1);
+  }
+
+  @Test
+  default void aMessageThatDoesNotFitAReceiveFromAnyRankShowsBothCallsOnBothSides() {
+    ranks(
+        3,
+        group -> {
+          if (group.rank() > 0) {
+            Work work =
+                group.rank() == 1
+                    ? group.send(Tensor.of(7L), 2, 0)
+                    : group.recvAny(Tensor.of(1L, 2L, 3L), 0);
+            assertThatThrownBy(work::await)
+                .isInstanceOfSatisfying(
+                    CollectiveMismatchException.class,
+                    mismatch ->
+                        assertThat(mismatch.calls())
+                            .containsExactly(
+                                message(1, OpType.SEND, DType.INT64, 1),
+                                message(2, OpType.RECV_ANY, DType.INT64, 3)));
+          }
           group.barrier().await();
           return null;
         });

@@ -3,6 +3,8 @@ package org.sparkcollectives;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Sums of sparse tensors. */
@@ -55,16 +57,61 @@ interface SparseReductionsContract extends RanksUnderTest {
   }
 
   @Test
-  default void sparseTensorsOfDifferentShapesFailBothRanks() {
+  default void sparseTensorsOfDifferentShapesFailAllRanksAndShowBothCalls() {
+    List<List<CollectiveCall>> calls =
+        ranks(
+            3,
+            group -> {
+              group.barrier().await();
+              long[] shape = group.rank() == 2 ? new long[] {5, 2} : new long[] {4};
+              Tensor values = group.rank() == 2 ? Tensor.of(1f, 2f).reshape(1, 2) : Tensor.of(1f);
+              SparseTensor mine = SparseTensor.of(shape, Tensor.of(1L).reshape(1, 1), values);
+              List<List<CollectiveCall>> seen = new ArrayList<>();
+              assertThatThrownBy(() -> group.allReduce(mine).await())
+                  .isInstanceOfSatisfying(
+                      CollectiveMismatchException.class, e -> seen.add(e.calls()))
+                  .hasMessageContaining("[4]")
+                  .hasMessageContaining("[5, 2]");
+              return seen.get(0);
+            });
+    assertThat(calls).containsOnly(List.of(sparseSum(0, 4L), sparseSum(2, 5L, 2L)));
+  }
+
+  private static CollectiveCall sparseSum(int rank, Long... shape) {
+    return new CollectiveCall(
+        rank,
+        OpType.ALL_REDUCE_SPARSE,
+        1,
+        DType.FLOAT32,
+        -1,
+        List.of(List.of(shape)),
+        Device.Type.CPU,
+        ReduceOp.Kind.SUM,
+        -1);
+  }
+
+  @Test
+  default void sparseTensorsOfWhichFewerDimensionsAreSparseFailAllRanks() {
     ranks(
         2,
         group -> {
+          group.barrier().await();
           SparseTensor mine =
-              SparseTensor.of(
-                  new long[] {4 + group.rank()}, Tensor.of(1L).reshape(1, 1), Tensor.of(1f));
+              group.rank() == 0
+                  ? SparseTensor.of(
+                      new long[] {3, 2},
+                      Tensor.of(1L).reshape(1, 1),
+                      Tensor.of(1f, 2f).reshape(1, 2))
+                  : SparseTensor.of(
+                      new long[] {3, 2}, Tensor.of(1L, 0L).reshape(2, 1), Tensor.of(1f));
           assertThatThrownBy(() -> group.allReduce(mine).await())
-              .isInstanceOf(CollectiveException.class)
-              .hasMessageMatching("(?s).*(shape|all-reduce-sparse #0 of float32 \\[5\\]).*");
+              .isInstanceOfSatisfying(
+                  CollectiveMismatchException.class,
+                  e ->
+                      assertThat(e.calls())
+                          .containsExactly(sparseSum(0, 3L, 2L), sparseSum(1, 3L, 2L)))
+              .hasMessageContaining("1 sparse")
+              .hasMessageContaining("2 sparse");
           return null;
         });
   }

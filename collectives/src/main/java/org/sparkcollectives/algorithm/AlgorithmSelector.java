@@ -1,6 +1,7 @@
 package org.sparkcollectives.algorithm;
 
 import java.util.List;
+import org.sparkcollectives.CollectiveCall;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.kernel.ReduceKernel;
@@ -186,9 +187,13 @@ public final class AlgorithmSelector {
     }
   }
 
-  /** The sum of all ranks' tensors. */
-  public SparseTensor allReduce(Peers peers, SparseTensor tensor) {
-    return sparseAllReduce.run(peers, tensor, this::allGather);
+  /**
+   * The sum of all ranks' tensors.
+   *
+   * @param call what this rank calls, for ranks that call another
+   */
+  public SparseTensor allReduce(Peers peers, SparseTensor tensor, CollectiveCall call) {
+    return sparseAllReduce.run(peers, tensor, call, this::allGather);
   }
 
   /** Reduces each of {@code tensors}, which are of one type, over all ranks, in place. */

@@ -3,6 +3,7 @@ package org.sparkcollectives.algorithm;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.sparkcollectives.CollectiveCall;
 import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.SparseTensor;
@@ -18,17 +19,29 @@ import org.sparkcollectives.transport.Peers;
  */
 final class SparseAllReduce {
 
-  /** What the ranks tell each other first: nnz, sparse dimensions, a hash of the shape. */
-  private static final int HEAD = 3;
+  /** What the ranks tell each other first: nnz, sparse and all dimensions, a hash of the shape. */
+  private static final int HEAD = 4;
+
+  private static final int SPARSE_DIMENSIONS = 1;
+  private static final int DIMENSIONS = 2;
+  private static final int SHAPE_HASH = 3;
 
   /** Gathers inputs that may differ in size. */
   interface Gathering {
     void allGather(Peers peers, List<HostTensor> outputs, HostTensor input);
   }
 
-  SparseTensor run(Peers peers, SparseTensor tensor, Gathering gathering) {
+  /**
+   * Sums up.
+   *
+   * @param call what this rank calls
+   * @throws CollectiveMismatchException on every rank, with the same two calls, if the shapes
+   *     differ
+   */
+  SparseTensor run(Peers peers, SparseTensor tensor, CollectiveCall call, Gathering gathering) {
     int n = peers.size();
-    long[] own = {tensor.stored(), tensor.sparseDimensions(), Arrays.hashCode(tensor.shape())};
+    long[] shape = tensor.shape();
+    long[] own = {tensor.stored(), tensor.sparseDimensions(), shape.length, Arrays.hashCode(shape)};
     long[] heads = new long[HEAD * n];
     HostTensor allHeads = HostTensor.wrap(DType.INT64, heads);
     List<HostTensor> each = new ArrayList<>();
@@ -37,12 +50,18 @@ final class SparseAllReduce {
     }
     gathering.allGather(peers, each, HostTensor.wrap(DType.INT64, own));
 
+    int odd = 0;
+    while (odd < n && isAlike(heads, odd)) {
+      odd++;
+    }
+    if (odd < n) {
+      throw mismatch(call, heads, odd, shapes(peers, shape, heads, gathering));
+    }
+
     HostTensor values = HostTensor.of(tensor.values());
     long row = tensor.stored() == 0 ? rowCount(tensor) : values.count() / tensor.stored();
     long total = 0;
     for (int rank = 0; rank < n; rank++) {
-      requireAlike(
-          peers, tensor, rank, own, Arrays.copyOfRange(heads, rank * HEAD, (rank + 1) * HEAD));
       total += heads[rank * HEAD];
     }
     HostTensor allValues = HostTensor.allocate(values.dtype(), total * row);
@@ -69,21 +88,53 @@ final class SparseAllReduce {
     return count;
   }
 
-  private static void requireAlike(
-      Peers peers, SparseTensor tensor, int rank, long[] own, long[] theirs) {
-    if (own[1] != theirs[1] || own[2] != theirs[2]) {
-      throw new CollectiveMismatchException(
-          "rank "
-              + peers.rank()
-              + " sums up a sparse tensor of shape "
-              + Arrays.toString(tensor.shape())
-              + " with "
-              + own[1]
-              + " sparse dimensions, but rank "
-              + rank
-              + " one of "
-              + (own[1] == theirs[1] ? "another shape" : theirs[1] + " sparse dimensions")
-              + ". All ranks must give tensors of one shape");
+  /** Whether a rank's tensor is of the shape of rank 0's. */
+  private static boolean isAlike(long[] heads, int rank) {
+    return heads[SPARSE_DIMENSIONS] == heads[rank * HEAD + SPARSE_DIMENSIONS]
+        && heads[DIMENSIONS] == heads[rank * HEAD + DIMENSIONS]
+        && heads[SHAPE_HASH] == heads[rank * HEAD + SHAPE_HASH];
+  }
+
+  /** Gathers the shapes, as all ranks do when they have seen from the heads that some differ. */
+  private static List<long[]> shapes(Peers peers, long[] shape, long[] heads, Gathering gathering) {
+    List<long[]> shapes = new ArrayList<>();
+    for (int rank = 0; rank < peers.size(); rank++) {
+      shapes.add(new long[(int) heads[rank * HEAD + DIMENSIONS]]);
     }
+    gathering.allGather(
+        peers,
+        shapes.stream().map(each -> HostTensor.wrap(DType.INT64, each)).toList(),
+        HostTensor.wrap(DType.INT64, shape));
+    return shapes;
+  }
+
+  private static CollectiveMismatchException mismatch(
+      CollectiveCall call, long[] heads, int odd, List<long[]> shapes) {
+    return new CollectiveMismatchException(
+        "rank 0 sums up a sparse tensor of shape "
+            + Arrays.toString(shapes.get(0))
+            + " with "
+            + heads[SPARSE_DIMENSIONS]
+            + " sparse dimensions, but rank "
+            + odd
+            + " one of shape "
+            + Arrays.toString(shapes.get(odd))
+            + " with "
+            + heads[odd * HEAD + SPARSE_DIMENSIONS]
+            + " sparse dimensions. All ranks must give tensors of one shape",
+        List.of(call(call, 0, shapes.get(0)), call(call, odd, shapes.get(odd))));
+  }
+
+  private static CollectiveCall call(CollectiveCall like, int rank, long[] shape) {
+    return new CollectiveCall(
+        rank,
+        like.operation(),
+        like.sequenceNumber(),
+        like.dtype(),
+        like.count(),
+        List.of(Arrays.stream(shape).boxed().toList()),
+        like.device(),
+        like.reduction(),
+        like.root());
   }
 }

@@ -152,6 +152,9 @@ public final class NettyBackend implements HostBackend {
         OperationDescription.collective(
                 OpType.ALL_REDUCE_SPARSE, tensor.values().dtype(), tensor.values().count(), 0, 0)
             .reducing(ReduceOp.SUM);
+    CallAgreement agreement =
+        new CallAgreement(
+            Device.Type.CPU, () -> List.<long[]>of(tensor.shape()), List.of(), List.of());
     AtomicReference<SparseTensor> sum = new AtomicReference<>();
     return channel.submit(
         number ->
@@ -166,12 +169,13 @@ public final class NettyBackend implements HostBackend {
                     run(
                         description,
                         number,
-                        new CallAgreement(
-                            Device.Type.CPU,
-                            () -> List.<long[]>of(tensor.shape()),
-                            List.of(),
-                            List.of()),
-                        peers -> sum.set(algorithms.allReduce(peers, tensor)))) {
+                        agreement,
+                        peers ->
+                            sum.set(
+                                algorithms.allReduce(
+                                    peers,
+                                    tensor,
+                                    description.call(peers.rank(), number, agreement))))) {
               @Override
               public SparseTensor sparseResult() {
                 if (!isSuccess()) {

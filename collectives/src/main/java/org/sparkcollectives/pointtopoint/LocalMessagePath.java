@@ -64,8 +64,8 @@ public final class LocalMessagePath implements MessagePath {
     }
 
     @Override
-    public void refuse(String why) {
-      send.fail(new CollectiveMismatchException(why));
+    public void refuse(CollectiveMismatchException why) {
+      send.fail(new CollectiveMismatchException(why.getMessage(), why.calls()));
     }
   }
 }

@@ -6,8 +6,9 @@ import io.netty.channel.ChannelPipeline;
 import io.netty.handler.codec.LengthFieldBasedFrameDecoder;
 import io.netty.handler.codec.LengthFieldPrepender;
 import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
+import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.transport.MismatchCodec;
 
 /**
  * The frames of point-to-point messages, each after its length in four bytes.
@@ -15,7 +16,7 @@ import org.sparkcollectives.DType;
  * <pre>
  *   sender to receiver                      receiver to sender
  *   OFFER id, tag, dtype, byte order, count  --&gt;
- *                                   &lt;--     ACCEPT id   or   REFUSE id, reason
+ *                                   &lt;--     ACCEPT id   or   REFUSE id, mismatch
  *   DATA id, elements (again and again)
  *   END last collective                     END last collective
  * </pre>
@@ -37,7 +38,7 @@ final class MessageFrames {
   private static final byte BYTE_ORDER =
       (byte) (ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN ? 1 : 2);
   private static final int MAX_FRAME_BYTES = MAX_DATA_BYTES + 64;
-  private static final int MAX_REASON_CHARACTERS = 4000;
+  private static final int MAX_MISMATCH_BYTES = 8000;
   private static final DType[] DTYPES = DType.values();
 
   private MessageFrames() {}
@@ -63,11 +64,21 @@ final class MessageFrames {
     return alloc.buffer().writeByte(ACCEPT).writeLong(id);
   }
 
-  static ByteBuf refuse(ByteBufAllocator alloc, long id, String why) {
-    String reason = why.substring(0, Math.min(why.length(), MAX_REASON_CHARACTERS));
-    ByteBuf frame = alloc.buffer().writeByte(REFUSE).writeLong(id);
-    frame.writeCharSequence(reason, StandardCharsets.UTF_8);
-    return frame;
+  static ByteBuf refuse(ByteBufAllocator alloc, long id, CollectiveMismatchException why) {
+    byte[] mismatch = MismatchCodec.encode(why);
+    int length = Math.min(mismatch.length, MAX_MISMATCH_BYTES);
+    return alloc.buffer().writeByte(REFUSE).writeLong(id).writeBytes(mismatch, 0, length);
+  }
+
+  /**
+   * What the rest of a REFUSE frame says.
+   *
+   * @throws java.io.UncheckedIOException if it is no mismatch
+   */
+  static CollectiveMismatchException refusal(ByteBuf rest) {
+    byte[] mismatch = new byte[rest.readableBytes()];
+    rest.readBytes(mismatch);
+    return MismatchCodec.decodeMismatch(mismatch);
   }
 
   static ByteBuf end(ByteBufAllocator alloc, long lastCollective) {

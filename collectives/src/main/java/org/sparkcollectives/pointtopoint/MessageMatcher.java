@@ -3,6 +3,7 @@ package org.sparkcollectives.pointtopoint;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import org.sparkcollectives.CollectiveMismatchException;
 
 /**
  * Brings the messages that arrive for one rank of a group together with its receives.
@@ -61,7 +62,7 @@ public final class MessageMatcher {
       }
     }
     if (receive == null) {
-      message.refuse("Rank " + rank + " has closed the group");
+      message.refuse(groupClosed());
     } else {
       receive.meet(message, rank);
     }
@@ -82,8 +83,12 @@ public final class MessageMatcher {
       receives.clear();
     }
     for (OfferedMessage offer : left) {
-      offer.refuse("Rank " + rank + " has closed the group");
+      offer.refuse(groupClosed());
     }
+  }
+
+  private CollectiveMismatchException groupClosed() {
+    return new CollectiveMismatchException("Rank " + rank + " has closed the group");
   }
 
   private static <T> T takeFirst(List<T> list, java.util.function.Predicate<T> fits) {

@@ -1,5 +1,6 @@
 package org.sparkcollectives.pointtopoint;
 
+import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.DType;
 
 /**
@@ -22,6 +23,6 @@ interface OfferedMessage {
   /** Has the elements brought to {@code receive}. Does not block. */
   void accept(PostedReceive receive);
 
-  /** Fails the send. Does not block. */
-  void refuse(String why);
+  /** Fails the send, at its rank with the same text and the same calls. Does not block. */
+  void refuse(CollectiveMismatchException why);
 }

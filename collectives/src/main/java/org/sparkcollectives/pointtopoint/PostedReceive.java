@@ -1,7 +1,12 @@
 package org.sparkcollectives.pointtopoint;
 
 import java.nio.ByteBuffer;
+import java.util.List;
+import org.sparkcollectives.CollectiveCall;
 import org.sparkcollectives.CollectiveMismatchException;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.Device;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.tensor.HostTensor;
 
 /**
@@ -71,8 +76,23 @@ public final class PostedReceive {
             + " x "
             + tensor.count()
             + "; nothing was moved";
-    message.refuse(text);
-    fail(new CollectiveMismatchException(text));
+    CollectiveMismatchException mismatch =
+        new CollectiveMismatchException(
+            text,
+            List.of(
+                call(message.source(), OpType.SEND, message.dtype(), message.count()),
+                call(
+                    self,
+                    source == ANY_SOURCE ? OpType.RECV_ANY : OpType.RECV,
+                    tensor.dtype(),
+                    tensor.count())));
+    message.refuse(mismatch);
+    fail(mismatch);
+  }
+
+  private static CollectiveCall call(int rank, OpType operation, DType dtype, long count) {
+    return new CollectiveCall(
+        rank, operation, -1, dtype, count, List.of(), Device.Type.CPU, null, -1);
   }
 
   /** Writes the next elements of the message; false if nobody wants them any more. */

@@ -12,6 +12,7 @@ import java.nio.ByteOrder;
 import java.util.HashMap;
 import java.util.Map;
 import org.sparkcollectives.CollectiveException;
+import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.DType;
 
 /** The receiving side of one connection of messages. Lives on the connection's event loop. */
@@ -208,7 +209,7 @@ public final class TcpMessageReceiver extends SimpleChannelInboundHandler<ByteBu
     }
 
     @Override
-    public void refuse(String why) {
+    public void refuse(CollectiveMismatchException why) {
       context.writeAndFlush(MessageFrames.refuse(context.alloc(), id, why));
     }
   }

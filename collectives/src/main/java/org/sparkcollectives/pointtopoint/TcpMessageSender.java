@@ -6,12 +6,10 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.SimpleChannelInboundHandler;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
-import org.sparkcollectives.CollectiveMismatchException;
 
 /**
  * The sending side of one connection of messages. Lives on the connection's event loop, which also
@@ -98,7 +96,7 @@ final class TcpMessageSender extends SimpleChannelInboundHandler<ByteBuf> {
       accepted.add(message);
       sendOn();
     } else {
-      message.send.fail(new CollectiveMismatchException(frame.toString(StandardCharsets.UTF_8)));
+      message.send.fail(MessageFrames.refusal(frame));
     }
   }
 

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.testing.FuzzedStream;
@@ -44,7 +45,10 @@ class TcpMessageSenderFuzzTest {
 
   static Stream<byte[]> seeds() {
     byte[] accept = frame(MessageFrames.accept(alloc(), 0));
-    byte[] refuse = frame(MessageFrames.refuse(alloc(), 1, "rank 0 receives something else"));
+    byte[] refuse =
+        frame(
+            MessageFrames.refuse(
+                alloc(), 1, new CollectiveMismatchException("rank 0 receives something else")));
     byte[] end = frame(MessageFrames.end(alloc(), 3));
     byte[] unknown = frame(MessageFrames.accept(alloc(), 77));
     return Stream.of(
