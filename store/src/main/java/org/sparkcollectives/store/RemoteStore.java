@@ -144,6 +144,7 @@ public abstract class RemoteStore extends StoreHandle {
   private void ask(StoreRequest request, byte[] message, RemoteReply reply, int attempts) {
     ask(message)
         .thenApply(bytes -> StoreCodec.decodeReply(ByteBuffer.wrap(bytes)))
+        .thenCompose(first -> whole(request, first, reply))
         .thenCompose(found -> fetchReferences(found).whenComplete((r, f) -> done(request, found)))
         .whenComplete(
             (result, failure) -> {
@@ -159,6 +160,39 @@ public abstract class RemoteStore extends StoreHandle {
               } else {
                 reply.completeExceptionally(cause);
               }
+            });
+  }
+
+  /** The values of a GET come in as many replies as they need, each of which is asked for. */
+  private CompletableFuture<StoreReply> whole(
+      StoreRequest request, StoreReply first, RemoteReply reply) {
+    return request.operation() == StoreOperation.GET && first.number() > 0
+        ? following(new ArrayList<>(first.values()), reply)
+        : CompletableFuture.completedFuture(first);
+  }
+
+  private CompletableFuture<StoreReply> following(List<StoredValue> values, RemoteReply reply) {
+    boolean wanted = !isClosed() && !reply.isDone();
+    StoreRequest next =
+        new StoreRequest(
+            wanted ? StoreOperation.NEXT : StoreOperation.FORGET,
+            List.of(),
+            List.of(),
+            reply.id,
+            Duration.ZERO);
+    CompletableFuture<byte[]> answer = ask(StoreCodec.encode(ids.incrementAndGet(), next));
+    if (!wanted) {
+      return CompletableFuture.failedFuture(
+          new CancellationException("nobody waits for the values that follow"));
+    }
+    return answer
+        .thenApply(bytes -> StoreCodec.decodeReply(ByteBuffer.wrap(bytes)))
+        .thenCompose(
+            more -> {
+              values.addAll(more.values());
+              return more.number() > 0
+                  ? following(values, reply)
+                  : CompletableFuture.completedFuture(StoreReply.of(values));
             });
   }
 

@@ -157,10 +157,14 @@ final class StoreCodec {
   private static long sizeOfValues(List<StoredValue> values) {
     long size = 0;
     for (StoredValue value : values) {
-      int length = value.reference().map(bytes -> bytes.length).orElse(value.size());
-      size += 1 + Integer.BYTES + length;
+      size += sizeOf(value);
     }
     return size;
+  }
+
+  /** What a value takes of a message. */
+  static long sizeOf(StoredValue value) {
+    return 1L + Integer.BYTES + value.reference().map(bytes -> bytes.length).orElse(value.size());
   }
 
   private static void putValues(ByteBuffer out, List<StoredValue> values) {

@@ -4,7 +4,10 @@ package org.sparkcollectives.store;
 enum StoreOperation {
   /** Each value under the key at the same place, in one step. */
   SET(0, "set"),
-  /** The values of the keys; waits until all exist. */
+  /**
+   * The values of the keys; waits until all exist. Answers with the first of them, and with how
+   * many are to follow.
+   */
   GET(1, "get"),
   /**
    * Values are the expected and the desired one; answers with one of the three numbers of {@link
@@ -36,7 +39,11 @@ enum StoreOperation {
   /** The number is the id of an earlier request: its time is over. Nothing if it is unknown. */
   EXPIRE(15, "expire"),
   /** The value is the reference to one that was taken from a queue: its client has it now. */
-  RELEASE(16, "release");
+  RELEASE(16, "release"),
+  /** The number is the id of an earlier GET: answers with its next values, as that does. */
+  NEXT(17, "get"),
+  /** The number is the id of an earlier GET: nobody waits for its next values. */
+  FORGET(18, "get");
 
   private static final StoreOperation[] ALL = values();
 
@@ -86,7 +93,7 @@ enum StoreOperation {
           case APPEND, QUEUE_PUSH -> keys == 1 && values == 1;
           case ADD, DELETE, COUNT, LIST, QUEUE_POP, QUEUE_POLL, QUEUE_LENGTH, BARRIER ->
               keys == 1 && values == 0;
-          case EXPIRE -> keys == 0 && values == 0;
+          case EXPIRE, NEXT, FORGET -> keys == 0 && values == 0;
           case RELEASE -> keys == 0 && values == 1;
         };
     if (!fits) {

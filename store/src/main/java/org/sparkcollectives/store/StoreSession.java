@@ -27,12 +27,22 @@ public final class StoreSession implements AutoCloseable {
   /** How many calls of one client may wait at once; more is a client out of control. */
   static final int MAX_WAITING = 1 << 14;
 
+  /**
+   * How much of values travels in one reply, unless the first is larger: so that what the replies
+   * to many clients take of this JVM's heap does not grow with what each of them asks for.
+   */
+  static final int MAX_REPLY_BYTES = 1 << 20;
+
   private final StoreTable table;
   private final String keyPrefix;
   private final Executor slow;
   private final Function<byte[], StoredValue> uploads;
   private final Map<Long, Waiting> waiting = new ConcurrentHashMap<>();
   private final Map<ByteBuffer, StoredValue> lent = new ConcurrentHashMap<>();
+
+  /** By the id of a GET, the values that are to follow, as they were when it was granted. */
+  private final Map<Long, List<StoredValue>> following = new ConcurrentHashMap<>();
+
   private volatile boolean closed;
 
   /**
@@ -85,6 +95,13 @@ public final class StoreSession implements AutoCloseable {
       if (decoded.operation() == StoreOperation.RELEASE) {
         release(ByteBuffer.wrap(decoded.values().get(0).bytes()));
         return done(id);
+      }
+      if (decoded.operation() == StoreOperation.FORGET) {
+        following.remove(decoded.number());
+        return done(id);
+      }
+      if (decoded.operation() == StoreOperation.NEXT) {
+        return CompletableFuture.completedFuture(next(id, decoded.number()));
       }
       return start(id, decoded);
     } catch (CancellationException e) {
@@ -190,7 +207,10 @@ public final class StoreSession implements AutoCloseable {
           if (failure == null && request.operation().takes()) {
             reply.values().forEach(this::lend);
           }
-          answer.complete(failure == null ? encodeReply(id, reply) : encodeFailure(id, failure));
+          answer.complete(
+              failure == null
+                  ? encodeReply(id, request.operation(), reply)
+                  : encodeFailure(id, failure));
         });
     return answer;
   }
@@ -224,6 +244,11 @@ public final class StoreSession implements AutoCloseable {
     }
   }
 
+  /** How many values are kept that are to follow. */
+  int followingCount() {
+    return following.values().stream().mapToInt(List::size).sum();
+  }
+
   private void expire(long id) {
     Waiting entry = waiting.get(id);
     if (entry != null) {
@@ -231,8 +256,42 @@ public final class StoreSession implements AutoCloseable {
     }
   }
 
-  private byte[] encodeReply(long id, StoreReply reply) {
+  private byte[] next(long id, long get) {
+    List<StoredValue> values = following.remove(get);
+    if (values == null) {
+      throw new StoreException("no values of request " + get + " are to follow");
+    }
+    return StoreCodec.encode(id, firstOf(get, values));
+  }
+
+  /** The first of the values of a GET, as many as go into a reply; the others are kept. */
+  private StoreReply firstOf(long get, List<StoredValue> values) {
+    int count = 0;
+    long bytes = 0;
+    for (StoredValue each : values) {
+      bytes += StoreCodec.sizeOf(each);
+      if (count > 0 && bytes > MAX_REPLY_BYTES) {
+        break;
+      }
+      count++;
+    }
+    if (count < values.size()) {
+      if (following.size() >= MAX_WAITING) {
+        throw new StoreException("this client has asked for too much that it has not fetched");
+      }
+      following.put(get, values.subList(count, values.size()));
+      if (closed) {
+        following.clear();
+      }
+    }
+    return new StoreReply(values.subList(0, count), List.of(), values.size() - count);
+  }
+
+  private byte[] encodeReply(long id, StoreOperation operation, StoreReply reply) {
     try {
+      if (operation == StoreOperation.GET) {
+        return StoreCodec.encode(id, firstOf(id, reply.values()));
+      }
       return StoreCodec.encode(
           id, new StoreReply(reply.values(), withoutPrefix(reply.keys()), reply.number()));
     } catch (RuntimeException e) {
@@ -250,8 +309,8 @@ public final class StoreSession implements AutoCloseable {
 
   /**
    * Withdraws every call of this client that still waits; its replies are cancelled. Releases what
-   * it has taken from queues and not fetched. Waits for a call that another thread carries out at
-   * this moment; none is carried out later.
+   * it has taken from queues and not fetched, and forgets what was to follow. Waits for a call that
+   * another thread carries out at this moment; none is carried out later.
    */
   @Override
   public void close() {
@@ -259,6 +318,7 @@ public final class StoreSession implements AutoCloseable {
       closed = true;
     }
     waiting.values().forEach(entry -> entry.pending.cancel(false));
+    following.clear();
     lent.keySet().forEach(this::release);
   }
 

@@ -77,7 +77,7 @@ final class TableOperations {
           parked(
               table.barrier(request.key(), worldSize(request.number())),
               nothing -> StoreReply.DONE);
-      case COMPARE_SET, APPEND, EXPIRE, RELEASE ->
+      case COMPARE_SET, APPEND, EXPIRE, RELEASE, NEXT, FORGET ->
           throw new StoreException("a table has nothing to " + request.operation().method());
     };
   }
