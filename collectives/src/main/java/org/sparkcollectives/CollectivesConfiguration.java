@@ -88,11 +88,11 @@ public final class CollectivesConfiguration {
   public static final ConfigEntry<Encryption> ENCRYPTION =
       ConfigEntry.choice("spark.collectives.encryption", Encryption.class)
           .doc(
-              "`NONE`, or `AES_GCM`: what ranks send over TCP, and what they say to a store over"
-                  + " TCP, is encrypted with keys that follow from a secret. The same for all"
-                  + " ranks. A `tcp://` or `env://` rendezvous then needs"
-                  + " `spark.collectives.rendezvous.secret`. In Spark `NONE` means what Spark's own"
-                  + " settings say; see [security](security.md).")
+              "`NONE`, or `TLS`: what ranks send over TCP, and what they say to a store over TCP,"
+                  + " is encrypted with TLS 1.3, between processes that prove by a secret who they"
+                  + " are and need no certificates. The same for all ranks. A `tcp://` or `env://`"
+                  + " rendezvous then needs `spark.collectives.rendezvous.secret`. In Spark `NONE`"
+                  + " means what Spark's own settings say; see [security](security.md).")
           .since("0.1.0")
           .defaultsTo(Encryption.NONE);
 

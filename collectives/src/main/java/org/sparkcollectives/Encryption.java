@@ -6,14 +6,14 @@ import org.sparkcollectives.store.net.TransportSecurity;
 public enum Encryption {
   /** Not at all; that both sides have the group's secret is proven nevertheless. */
   NONE,
-  /** With AES-256-GCM, under keys that follow from the group's secret. */
-  AES_GCM;
+  /** With TLS 1.3, where each process has a key of its own, bound to the group's secret. */
+  TLS;
 
   /** What does so. */
   public TransportSecurity security() {
     return switch (this) {
       case NONE -> TransportSecurity.plain();
-      case AES_GCM -> TransportSecurity.aesGcm();
+      case TLS -> TransportSecurity.ephemeralTls();
     };
   }
 }

@@ -56,7 +56,7 @@ final class TcpRendezvous implements RendezvousHandler {
               + host
               + ":"
               + port
-              + " need a secret, from which the keys follow: set "
+              + " need a secret, by which they know each other: set "
               + CollectivesConfiguration.RENDEZVOUS_SECRET
               + " to the same random text on all of them, such as \"openssl rand -hex 32\" gives");
     }

@@ -2,7 +2,6 @@ package org.sparkcollectives;
 
 import java.util.List;
 import org.sparkcollectives.store.net.TransportSecurity;
-import org.sparkcollectives.testing.TestTls;
 
 /** Hosts of ranks whose connections are encrypted, for the contracts of what goes over them. */
 final class EncryptedRanks {
@@ -14,26 +13,8 @@ final class EncryptedRanks {
     return GroupOptions.defaults().withTransports("tcp");
   }
 
-  /** A rank behind TLS. */
+  /** A rank behind TLS, with a key of the process. */
   static RankContext tls() {
-    return new HostedRank(List.of(), Tls.SECURITY);
-  }
-
-  /** A rank behind AES-GCM. */
-  static RankContext aesGcm() {
-    return new HostedRank(List.of(), TransportSecurity.aesGcm());
-  }
-
-  /** Made once for all test classes of a JVM. */
-  private static final class Tls {
-    private static final TransportSecurity SECURITY = make();
-
-    private static TransportSecurity make() {
-      try {
-        return TestTls.create();
-      } catch (Exception e) {
-        throw new IllegalStateException("No keys for TLS", e);
-      }
-    }
+    return new HostedRank(List.of(), TransportSecurity.ephemeralTls());
   }
 }

@@ -34,7 +34,7 @@ class SecretsStayInsideTest {
     private TalkativeProcess() {}
 
     public static void main(String[] arguments) throws Exception {
-      TransportSecurity security = TransportSecurity.aesGcm();
+      TransportSecurity security = TransportSecurity.ephemeralTls();
       try (TcpStoreServer server = TcpStore.server("127.0.0.1", 0, STORE_SECRET, security)) {
         TcpStore.connect(
             "127.0.0.1", server.port(), "a guess".getBytes(UTF_8), security, server.timeout());

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkcollectives.store.net.TransportSecurity;
 
-/** Ranks that talk over sockets, through TLS. */
+/** Ranks that talk over sockets, through TLS with certificates that they are given. */
 class TlsCollectivesTest extends CollectivesContractTest {
 
   private static final char[] PASSWORD = "changeit".toCharArray();

@@ -6,7 +6,6 @@ import org.sparkcollectives.HostedRank;
 import org.sparkcollectives.RankContext;
 import org.sparkcollectives.store.net.TransportSecurity;
 import org.sparkcollectives.testing.SeveralNodes;
-import org.sparkcollectives.testing.TestTls;
 
 /** The ways between ranks that are threads of one JVM. */
 enum Paths {
@@ -25,13 +24,11 @@ enum Paths {
   /** Memory that ranks share as processes of one host do, none of them a JVM. */
   SHM,
   /** Sockets only, encrypted with TLS. */
-  TLS,
-  /** Sockets only, encrypted with AES-GCM. */
-  AES_GCM;
+  TLS;
 
   GroupOptions options() {
     return switch (this) {
-      case TCP, STRIPED, TLS, AES_GCM -> GroupOptions.defaults().withTransports("tcp");
+      case TCP, STRIPED, TLS -> GroupOptions.defaults().withTransports("tcp");
       case UNEVEN -> GroupOptions.defaults().withTransports("heap", "tcp");
       case SHM -> GroupOptions.defaults().withTransports("shm", "tcp");
       case HEAP, MIXED, INTERLEAVED -> GroupOptions.defaults();
@@ -52,22 +49,7 @@ enum Paths {
       case UNEVEN -> SeveralNodes.of(1, 2, 4).apply(rank);
       case INTERLEAVED -> SeveralNodes.inTurn(2).apply(rank);
       case SHM -> HostedRank.inNode(rank);
-      case TLS -> new HostedRank(List.of(), Certificate.SECURITY);
-      case AES_GCM -> new HostedRank(List.of(), TransportSecurity.aesGcm());
+      case TLS -> new HostedRank(List.of(), TransportSecurity.ephemeralTls());
     };
-  }
-
-  /** Made when it is first needed. */
-  private static final class Certificate {
-
-    static final TransportSecurity SECURITY = make();
-
-    private static TransportSecurity make() {
-      try {
-        return TestTls.create();
-      } catch (Exception e) {
-        throw new IllegalStateException("No certificate could be made", e);
-      }
-    }
   }
 }

@@ -29,7 +29,6 @@ import org.sparkcollectives.testing.Eventually;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.RankProcesses;
 import org.sparkcollectives.testing.RankThreads;
-import org.sparkcollectives.testing.TestTls;
 import org.sparkcollectives.transport.tcp.SocketOptions;
 import org.sparkcollectives.transport.tcp.TcpTransport;
 
@@ -54,7 +53,7 @@ class PortsUnderAttackTest {
   @ValueSource(booleans = {false, true})
   void aThousandHalfOpenConnectionsAtEachPortDisturbNeitherAJobNorAGroupThatJoins(boolean tls)
       throws Exception {
-    security = tls ? TestTls.create() : TransportSecurity.plain();
+    security = tls ? TransportSecurity.ephemeralTls() : TransportSecurity.plain();
     ports = new int[] {RankProcesses.freePort(), RankProcesses.freePort()};
     contexts = new HostedRank[RANKS];
     for (int rank = 0; rank < RANKS; rank++) {

@@ -54,8 +54,8 @@ final class SparkSecurity {
     if (tls && hasRpcTls()) {
       return RpcTls.of(conf, manager.getSSLOptions("rpc"));
     }
-    // Where Spark does not know the setting for TLS, whoever sets it gets what can be had.
-    return tls || encrypts(conf) ? TransportSecurity.aesGcm() : TransportSecurity.plain();
+    // Spark 3.5 knows no keys for TLS: whoever sets it there gets it with keys of the processes.
+    return tls || encrypts(conf) ? TransportSecurity.ephemeralTls() : TransportSecurity.plain();
   }
 
   private static boolean encrypts(SparkConf conf) {

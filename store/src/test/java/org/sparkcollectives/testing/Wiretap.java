@@ -26,14 +26,22 @@ public final class Wiretap implements AutoCloseable {
 
   private volatile boolean cut;
 
-  private Wiretap(int target) throws IOException {
+  private Wiretap(int target, int port, InetAddress address) throws IOException {
     this.target = target;
-    this.listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+    this.listener = new ServerSocket(port, 50, address);
   }
 
   /** In front of a port. */
   public static Wiretap on(int target) throws IOException {
-    Wiretap wiretap = new Wiretap(target);
+    return begin(new Wiretap(target, 0, InetAddress.getLoopbackAddress()));
+  }
+
+  /** In front of a port, at the same port of another address of this host. */
+  public static Wiretap on(int target, String address) throws IOException {
+    return begin(new Wiretap(target, target, InetAddress.getByName(address)));
+  }
+
+  private static Wiretap begin(Wiretap wiretap) {
     start(wiretap::accept);
     return wiretap;
   }

@@ -13,7 +13,7 @@ import org.sparkcollectives.store.net.TransportSecurity
 
 /** What Spark's settings demand is in force between executors, with the driver's store and without.
   */
-abstract class EncryptionSuite(expected: String) extends AnyFunSuite with LocalCluster {
+abstract class EncryptionSuite(security: String) extends AnyFunSuite with LocalCluster {
 
   def protection: Map[String, String]
 
@@ -28,7 +28,6 @@ abstract class EncryptionSuite(expected: String) extends AnyFunSuite with LocalC
     )
 
   private def check(store: String): Unit = {
-    val words = expected
     val seen = Jobs.ranks(sc, 4) { world =>
       val sum = Jobs.sum(world)
       val security = SparkSecurity.of(SparkEnv.get).toString
@@ -37,9 +36,9 @@ abstract class EncryptionSuite(expected: String) extends AnyFunSuite with LocalC
       (sum, security, world.store.toString, refusal)
     }
     assert(seen.map(_._1) == Seq(10, 10, 10, 10))
-    assert(seen.map(_._2).toSet == Set(words))
+    assert(seen.map(_._2).toSet == Set(security))
     assert(seen.forall(_._3.contains(store)), seen.toString)
-    assert(seen.head._4.contains(s"encrypts with $words"), seen.head._4)
+    assert(seen.head._4.contains("encrypts with TLS"), seen.head._4)
   }
 
   test("a store that a stage serves itself, collectives and messages are encrypted") {

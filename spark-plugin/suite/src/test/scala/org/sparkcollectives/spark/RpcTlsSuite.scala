@@ -5,10 +5,13 @@ import java.util.concurrent.TimeUnit
 
 import org.apache.spark.SPARK_VERSION
 
-/** With `spark.ssl.rpc.enabled`, which Spark has from 4.0 on; before, whoever sets it gets AES-GCM.
+/** With `spark.ssl.rpc.enabled`, which Spark has from 4.0 on; before, whoever sets it gets TLS
+  * without those keys.
   */
 class RpcTlsSuite
-    extends EncryptionSuite(if (SPARK_VERSION.startsWith("3.")) "AES-GCM" else "TLS") {
+    extends EncryptionSuite(
+      if (SPARK_VERSION.startsWith("3.")) "TLS with ephemeral certificates" else "TLS"
+    ) {
 
   private val folder = Files.createTempDirectory("tls-")
   private val password = "only-for-tests"

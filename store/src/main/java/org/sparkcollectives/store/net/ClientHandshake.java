@@ -136,9 +136,6 @@ public final class ClientHandshake extends SimpleChannelInboundHandler<ByteBuf> 
     }
     ended = true;
     alarm.cancel(false);
-    if (security.protection() == Protection.AES_GCM) {
-      RecordLayer.addToClient(context, transcript, secret);
-    }
     done.complete(context.channel());
     context.pipeline().remove(this);
     context.pipeline().remove(FRAMES);

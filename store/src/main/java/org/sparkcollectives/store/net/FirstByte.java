@@ -36,7 +36,7 @@ final class FirstByte extends ChannelInboundHandlerAdapter {
       return;
     }
     boolean tls = bytes.getByte(bytes.readerIndex()) == TLS_HANDSHAKE;
-    if (tls == (protection == Protection.TLS)) {
+    if (tls == protection.isTls()) {
       context.pipeline().remove(this);
       context.fireChannelRead(bytes);
       return;

@@ -22,9 +22,8 @@ import java.nio.charset.StandardCharsets;
  * twice, and over all that the hello said, so that nothing in it can be changed on the way; also
  * not the protection, which both sides must agree on before (see {@link Protection}). The two
  * proofs differ in a word, so that neither can be sent back as the other. The client goes first:
- * who merely reaches the port gets nothing on which a secret could be guessed at leisure. Where
- * connections are encrypted with AES-GCM, what follows the welcome is in records, see {@link
- * RecordEncoder}; under TLS, all of this is inside.
+ * who merely reaches the port gets nothing on which a secret could be guessed at leisure. Under TLS
+ * all of this is inside, and both proofs cover the digest of the server's certificate, too.
  */
 final class HandshakeMessages {
 

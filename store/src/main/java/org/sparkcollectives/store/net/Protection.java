@@ -3,8 +3,8 @@ package org.sparkcollectives.store.net;
 /** The ways to protect the bytes of a connection; the codes are those of the wire. */
 enum Protection {
   NONE((byte) 0, "does not encrypt"),
-  AES_GCM((byte) 1, "encrypts with AES-GCM"),
-  TLS((byte) 2, "encrypts with TLS");
+  TLS((byte) 1, "encrypts with TLS"),
+  EPHEMERAL_TLS((byte) 2, "encrypts with TLS with ephemeral certificates");
 
   private final byte code;
   private final String words;
@@ -16,6 +16,11 @@ enum Protection {
 
   byte code() {
     return code;
+  }
+
+  /** Whether TLS lies below the handshake. */
+  boolean isTls() {
+    return this != NONE;
   }
 
   /** That the two sides of a connection do not go together, and what to do. */

@@ -192,9 +192,6 @@ public final class ServerHandshake extends SimpleChannelInboundHandler<ByteBuf> 
     alarm.cancel(false);
     unauthenticated.remove(context.channel());
     ClientHandshake.send(context, HandshakeMessages.ok(transcript.serverProof(bytes)));
-    if (security.protection() == Protection.AES_GCM) {
-      RecordLayer.addToServer(context, transcript, bytes);
-    }
     gate.accepted(id, context.pipeline());
     context.pipeline().remove(this);
     context.pipeline().remove(FRAMES);

@@ -2,13 +2,11 @@ package org.sparkcollectives.store.net;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
-import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import javax.crypto.Mac;
 
 /**
  * What both sides of a handshake know in the end, and what follows from it together with the
- * group's secret: the proofs, and the keys of this one connection.
+ * group's secret: the proofs.
  *
  * @param clientNonce what the client drew
  * @param serverNonce what the server drew
@@ -38,26 +36,5 @@ public record Transcript(byte[] clientNonce, byte[] serverNonce, byte[] hello, b
     mac.update(hello);
     mac.update(binding);
     return mac.doFinal();
-  }
-
-  /** What the keys for the bytes from the client to the server follow from. */
-  byte[] keyToServer(byte[] secret) {
-    return key(secret, "spark-collectives aes-gcm to server ");
-  }
-
-  /** What the keys for the bytes from the server to the client follow from. */
-  byte[] keyToClient(byte[] secret) {
-    return key(secret, "spark-collectives aes-gcm to client ");
-  }
-
-  private byte[] key(byte[] secret, String purpose) {
-    byte[] salt = joined(clientNonce, serverNonce);
-    byte[] info = joined(purpose.getBytes(US_ASCII), hello);
-    return Hkdf.expand(Hkdf.extract(salt, secret), info, Hkdf.HASH_BYTES);
-  }
-
-  private static byte[] joined(byte[] first, byte[] second) {
-    ByteBuf both = Unpooled.buffer(first.length + second.length);
-    return both.writeBytes(first).writeBytes(second).array();
   }
 }

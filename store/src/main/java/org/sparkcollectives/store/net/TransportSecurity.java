@@ -23,8 +23,6 @@ public final class TransportSecurity {
 
   private static final byte[] NO_BINDING = {};
   private static final TransportSecurity PLAIN = new TransportSecurity(Protection.NONE, null, null);
-  private static final TransportSecurity AES_GCM =
-      new TransportSecurity(Protection.AES_GCM, null, null);
 
   private final Protection protection;
   private final Function<ByteBufAllocator, SslHandler> server;
@@ -45,28 +43,49 @@ public final class TransportSecurity {
   }
 
   /**
-   * Bytes travel through AES-256-GCM, with keys for each connection and direction that follow from
-   * the secret of the handshake. The secret must be random: what can be guessed can be decrypted.
+   * Bytes travel through TLS 1.3, for which nobody need bring a certificate: each process has a key
+   * of its own in memory, and the handshake that follows binds it to the secret of both sides. Who
+   * does not have the secret can neither pass for one of them nor sit between them; who learns it
+   * later cannot read what was recorded before. Always the same object; the first call draws the
+   * key.
    */
-  public static TransportSecurity aesGcm() {
-    return AES_GCM;
+  public static TransportSecurity ephemeralTls() {
+    return Ephemeral.SECURITY;
   }
 
-  /** Bytes travel through TLS. */
+  /** One for the process, as ranks of equal security share a port. */
+  private static final class Ephemeral {
+    private static final TransportSecurity SECURITY = make();
+
+    private static TransportSecurity make() {
+      EphemeralTls tls = new EphemeralTls();
+      return tlsEngines(
+          Protection.EPHEMERAL_TLS, allocator -> tls.engine(false), allocator -> tls.engine(true));
+    }
+  }
+
+  /** Bytes travel through TLS, with the certificates and the trust that these bring. */
   public static TransportSecurity tls(SslContext server, SslContext client) {
     return new TransportSecurity(Protection.TLS, server::newHandler, client::newHandler);
   }
 
   /**
-   * Bytes travel through TLS.
+   * Bytes travel through TLS, with the certificates and the trust that these bring.
    *
    * @param server makes an engine for a connection that was accepted
    * @param client makes an engine for a connection to another
    */
   public static TransportSecurity tlsEngines(
       Function<ByteBufAllocator, SSLEngine> server, Function<ByteBufAllocator, SSLEngine> client) {
+    return tlsEngines(Protection.TLS, server, client);
+  }
+
+  private static TransportSecurity tlsEngines(
+      Protection protection,
+      Function<ByteBufAllocator, SSLEngine> server,
+      Function<ByteBufAllocator, SSLEngine> client) {
     return new TransportSecurity(
-        Protection.TLS, server.andThen(SslHandler::new), client.andThen(SslHandler::new));
+        protection, server.andThen(SslHandler::new), client.andThen(SslHandler::new));
   }
 
   /** Whether bytes travel as they are. */
@@ -80,21 +99,27 @@ public final class TransportSecurity {
 
   /** Puts what is below the handshake at the end of a pipeline, if there is anything. */
   void addServerTls(ChannelPipeline pipeline) {
-    if (server != null) {
-      pipeline.addLast(server.apply(pipeline.channel().alloc()));
-    }
+    addTls(pipeline, server);
   }
 
   /** Puts what is below the handshake at the end of a pipeline, if there is anything. */
   void addClientTls(ChannelPipeline pipeline) {
-    if (client != null) {
-      pipeline.addLast(client.apply(pipeline.channel().alloc()));
+    addTls(pipeline, client);
+  }
+
+  private static void addTls(
+      ChannelPipeline pipeline, Function<ByteBufAllocator, SslHandler> handlers) {
+    if (handlers != null) {
+      SslHandler handler = handlers.apply(pipeline.channel().alloc());
+      // The time of our own handshake begins with this one's.
+      handler.setHandshakeTimeoutMillis(0);
+      pipeline.addLast(handler);
     }
   }
 
   /** What the proofs of the handshake are bound to, see {@link Transcript}. */
   byte[] binding(Channel channel, boolean asServer) throws SSLPeerUnverifiedException {
-    if (protection != Protection.TLS) {
+    if (!protection.isTls()) {
       return NO_BINDING;
     }
     var session = channel.pipeline().get(SslHandler.class).engine().getSession();
@@ -113,8 +138,8 @@ public final class TransportSecurity {
   public String toString() {
     return switch (protection) {
       case NONE -> "plain";
-      case AES_GCM -> "AES-GCM";
       case TLS -> "TLS";
+      case EPHEMERAL_TLS -> "TLS with ephemeral certificates";
     };
   }
 }

@@ -34,14 +34,14 @@ class ServerHandshakeFuzzTest {
   static void makeKeys() throws Exception {
     protections =
         new TransportSecurity[] {
-          TransportSecurity.plain(), TransportSecurity.aesGcm(), TestTls.create()
+          TransportSecurity.plain(), TransportSecurity.ephemeralTls(), TestTls.create()
         };
   }
 
   static Stream<byte[]> seeds() {
     byte[] nonce = new byte[HandshakeMessages.NONCE_BYTES];
     byte[] plain = HandshakeWire.frame(hello(nonce, HandshakeWire.ID, Protection.NONE));
-    byte[] aesGcm = HandshakeWire.frame(hello(nonce, HandshakeWire.ID, Protection.AES_GCM));
+    byte[] other = HandshakeWire.frame(hello(nonce, HandshakeWire.ID, Protection.TLS));
     byte[] wrongProof =
         HandshakeWire.frame(HandshakeMessages.ok(new byte[HandshakeMessages.PROOF_BYTES]));
     byte[] otherVersion = plain.clone();
@@ -52,9 +52,10 @@ class ServerHandshakeFuzzTest {
     return Stream.of(
         on(0, 0, plain, wrongProof),
         on(0, 1, plain, wrongProof),
-        on(1, 9, aesGcm, wrongProof),
+        on(0, 9, other, wrongProof),
         on(0, 0, plain, plain),
         on(1, 0, plain),
+        on(1, 0, tls),
         on(0, 0, otherVersion),
         on(0, 0, forged, wrongProof),
         on(2, 0, tls),

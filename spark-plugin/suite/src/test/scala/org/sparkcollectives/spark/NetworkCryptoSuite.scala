@@ -1,7 +1,7 @@
 package org.sparkcollectives.spark
 
 /** With `spark.network.crypto.enabled`. */
-class AesGcmSuite extends EncryptionSuite("AES-GCM") {
+class NetworkCryptoSuite extends EncryptionSuite("TLS with ephemeral certificates") {
 
   override def protection: Map[String, String] = Map("spark.network.crypto.enabled" -> "true")
 }

@@ -3,8 +3,8 @@ package org.sparkcollectives;
 import java.util.List;
 import org.sparkcollectives.store.net.TransportSecurity;
 
-/** Ranks that talk over sockets, through AES-GCM. */
-class AesGcmCollectivesTest extends CollectivesContractTest {
+/** Ranks that talk over sockets, through TLS with a key of the process. */
+class EphemeralTlsCollectivesTest extends CollectivesContractTest {
 
   @Override
   GroupOptions options() {
@@ -13,6 +13,6 @@ class AesGcmCollectivesTest extends CollectivesContractTest {
 
   @Override
   RankContext context(int rank) {
-    return new HostedRank(List.of(), TransportSecurity.aesGcm());
+    return new HostedRank(List.of(), TransportSecurity.ephemeralTls());
   }
 }

@@ -2,8 +2,8 @@ package org.sparkcollectives;
 
 import org.sparkcollectives.store.net.TransportSecurity;
 
-/** Redistribution in stripes, each encrypted with AES-GCM. */
-class StripedAesGcmRedistributionTest extends RedistributionContractTest {
+/** Redistribution in stripes, each through TLS. */
+class StripedTlsRedistributionTest extends RedistributionContractTest {
 
   @Override
   GroupOptions options() {
@@ -12,6 +12,6 @@ class StripedAesGcmRedistributionTest extends RedistributionContractTest {
 
   @Override
   RankContext context(int rank) {
-    return new HostedRank(StripedRanks.SETTINGS, TransportSecurity.aesGcm());
+    return new HostedRank(StripedRanks.SETTINGS, TransportSecurity.ephemeralTls());
   }
 }
