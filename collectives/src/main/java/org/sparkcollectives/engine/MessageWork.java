@@ -52,9 +52,13 @@ abstract class MessageWork extends PendingWork {
 
   @Override
   protected int waitsInVainFor(Departures departures) {
-    if (matched) {
-      return -1;
-    }
+    int left = leftPeer(departures);
+    // Looked at last: a peer may match this message and leave between the two looks.
+    return matched ? -1 : left;
+  }
+
+  /** The peer, or any of those who all have left, or -1. */
+  private int leftPeer(Departures departures) {
     if (peer != PostedReceive.ANY_SOURCE) {
       return departures.hasLeft(peer) ? peer : -1;
     }
