@@ -34,10 +34,8 @@ public record RankRequest(long number, Kind kind, String reason) {
     GROUPS
   }
 
-  /** The key of the n-th request. */
-  public static String key(long number) {
-    return "control/request/" + number;
-  }
+  /** What the keys of requests begin with, before their numbers. */
+  public static final String KEYS = "control/request/";
 
   private static String answerKey(long number, int rank) {
     return "control/answer/" + number + "/" + rank;
@@ -51,7 +49,7 @@ public record RankRequest(long number, Kind kind, String reason) {
   public static long make(Store groupStore, Kind kind, String reason) {
     long number = groupStore.add(COUNTER, 1);
     String text = kind + "\n" + reason;
-    groupStore.set(key(number), text.getBytes(StandardCharsets.UTF_8));
+    groupStore.set(KEYS + number, text.getBytes(StandardCharsets.UTF_8));
     return number;
   }
 

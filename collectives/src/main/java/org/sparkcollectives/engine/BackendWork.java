@@ -10,8 +10,8 @@ import org.sparkcollectives.DeviceStream;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
-import org.sparkcollectives.internal.failure.Departures;
-import org.sparkcollectives.internal.failure.GroupLife;
+import org.sparkcollectives.internal.failure.GroupMonitor;
+import org.sparkcollectives.internal.failure.LeaveTracker;
 import org.sparkcollectives.internal.failure.OperationDescription;
 import org.sparkcollectives.internal.failure.PendingWork;
 import org.sparkcollectives.internal.failure.TimeLimit;
@@ -33,14 +33,14 @@ class BackendWork extends PendingWork implements BackendOperations.Begun {
 
   BackendWork(
       Channel channel,
-      GroupLife life,
+      GroupMonitor monitor,
       OperationDescription description,
       long sequenceNumber,
       TimeLimit limit,
       List<Tensor> outputs,
       int peer,
       BackendOperation operation) {
-    super(life, description, sequenceNumber, limit, outputs);
+    super(monitor, description, sequenceNumber, limit, outputs);
     this.channel = channel;
     this.operation = operation;
     this.pointToPoint = description.type().isPointToPoint();
@@ -101,7 +101,7 @@ class BackendWork extends PendingWork implements BackendOperations.Begun {
    */
   @Override
   public final void completed() {
-    if (life().failure().failed()) {
+    if (monitor().state().failed()) {
       groupFailed();
       return;
     }
@@ -114,7 +114,7 @@ class BackendWork extends PendingWork implements BackendOperations.Begun {
   @Override
   public final void failed(Throwable cause) {
     if (!isCompleted()) {
-      complete(life().reports().operationFailed(this, cause));
+      complete(monitor().reports().operationFailed(this, cause));
     }
   }
 
@@ -135,13 +135,13 @@ class BackendWork extends PendingWork implements BackendOperations.Begun {
 
   @Override
   protected void groupFailed() {
-    complete(life().failure().exceptionFor(describe()));
+    complete(monitor().state().exceptionFor(describe()));
   }
 
   /** A message may be on its way still when its sender has left: then it comes, or the deadline. */
   @Override
-  protected int waitsInVainFor(Departures departures) {
-    return pointToPoint ? -1 : departures.leftBefore(sequenceNumber());
+  protected int waitsInVainFor(LeaveTracker leaves) {
+    return pointToPoint ? -1 : leaves.leftBefore(sequenceNumber());
   }
 
   @Override

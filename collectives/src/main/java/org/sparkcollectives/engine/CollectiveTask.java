@@ -3,8 +3,8 @@ package org.sparkcollectives.engine;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.internal.failure.Departures;
-import org.sparkcollectives.internal.failure.GroupLife;
+import org.sparkcollectives.internal.failure.GroupMonitor;
+import org.sparkcollectives.internal.failure.LeaveTracker;
 import org.sparkcollectives.internal.failure.OperationDescription;
 import org.sparkcollectives.internal.failure.PendingWork;
 import org.sparkcollectives.internal.failure.TimeLimit;
@@ -20,13 +20,13 @@ class CollectiveTask extends PendingWork implements ChannelTask {
 
   CollectiveTask(
       Channel channel,
-      GroupLife life,
+      GroupMonitor monitor,
       OperationDescription description,
       long sequenceNumber,
       TimeLimit limit,
       List<Tensor> outputs,
       Runnable body) {
-    super(life, description, sequenceNumber, limit, outputs);
+    super(monitor, description, sequenceNumber, limit, outputs);
     this.channel = channel;
     this.body = body;
   }
@@ -43,14 +43,14 @@ class CollectiveTask extends PendingWork implements ChannelTask {
   @Override
   protected final void groupFailed() {
     if (taken.compareAndSet(false, true)) {
-      complete(life().failure().exceptionFor(describe()));
+      complete(monitor().state().exceptionFor(describe()));
     }
   }
 
   @Override
-  protected final int waitsInVainFor(Departures departures) {
+  protected final int waitsInVainFor(LeaveTracker leaves) {
     // One that is still in the queue waits for the operation before it, which may yet succeed.
-    return taken.get() ? departures.leftBefore(sequenceNumber()) : -1;
+    return taken.get() ? leaves.leftBefore(sequenceNumber()) : -1;
   }
 
   @Override
@@ -60,7 +60,7 @@ class CollectiveTask extends PendingWork implements ChannelTask {
 
   @Override
   public final void partFailed(Throwable cause) {
-    life().reports().partFailed(this, cause);
+    monitor().reports().partFailed(this, cause);
   }
 
   @Override
@@ -71,7 +71,7 @@ class CollectiveTask extends PendingWork implements ChannelTask {
   /** Every outcome ends in {@link #complete}. */
   @Override
   public final void run() {
-    if (life().failure().failed()) {
+    if (monitor().state().failed()) {
       groupFailed();
       return;
     }
@@ -83,7 +83,7 @@ class CollectiveTask extends PendingWork implements ChannelTask {
     try {
       body.run();
     } catch (RuntimeException | Error e) {
-      cause = life().reports().operationFailed(this, e);
+      cause = monitor().reports().operationFailed(this, e);
     }
     complete(cause);
   }

@@ -6,8 +6,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.sparkcollectives.BackendCall;
 import org.sparkcollectives.BackendOperation;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.internal.failure.Departures;
-import org.sparkcollectives.internal.failure.GroupLife;
+import org.sparkcollectives.internal.failure.GroupMonitor;
+import org.sparkcollectives.internal.failure.LeaveTracker;
 import org.sparkcollectives.internal.failure.OperationDescription;
 import org.sparkcollectives.internal.failure.TimeLimit;
 
@@ -34,7 +34,7 @@ final class ComparedWork extends BackendWork implements ChannelTask {
 
   ComparedWork(
       Channel channel,
-      GroupLife life,
+      GroupMonitor monitor,
       OperationDescription description,
       long sequenceNumber,
       TimeLimit limit,
@@ -42,7 +42,7 @@ final class ComparedWork extends BackendWork implements ChannelTask {
       BackendCall call,
       BackendOperation operation,
       CallComparison comparison) {
-    super(channel, life, description, sequenceNumber, limit, outputs, call.peer(), operation);
+    super(channel, monitor, description, sequenceNumber, limit, outputs, call.peer(), operation);
     this.channel = channel;
     this.description = description;
     this.call = call;
@@ -62,7 +62,7 @@ final class ComparedWork extends BackendWork implements ChannelTask {
         break;
       } catch (InterruptedException e) {
         interrupted = true;
-        life().failure().interrupted();
+        monitor().state().interrupted();
       }
     }
     if (interrupted) {
@@ -72,7 +72,7 @@ final class ComparedWork extends BackendWork implements ChannelTask {
 
   @Override
   public void run() {
-    if (life().failure().failed()) {
+    if (monitor().state().failed()) {
       groupFailed();
       return;
     }
@@ -82,10 +82,10 @@ final class ComparedWork extends BackendWork implements ChannelTask {
     try {
       comparison.compareAlone(description, sequenceNumber(), call.agreement());
     } catch (RuntimeException | Error e) {
-      complete(life().reports().operationFailed(this, e));
+      complete(monitor().reports().operationFailed(this, e));
     } finally {
       state.set(State.COMPARED);
-      if (life().failure().failed()) {
+      if (monitor().state().failed()) {
         // It may have come while the comparison was to notice it.
         groupFailed();
       }
@@ -100,7 +100,7 @@ final class ComparedWork extends BackendWork implements ChannelTask {
 
   @Override
   public void partFailed(Throwable cause) {
-    life().reports().partFailed(this, cause);
+    monitor().reports().partFailed(this, cause);
   }
 
   /** Whoever compares notices it, and knows best why. */
@@ -116,7 +116,7 @@ final class ComparedWork extends BackendWork implements ChannelTask {
 
   /** One that is still in the queue waits for the operation before it, which may yet succeed. */
   @Override
-  protected int waitsInVainFor(Departures departures) {
-    return state.get() == State.QUEUED ? -1 : super.waitsInVainFor(departures);
+  protected int waitsInVainFor(LeaveTracker leaves) {
+    return state.get() == State.QUEUED ? -1 : super.waitsInVainFor(leaves);
   }
 }

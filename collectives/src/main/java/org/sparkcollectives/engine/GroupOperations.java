@@ -10,15 +10,15 @@ import org.sparkcollectives.BackendOperations;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.internal.failure.GroupLife;
+import org.sparkcollectives.internal.failure.GroupMonitor;
 import org.sparkcollectives.internal.failure.OperationDescription;
 import org.sparkcollectives.internal.failure.TimeLimit;
 import org.sparkcollectives.transport.OperationHeader;
 
-/** Takes the operations of other backends into a group's sequence and life. */
+/** Takes the operations of other backends into a group's sequence, and has them monitored. */
 public final class GroupOperations implements BackendOperations {
 
-  private final GroupLife life;
+  private final GroupMonitor monitor;
   private final Channel channel;
   private final AtomicLong messages;
 
@@ -26,15 +26,15 @@ public final class GroupOperations implements BackendOperations {
   private final CallComparison comparison;
 
   /**
-   * Of the group whose life this is.
+   * Creates the operations of the group whose monitor this is.
    *
    * @param channel which numbers collectives
    * @param messages which numbers messages
    * @param comparison of what the ranks call; null for none
    */
   public GroupOperations(
-      GroupLife life, Channel channel, AtomicLong messages, CallComparison comparison) {
-    this.life = life;
+      GroupMonitor monitor, Channel channel, AtomicLong messages, CallComparison comparison) {
+    this.monitor = monitor;
     this.channel = channel;
     this.messages = messages;
     this.comparison = comparison;
@@ -51,7 +51,7 @@ public final class GroupOperations implements BackendOperations {
               number ->
                   new ComparedWork(
                       channel,
-                      life,
+                      monitor,
                       description,
                       number,
                       limit,
@@ -65,7 +65,7 @@ public final class GroupOperations implements BackendOperations {
     LongFunction<BackendWork> make =
         number ->
             new BackendWork(
-                channel, life, description, number, limit, outputs, call.peer(), operation);
+                channel, monitor, description, number, limit, outputs, call.peer(), operation);
     if (!call.type().isPointToPoint()) {
       return channel.begin(make);
     }
@@ -100,21 +100,21 @@ public final class GroupOperations implements BackendOperations {
 
   @Override
   public boolean hasFailed() {
-    return life.failure().failed();
+    return monitor.state().failed();
   }
 
   @Override
   public CollectiveException exceptionFor(String operation) {
-    return life.failure().exceptionFor(operation);
+    return monitor.state().exceptionFor(operation);
   }
 
   @Override
   public void onFailure(Runnable listener) {
-    life.failure().onFailure(listener);
+    monitor.state().onFailure(listener);
   }
 
   @Override
   public void fail(Throwable cause) {
-    life.reports().backendFailed(cause);
+    monitor.reports().backendFailed(cause);
   }
 }

@@ -15,7 +15,7 @@ import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.SharedMemory;
 import org.sparkcollectives.TransportException;
-import org.sparkcollectives.internal.failure.GroupLife;
+import org.sparkcollectives.internal.failure.GroupMonitor;
 import org.sparkcollectives.membership.Membership;
 import org.sparkcollectives.pointtopoint.LocalMessagePath;
 import org.sparkcollectives.pointtopoint.MessageMatcher;
@@ -51,7 +51,7 @@ public final class GroupPaths implements TcpTransport.Receiver, NettyBackend.Mem
   private final CollectiveNode node;
   private final MessageMatcher matcher;
   private final CollectiveNode.LocalGroup local;
-  private final GroupLife life;
+  private final GroupMonitor monitor;
   private final boolean heapAllowed;
   private final Locality hosts;
   private final PathListener listener;
@@ -83,7 +83,7 @@ public final class GroupPaths implements TcpTransport.Receiver, NettyBackend.Mem
       Membership members,
       CollectiveNode node,
       CollectiveNode.LocalGroup local,
-      GroupLife life,
+      GroupMonitor monitor,
       WaitingPlace waiting,
       boolean heapAllowed,
       Locality hosts,
@@ -92,12 +92,12 @@ public final class GroupPaths implements TcpTransport.Receiver, NettyBackend.Mem
     this.id = members.id();
     this.node = node;
     this.local = local;
-    this.life = life;
+    this.monitor = monitor;
     this.memory = sharedMemory == null ? null : new SharedTensors(sharedMemory);
     this.heapAllowed = heapAllowed;
     int rank = members.rank();
     this.matcher = local.matchers().of(rank);
-    this.messages = new MessagePaths(members, node.tcp(), matcher, life);
+    this.messages = new MessagePaths(members, node.tcp(), matcher, monitor);
     this.listener = listener();
     this.hosts = hosts;
     Progress progress = waiting.progress();
@@ -166,12 +166,12 @@ public final class GroupPaths implements TcpTransport.Receiver, NettyBackend.Mem
     }
     StripeLane[] further = new StripeLane[connections.perPeer() - 1];
     for (int i = 0; i < further.length; i++) {
-      WaitingPlace waiting = WaitingPlace.of(life, connections.spin());
+      WaitingPlace waiting = WaitingPlace.of(monitor, connections.spin());
       further[i] = new StripeLane(members.rank(), members.size(), connect(waiting, null), waiting);
     }
     StripeThreads threads =
         new StripeThreads(
-            node.executor(), partFailed, life.failure()::interrupted, connections.spin());
+            node.executor(), partFailed, monitor.state()::interrupted, connections.spin());
     lane.stripe(
         new GroupStripes(lane, further, connections.smallestBytes(), threads),
         ranks -> hosts.areApart(ranks) && (!heapAllowed || members.nodes().areApart(ranks)));
@@ -207,17 +207,17 @@ public final class GroupPaths implements TcpTransport.Receiver, NettyBackend.Mem
     return new PathListener() {
       @Override
       public void broken(int peer, TransportException cause) {
-        life.reports().pathBroken(peer, cause);
+        monitor.reports().pathBroken(peer, cause);
       }
 
       @Override
       public void finished(int peer, long lastCollective) {
-        life.peerLeft(peer, lastCollective);
+        monitor.peerLeft(peer, lastCollective);
       }
 
       @Override
       public void refused(int peer, CollectiveMismatchException cause) {
-        life.reports().refused(cause);
+        monitor.reports().refused(cause);
       }
     };
   }
@@ -234,7 +234,7 @@ public final class GroupPaths implements TcpTransport.Receiver, NettyBackend.Mem
         return tensors.allocate(dtype, count);
       } catch (IOException | UnsupportedOperationException e) {
         LOG.info(
-            "{} allocates on the heap what other processes cannot see: {}", life, e.toString());
+            "{} allocates on the heap what other processes cannot see: {}", monitor, e.toString());
       }
     }
     return HostTensor.allocate(dtype, count);
@@ -291,7 +291,7 @@ public final class GroupPaths implements TcpTransport.Receiver, NettyBackend.Mem
   public void close(long lastCollective, Duration atMost, boolean idle) {
     node.tcp().unregister(id, members.rank(), this);
     matcher.close();
-    if (!life.failure().failed()) {
+    if (!monitor.state().failed()) {
       local.heap().leave(members.rank(), lastCollective);
       tcpPairs.forEach(pairs -> pairs.close(lastCollective));
       messages.close(lastCollective);
@@ -315,12 +315,12 @@ public final class GroupPaths implements TcpTransport.Receiver, NettyBackend.Mem
   private void awaitClosed(Duration atMost) {
     long start = System.nanoTime();
     long look = SHORTEST_LOOK_NANOS;
-    while (!isClosed() && !life.failure().failed()) {
+    while (!isClosed() && !monitor.state().failed()) {
       if (System.nanoTime() - start > atMost.toNanos()) {
         LOG.warn(
             "{} is closed, but peers have not taken within {} what was sent to them: they may miss"
                 + " it",
-            life,
+            monitor,
             atMost);
         return;
       }

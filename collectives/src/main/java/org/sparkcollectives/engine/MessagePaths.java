@@ -3,7 +3,7 @@ package org.sparkcollectives.engine;
 import io.netty.channel.ChannelPipeline;
 import java.util.ArrayList;
 import java.util.List;
-import org.sparkcollectives.internal.failure.GroupLife;
+import org.sparkcollectives.internal.failure.GroupMonitor;
 import org.sparkcollectives.membership.Membership;
 import org.sparkcollectives.pointtopoint.MessageMatcher;
 import org.sparkcollectives.pointtopoint.MessagePath;
@@ -18,16 +18,16 @@ final class MessagePaths {
   private final Membership members;
   private final TcpTransport tcp;
   private final MessageMatcher matcher;
-  private final GroupLife life;
+  private final GroupMonitor monitor;
   private final List<TcpMessagePath> outgoing = new ArrayList<>();
   private final List<TcpMessageReceiver> incoming = new ArrayList<>();
 
   /** With where messages arrive. */
-  MessagePaths(Membership members, TcpTransport tcp, MessageMatcher matcher, GroupLife life) {
+  MessagePaths(Membership members, TcpTransport tcp, MessageMatcher matcher, GroupMonitor monitor) {
     this.members = members;
     this.tcp = tcp;
     this.matcher = matcher;
-    this.life = life;
+    this.monitor = monitor;
   }
 
   /** The way to a peer, which connects at the first message. */
@@ -57,12 +57,12 @@ final class MessagePaths {
     return new TcpMessagePath.PathEnd() {
       @Override
       public void finished(long lastCollective) {
-        life.peerLeft(peer, lastCollective);
+        monitor.peerLeft(peer, lastCollective);
       }
 
       @Override
       public void broken(Throwable cause) {
-        life.reports().pathBroken(peer, cause);
+        monitor.reports().pathBroken(peer, cause);
       }
     };
   }

@@ -3,8 +3,8 @@ package org.sparkcollectives.engine;
 import java.util.List;
 import java.util.function.Supplier;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.internal.failure.Departures;
-import org.sparkcollectives.internal.failure.GroupLife;
+import org.sparkcollectives.internal.failure.GroupMonitor;
+import org.sparkcollectives.internal.failure.LeaveTracker;
 import org.sparkcollectives.internal.failure.OperationDescription;
 import org.sparkcollectives.internal.failure.PendingWork;
 import org.sparkcollectives.internal.failure.TimeLimit;
@@ -23,13 +23,13 @@ abstract class MessageWork extends PendingWork {
   private volatile boolean matched;
 
   MessageWork(
-      GroupLife life,
+      GroupMonitor monitor,
       OperationDescription description,
       long sequenceNumber,
       TimeLimit limit,
       List<Tensor> outputs,
       int peer) {
-    super(life, description, sequenceNumber, limit, outputs);
+    super(monitor, description, sequenceNumber, limit, outputs);
     this.peer = peer;
     recordPeer(peer);
   }
@@ -51,21 +51,21 @@ abstract class MessageWork extends PendingWork {
   }
 
   @Override
-  protected int waitsInVainFor(Departures departures) {
-    int left = leftPeer(departures);
+  protected int waitsInVainFor(LeaveTracker leaves) {
+    int left = leftPeer(leaves);
     // Looked at last: a peer may match this message and leave between the two looks.
     return matched ? -1 : left;
   }
 
   /** The peer, or any of those who all have left, or -1. */
-  private int leftPeer(Departures departures) {
+  private int leftPeer(LeaveTracker leaves) {
     if (peer != PostedReceive.ANY_SOURCE) {
-      return departures.hasLeft(peer) ? peer : -1;
+      return leaves.hasLeft(peer) ? peer : -1;
     }
-    int self = life().members().rank();
+    int self = monitor().members().rank();
     int left = -1;
-    for (int each = 0; each < life().members().size(); each++) {
-      if (each != self && !departures.hasLeft(each)) {
+    for (int each = 0; each < monitor().members().size(); each++) {
+      if (each != self && !leaves.hasLeft(each)) {
         return -1;
       }
       left = each == self ? left : each;
@@ -83,7 +83,7 @@ abstract class MessageWork extends PendingWork {
     if (peer == PostedReceive.ANY_SOURCE) {
       return "no rank has sent a message that matches";
     }
-    String who = life().members().places().get(peer);
+    String who = monitor().members().places().get(peer);
     return matched
         ? "the message to or from " + who + " did not get through"
         : who + " has not called the operation that matches";
@@ -94,14 +94,14 @@ abstract class MessageWork extends PendingWork {
     private final PostedSend posted;
 
     Send(
-        GroupLife life,
+        GroupMonitor monitor,
         OperationDescription description,
         long sequenceNumber,
         TimeLimit limit,
         HostTensor tensor,
         int destination,
         int tag) {
-      super(life, description, sequenceNumber, limit, List.of(), destination);
+      super(monitor, description, sequenceNumber, limit, List.of(), destination);
       this.posted = new PostedSend(tag, tensor, this);
     }
 
@@ -127,13 +127,13 @@ abstract class MessageWork extends PendingWork {
 
     @Override
     public void failed(RuntimeException cause) {
-      complete(life().reports().messageFailed(this, cause));
+      complete(monitor().reports().messageFailed(this, cause));
     }
 
     @Override
     protected void groupFailed() {
       posted.cancel();
-      complete(life().failure().exceptionFor(describe()));
+      complete(monitor().state().exceptionFor(describe()));
     }
   }
 
@@ -143,7 +143,7 @@ abstract class MessageWork extends PendingWork {
     private final PostedReceive posted;
 
     Receive(
-        GroupLife life,
+        GroupMonitor monitor,
         OperationDescription description,
         long sequenceNumber,
         TimeLimit limit,
@@ -151,7 +151,7 @@ abstract class MessageWork extends PendingWork {
         int source,
         int tag,
         MessageMatcher matcher) {
-      super(life, description, sequenceNumber, limit, List.of(tensor), source);
+      super(monitor, description, sequenceNumber, limit, List.of(tensor), source);
       this.matcher = matcher;
       this.posted = new PostedReceive(source, tag, tensor, this);
     }
@@ -173,14 +173,14 @@ abstract class MessageWork extends PendingWork {
 
     @Override
     public void failed(RuntimeException cause) {
-      complete(life().reports().messageFailed(this, cause));
+      complete(monitor().reports().messageFailed(this, cause));
     }
 
     @Override
     protected void groupFailed() {
       matcher.withdraw(posted);
       posted.cancel();
-      complete(life().failure().exceptionFor(describe()));
+      complete(monitor().state().exceptionFor(describe()));
     }
 
     @Override

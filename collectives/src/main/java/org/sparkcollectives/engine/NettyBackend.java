@@ -20,7 +20,7 @@ import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 import org.sparkcollectives.algorithm.AlgorithmSelector;
-import org.sparkcollectives.internal.failure.GroupLife;
+import org.sparkcollectives.internal.failure.GroupMonitor;
 import org.sparkcollectives.internal.failure.OperationDescription;
 import org.sparkcollectives.internal.failure.TimeLimit;
 import org.sparkcollectives.recorder.RecordedShapes;
@@ -40,7 +40,7 @@ public final class NettyBackend implements HostBackend {
         public void after() {}
       };
 
-  private final GroupLife life;
+  private final GroupMonitor monitor;
   private final Channel channel;
   private final Lane lane;
   private final RankMessages messages;
@@ -65,7 +65,7 @@ public final class NettyBackend implements HostBackend {
    * @param onClose closes the lane and the messages' paths
    */
   public NettyBackend(
-      GroupLife life,
+      GroupMonitor monitor,
       Channel channel,
       Lane lane,
       RankMessages messages,
@@ -73,7 +73,7 @@ public final class NettyBackend implements HostBackend {
       CallComparison comparison,
       Memory memory,
       Runnable onClose) {
-    this.life = life;
+    this.monitor = monitor;
     this.channel = channel;
     this.lane = lane;
     this.messages = messages;
@@ -86,7 +86,7 @@ public final class NettyBackend implements HostBackend {
   }
 
   private NettyBackend(NettyBackend other, Duration callTimeout, OperationStage stage) {
-    this.life = other.life;
+    this.monitor = other.monitor;
     this.channel = other.channel;
     this.lane = other.lane;
     this.messages = other.messages;
@@ -160,7 +160,7 @@ public final class NettyBackend implements HostBackend {
         number ->
             new CollectiveTask(
                 channel,
-                life,
+                monitor,
                 description,
                 number,
                 limit(timeout),
@@ -375,7 +375,7 @@ public final class NettyBackend implements HostBackend {
         number ->
             new CollectiveTask(
                 channel,
-                life,
+                monitor,
                 description,
                 number,
                 limit(timeout),

@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntFunction;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.Work;
-import org.sparkcollectives.internal.failure.GroupLife;
+import org.sparkcollectives.internal.failure.GroupMonitor;
 import org.sparkcollectives.internal.failure.OperationDescription;
 import org.sparkcollectives.internal.failure.TimeLimit;
 import org.sparkcollectives.pointtopoint.MessageMatcher;
@@ -20,30 +20,30 @@ import org.sparkcollectives.tensor.HostTensor;
  */
 public final class RankMessages {
 
-  private final GroupLife life;
+  private final GroupMonitor monitor;
   private final MessageMatcher matcher;
   private final IntFunction<MessagePath> path;
   private final MessagePath[] paths;
   private final AtomicLong next = new AtomicLong();
 
   /**
-   * Of the rank whose life this is.
+   * Creates the messages of the rank whose monitor this is.
    *
    * @param matcher where this rank's messages arrive
    * @param path to a peer, asked for at the first message
    */
-  public RankMessages(GroupLife life, MessageMatcher matcher, IntFunction<MessagePath> path) {
-    this.life = life;
+  public RankMessages(GroupMonitor monitor, MessageMatcher matcher, IntFunction<MessagePath> path) {
+    this.monitor = monitor;
     this.matcher = matcher;
     this.path = path;
-    this.paths = new MessagePath[life.members().size()];
+    this.paths = new MessagePath[monitor.members().size()];
   }
 
   /** Begins to send to a rank of the group. */
   public Work send(HostTensor tensor, int destination, int tag, TimeLimit limit) {
     MessageWork.Send work =
         new MessageWork.Send(
-            life,
+            monitor,
             OperationDescription.message(
                     OpType.SEND,
                     tensor.dtype(),
@@ -86,7 +86,7 @@ public final class RankMessages {
       OpType type, HostTensor tensor, int source, int tag, String from, TimeLimit limit) {
     MessageWork.Receive work =
         new MessageWork.Receive(
-            life,
+            monitor,
             OperationDescription.message(
                     type, tensor.dtype(), 0, tensor.count(), from + ", tag " + tag)
                 .shaped(RecordedShapes.of(List.of(), List.of(tensor))),

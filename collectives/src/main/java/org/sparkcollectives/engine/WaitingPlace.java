@@ -1,7 +1,7 @@
 package org.sparkcollectives.engine;
 
 import java.time.Duration;
-import org.sparkcollectives.internal.failure.GroupLife;
+import org.sparkcollectives.internal.failure.GroupMonitor;
 import org.sparkcollectives.transport.EventCount;
 import org.sparkcollectives.transport.Progress;
 import org.sparkcollectives.transport.tcp.SocketWait;
@@ -15,10 +15,10 @@ import org.sparkcollectives.transport.tcp.SocketWait;
 public record WaitingPlace(Progress progress, SocketWait sockets) {
 
   /** Whose waits the end of the group ends, and which look again and again for {@code spin}. */
-  public static WaitingPlace of(GroupLife life, Duration spin) {
+  public static WaitingPlace of(GroupMonitor monitor, Duration spin) {
     SocketWait sockets = new SocketWait();
-    Progress progress = new Progress(new EventCount(spin, sockets), life.failure());
-    life.failure().onFailure(progress::signal);
+    Progress progress = new Progress(new EventCount(spin, sockets), monitor.state());
+    monitor.state().onFailure(progress::signal);
     return new WaitingPlace(progress, sockets);
   }
 }

@@ -20,7 +20,7 @@ record CheckpointRequests(RankGroup group, ProcessGroup view, Arguments argument
     String operation = replicated ? "checkpoint-replicated" : "checkpoint";
     List<HostTensor> checked = checked(operation, name, tensors);
     group
-        .life()
+        .monitor()
         .askingStore(
             () -> {
               checkpoints().save(name, checked, replicated);
@@ -30,7 +30,7 @@ record CheckpointRequests(RankGroup group, ProcessGroup view, Arguments argument
 
   boolean restore(String name, List<Tensor> tensors) {
     List<HostTensor> checked = checked("restore", name, tensors);
-    return group.life().askingStore(() -> checkpoints().restore(name, checked));
+    return group.monitor().askingStore(() -> checkpoints().restore(name, checked));
   }
 
   private Checkpoints checkpoints() {

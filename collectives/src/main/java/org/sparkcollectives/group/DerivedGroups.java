@@ -88,7 +88,7 @@ record DerivedGroups(RankGroup group, ProcessGroup view, SubgroupArguments argum
     if (mode == ShrinkMode.ABORT) {
       // Not the groups that were made from it: they may be those of an earlier shrink.
       group
-          .life()
+          .monitor()
           .reports()
           .abort(
               new IllegalStateException(

@@ -20,15 +20,16 @@ import org.sparkcollectives.debug.FingerprintCheck;
 import org.sparkcollectives.engine.CallComparison;
 import org.sparkcollectives.engine.Channel;
 import org.sparkcollectives.engine.CollectiveNode;
-import org.sparkcollectives.engine.GroupLook;
 import org.sparkcollectives.engine.GroupOperations;
 import org.sparkcollectives.engine.GroupPaths;
+import org.sparkcollectives.engine.GroupPoll;
 import org.sparkcollectives.engine.NettyBackend;
 import org.sparkcollectives.engine.RankMessages;
 import org.sparkcollectives.engine.TcpConnections;
 import org.sparkcollectives.engine.WaitingPlace;
-import org.sparkcollectives.internal.failure.GroupLife;
+import org.sparkcollectives.internal.failure.GroupMonitor;
 import org.sparkcollectives.internal.failure.RankHeartbeat;
+import org.sparkcollectives.internal.failure.RankHost;
 import org.sparkcollectives.internal.failure.Watchdog;
 import org.sparkcollectives.membership.Membership;
 import org.sparkcollectives.store.Store;
@@ -108,7 +109,7 @@ record GroupAssembly(Store store, RankContext context, String path) {
    *
    * @param node is released when the group is closed
    * @param options which leave nothing open
-   * @param parent the life of the group from which it is made, or null
+   * @param parent the monitor of the group from which it is made, or null
    * @param origin how it came from another, or null
    * @param afterClose run when the group is closed
    */
@@ -116,7 +117,7 @@ record GroupAssembly(Store store, RankContext context, String path) {
       CollectiveNode node,
       Membership members,
       GroupOptions options,
-      GroupLife parent,
+      GroupMonitor parent,
       GroupOrigin origin,
       Runnable afterClose) {
     requireTransports(members, options.transports());
@@ -124,44 +125,37 @@ record GroupAssembly(Store store, RankContext context, String path) {
     StoreLease lease = StoreLease.of(store.withPrefix(members.name()));
     Store groupStore = lease.store();
     CollectiveNode.LocalGroup local = node.join(members.id(), members.size());
-    GroupLife life =
+    RankHost host = new RankHost(context, node.executor());
+    GroupMonitor monitor =
         parent == null
-            ? new GroupLife(
+            ? new GroupMonitor(
                 members,
                 groupStore,
-                context,
-                node.executor(),
                 options.errorHandling().orElseThrow(),
-                RankHeartbeat.of(
+                new RankHeartbeat(
                     members,
                     groupStore,
                     Backends.needPeers(backendConfig),
-                    context.configuration(),
                     local.heartbeatTurn(),
-                    node.executor()))
-            : new GroupLife(
-                members,
-                groupStore,
-                context,
-                node.executor(),
-                options.errorHandling().orElseThrow(),
-                parent);
+                    host),
+                host)
+            : new GroupMonitor(members, groupStore, options.errorHandling().orElseThrow(), parent);
     Channel channel = new Channel(node.executor());
-    life.reportsProgressOf(channel::progress);
+    monitor.reportsProgressOf(channel::progress);
     GroupPaths paths =
         new GroupPaths(
             members,
             node,
             local,
-            life,
-            WaitingPlace.of(life, spin(members, context.configuration())),
+            monitor,
+            WaitingPlace.of(monitor, spin(members, context.configuration())),
             options.transports().contains("heap"),
             members.hosts(options.transports().contains("shm") ? MOST_SHARING : 0),
             sharedMemory(members, options, context.configuration()));
     paths.stripe(TcpConnections.of(members, context.configuration()), channel::partFailed);
     paths.open();
     RankMessages messages =
-        new RankMessages(life, local.matchers().of(members.rank()), paths::messagesTo);
+        new RankMessages(monitor, local.matchers().of(members.rank()), paths::messagesTo);
     AlgorithmSelector algorithms = new AlgorithmSelector(costs(context.configuration()));
     CallComparison comparison =
         options.debugLevel().orElseThrow() == DebugLevel.DETAIL
@@ -169,7 +163,7 @@ record GroupAssembly(Store store, RankContext context, String path) {
             : null;
     NettyBackend netty =
         new NettyBackend(
-            life,
+            monitor,
             channel,
             paths.lane(),
             messages,
@@ -184,8 +178,8 @@ record GroupAssembly(Store store, RankContext context, String path) {
                             options.timeout().orElseThrow(),
                             !channel.isRunning()),
                     () -> node.leave(members.id())));
-    Watchdog.Watched look = new GroupLook(life, channel);
-    node.watchdog().watch(look);
+    Watchdog.Watched polled = new GroupPoll(monitor, channel);
+    node.watchdog().watch(polled);
     boolean assembled = false;
     try {
       Backends backends =
@@ -195,21 +189,21 @@ record GroupAssembly(Store store, RankContext context, String path) {
               members,
               groupStore,
               options,
-              new GroupOperations(life, channel, messages.numbers(), comparison),
+              new GroupOperations(monitor, channel, messages.numbers(), comparison),
               context,
               origin);
       RankGroup group =
           new RankGroup(
               members,
               options,
-              life,
+              monitor,
               backends,
               channel,
               lease,
               this,
               () ->
                   ClosingSteps.run(
-                      () -> node.watchdog().forget(look),
+                      () -> node.watchdog().forget(polled),
                       () -> context.left(members.name()),
                       () -> log(options, "{} is closed", members),
                       node::release,
@@ -225,7 +219,7 @@ record GroupAssembly(Store store, RankContext context, String path) {
       return group;
     } finally {
       if (!assembled) {
-        ClosingSteps.run(() -> node.watchdog().forget(look), netty::close, life::close);
+        ClosingSteps.run(() -> node.watchdog().forget(polled), netty::close, monitor::close);
       }
     }
   }

@@ -10,7 +10,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.engine.Channel;
-import org.sparkcollectives.internal.failure.GroupLife;
+import org.sparkcollectives.internal.failure.GroupMonitor;
 import org.sparkcollectives.membership.Membership;
 import org.sparkcollectives.object.ObjectCodec;
 import org.sparkcollectives.store.Deadline;
@@ -34,7 +34,7 @@ final class RankGroup {
   private static final Logger LOG = LoggerFactory.getLogger(RankGroup.class);
 
   private final Membership members;
-  private final GroupLife life;
+  private final GroupMonitor monitor;
   private final GroupOptions options;
   private final Backends backends;
   private final Subgroups subgroups;
@@ -58,7 +58,7 @@ final class RankGroup {
   RankGroup(
       Membership members,
       GroupOptions options,
-      GroupLife life,
+      GroupMonitor monitor,
       Backends backends,
       Channel channel,
       StoreLease lease,
@@ -67,17 +67,18 @@ final class RankGroup {
     this.members = members;
     this.options = options;
     this.nanCheck = options.nanCheck().orElseThrow();
-    this.life = life;
+    this.monitor = monitor;
     this.backends = backends;
     this.channel = channel;
     this.lease = lease;
     Store groupStore = lease.store();
-    this.subgroups = new Subgroups(members, options, life, backends, groupStore, assembly);
+    this.subgroups = new Subgroups(members, options, monitor, backends, groupStore, assembly);
     this.afterClose = afterClose;
-    this.stores = new GroupStores(groupStore, life.failure()::failed, assembly::checkpoints);
+    this.stores = new GroupStores(groupStore, monitor.state()::failed, assembly::checkpoints);
     this.coalescing = new CoalescingBlocks(members.name());
     this.objectCodec = assembly.context().objectCodec();
-    life.failure()
+    monitor
+        .state()
         .onFailure(
             () ->
                 stores.fail(
@@ -85,8 +86,8 @@ final class RankGroup {
                         "The wait in the store of group \""
                             + name()
                             + "\" has ended with the group",
-                        life.failure().exceptionFor("the use of the group's store"))));
-    life.onKilled(
+                        monitor.state().exceptionFor("the use of the group's store"))));
+    monitor.onKilled(
         reason ->
             stores.revoke(
                 new StoreException(
@@ -114,8 +115,8 @@ final class RankGroup {
     return members;
   }
 
-  GroupLife life() {
-    return life;
+  GroupMonitor monitor() {
+    return monitor;
   }
 
   GroupOptions options() {
@@ -191,41 +192,41 @@ final class RankGroup {
   /** Refuses to begin anything in a group that is closed or has failed. */
   void requireOpen() {
     requireNotClosed();
-    if (life.failure().failed()) {
-      throw life.failure().exceptionFor("an operation");
+    if (monitor.state().failed()) {
+      throw monitor.state().exceptionFor("an operation");
     }
   }
 
   /** Refuses what even a group that has failed can do, once it is closed. */
   void requireNotClosed() {
-    life.requireNotClosed();
+    monitor.requireNotClosed();
   }
 
   /** Ends the group, and those made from it, on every rank. */
   void abort(Throwable cause) {
-    life.reports().abort(cause);
+    monitor.reports().abort(cause);
     subgroups.abort(cause);
   }
 
   void close(Duration timeout) {
-    if (!life.beginClose()) {
+    if (!monitor.state().beginClose()) {
       return;
     }
     try {
       subgroups.close(timeout);
       drain(timeout);
-      sayGoodbye();
+      leave();
     } finally {
       ClosingSteps.run(
-          life::look,
+          monitor::poll,
           () ->
               stores.revoke(
                   new IllegalStateException(
                       "Group \"" + name() + "\" is closed on rank " + rank())),
           this::awaitRunner,
           backends::close,
-          () -> life.completionHooks().await(HOOKS_TIMEOUT),
-          life::close,
+          () -> monitor.completionHooks().await(HOOKS_TIMEOUT),
+          monitor::close,
           this::removeKeysIfLast,
           afterClose);
     }
@@ -234,7 +235,7 @@ final class RankGroup {
   /** What was begun may end, unless the group has failed or the time is over. */
   private void drain(Duration timeout) {
     long start = System.nanoTime();
-    while (life.hasPending() && !life.failure().failed()) {
+    while (monitor.hasPending() && !monitor.state().failed()) {
       if (System.nanoTime() - start > timeout.toNanos()) {
         abortPending();
         return;
@@ -245,7 +246,8 @@ final class RankGroup {
   }
 
   private void abortPending() {
-    life.reports()
+    monitor
+        .reports()
         .abort(
             new IllegalStateException(
                 "rank " + rank() + " closed the group while operations were pending"));
@@ -258,42 +260,42 @@ final class RankGroup {
   private void awaitRunner() {
     channel.close();
     long start = System.nanoTime();
-    while (channel.isRunning() || life.hasPending()) {
-      if (life.failure().failed()) {
-        // Not left to the watchdog, which soon does not look at this group any more.
-        life.failPending();
+    while (channel.isRunning() || monitor.hasPending()) {
+      if (monitor.state().failed()) {
+        // Not left to the watchdog, which soon does not poll this group any more.
+        monitor.failPending();
       }
       if (System.nanoTime() - start > RUNNER_TIMEOUT.toNanos()) {
-        LOG.warn("{} is closed while an operation still runs", life);
+        LOG.warn("{} is closed while an operation still runs", monitor);
         return;
       }
       LockSupport.parkNanos(this, DRAIN_LOOK_NANOS);
     }
   }
 
-  private void sayGoodbye() {
-    boolean failed = life.failure().failed();
-    if (failed && life.isStoreSilent()) {
+  private void leave() {
+    boolean failed = monitor.state().failed();
+    if (failed && monitor.isStoreUnresponsive()) {
       giveUpStore("nothing is heard of it");
       return;
     }
-    boolean published = !failed || life.awaitPublished(ANSWER_TIMEOUT);
+    boolean published = !failed || monitor.awaitPublished(ANSWER_TIMEOUT);
     try {
-      life.leave(
+      monitor.leave(
           channel.lastSequenceNumber(), Deadline.after(failed ? ANSWER_TIMEOUT : STORE_TIMEOUT));
-      if (!published && !life.awaitPublished(PUBLISH_TIMEOUT)) {
-        LOG.warn("{} could not publish its failure within {}", life, PUBLISH_TIMEOUT);
+      if (!published && !monitor.awaitPublished(PUBLISH_TIMEOUT)) {
+        LOG.warn("{} could not publish its failure within {}", monitor, PUBLISH_TIMEOUT);
       }
     } catch (StoreConnectionException e) {
       giveUpStore(e.getMessage());
     } catch (StoreException | IllegalStateException e) {
-      LOG.debug("{} could not say that it leaves: {}", life, e.toString());
+      LOG.debug("{} could not say that it leaves: {}", monitor, e.toString());
     }
   }
 
   /** Ends all calls of this group in its store, so that the rest of the end waits for none. */
   private void giveUpStore(String why) {
-    LOG.warn("{} is closed without its store: {}", life, why);
+    LOG.warn("{} is closed without its store: {}", monitor, why);
     lease.revoke(new IllegalStateException("Group \"" + name() + "\" is closed on rank " + rank()));
   }
 
@@ -306,7 +308,7 @@ final class RankGroup {
         keys.forEach(store::deleteKey);
       }
     } catch (StoreException | IllegalStateException e) {
-      LOG.debug("{} could not remove its keys: {}", life, e.toString());
+      LOG.debug("{} could not remove its keys: {}", monitor, e.toString());
     }
   }
 }

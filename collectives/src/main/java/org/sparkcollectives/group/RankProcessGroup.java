@@ -133,7 +133,7 @@ final class RankProcessGroup implements ProcessGroup {
               + " days, not by "
               + extra);
     }
-    group.life().ephemeralTimeout().extend(extra);
+    group.monitor().ephemeralTimeout().extend(extra);
   }
 
   @Override
@@ -367,12 +367,12 @@ final class RankProcessGroup implements ProcessGroup {
   @Override
   public void onCompletion(Consumer<FlightRecord> hook) {
     group.requireNotClosed();
-    group.life().completionHooks().add(Objects.requireNonNull(hook, "hook"));
+    group.monitor().completionHooks().add(Objects.requireNonNull(hook, "hook"));
   }
 
   @Override
   public FlightRecorder flightRecorder() {
-    return group.life().recorder();
+    return group.monitor().recorder();
   }
 
   @Override
@@ -383,12 +383,12 @@ final class RankProcessGroup implements ProcessGroup {
 
   @Override
   public boolean isFailed() {
-    return group.life().failure().failed();
+    return group.monitor().state().failed();
   }
 
   @Override
   public Optional<Failure> failure() {
-    return Optional.ofNullable(group.life().failure().record());
+    return Optional.ofNullable(group.monitor().state().failure());
   }
 
   @Override

@@ -14,7 +14,7 @@ import org.sparkcollectives.BackendConfig;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.engine.CollectiveNode;
 import org.sparkcollectives.engine.NodeOptions;
-import org.sparkcollectives.internal.failure.GroupLife;
+import org.sparkcollectives.internal.failure.GroupMonitor;
 import org.sparkcollectives.membership.GroupSecret;
 import org.sparkcollectives.membership.GroupTerms;
 import org.sparkcollectives.membership.Membership;
@@ -40,7 +40,7 @@ final class Subgroups {
 
   private final Membership parent;
   private final GroupOptions parentOptions;
-  private final GroupLife parentLife;
+  private final GroupMonitor parentLife;
   private final Backends parentBackends;
   private final Store parentStore;
   private final GroupAssembly assembly;
@@ -51,7 +51,7 @@ final class Subgroups {
   Subgroups(
       Membership parent,
       GroupOptions parentOptions,
-      GroupLife parentLife,
+      GroupMonitor parentLife,
       Backends parentBackends,
       Store parentStore,
       GroupAssembly assembly) {

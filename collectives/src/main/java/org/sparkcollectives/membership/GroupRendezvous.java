@@ -18,7 +18,6 @@ import org.sparkcollectives.CollectiveTimeoutException;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.GroupAbortedException;
 import org.sparkcollectives.RankContext;
-import org.sparkcollectives.internal.failure.AbortPropagation;
 import org.sparkcollectives.internal.failure.RankIdentity;
 import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.Store;
@@ -254,7 +253,7 @@ public final class GroupRendezvous {
   private CollectiveException failed(Endpoint self, Failure failure) {
     RankIdentity identity =
         new RankIdentity(name, self.rank(), self.host(), self.executorId(), self.taskAttemptId());
-    return AbortPropagation.exceptionFor("The rendezvous", identity, failure);
+    return identity.exceptionAfter("The rendezvous", failure);
   }
 
   private boolean hasCome(CompletableFuture<byte[]> watch, CountDownLatch come, Duration patience)

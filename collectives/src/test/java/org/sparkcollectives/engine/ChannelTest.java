@@ -22,10 +22,11 @@ import org.sparkcollectives.DType;
 import org.sparkcollectives.ErrorHandling;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.RankContext;
-import org.sparkcollectives.internal.failure.GroupLife;
+import org.sparkcollectives.internal.failure.GroupMonitor;
 import org.sparkcollectives.internal.failure.HeartbeatTurn;
 import org.sparkcollectives.internal.failure.OperationDescription;
 import org.sparkcollectives.internal.failure.RankHeartbeat;
+import org.sparkcollectives.internal.failure.RankHost;
 import org.sparkcollectives.internal.failure.TimeLimit;
 import org.sparkcollectives.membership.Membership;
 import org.sparkcollectives.store.HashStore;
@@ -43,22 +44,21 @@ class ChannelTest {
   private final ExecutorService executor = Executors.newCachedThreadPool();
   private final HashStore store = new HashStore();
   private final Channel channel = new Channel(executor);
-  private GroupLife life;
+  private GroupMonitor monitor;
 
   @BeforeEach
   void begin() {
     RankContext context = RankContext.process();
     Endpoint self = new Endpoint(0, "node", "host", "127.0.0.1", 1, "executor", 2, -1);
     Membership alone = Membership.withoutPeers("group", "a test", self, 1);
-    RankHeartbeat none =
-        RankHeartbeat.of(
-            alone, store, false, context.configuration(), new HeartbeatTurn(), executor);
-    life = new GroupLife(alone, store, context, executor, ErrorHandling.CLEAN_UP_ONLY, none);
+    RankHost host = new RankHost(context, executor);
+    RankHeartbeat none = new RankHeartbeat(alone, store, false, new HeartbeatTurn(), host);
+    monitor = new GroupMonitor(alone, store, ErrorHandling.CLEAN_UP_ONLY, none, host);
   }
 
   @AfterEach
   void end() {
-    life.close();
+    monitor.close();
     store.close();
     executor.shutdownNow();
   }
@@ -74,7 +74,7 @@ class ChannelTest {
         number ->
             new CollectiveTask(
                 channel,
-                life,
+                monitor,
                 barrier,
                 number,
                 new TimeLimit(LONG, LONG),
@@ -177,14 +177,14 @@ class ChannelTest {
   @RepeatedTest(5)
   void whoSeesACollectiveCompletedGetsNothingOfItsExtension() {
     for (int i = 0; i < 2000; i++) {
-      life.ephemeralTimeout().extend(LONG);
+      monitor.ephemeralTimeout().extend(LONG);
       CollectiveTask task = submit(number -> {});
       executor.execute(channel::runNeglected);
       executor.execute(channel::runNeglected);
       while (!task.isCompleted()) {
         Thread.onSpinWait();
       }
-      assertThat(life.ephemeralTimeout().take().duration()).isZero();
+      assertThat(monitor.ephemeralTimeout().take().duration()).isZero();
     }
   }
 }

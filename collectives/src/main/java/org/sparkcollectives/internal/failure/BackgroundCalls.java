@@ -13,9 +13,9 @@ import org.slf4j.Logger;
 import org.sparkcollectives.store.StoreException;
 
 /**
- * What is done on an executor for a rank because it may block, as calls of the store do, and which
- * of it is not done yet. Once the executor is shut down nothing is done any more: nobody is left to
- * tell. Thread-safe.
+ * Runs on an executor what may block, as calls of the store do, and knows which of it is not done
+ * yet. Once the executor is shut down nothing is done any more: nobody is left to tell.
+ * Thread-safe.
  */
 public final class BackgroundCalls {
 
@@ -25,7 +25,7 @@ public final class BackgroundCalls {
   private final Object rank;
 
   /**
-   * With where what goes wrong is told.
+   * Creates calls whose errors are told to a log.
    *
    * @param rank what the log calls the rank
    */

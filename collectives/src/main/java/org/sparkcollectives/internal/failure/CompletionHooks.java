@@ -14,8 +14,8 @@ import org.slf4j.LoggerFactory;
 import org.sparkcollectives.recorder.FlightRecord;
 
 /**
- * Whom a group tells of each operation that is done, in that order, one call at a time, on a thread
- * that is not the operation's. Thread-safe.
+ * Calls a group's hooks for each operation that is done, in that order, one call at a time, on a
+ * thread that is not the operation's. Thread-safe.
  */
 public final class CompletionHooks {
 
@@ -28,7 +28,7 @@ public final class CompletionHooks {
   private boolean telling;
 
   /**
-   * With where hooks run.
+   * Creates the hooks of a group without any.
    *
    * @param rank what the log calls the rank
    */
@@ -37,12 +37,14 @@ public final class CompletionHooks {
     this.rank = rank;
   }
 
-  /** From now on the hook is told of each operation that ends. */
+  /** Adds a hook, which hears of each operation that ends from now on. */
   public void add(Consumer<FlightRecord> hook) {
     hooks.add(hook);
   }
 
-  /** Tells of an operation. Does not block; costs next to nothing while there is no hook. */
+  /**
+   * Tells the hooks of an operation. Does not block; costs next to nothing while there is no hook.
+   */
   void tell(Supplier<FlightRecord> record) {
     if (hooks.isEmpty()) {
       return;

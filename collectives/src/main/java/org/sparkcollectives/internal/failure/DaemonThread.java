@@ -3,7 +3,7 @@ package org.sparkcollectives.internal.failure;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** A thread of the library that looks at something, pauses, and looks again until it is closed. */
+/** Runs a thread of the library that does something, pauses, and does it again until it ends. */
 final class DaemonThread {
 
   private final Thread thread;
@@ -19,7 +19,7 @@ final class DaemonThread {
     return new DaemonThread(thread);
   }
 
-  /** Where it is. */
+  /** Returns where it is. */
   ThreadStack stack() {
     return ThreadStack.of(thread);
   }

@@ -3,15 +3,15 @@ package org.sparkcollectives.internal.failure;
 import java.time.Duration;
 
 /**
- * Time that a group's operations get beyond their timeout, for a while: those that begin until the
- * first that got the extension completes. So a step that is slow once, such as the loading of a
- * checkpoint on one rank, needs no other timeout for all that follows.
+ * Extends the time that a group's operations get beyond their timeout, for a while: those that
+ * begin until the first that got the extension completes. So a step that is slow once, such as the
+ * loading of a checkpoint on one rank, needs no other timeout for all that follows.
  *
  * <p>The semantics are those of c10d's ephemeral timeout.
  */
 public final class EphemeralTimeout {
 
-  /** What an operation gets. */
+  /** Holds what an operation gets. */
   public static final class Extension {
 
     private static final Extension NONE = new Extension(0, 0);
@@ -34,12 +34,12 @@ public final class EphemeralTimeout {
   private volatile long nanos;
   private long givenNanos;
 
-  /** Operations that begin from now on get so much more. */
+  /** Gives operations that begin from now on so much more. */
   public synchronized void extend(Duration by) {
     nanos = Math.addExact(nanos, by.toNanos());
   }
 
-  /** For an operation that begins; to be given back when it completes. */
+  /** Returns the extension of an operation that begins; to be given back when it completes. */
   public Extension take() {
     return nanos == 0 ? Extension.NONE : takeSome();
   }

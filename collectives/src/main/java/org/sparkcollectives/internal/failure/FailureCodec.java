@@ -14,7 +14,7 @@ import org.sparkcollectives.CollectiveCall;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.transport.MismatchCodec;
 
-/** {@link Failure} as bytes in the store. */
+/** Encodes {@link Failure} as bytes in the store. */
 public final class FailureCodec {
 
   private static final int VERSION = 2;
@@ -26,7 +26,7 @@ public final class FailureCodec {
 
   private FailureCodec() {}
 
-  /** The bytes of a record. */
+  /** Returns the bytes of a record. */
   public static byte[] encode(Failure failure) {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     try (DataOutputStream out = new DataOutputStream(bytes)) {
@@ -49,7 +49,7 @@ public final class FailureCodec {
   }
 
   /**
-   * The record that {@link #encode} made the bytes of.
+   * Returns the record that {@link #encode} made the bytes of.
    *
    * @throws UncheckedIOException if it did not
    */
@@ -91,7 +91,7 @@ public final class FailureCodec {
     }
   }
 
-  /** An exception as text with its stack trace and causes. */
+  /** Returns an exception as text with its stack trace and causes. */
   public static String describe(Throwable cause) {
     StringWriter text = new StringWriter();
     cause.printStackTrace(new PrintWriter(text));

@@ -1,6 +1,7 @@
 package org.sparkcollectives.internal.failure;
 
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.Failure;
@@ -11,41 +12,49 @@ import org.sparkcollectives.TransportException;
 import org.sparkcollectives.membership.Membership;
 
 /**
- * What a rank notices that ends its group: makes a {@link Failure} record of each, and what the
- * operations of this rank then throw. Thread-safe; does not block unless it says so.
+ * Reports what a rank notices that ends its group: makes a {@link Failure} record of it, and says
+ * what the operations of this rank then throw. Thread-safe; does not block unless it says so.
  */
 public final class FailureReports {
+
+  /** How long it may take to find out what broke: a question to all ranks, and a moment. */
+  private static final Duration SETTLE_PATIENCE = Duration.ofSeconds(5);
+
+  private static final Duration PUBLISH_PATIENCE = Duration.ofSeconds(10);
+  private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
   private final Membership members;
   private final RankIdentity self;
   private final RankContext context;
-  private final GroupFailure failure;
+  private final GroupState state;
   private final AbortPropagation propagation;
-  private final FailureHandling handling;
   private final BrokenPath brokenPath;
+  private final TimeSource time;
 
   FailureReports(
       Membership members,
-      RankContext context,
-      GroupFailure failure,
+      GroupState state,
       AbortPropagation propagation,
-      FailureHandling handling,
-      BrokenPath brokenPath) {
+      BrokenPath brokenPath,
+      RankHost host) {
     this.members = members;
     this.self = members.identity();
-    this.context = context;
-    this.failure = failure;
+    this.context = host.context();
+    this.time = host.time();
+    this.state = state;
     this.propagation = propagation;
-    this.handling = handling;
     this.brokenPath = brokenPath;
   }
 
-  /** The user ends the group. In one that has failed that is a consequence, and tells nothing. */
+  /**
+   * Ends the group because the user asks for it. In one that has failed that is a consequence, and
+   * tells nothing.
+   */
   public void abort(Throwable cause) {
-    if (failure.failed()) {
+    if (state.failed()) {
       return;
     }
-    handling.rankFailed(
+    propagation.rankFailed(
         self.failure(Failure.Kind.EXCEPTION, "", -1, cause),
         operation ->
             new GroupAbortedException(
@@ -57,11 +66,11 @@ public final class FailureReports {
                 cause));
   }
 
-  /** The task was killed. */
+  /** Reports that the task was killed. */
   void killed(String reason) {
     Failure.Kind kind =
         context.isStoppedWithOthers() ? Failure.Kind.STAGE_STOPPED : Failure.Kind.KILLED;
-    handling.rankFailed(
+    propagation.rankFailed(
         self.failure(kind, "", -1, "the task was killed: " + reason),
         operation ->
             new GroupAbortedException(
@@ -73,36 +82,38 @@ public final class FailureReports {
                 null));
   }
 
-  /** A thread that waits was interrupted. */
+  /** Reports that a thread that waits was interrupted. */
   void interrupted() {
     killed(context.isKilled() ? context.killReason() : "its thread was interrupted");
   }
 
-  /** The path to a peer broke. */
+  /** Reports that the path to a peer broke. */
   public void pathBroken(int peer, Throwable cause) {
-    handling.operationFailed(
+    propagation.operationFailed(
         members.identityOf(peer).failure(Failure.Kind.CONNECTION_RESET, "", -1, cause.toString()),
         null);
   }
 
-  /** The process of a member, or this one as others have seen it, has given no sign of life. */
-  void silent(int groupRank, String cause) {
-    if (!failure.failed()) {
-      handling.rankFailed(
+  /**
+   * Reports that the process of a rank sends no heartbeat: it may be this one, as others see it.
+   */
+  void unresponsive(int groupRank, String cause) {
+    if (!state.failed()) {
+      propagation.rankFailed(
           members.identityOf(groupRank).failure(Failure.Kind.SILENT, "", -1, cause), null);
     }
   }
 
-  /** A peer refused a message of a collective, because it is in another. */
+  /** Reports that a peer refused a message of a collective, because it is in another. */
   public void refused(CollectiveMismatchException mismatch) {
-    handling.operationFailed(
+    propagation.operationFailed(
         self.failure(Failure.Kind.EXCEPTION, "", -1, mismatch),
         operation -> ownFailure(operation, mismatch));
   }
 
-  /** A backend failed outside of any operation. */
+  /** Reports that a backend failed outside of any operation. */
   public void backendFailed(Throwable thrown) {
-    if (!failure.failed()) {
+    if (!state.failed()) {
       ownFailed("", -1, thrown);
     }
   }
@@ -112,20 +123,20 @@ public final class FailureReports {
     if (thrown instanceof TransportException) {
       brokenPath.report(record, operation -> ownFailure(operation, thrown));
     } else {
-      handling.operationFailed(record, operation -> ownFailure(operation, thrown));
+      propagation.operationFailed(record, operation -> ownFailure(operation, thrown));
     }
   }
 
-  /** What broke between ranks may be the consequence of what another rank can tell more of. */
+  /** Returns the kind of a failure: what broke between ranks may follow from another's failure. */
   private static Failure.Kind kindOf(Throwable thrown) {
     return thrown instanceof TransportException
         ? Failure.Kind.CONNECTION_RESET
         : Failure.Kind.EXCEPTION;
   }
 
-  /** A peer has left for which work waits. */
+  /** Reports that a peer has left for which work waits. */
   void peerFinished(PendingWork work, int peer) {
-    handling.operationFailed(
+    propagation.operationFailed(
         members
             .identityOf(peer)
             .failure(
@@ -142,18 +153,28 @@ public final class FailureReports {
    * @return what the operation's work ends with
    */
   public Throwable operationFailed(PendingWork work, Throwable thrown) {
-    if (!failure.failed()) {
+    if (!state.failed()) {
       partFailed(work, thrown);
-      brokenPath.await(Duration.ofSeconds(5));
+      awaitFailed();
       // A tenth of a second, and a call of the store.
-      propagation.awaitPublished(Duration.ofSeconds(10));
+      propagation.awaitPublished(PUBLISH_PATIENCE);
     }
-    return failure.failed() ? failure.exceptionFor(work.describe()) : thrown;
+    return state.failed() ? state.exceptionFor(work.describe()) : thrown;
+  }
+
+  /** Waits while it is being settled what the group fails with. */
+  private void awaitFailed() {
+    long start = time.nanos();
+    while (state.isFailing()
+        && time.nanos() - start < SETTLE_PATIENCE.toNanos()
+        && !Thread.currentThread().isInterrupted()) {
+      time.sleep(LOOK_NANOS);
+    }
   }
 
   /** Turns what a part of an operation threw into the group's failure; does not wait for that. */
   public void partFailed(PendingWork work, Throwable thrown) {
-    if (failure.failed()) {
+    if (state.failed()) {
       return;
     }
     if (thrown instanceof TransportException transport && transport.peer() >= 0) {
@@ -163,10 +184,10 @@ public final class FailureReports {
     }
   }
 
-  /** What a failed message ends with: that it did not fit concerns its two ranks only. */
+  /** Returns what a failed message ends with: that it did not fit concerns its two ranks only. */
   public Throwable messageFailed(PendingWork work, RuntimeException cause) {
-    if (failure.failed()) {
-      return failure.exceptionFor(work.describe());
+    if (state.failed()) {
+      return state.exceptionFor(work.describe());
     }
     return cause instanceof CollectiveMismatchException mismatch
         ? new CollectiveMismatchException(

@@ -7,8 +7,8 @@ import org.slf4j.LoggerFactory;
 import org.sparkcollectives.config.TimeString;
 
 /**
- * Watches the watchdog: a thread that does nothing but see whether the watchdog's still comes
- * round, and if not, says where it is stuck and ends the groups that it no longer guards.
+ * Watches the watchdog: a thread that does nothing but see whether the watchdog's still polls, and
+ * if not, says where it is stuck and ends the groups that it no longer guards.
  *
  * <p>A machine so busy that neither thread runs is no stuck watchdog: see {@link SilenceClock}.
  */

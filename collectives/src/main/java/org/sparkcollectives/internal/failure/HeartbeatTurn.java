@@ -5,8 +5,8 @@ import java.util.Deque;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Which of a group's ranks in one JVM gives its signs of life, for all of them: the first that is
- * still there. So the signs cost the store the same, however many ranks a JVM has.
+ * Decides which of a group's ranks in one JVM sends its heartbeats, for all of them: the first that
+ * is still there. So heartbeats cost the store the same, however many ranks a JVM has.
  */
 public final class HeartbeatTurn {
 
@@ -14,7 +14,7 @@ public final class HeartbeatTurn {
   private final AtomicLong beats = new AtomicLong();
   private final AtomicLong answered = new AtomicLong();
 
-  /** Of a JVM without ranks. */
+  /** Creates the turn of a JVM without ranks. */
   public HeartbeatTurn() {}
 
   synchronized void join(Heartbeat rank) {
@@ -30,17 +30,17 @@ public final class HeartbeatTurn {
     return present.peek() == rank;
   }
 
-  /** A number that no sign of this JVM has had. */
+  /** Returns a number that no heartbeat of this JVM has had. */
   long nextBeat() {
     return beats.incrementAndGet();
   }
 
-  /** The store has taken a sign. */
+  /** Notes that the store has taken a heartbeat. */
   void answered() {
     answered.incrementAndGet();
   }
 
-  /** How many signs the store has taken. */
+  /** Returns how many heartbeats the store has taken. */
   long answers() {
     return answered.get();
   }

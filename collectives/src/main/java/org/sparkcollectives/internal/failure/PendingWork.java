@@ -13,7 +13,8 @@ import org.sparkcollectives.WorkResult;
 import org.sparkcollectives.recorder.RecordRing;
 
 /**
- * What all kinds of work have in common: a deadline, a record, an end, and those who wait for it.
+ * Implements what all kinds of work have in common: a deadline, a record, an end, and those who
+ * wait for it.
  */
 public abstract class PendingWork implements Work {
 
@@ -23,43 +24,43 @@ public abstract class PendingWork implements Work {
   private final EphemeralTimeout.Extension extension;
   private final long deadlineNanos;
   private final RecordRing.Entry entry;
-  private final GroupLife life;
+  private final GroupMonitor monitor;
   private final List<Tensor> outputs;
 
-  private final Object monitor = new Object();
+  private final Object lock = new Object();
   private CompletableFuture<List<Tensor>> future;
   private volatile Throwable failure;
   private volatile boolean completed;
 
   /**
-   * Of an operation whose time begins now.
+   * Creates the work of an operation whose time begins now.
    *
    * @param outputs what the future of the work gives
    */
   public PendingWork(
-      GroupLife life,
+      GroupMonitor monitor,
       OperationDescription description,
       long sequenceNumber,
       TimeLimit limit,
       List<Tensor> outputs) {
-    this.life = life;
+    this.monitor = monitor;
     this.description = description;
     this.sequenceNumber = sequenceNumber;
     this.limit = limit;
-    long now = System.nanoTime();
-    this.extension = life.ephemeralTimeout().take();
+    long now = monitor.time().nanos();
+    this.extension = monitor.ephemeralTimeout().take();
     this.deadlineNanos = now + nanosOf(allowed());
     this.outputs = outputs;
-    this.entry = life.records().record(description, sequenceNumber, allowed().toMillis(), now);
+    this.entry = monitor.records().record(description, sequenceNumber, allowed().toMillis(), now);
   }
 
   /**
-   * From now on the watchdog looks at this work, which is whole.
+   * Begins the work, which is whole: from now on it ends at its deadline.
    *
    * @throws IllegalStateException if the group is being closed, which then does not wait for it
    */
   public final void begin() {
-    life.begin(this);
+    monitor.begin(this);
   }
 
   /** Cheaper than what the virtual machine would have to make up for each work. */
@@ -73,7 +74,7 @@ public abstract class PendingWork implements Work {
     return this == other;
   }
 
-  /** A duration in nanoseconds, short of the overflow of the clock's differences. */
+  /** Returns a duration in nanoseconds, short of the overflow of the clock's differences. */
   private static long nanosOf(Duration timeout) {
     return timeout.compareTo(Duration.ofDays(10_000)) > 0
         ? Duration.ofDays(10_000).toNanos()
@@ -86,33 +87,35 @@ public abstract class PendingWork implements Work {
   /** Ends the work if the group has failed and no thread runs it that would notice. */
   protected abstract void groupFailed();
 
-  /** The rank that has left without doing its part in this work, or -1. */
-  protected abstract int waitsInVainFor(Departures departures);
+  /** Returns the rank that has left without doing its part in this work, or -1. */
+  protected abstract int waitsInVainFor(LeaveTracker left);
 
-  /** The rank that an overdue work knows by itself not to have come, or -1. */
+  /** Returns the rank that an overdue work knows by itself not to have come, or -1. */
   protected int lateRank() {
     return -1;
   }
 
-  /** What an overdue work knows by itself of who is missing. */
+  /** Returns what an overdue work knows by itself of who is missing. */
   protected abstract String whoIsMissing();
 
-  /** That of the group whose operation it is. */
-  public final GroupLife life() {
-    return life;
+  /** Returns the monitor of the group whose operation it is. */
+  public final GroupMonitor monitor() {
+    return monitor;
   }
 
-  /** What the user has set for the call of which this is all or a part, with its extension. */
+  /**
+   * Returns what the user has set for the call of which this is all or a part, with its extension.
+   */
   final Duration statedTimeout() {
     return limit.stated().plus(extension.duration());
   }
 
-  /** How long it may take from its beginning on. */
+  /** Returns how long it may take from its beginning on. */
   private Duration allowed() {
     return limit.left().plus(extension.duration());
   }
 
-  /** The operation as messages have it. */
+  /** Returns the operation as messages have it. */
   public final String describe() {
     return description.numbered(sequenceNumber);
   }
@@ -121,7 +124,7 @@ public abstract class PendingWork implements Work {
     return nowNanos - deadlineNanos > 0;
   }
 
-  /** For how long it has been under way. */
+  /** Returns for how long it has been under way. */
   final long ageNanos(long nowNanos) {
     return nowNanos - deadlineNanos + nanosOf(allowed());
   }
@@ -139,20 +142,20 @@ public abstract class PendingWork implements Work {
   /** Ends the work, unless it has ended. */
   public final void complete(Throwable cause) {
     CompletableFuture<List<Tensor>> dependents;
-    synchronized (monitor) {
+    synchronized (lock) {
       if (completed) {
         return;
       }
       entry.completed(cause == null);
       // Before anybody sees it completed: what he begins then must not get the extension.
-      life.ephemeralTimeout().giveBack(extension);
+      monitor.ephemeralTimeout().giveBack(extension);
       failure = cause;
       completed = true;
       dependents = future;
-      monitor.notifyAll();
+      lock.notifyAll();
     }
-    life.end(this);
-    life.completionHooks().tell(entry::snapshot);
+    monitor.end(this);
+    monitor.completionHooks().tell(entry::snapshot);
     if (dependents != null) {
       settle(dependents);
     }
@@ -193,17 +196,17 @@ public abstract class PendingWork implements Work {
     }
     boolean interrupted = false;
     try {
-      synchronized (monitor) {
+      synchronized (lock) {
         while (!completed) {
           long left = end - System.nanoTime();
           if (left <= 0) {
             return false;
           }
           try {
-            monitor.wait(TimeUnit.NANOSECONDS.toMillis(left) + 1);
+            lock.wait(TimeUnit.NANOSECONDS.toMillis(left) + 1);
           } catch (InterruptedException e) {
             interrupted = true;
-            life.failure().interrupted();
+            monitor.state().interrupted();
           }
         }
         return true;
@@ -254,7 +257,7 @@ public abstract class PendingWork implements Work {
   @Override
   public final CompletableFuture<List<Tensor>> future() {
     CompletableFuture<List<Tensor>> dependents;
-    synchronized (monitor) {
+    synchronized (lock) {
       if (future == null) {
         future = new CompletableFuture<>();
       }

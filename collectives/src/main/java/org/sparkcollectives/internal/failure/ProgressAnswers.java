@@ -6,21 +6,21 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * What the ranks of a group answered when they were asked how far they have come, see {@link
+ * Holds what the ranks of a group answered when they were asked how far they have come, see {@link
  * ProgressInquiry}.
  *
  * @param progress of each rank; null of one that did not answer
  * @param stacks where the threads of some ranks are that have not arrived, by rank
  */
-public record ProgressAnswers(List<RankProgress> progress, Map<Integer, ThreadStack> stacks) {
+record ProgressAnswers(List<RankProgress> progress, Map<Integer, ThreadStack> stacks) {
 
-  /** As many as one can read. */
+  /** How many ranks a sentence names. */
   private static final int MOST_NAMED = 20;
 
-  /** Of a group that was not asked. */
+  /** The answers of a group that was not asked. */
   public static final ProgressAnswers NONE = new ProgressAnswers(List.of(), Map.of());
 
-  /** The ranks that have not called the collective with this number, by what they said. */
+  /** Returns the ranks that have not called the collective with this number, by what they said. */
   public List<Integer> missing(long sequenceNumber) {
     List<Integer> missing = new ArrayList<>();
     for (int peer = 0; peer < progress.size(); peer++) {
@@ -32,19 +32,20 @@ public record ProgressAnswers(List<RankProgress> progress, Map<Integer, ThreadSt
     return missing;
   }
 
-  /** The ranks that gave no answer; none if not even the rank that asked could. */
-  public List<Integer> silent() {
-    List<Integer> silent = new ArrayList<>();
+  /** Returns the ranks that gave no answer; none if not even the rank that asked could. */
+  public List<Integer> unresponsive() {
+    List<Integer> unresponsive = new ArrayList<>();
     for (int peer = 0; peer < progress.size(); peer++) {
       if (progress.get(peer) == null) {
-        silent.add(peer);
+        unresponsive.add(peer);
       }
     }
-    return silent.size() == progress.size() ? List.of() : silent;
+    return unresponsive.size() == progress.size() ? List.of() : unresponsive;
   }
 
   /**
-   * A sentence about the ranks that did not join, with the last thing that each was seen in.
+   * Returns a sentence about the ranks that did not join, with the last thing that each was seen
+   * in.
    *
    * @param places each rank and where it is, as messages have it
    */

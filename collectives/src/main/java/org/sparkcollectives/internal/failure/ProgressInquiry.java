@@ -9,15 +9,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkcollectives.membership.Membership;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreException;
 import org.sparkcollectives.store.StoreTimeoutException;
-import org.sparkcollectives.store.WatchableStore;
 
 /**
  * Asks all ranks of a group, through the store, how far they have come: a rank whose operation is
@@ -28,7 +26,7 @@ import org.sparkcollectives.store.WatchableStore;
  * in the user's code answers too, and only one that is stopped or gone does not. One that has not
  * called the collective in question adds where its thread is, and writes that to its log.
  */
-public final class ProgressInquiry implements AutoCloseable {
+final class ProgressInquiry implements AutoCloseable {
 
   /** How long to wait for the answers of ranks that live. */
   private static final Duration PATIENCE = Duration.ofSeconds(1);
@@ -46,10 +44,7 @@ public final class ProgressInquiry implements AutoCloseable {
   private final int size;
   private final Supplier<RankProgress> own;
   private final Supplier<ThreadStack> whereIsOwn;
-  private final Executor executor;
-  private volatile CompletableFuture<byte[]> watch;
-  private volatile long question;
-  private volatile boolean closed;
+  private final StoreWatch watch;
 
   /**
    * Begins to listen for questions, where the store can be watched.
@@ -57,46 +52,43 @@ public final class ProgressInquiry implements AutoCloseable {
    * @param own how far this rank has come
    * @param whereIsOwn where this rank's thread is
    */
-  public ProgressInquiry(
+  ProgressInquiry(
       Store store,
-      int rank,
-      int size,
+      Membership members,
       Supplier<RankProgress> own,
       Supplier<ThreadStack> whereIsOwn,
-      Executor executor) {
+      RankHost host) {
     this.store = store.withTimeout(PATIENCE);
-    this.rank = rank;
-    this.size = size;
+    this.rank = members.rank();
+    this.size = members.size();
     this.own = own;
     this.whereIsOwn = whereIsOwn;
-    this.executor = executor;
-    if (store instanceof WatchableStore watchable) {
-      listen(watchable, 0);
+    this.watch =
+        new StoreWatch(
+            this.store,
+            StoreWatch.Keys.series(QUESTION, 0),
+            PATIENCE,
+            new BackgroundCalls(host.background(), LOG, members.identity().where()),
+            host.time(),
+            this::asked);
+    watch.open();
+  }
+
+  private void asked(long number, byte[] question) {
+    if (question.length == Long.BYTES) {
+      answer(number, ByteBuffer.wrap(question).getLong());
+    } else {
+      LOG.warn(
+          "Rank {} ignores a question for its progress of {} bytes, which is none",
+          rank,
+          question.length);
     }
   }
 
-  private void listen(WatchableStore watchable, long number) {
-    question = number;
-    CompletableFuture<byte[]> asked = watchable.watch(QUESTION + number);
-    watch = asked;
-    asked.thenAccept(
-        question ->
-            executor.execute(
-                () -> {
-                  if (question.length == Long.BYTES) {
-                    answer(number, ByteBuffer.wrap(question).getLong());
-                  } else {
-                    LOG.warn(
-                        "Rank {} ignores a question for its progress of {} bytes, which is none",
-                        rank,
-                        question.length);
-                  }
-                  if (!closed) {
-                    listen(watchable, number + 1);
-                  }
-                }));
-    if (closed) {
-      asked.cancel(false);
+  /** Answers a question for which no thread could be had. Does not block. */
+  void poll() {
+    if (canAsk()) {
+      watch.poll();
     }
   }
 
@@ -130,20 +122,28 @@ public final class ProgressInquiry implements AutoCloseable {
     }
   }
 
-  /** Whether ranks notice that they are asked: the group's store can be watched. */
-  public boolean canAsk() {
-    return watch != null;
+  /** Returns whether ranks notice that they are asked: the group's store can be watched. */
+  private boolean canAsk() {
+    return watch.isPushed();
+  }
+
+  /**
+   * Asks all ranks to answer, whatever they are in, where they can be asked. Blocks as {@link #ask}
+   * does.
+   */
+  ProgressAnswers askWhoResponds() {
+    return canAsk() ? ask(-1) : ProgressAnswers.NONE;
   }
 
   /**
    * Asks the ranks about the collective with this number. Blocks for about a second at the most, or
    * two if the store is slow.
    */
-  public ProgressAnswers ask(long sequenceNumber) {
+  ProgressAnswers ask(long sequenceNumber) {
     RankProgress[] progress = new RankProgress[size];
     Map<Integer, ThreadStack> stacks = new TreeMap<>();
     try {
-      long number = question;
+      long number = watch.next();
       store.set(QUESTION + number, ByteBuffer.allocate(Long.BYTES).putLong(sequenceNumber).array());
       answer(number, sequenceNumber);
       List<Integer> answered = answered(number);
@@ -167,7 +167,7 @@ public final class ProgressInquiry implements AutoCloseable {
     return new ProgressAnswers(Arrays.asList(progress), stacks);
   }
 
-  /** What a rank has answered; null for what is no answer. */
+  /** Returns what a rank has answered; null for what is no answer. */
   private static RankProgress progressOf(int peer, byte[] answer) {
     try {
       return RankProgress.decode(answer);
@@ -177,7 +177,7 @@ public final class ProgressInquiry implements AutoCloseable {
     }
   }
 
-  /** The ranks that answer in time. */
+  /** Returns the ranks that answer in time. */
   private List<Integer> answered(long number) {
     List<String> keys = new ArrayList<>();
     for (int peer = 0; peer < size; peer++) {
@@ -201,10 +201,6 @@ public final class ProgressInquiry implements AutoCloseable {
   /** Stops listening. */
   @Override
   public void close() {
-    closed = true;
-    CompletableFuture<byte[]> listening = watch;
-    if (listening != null) {
-      listening.cancel(false);
-    }
+    watch.close();
   }
 }

@@ -6,8 +6,8 @@ import org.sparkcollectives.Failure;
 import org.sparkcollectives.store.Store;
 
 /**
- * The record of a group's failure in the group's part of the store, where the one that tells most
- * of the first cause stays. May be used by any process that sees the store.
+ * Holds the record of a group's failure in the group's part of the store, where the one that tells
+ * most of the first cause stays. May be used by any process that sees the store.
  */
 public final class PublishedFailure {
 
@@ -16,7 +16,7 @@ public final class PublishedFailure {
 
   private final Store store;
 
-  /** Of the group whose keys {@code groupStore} holds. */
+  /** Creates the record of the group whose keys {@code groupStore} holds. */
   public PublishedFailure(Store groupStore) {
     this.store = groupStore;
   }
@@ -42,7 +42,7 @@ public final class PublishedFailure {
     }
   }
 
-  /** The best record so far; null if there is none. Blocks for a store call or two. */
+  /** Returns the best record so far; null if there is none. Blocks for a store call or two. */
   public Failure read() {
     return store.check(List.of(KEY)) ? FailureCodec.decode(store.get(KEY)) : null;
   }

@@ -2,7 +2,6 @@ package org.sparkcollectives.internal.failure;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,8 +19,8 @@ import org.sparkcollectives.store.Store;
 import org.sparkcollectives.transport.Endpoint;
 
 /**
- * The flight recorder of one rank, over all its groups, and how it is dumped: once when the first
- * of the groups fails, and whenever somebody asks. Dumps are made on the given executor.
+ * Holds the flight recorder of one rank, over all its groups, and dumps it: once when the first of
+ * the groups fails, and whenever somebody asks. Dumps are made in the background.
  */
 final class RankDumps implements AutoCloseable {
 
@@ -36,23 +35,23 @@ final class RankDumps implements AutoCloseable {
   private final BackgroundCalls background;
   private final AtomicBoolean failureDumped = new AtomicBoolean();
 
-  /** With the world's part of the store. */
-  RankDumps(Membership world, Store store, RankContext context, Executor executor) {
+  /** Creates the recorder of a rank, with the world's part of the store. */
+  RankDumps(Membership world, Store store, RankHost host) {
+    this.context = host.context();
     this.ring =
         new RecordRing(context.configuration().get(CollectivesConfiguration.FLIGHT_RECORDER_SIZE));
     this.world = world;
-    this.context = context;
     this.store = store.withTimeout(STORE_TIMEOUT);
-    this.background = new BackgroundCalls(executor, LOG, world);
+    this.background = new BackgroundCalls(host.background(), LOG, world);
   }
 
   /** Begins to record a group of this rank, and dumps if it fails. */
-  GroupRecords join(Membership members, GroupFailure failure) {
+  GroupRecords join(Membership members, GroupState state) {
     if (context.configuration().get(CollectivesConfiguration.FLIGHT_RECORDER_DUMP_ON_FAILURE)) {
-      failure.onFailure(
+      state.onFailure(
           () -> {
             if (failureDumped.compareAndSet(false, true)) {
-              dump("failure", failure.exceptionFor("An operation").getMessage());
+              dump("failure", state.exceptionFor("An operation").getMessage());
             }
           });
     }
@@ -62,7 +61,7 @@ final class RankDumps implements AutoCloseable {
         members.endpoints().stream().map(Endpoint::rank).toList());
   }
 
-  /** The recorder as a user of one of the groups sees it. */
+  /** Returns the recorder as a user of one of the groups sees it. */
   FlightRecorder of(GroupRecords group) {
     return new FlightRecorder() {
       @Override
@@ -100,7 +99,7 @@ final class RankDumps implements AutoCloseable {
     background.run(() -> context.dumped(world.name(), occasion, snapshot(reason)));
   }
 
-  /** The groups of this rank. */
+  /** Returns the groups of this rank. */
   List<GroupStatus> groups() {
     return ring.groups();
   }

@@ -2,11 +2,14 @@ package org.sparkcollectives.internal.failure;
 
 import java.util.List;
 import org.sparkcollectives.CollectiveCall;
+import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.Failure;
+import org.sparkcollectives.GroupAbortedException;
+import org.sparkcollectives.PeerFailedException;
 
 /**
- * Who this rank is, in the words of failures.
+ * Identifies a rank in failures, and says what others' failures mean for its operations.
  *
  * @param group the group's name
  * @param rank the rank in the group
@@ -17,7 +20,7 @@ import org.sparkcollectives.Failure;
 public record RankIdentity(
     String group, int rank, String host, String executorId, long taskAttemptId) {
 
-  /** A failure of this rank. */
+  /** Returns the record of a failure of this rank. */
   public Failure failure(
       Failure.Kind kind, String operation, long sequenceNumber, Throwable cause) {
     List<CollectiveCall> calls =
@@ -34,7 +37,7 @@ public record RankIdentity(
         calls);
   }
 
-  /** A failure of this rank. */
+  /** Returns the record of a failure of this rank. */
   public Failure failure(Failure.Kind kind, String operation, long sequenceNumber, String cause) {
     return new Failure(
         kind, rank, host, executorId, taskAttemptId, operation, sequenceNumber, cause);
@@ -49,7 +52,42 @@ public record RankIdentity(
         "its process is gone, and with it the connection to the driver");
   }
 
-  /** Where something happened on this rank. */
+  /** Returns what an operation of this rank throws after a failure of this or another rank. */
+  public CollectiveException exceptionAfter(String operation, Failure failure) {
+    if (!failure.calls().isEmpty()) {
+      return new CollectiveMismatchException(
+          operation + " of " + where() + " failed: " + mismatch(failure), failure.calls());
+    }
+    return failure.rank() == rank
+        ? new GroupAbortedException(
+            operation + " of " + where() + " failed: " + failure.cause(), null)
+        : new PeerFailedException(describe(operation, failure), failure);
+  }
+
+  /** Returns the sentence that a user reads first. */
+  private String describe(String operation, Failure failure) {
+    StringBuilder text = new StringBuilder();
+    text.append(operation).append(" of ").append(where()).append(" failed, because ");
+    text.append(failure.where()).append(' ').append(failure.kind().verb());
+    if (!failure.operation().isEmpty()) {
+      text.append(" in ").append(failure.operation());
+    }
+    return text.append(": ").append(beforeStack(failure)).toString();
+  }
+
+  private static String beforeStack(Failure failure) {
+    int frames = failure.cause().indexOf("\n\tat ");
+    return frames < 0 ? failure.cause() : failure.cause().substring(0, frames);
+  }
+
+  /** Returns what the rank that found a mismatch says of it, without the exception's class. */
+  private static String mismatch(Failure failure) {
+    String thrown = beforeStack(failure);
+    String type = CollectiveMismatchException.class.getName() + ": ";
+    return thrown.startsWith(type) ? thrown.substring(type.length()) : thrown;
+  }
+
+  /** Returns where this rank runs, and in which group, as errors have it. */
   public String where() {
     return "group \""
         + group

@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * How far a rank has come in its group's collectives.
+ * Says how far a rank has come in its group's collectives.
  *
  * @param lastCalled the number of the last collective that it called, -1 before the first
  * @param lastCompleted the number of the last collective that it completed, -1 before the first
@@ -24,7 +24,7 @@ public record RankProgress(long lastCalled, long lastCompleted, String lastOpera
   }
 
   /**
-   * What {@link #encode} made.
+   * Returns what {@link #encode} made.
    *
    * @throws IllegalArgumentException if these bytes are nothing of the kind
    */

@@ -3,8 +3,8 @@ package org.sparkcollectives.internal.failure;
 import java.time.Duration;
 
 /**
- * For how long something has shown no change, counting only the time in which one has really
- * looked.
+ * Measures for how long something has shown no change, counting only the time in which one has
+ * really looked.
  *
  * <p>A thread that was itself stopped (by a signal, the garbage collector, a busy machine) finds on
  * its next look that much time has gone by, in which it saw nothing because it did not look. So of
@@ -20,7 +20,7 @@ final class SilenceClock {
   private long lastNanos;
   private long silentNanos;
 
-  /** With the most that the time between two looks counts. */
+  /** Creates a clock with the most that the time between two looks counts. */
   SilenceClock(Duration longestStep) {
     this.longestStepNanos = longestStep.toNanos();
   }
@@ -28,7 +28,7 @@ final class SilenceClock {
   /**
    * Looks.
    *
-   * @param value what changes while there are signs of life
+   * @param value what changes while something lives
    * @param nowNanos the time at which {@code value} was known
    * @return for how long it has not changed
    */

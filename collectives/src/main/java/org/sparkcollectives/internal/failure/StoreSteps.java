@@ -5,17 +5,22 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 /**
- * The operations of a rank that ask the store themselves, and are no pending work meanwhile.
+ * Tracks the operations of a rank that ask the store themselves, and are no pending work meanwhile.
  * Thread-safe.
  */
 final class StoreSteps {
 
   private record Step(Thread thread, long beganNanos) {}
 
+  private final TimeSource time;
   private final Set<Step> running = ConcurrentHashMap.newKeySet();
 
+  StoreSteps(TimeSource time) {
+    this.time = time;
+  }
+
   <T> T run(Supplier<T> operation) {
-    Step step = new Step(Thread.currentThread(), System.nanoTime());
+    Step step = new Step(Thread.currentThread(), time.nanos());
     running.add(step);
     try {
       return operation.get();
@@ -24,7 +29,7 @@ final class StoreSteps {
     }
   }
 
-  /** Whether one has begun more than {@code nanos} ago. */
+  /** Returns whether one has begun more than {@code nanos} ago. */
   boolean anyIsOlder(long nanos, long now) {
     return running.stream().anyMatch(step -> now - step.beganNanos() > nanos);
   }

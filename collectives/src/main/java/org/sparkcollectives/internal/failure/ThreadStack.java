@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a thread was doing at one moment, as text that travels.
+ * Holds what a thread was doing at one moment, as text that travels.
  *
  * @param text the thread's name and state, then a line for each frame, as in a stack trace
  */
@@ -22,7 +22,9 @@ public record ThreadStack(String text) {
   private static final List<String> LIBRARIES =
       List.of("java.", "jdk.", "sun.", "scala.", "org.apache.spark.");
 
-  /** That of a thread now. Waits until the thread can be looked at, which takes a moment. */
+  /**
+   * Returns that of a thread now. Waits until the thread can be looked at, which takes a moment.
+   */
   public static ThreadStack of(Thread thread) {
     StackTraceElement[] frames = thread.getStackTrace();
     StringBuilder text =
@@ -36,14 +38,14 @@ public record ThreadStack(String text) {
     return new ThreadStack(text.toString());
   }
 
-  /** The frames alone, each on a line of its own, as they follow an exception's message. */
+  /** Returns the frames alone, each on a line of its own, as they follow an exception's message. */
   public String frames() {
     int first = text.indexOf(FRAME);
     return first < 0 ? "" : text.substring(first);
   }
 
   /**
-   * The thread, where it is, and the nearest callers that are the user's code: a part of a
+   * Returns the thread, where it is, and the nearest callers that are the user's code: a part of a
    * sentence.
    */
   public String summary() {

@@ -8,30 +8,30 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The thread of a JVM that looks at every group again and again: deadlines, task kills, peers that
- * have left.
+ * Polls every group of a JVM again and again, on a thread of its own: deadlines, task kills, peers
+ * that have left.
  *
- * <p>What it looks at must not block. One that throws is logged and looked at again, and disturbs
- * nobody else.
+ * <p>What it polls must not block. One that throws is logged and polled again, and disturbs nobody
+ * else.
  */
 public final class Watchdog implements AutoCloseable {
 
-  /** Something that has to be looked at. */
+  /** Has to be polled. */
   public interface Watched {
 
-    /** Looks; must not block. */
-    void look();
+    /** Does what is due; must not block. */
+    void poll();
 
     /**
-     * The watchdog looks no more, because something that it looked at blocks. Called on another
-     * thread; must not block.
+     * Hears that the watchdog polls no more, because something that it polled blocks. Called on
+     * another thread; must not block.
      *
      * @param what a sentence about it
      */
     default void watchdogStuck(String what) {}
   }
 
-  /** How often to look; the resolution of all deadlines. */
+  /** How often to poll; the resolution of all deadlines. */
   private static final long PERIOD_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
   private static final Logger LOG = LoggerFactory.getLogger(Watchdog.class);
@@ -46,27 +46,27 @@ public final class Watchdog implements AutoCloseable {
     thread = DaemonThread.start("collectives-watchdog", this::run);
   }
 
-  /** From now on looks at {@code one}. */
+  /** Polls {@code one} from now on. */
   public void watch(Watched one) {
     watched.add(one);
   }
 
-  /** No longer looks at {@code one}, but for a look that may be under way. */
+  /** Polls {@code one} no longer, but for a poll that may be under way. */
   public void forget(Watched one) {
     watched.remove(one);
   }
 
-  /** Changes each time that the thread comes round. */
+  /** Returns a number that changes each time that the thread has polled all. */
   long rounds() {
     return rounds;
   }
 
-  /** Where the thread is. */
+  /** Returns where the thread is. */
   ThreadStack stack() {
     return thread.stack();
   }
 
-  /** Tells all that is watched that nobody looks at it any more. */
+  /** Reports to all that is watched that nobody polls it any more. */
   void reportStuck(String what) {
     for (Watched one : watched) {
       try {
@@ -83,10 +83,10 @@ public final class Watchdog implements AutoCloseable {
       rounds = round;
       for (Watched one : watched) {
         try {
-          one.look();
+          one.poll();
         } catch (RuntimeException | Error e) {
           // An Error too: a class that is missing in one place must not leave all groups alone.
-          LOG.error("The watchdog could not look at {}", one, e);
+          LOG.error("The watchdog could not poll {}", one, e);
         }
       }
     }

@@ -19,7 +19,7 @@ class HeartbeatMonitorTest {
     private final CountDownLatch letGo = new CountDownLatch(1);
 
     @Override
-    public void look() {
+    public void poll() {
       within.countDown();
       try {
         letGo.await();
@@ -37,7 +37,7 @@ class HeartbeatMonitorTest {
       watchdog.watch(
           new Watchdog.Watched() {
             @Override
-            public void look() {}
+            public void poll() {}
 
             @Override
             public void watchdogStuck(String what) {

@@ -8,9 +8,9 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.sparkcollectives.RankContext;
 import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreConnectionException;
@@ -22,7 +22,7 @@ class HeartbeatTest {
       new HeartbeatOptions(Duration.ofSeconds(1), Duration.ofSeconds(10));
 
   private final HashStore store = new HashStore();
-  private final AtomicLong nanos = new AtomicLong(Long.MAX_VALUE - 5);
+  private final FakeTime time = new FakeTime(Long.MAX_VALUE - 5);
   private final List<Jvm> jvms = new ArrayList<>();
   private boolean storeAnswers = true;
   private int threadsLeft = Integer.MAX_VALUE;
@@ -32,23 +32,27 @@ class HeartbeatTest {
 
     private final HeartbeatTurn turn;
     private final Heartbeat heartbeat;
-    private final List<Integer> silent = new ArrayList<>();
+    private final List<Integer> unresponsive = new ArrayList<>();
     private Duration storeSilence = Duration.ZERO;
 
     private Jvm(int number, int size, HeartbeatTurn turn, Store store) {
       this.turn = turn;
       this.heartbeat =
           new Heartbeat(
-              store, number, size, OPTIONS, turn, this, HeartbeatTest.this::run, nanos::get);
+              store,
+              new Heartbeat.Position(number, size, turn),
+              OPTIONS,
+              this,
+              new RankHost(RankContext.process(), HeartbeatTest.this::run, time));
     }
 
     @Override
-    public void silent(int node, Duration silence) {
-      silent.add(node);
+    public void unresponsive(int node, Duration silence) {
+      unresponsive.add(node);
     }
 
     @Override
-    public void storeSilent(Duration silence) {
+    public void storeUnresponsive(Duration silence) {
       storeSilence = silence;
     }
   }
@@ -77,9 +81,9 @@ class HeartbeatTest {
   /** Lets seconds go by, in which those who are awake look ten times each second. */
   private void pass(int seconds, Jvm... awake) {
     for (int i = 0; i < seconds * 10; i++) {
-      nanos.addAndGet(Duration.ofMillis(100).toNanos());
+      time.pass(Duration.ofMillis(100));
       for (Jvm each : awake) {
-        each.heartbeat.look();
+        each.heartbeat.poll();
       }
     }
   }
@@ -92,96 +96,96 @@ class HeartbeatTest {
     List<Jvm> ring = ring(3, store);
     store.set("heartbeat/beat/1", new byte[] {1, 2, 3});
     pass(11, ring.get(0), ring.get(2));
-    assertThat(ring.get(0).silent).containsExactly(1);
-    assertThat(ring.get(2).silent).containsExactly(1);
+    assertThat(ring.get(0).unresponsive).containsExactly(1);
+    assertThat(ring.get(2).unresponsive).containsExactly(1);
   }
 
   @Test
-  void whoGivesNoSignIsFoundSilentWithinTheTimeoutByAll() {
+  void whoSendsNoHeartbeatIsFoundUnresponsiveWithinTheTimeoutByAll() {
     List<Jvm> ring = ring(3, store);
     pass(5, ring.get(0), ring.get(1), ring.get(2));
     pass(6, ring.get(0), ring.get(2));
-    assertThat(ring.get(0).silent).isEmpty();
+    assertThat(ring.get(0).unresponsive).isEmpty();
     pass(4, ring.get(0), ring.get(2));
-    assertThat(ring.get(0).silent).containsExactly(1);
-    assertThat(ring.get(2).silent).containsExactly(1);
+    assertThat(ring.get(0).unresponsive).containsExactly(1);
+    assertThat(ring.get(2).unresponsive).containsExactly(1);
   }
 
   @Test
-  void whoCouldOnceNotGetAThreadGivesItsNextSignAndHearsOfOthers() {
+  void whoCouldOnceNotGetAThreadSendsItsNextHeartbeatAndHearsOfOthers() {
     List<Jvm> ring = ring(3, store);
     pass(2, ring.get(0), ring.get(1), ring.get(2));
     threadsLeft = 0;
     pass(2, ring.get(0), ring.get(1), ring.get(2));
     threadsLeft = Integer.MAX_VALUE;
     pass(30, ring.get(0), ring.get(1), ring.get(2));
-    assertThat(ring).allSatisfy(jvm -> assertThat(jvm.silent).isEmpty());
+    assertThat(ring).allSatisfy(jvm -> assertThat(jvm.unresponsive).isEmpty());
     // What is said of another while there are no threads is heard once there are.
     threadsLeft = 0;
     store.set("heartbeat/silent/1", ByteBuffer.allocate(12).putInt(1).putLong(12_000).array());
     pass(1, ring.get(0), ring.get(2));
-    assertThat(ring.get(0).silent).isEmpty();
+    assertThat(ring.get(0).unresponsive).isEmpty();
     threadsLeft = Integer.MAX_VALUE;
     pass(1, ring.get(0), ring.get(2));
-    assertThat(ring.get(0).silent).containsExactly(1);
+    assertThat(ring.get(0).unresponsive).containsExactly(1);
     store.set("heartbeat/silent/2", ByteBuffer.allocate(12).putInt(2).putLong(12_000).array());
     pass(1, ring.get(0));
-    assertThat(ring.get(0).silent).containsExactly(1, 2);
+    assertThat(ring.get(0).unresponsive).containsExactly(1, 2);
   }
 
   @Test
-  void whoHasNeverGivenASignIsFoundSilentToo() {
+  void whoHasNeverSentAHeartbeatIsFoundUnresponsiveToo() {
     List<Jvm> ring = ring(2, store);
     pass(10, ring.get(1));
-    assertThat(ring.get(1).silent).containsExactly(0);
+    assertThat(ring.get(1).unresponsive).containsExactly(0);
   }
 
   @Test
-  void whoGivesSignsIsNeverSilent() {
+  void whoSendsHeartbeatsIsNeverUnresponsive() {
     List<Jvm> ring = ring(2, store);
     pass(1_000, ring.get(0), ring.get(1));
-    assertThat(ring.get(0).silent).isEmpty();
-    assertThat(ring.get(1).silent).isEmpty();
+    assertThat(ring.get(0).unresponsive).isEmpty();
+    assertThat(ring.get(1).unresponsive).isEmpty();
   }
 
   @Test
-  void anObserverThatWasStoppedItselfAccusesNobodyAndHearsThatItWasSilent() {
+  void anObserverThatWasStoppedItselfAccusesNobodyAndHearsThatItWasUnresponsive() {
     List<Jvm> ring = ring(2, store);
     pass(5, ring.get(0), ring.get(1));
     pass(60, ring.get(0));
     pass(3, ring.get(1), ring.get(0));
-    assertThat(ring.get(0).silent).containsExactly(1);
-    assertThat(ring.get(1).silent).containsExactly(1);
+    assertThat(ring.get(0).unresponsive).containsExactly(1);
+    assertThat(ring.get(1).unresponsive).containsExactly(1);
   }
 
   @Test
-  void aHostThatSleepsAndAwakesMakesNobodySilent() {
+  void aHostThatSleepsAndAwakesMakesNobodyUnresponsive() {
     List<Jvm> ring = ring(3, store);
     pass(5, ring.get(0), ring.get(1), ring.get(2));
     for (int i = 0; i < 5; i++) {
       pass(60);
       pass(2, ring.get(2), ring.get(1), ring.get(0));
     }
-    assertThat(ring).allSatisfy(each -> assertThat(each.silent).isEmpty());
+    assertThat(ring).allSatisfy(each -> assertThat(each.unresponsive).isEmpty());
   }
 
   @Test
-  void ofSeveralThatAreSilentEachIsFound() {
+  void ofSeveralThatAreUnresponsiveEachIsFound() {
     List<Jvm> ring = ring(4, store);
     pass(5, ring.get(0), ring.get(1), ring.get(2), ring.get(3));
     pass(40, ring.get(3));
-    assertThat(ring.get(3).silent).containsExactly(2, 1, 0);
+    assertThat(ring.get(3).unresponsive).containsExactly(2, 1, 0);
   }
 
   @Test
-  void whoLeavesInGoodOrderIsNotSilentAndTheOneBeforeItIsObserved() {
+  void whoLeavesInGoodOrderIsNotUnresponsiveAndTheOneBeforeItIsObserved() {
     List<Jvm> ring = ring(3, store);
     pass(5, ring.get(0), ring.get(1), ring.get(2));
     ring.get(1).heartbeat.close();
     pass(30, ring.get(0), ring.get(2));
-    assertThat(ring.get(2).silent).isEmpty();
+    assertThat(ring.get(2).unresponsive).isEmpty();
     pass(12, ring.get(2));
-    assertThat(ring.get(2).silent).containsExactly(0);
+    assertThat(ring.get(2).unresponsive).containsExactly(0);
   }
 
   @Test
@@ -192,9 +196,9 @@ class HeartbeatTest {
     pass(5, ring.get(0), ring.get(1), second);
     ring.get(1).heartbeat.close();
     pass(30, ring.get(0), second);
-    assertThat(ring.get(0).silent).isEmpty();
+    assertThat(ring.get(0).unresponsive).isEmpty();
     pass(12, second);
-    assertThat(second.silent).containsExactly(0);
+    assertThat(second.unresponsive).containsExactly(0);
   }
 
   /** A view of the store that answers nothing while the test says so, and cannot be watched. */
@@ -217,7 +221,7 @@ class HeartbeatTest {
   }
 
   @Test
-  void aStoreThatPausesMakesNobodySilentButIsToldOfItself() {
+  void aStoreThatPausesMakesNobodyUnresponsiveButIsToldOfItself() {
     List<Jvm> ring = ring(2, pausing(store));
     pass(5, ring.get(0), ring.get(1));
     storeAnswers = false;
@@ -227,16 +231,16 @@ class HeartbeatTest {
     assertThat(ring.get(0).storeSilence).isGreaterThan(Duration.ofSeconds(30));
     storeAnswers = true;
     pass(30, ring.get(0), ring.get(1));
-    assertThat(ring).allSatisfy(each -> assertThat(each.silent).isEmpty());
+    assertThat(ring).allSatisfy(each -> assertThat(each.unresponsive).isEmpty());
   }
 
   @Test
-  void whatIsSilentIsHeardOverAStoreThatCannotBeWatched() {
+  void whoIsUnresponsiveIsHeardOfOverAStoreThatCannotBeWatched() {
     List<Jvm> ring = ring(3, pausing(store));
     pass(5, ring.get(0), ring.get(1), ring.get(2));
     pass(11, ring.get(0), ring.get(1));
-    assertThat(ring.get(0).silent).containsExactly(2);
-    assertThat(ring.get(1).silent).containsExactly(2);
+    assertThat(ring.get(0).unresponsive).containsExactly(2);
+    assertThat(ring.get(1).unresponsive).containsExactly(2);
   }
 
   @Test

@@ -11,6 +11,7 @@ import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.sparkcollectives.RankContext;
 import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.testing.Eventually;
@@ -35,18 +36,18 @@ class MalformedValuesTest {
     executor.shutdownNow();
   }
 
-  private static byte[] departure(int rank, long last) {
+  private static byte[] left(int rank, long last) {
     return ByteBuffer.allocate(12).putInt(rank).putLong(last).array();
   }
 
   @Test
-  void departuresOfRanksThatThereAreNotHideNoOthers() {
-    try (Departures own = new Departures(store, 0, 3, executor);
-        Departures other = new Departures(store, 2, 3, executor)) {
-      store.append("departures", departure(3, 7));
-      store.append("departures", departure(-1, 7));
-      store.append("departures", departure(1, Long.MIN_VALUE));
-      other.announce(4, Deadline.after(Duration.ofMinutes(1)));
+  void ranksThatThereAreNotAndLeaveHideNoOthers() {
+    try (LeaveTracker own = leaves(0, 3);
+        LeaveTracker other = leaves(2, 3)) {
+      store.append("departures", left(3, 7));
+      store.append("departures", left(-1, 7));
+      store.append("departures", left(1, Long.MIN_VALUE));
+      other.leave(4, Deadline.after(Duration.ofMinutes(1)));
       Eventually.holds(() -> own.leftBefore(5) == 2, () -> "rank 2 has left");
       assertThat(own.hasLeft(1)).isFalse();
       assertThat(own.leftBefore(4)).isEqualTo(-1);
@@ -54,25 +55,29 @@ class MalformedValuesTest {
   }
 
   @Test
-  void halfARecordOfADepartureIsNone() {
-    try (Departures own = new Departures(store, 0, 2, executor);
-        Departures other = new Departures(store, 1, 2, executor)) {
-      other.announce(4, Deadline.after(Duration.ofMinutes(1)));
+  void halfARecordOfALeaveIsNone() {
+    try (LeaveTracker own = leaves(0, 2);
+        LeaveTracker other = leaves(1, 2)) {
+      other.leave(4, Deadline.after(Duration.ofMinutes(1)));
       store.append("departures", new byte[] {0, 0, 0, 0, 1});
       Eventually.holds(() -> own.leftBefore(5) == 1, () -> "rank 1 has left");
       assertThat(own.hasLeft(0)).isFalse();
     }
   }
 
+  private LeaveTracker leaves(int rank, int size) {
+    return new LeaveTracker(
+        store, Ranks.membership(rank, size), new RankHost(RankContext.process(), executor));
+  }
+
   private ProgressInquiry inquiry(int rank, long lastCalled) {
     ProgressInquiry inquiry =
         new ProgressInquiry(
             store,
-            rank,
-            3,
+            Ranks.membership(rank, 3),
             () -> new RankProgress(lastCalled, lastCalled, "barrier #" + lastCalled),
             () -> ThreadStack.of(Thread.currentThread()),
-            executor);
+            new RankHost(RankContext.process(), executor));
     inquiries.add(inquiry);
     return inquiry;
   }

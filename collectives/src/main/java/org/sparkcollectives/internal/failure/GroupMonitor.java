@@ -3,8 +3,7 @@ package org.sparkcollectives.internal.failure;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.sparkcollectives.ErrorHandling;
@@ -18,114 +17,98 @@ import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.Store;
 
 /**
- * The life of one rank's group: what is pending, what has become of the peers, and how it ends.
+ * Monitors one rank's group: what is pending in it, what has become of the peers, and how it ends.
  *
- * <p>What ends a group is told to {@link FailureReports}, and found by {@link OverdueWork} at a
- * deadline. It becomes a record, and goes out through {@link AbortPropagation}, which decides what
- * the group ends with.
+ * <p>What ends a group is reported to {@link FailureReports}, or found by {@link TimeoutHandling}
+ * at a deadline. It becomes a record, and goes out through {@link AbortPropagation}, which decides
+ * with what the group fails. {@link GroupState} holds the outcome.
  */
-public final class GroupLife implements AutoCloseable {
+public final class GroupMonitor implements AutoCloseable {
+
+  /** How long a task may take to end by itself: then the job's error is what it has thrown. */
+  private static final Duration TEAR_DOWN_PATIENCE = Duration.ofSeconds(1);
 
   private final Membership members;
   private final RankIdentity self;
-  private final RankContext context;
-  private final Executor background;
-  private final GroupLife parent;
+  private final RankHost host;
+  private final GroupMonitor parent;
   private final RankDumps dumps;
   private final RankControl control;
   private final GroupRecords records;
-  private final GroupFailure failure;
+  private final GroupState state;
   private final AbortPropagation propagation;
-  private final Departures departures;
-  private final OverdueWork overdue;
+  private final LeaveTracker leaves;
+  private final ProgressInquiry inquiry;
+  private final TimeoutHandling timeouts;
   private final FailureReports reports;
   private final RankHeartbeat heartbeat;
   private final CompletionHooks completionHooks;
   private final EphemeralTimeout ephemeralTimeout = new EphemeralTimeout();
   private final Set<PendingWork> pending = ConcurrentHashMap.newKeySet();
-  private final StoreSteps storeSteps = new StoreSteps();
-  private final AtomicBoolean closing = new AtomicBoolean();
+  private final StoreSteps storeSteps;
   private volatile Thread caller = Thread.currentThread();
   private volatile CollectiveProgress progress = CollectiveProgress.NONE;
-  private volatile Consumer<String> onKilled = reason -> {};
-  private volatile boolean killed;
 
-  /** Of a rank's first group. */
-  public GroupLife(
-      Membership members,
-      Store store,
-      RankContext context,
-      Executor background,
-      ErrorHandling mode,
-      RankHeartbeat heartbeat) {
-    this(members, store, context, background, mode, null, heartbeat);
+  /** Null once it has been called. */
+  private final AtomicReference<Consumer<String>> onKilled = new AtomicReference<>();
+
+  /** Creates the monitor of a rank's first group. */
+  public GroupMonitor(
+      Membership members, Store store, ErrorHandling mode, RankHeartbeat heartbeat, RankHost host) {
+    this(members, store, mode, null, heartbeat, host);
   }
 
-  /** Of a group made from another. */
-  public GroupLife(
-      Membership members,
-      Store store,
-      RankContext context,
-      Executor background,
-      ErrorHandling mode,
-      GroupLife parent) {
-    this(members, store, context, background, mode, parent, parent.heartbeat);
+  /** Creates the monitor of a group made from another. */
+  public GroupMonitor(Membership members, Store store, ErrorHandling mode, GroupMonitor parent) {
+    this(members, store, mode, parent, parent.heartbeat, parent.host);
   }
 
-  private GroupLife(
+  private GroupMonitor(
       Membership members,
       Store store,
-      RankContext context,
-      Executor background,
       ErrorHandling mode,
-      GroupLife parent,
-      RankHeartbeat heartbeat) {
+      GroupMonitor parent,
+      RankHeartbeat heartbeat,
+      RankHost host) {
     this.members = members;
     this.self = members.identity();
-    this.context = context;
-    this.background = background;
+    this.host = host;
     this.parent = parent;
-    this.failure = new GroupFailure(() -> reports().interrupted());
-    this.dumps = parent == null ? new RankDumps(members, store, context, background) : parent.dumps;
-    this.control =
-        parent == null ? new RankControl(members, store, dumps, background) : parent.control;
-    this.records = dumps.join(members, failure);
-    this.propagation = new AbortPropagation(store, failure, self, mode, background);
-    FailureHandling handling = new FailureHandling(mode, failure, propagation, context);
-    this.departures =
-        new Departures(
-            store,
-            members.rank(),
-            members.size(),
-            background,
-            parent == null ? null : parent.departures,
-            parent == null ? new int[0] : members.ranksIn(parent.members));
-    this.overdue =
-        new OverdueWork(
-            members,
-            store,
-            () -> progress.snapshot(),
-            () -> ThreadStack.of(caller),
-            handling::operationFailed,
-            background);
+    this.storeSteps = new StoreSteps(host.time());
+    this.state = new GroupState(self, () -> reports().interrupted());
+    this.dumps = parent == null ? new RankDumps(members, store, host) : parent.dumps;
+    this.control = parent == null ? new RankControl(members, store, dumps, host) : parent.control;
+    this.records = dumps.join(members, state);
+    this.propagation = new AbortPropagation(store, state, self, mode, host);
+    if (mode.tearsDown()) {
+      Duration patience = mode == ErrorHandling.SKIP_CLEAN_UP ? Duration.ZERO : TEAR_DOWN_PATIENCE;
+      state.onFailure(() -> host.context().tearDown(state.exceptionFor("the task"), patience));
+    }
+    this.leaves =
+        parent == null
+            ? new LeaveTracker(store, members, host)
+            : new LeaveTracker(
+                store, members, host, parent.leaves, members.ranksIn(parent.members));
+    this.inquiry =
+        new ProgressInquiry(
+            store, members, () -> progress.snapshot(), () -> ThreadStack.of(caller), host);
+    this.timeouts = new TimeoutHandling(members, inquiry, propagation, host);
     this.reports =
         new FailureReports(
             members,
-            context,
-            failure,
+            state,
             propagation,
-            handling,
-            new BrokenPath(
-                members, failure, overdue::askForLife, handling::operationFailed, background));
-    this.completionHooks = new CompletionHooks(background, self);
+            new BrokenPath(members, state, inquiry::askWhoResponds, propagation, host),
+            host);
+    this.completionHooks = new CompletionHooks(host.background(), self);
     this.heartbeat = heartbeat;
     heartbeat.join(this);
   }
 
-  /** Where the numbers of this rank's collectives come from. */
+  /** Tells the numbers of this rank's collectives. */
   public interface CollectiveProgress {
 
-    /** Before the first. */
+    /** The progress before the first collective. */
     CollectiveProgress NONE = () -> new RankProgress(-1, -1, "");
 
     RankProgress snapshot();
@@ -136,44 +119,48 @@ public final class GroupLife implements AutoCloseable {
    * group has failed because of that, or before.
    */
   public void onKilled(Consumer<String> listener) {
-    onKilled = listener;
+    onKilled.set(listener);
   }
 
-  /** Where late ranks are asked from how far this one is. */
+  /** Sets where late ranks are asked from how far this one is. */
   public void reportsProgressOf(CollectiveProgress source) {
     progress = source;
   }
 
-  /** Who is in the group. */
+  /** Returns who is in the group. */
   public Membership members() {
     return members;
   }
 
-  /** What the group ended with, if it did. */
-  public GroupFailure failure() {
-    return failure;
+  /** Returns how the group stands, and what it failed with, if it did. */
+  public GroupState state() {
+    return state;
   }
 
-  /** Whoever notices what ends the group tells this. */
+  /** Returns what takes reports of what ends the group. */
   public FailureReports reports() {
     return reports;
+  }
+
+  TimeSource time() {
+    return host.time();
   }
 
   GroupRecords records() {
     return records;
   }
 
-  /** What has happened in the group. */
+  /** Returns what has happened in the group. */
   public FlightRecorder recorder() {
     return dumps.of(records);
   }
 
-  /** Who is told of each operation that ends. */
+  /** Returns the hooks that hear of each operation that ends. */
   public CompletionHooks completionHooks() {
     return completionHooks;
   }
 
-  /** The time that operations get beyond their timeout. */
+  /** Returns the time that operations get beyond their timeout. */
   public EphemeralTimeout ephemeralTimeout() {
     return ephemeralTimeout;
   }
@@ -191,7 +178,7 @@ public final class GroupLife implements AutoCloseable {
     }
     pending.add(work);
     // After it was added: either the close is seen here, or the close sees the work.
-    if (closing.get()) {
+    if (state.isClosing()) {
       IllegalStateException refusal = closed();
       work.complete(refusal);
       throw refusal;
@@ -208,21 +195,12 @@ public final class GroupLife implements AutoCloseable {
   }
 
   /**
-   * Refuses what is begun from now on. What was begun before is pending.
-   *
-   * @return false if the group is being closed already
-   */
-  public boolean beginClose() {
-    return closing.compareAndSet(false, true);
-  }
-
-  /**
    * Refuses what nobody can do in a group that is closed.
    *
    * @throws IllegalStateException if the group is closed, or is being closed
    */
   public void requireNotClosed() {
-    if (closing.get()) {
+    if (state.isClosing()) {
       throw closed();
     }
   }
@@ -231,7 +209,7 @@ public final class GroupLife implements AutoCloseable {
     pending.remove(work);
   }
 
-  /** Whether an operation is under way. */
+  /** Returns whether an operation is under way. */
   public boolean hasPending() {
     // Its size is only an estimate while others add and remove.
     return pending.iterator().hasNext();
@@ -245,17 +223,20 @@ public final class GroupLife implements AutoCloseable {
     return storeSteps.run(operation);
   }
 
-  /** Looks at what has become overdue or vain. Called by the watchdog; does not block. */
-  public void look() {
+  /** Checks what has become overdue or vain. Called by the watchdog; does not block. */
+  public void poll() {
     if (parent == null) {
       control.poll();
-      heartbeat.look();
+      heartbeat.poll();
     }
-    if (failure.failed()) {
+    RankContext context = host.context();
+    if (state.failed()) {
       failPending();
-      if (!killed && context.isKilled()) {
-        killed = true;
-        onKilled.accept(context.killReason());
+      if (context.isKilled()) {
+        Consumer<String> listener = onKilled.getAndSet(null);
+        if (listener != null) {
+          listener.accept(context.killReason());
+        }
       }
       return;
     }
@@ -263,16 +244,25 @@ public final class GroupLife implements AutoCloseable {
       reports.killed(context.killReason());
       return;
     }
-    if ((propagation.needsPolling() || departures.anyAfterFailure()) && hasPending()) {
+    leaves.poll();
+    inquiry.poll();
+    if (hasPending()) {
+      if (leaves.anyAfterFailure()) {
+        propagation.read();
+      }
       propagation.poll();
+      pollPending();
     }
-    long now = System.nanoTime();
+  }
+
+  private void pollPending() {
+    long now = host.time().nanos();
     for (PendingWork work : pending) {
       if (work.isOverdue(now)) {
-        overdue.report(work);
+        timeouts.handle(work);
         return;
       }
-      int departed = work.waitsInVainFor(departures);
+      int departed = work.waitsInVainFor(leaves);
       if (departed >= 0) {
         reports.peerFinished(work, departed);
         return;
@@ -290,21 +280,21 @@ public final class GroupLife implements AutoCloseable {
     }
   }
 
-  /** A peer has closed the group in good order; whether somebody still needs it, numbers tell. */
+  /** Notes that a peer has closed the group in good order; whether it is needed, numbers tell. */
   public void peerLeft(int peer, long lastCollective) {
-    departures.left(peer, lastCollective);
+    leaves.left(peer, lastCollective);
   }
 
   /**
-   * Nothing is heard of the store: ends the group on this rank, if it has an operation that waits
-   * for longer than {@code patience}. Others cannot be told.
+   * Fails the group on this rank because nothing is heard of the store, if the rank has an
+   * operation that waits for longer than {@code patience}. Others cannot be told.
    */
-  void storeSilent(Duration patience, String cause) {
-    long now = System.nanoTime();
+  void storeUnresponsive(Duration patience, String cause) {
+    long now = host.time().nanos();
     long longest = patience.toNanos();
     if (pending.stream().anyMatch(work -> work.ageNanos(now) > longest)
         || storeSteps.anyIsOlder(longest, now)) {
-      failure.fail(
+      state.fail(
           self.failure(Failure.Kind.SILENT, "", -1, cause),
           operation ->
               new GroupAbortedException(
@@ -312,24 +302,24 @@ public final class GroupLife implements AutoCloseable {
     }
   }
 
-  /** Nobody looks at this group any more. */
+  /** Ends the group, because the watchdog is stuck and nobody guards it any more. */
   public void watchdogStuck(String what) {
     reports.abort(new IllegalStateException(what));
-    background.execute(this::failPending);
+    host.background().execute(this::failPending);
   }
 
   /** Says that this rank leaves, so that who waits for it in vain is told. */
   public void leave(long lastSequenceNumber, Deadline deadline) {
-    if (failure.failed()) {
-      departures.announceAfterFailure(deadline);
+    if (state.failed()) {
+      leaves.leaveAfterFailure(deadline);
     } else {
-      departures.announce(lastSequenceNumber, deadline);
+      leaves.leave(lastSequenceNumber, deadline);
     }
   }
 
-  /** Whether nothing has been heard of the store for longer than signs of life may be missing. */
-  public boolean isStoreSilent() {
-    return heartbeat.isStoreSilent();
+  /** Returns whether nothing has been heard of the store for longer than the heartbeat timeout. */
+  public boolean isStoreUnresponsive() {
+    return heartbeat.isStoreUnresponsive();
   }
 
   /**
@@ -344,8 +334,8 @@ public final class GroupLife implements AutoCloseable {
   @Override
   public void close() {
     propagation.close();
-    departures.close();
-    overdue.close();
+    leaves.close();
+    inquiry.close();
     records.close();
     heartbeat.leave(this);
     if (parent == null) {
@@ -353,6 +343,7 @@ public final class GroupLife implements AutoCloseable {
       control.close();
       dumps.close();
     }
+    state.close();
   }
 
   @Override

@@ -4,56 +4,48 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkcollectives.membership.Membership;
 import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.Store;
-import org.sparkcollectives.store.StoreException;
-import org.sparkcollectives.store.WatchableStore;
 
 /**
- * Which ranks have left the group in good order, and after which collective.
+ * Tracks which ranks have left the group in good order, and after which collective.
  *
  * <p>A rank that leaves is no failure as long as nobody needs it. That somebody does is known from
- * numbers alone: a collective beyond the last one that the departed rank called cannot complete. So
- * it makes no difference over which path the ranks would have met.
+ * numbers alone: a collective beyond the last one that the rank called before it left cannot
+ * complete. So it makes no difference over which path the ranks would have met. Thread-safe.
  */
-public final class Departures implements AutoCloseable {
+public final class LeaveTracker implements AutoCloseable {
 
   private static final String KEY = "departures";
   private static final int RECORD_BYTES = 12;
 
-  /** What stands for a rank that has not left. */
+  /** Stands for a rank that has not left. */
   private static final long HERE = -2;
 
-  /** What stands for one that has left because the group has failed. */
+  /** Stands for one that has left because the group has failed. */
   private static final long AFTER_FAILURE = -3;
 
   private static final Duration STORE_TIMEOUT = Duration.ofSeconds(2);
-  private static final long REREAD_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+  private static final Duration REREAD = Duration.ofMillis(50);
 
   /** The same for each rank: n ranks that each read n records would keep the store busy. */
-  private static final long REREAD_NANOS_PER_RANK = TimeUnit.MICROSECONDS.toNanos(200);
+  private static final Duration REREAD_PER_RANK = Duration.ofNanos(200_000);
 
-  private static final Logger LOG = LoggerFactory.getLogger(Departures.class);
+  private static final Logger LOG = LoggerFactory.getLogger(LeaveTracker.class);
 
   private final Store store;
   private final int rank;
-  private final Executor executor;
-  private final CompletableFuture<byte[]> watch;
-  private final Departures parent;
+  private final StoreWatch watch;
+  private final PeriodicCall rereading;
+  private final LeaveTracker parent;
   private final int[] ranksInParent;
-  private final AtomicBoolean reading = new AtomicBoolean();
   private volatile boolean somebodyLeft;
   private volatile boolean anyAfterFailure;
-  private volatile long readNanos;
 
   /** For each rank the last collective that it called before it left. */
   private final AtomicLongArray last;
@@ -61,37 +53,44 @@ public final class Departures implements AutoCloseable {
   /** The least of {@link #last}: as long as no collective is beyond it, no rank is to be blamed. */
   private final AtomicLong earliest = new AtomicLong(Long.MAX_VALUE);
 
-  /** Begins to listen for the first departure, where the store can be watched. */
-  public Departures(Store store, int rank, int size, Executor executor) {
-    this(store, rank, size, executor, null, new int[0]);
+  /** Creates the tracker of a rank's first group, and begins to listen. */
+  LeaveTracker(Store store, Membership members, RankHost host) {
+    this(store, members, host, null, new int[0]);
   }
 
   /**
-   * Of a group that was made from another: who has left that one without having been here will not
-   * come any more.
+   * Creates the tracker of a group that was made from another, and begins to listen: who has left
+   * that one without having been here will not come any more.
    *
    * @param parent of the other group; null if there is none
    * @param ranksInParent the rank there of each rank here
    */
-  public Departures(
-      Store store, int rank, int size, Executor executor, Departures parent, int[] ranksInParent) {
+  LeaveTracker(
+      Store store, Membership members, RankHost host, LeaveTracker parent, int[] ranksInParent) {
     this.parent = parent;
     this.ranksInParent = ranksInParent.clone();
     this.store = store;
-    this.rank = rank;
-    this.executor = executor;
-    this.last = new AtomicLongArray(nobody(size));
-    if (store instanceof WatchableStore watchable) {
-      watch = watchable.watch(KEY);
-      watch.thenAccept(
-          bytes -> {
-            merge(decode(bytes));
-            somebodyLeft = true;
-          });
-    } else {
-      watch = null;
-      somebodyLeft = true;
-    }
+    this.rank = members.rank();
+    this.last = new AtomicLongArray(nobody(members.size()));
+    BackgroundCalls background =
+        new BackgroundCalls(host.background(), LOG, members.identity().where());
+    Duration perRank = REREAD_PER_RANK.multipliedBy(members.size());
+    Duration period = perRank.compareTo(REREAD) > 0 ? perRank : REREAD;
+    this.rereading = new PeriodicCall(background, period, host.time());
+    this.watch =
+        new StoreWatch(
+            store,
+            StoreWatch.Keys.one(KEY),
+            period,
+            background,
+            host.time(),
+            (number, bytes) -> {
+              merge(decode(bytes));
+              somebodyLeft = true;
+            });
+    // Where nobody tells of the first who leaves, all is read again and again.
+    this.somebodyLeft = !watch.isPushed();
+    watch.open();
   }
 
   private static long[] nobody(int size) {
@@ -100,8 +99,11 @@ public final class Departures implements AutoCloseable {
     return nobody;
   }
 
-  /** Says that this rank leaves. Blocks until the store has it, or the deadline. */
-  public void announce(long lastSequenceNumber, Deadline deadline) {
+  /**
+   * Says that this rank leaves, after this collective. Blocks until the store has it, or the
+   * deadline.
+   */
+  void leave(long lastSequenceNumber, Deadline deadline) {
     deadline
         .bound(store)
         .append(
@@ -113,20 +115,21 @@ public final class Departures implements AutoCloseable {
    * Says that this rank leaves because the group has failed: whoever waits for it is to look for
    * the failure. Blocks until the store has it, or the deadline.
    */
-  public void announceAfterFailure(Deadline deadline) {
-    announce(AFTER_FAILURE, deadline);
+  void leaveAfterFailure(Deadline deadline) {
+    leave(AFTER_FAILURE, deadline);
   }
 
   /**
-   * Whether a rank has left because the group has failed. Does not block, see {@link #leftBefore}.
+   * Returns whether a rank has left because the group has failed. Does not block, see {@link
+   * #leftBefore}.
    */
-  public boolean anyAfterFailure() {
+  boolean anyAfterFailure() {
     return anyAfterFailure;
   }
 
   /**
-   * The first rank that has left before the collective with this number, or -1. Does not block;
-   * what it knows is refreshed in the background when it is old.
+   * Returns the first rank that has left before the collective with this number, or -1. Does not
+   * block; what it knows is refreshed in the background when it is old.
    */
   public int leftBefore(long sequenceNumber) {
     refresh();
@@ -142,15 +145,15 @@ public final class Departures implements AutoCloseable {
     return -1;
   }
 
-  /** Whether a rank has left in good order. Does not block, see {@link #leftBefore}. */
+  /** Returns whether a rank has left in good order. Does not block, see {@link #leftBefore}. */
   public boolean hasLeft(int peer) {
     refresh();
     long left = last.get(peer);
     return left != HERE && left != AFTER_FAILURE;
   }
 
-  /** A rank says itself, over a path to it, that it has left, and after which collective. */
-  public void left(int peer, long lastSequenceNumber) {
+  /** Notes that a rank says itself, over a path to it, that it has left after this collective. */
+  void left(int peer, long lastSequenceNumber) {
     if (lastSequenceNumber == AFTER_FAILURE) {
       last.compareAndSet(peer, HERE, AFTER_FAILURE);
       anyAfterFailure = true;
@@ -173,33 +176,15 @@ public final class Departures implements AutoCloseable {
   }
 
   private void refresh() {
-    if (!anybodyLeft()
-        || System.nanoTime() - readNanos
-            < Math.max(REREAD_NANOS, REREAD_NANOS_PER_RANK * last.length())
-        || !reading.compareAndSet(false, true)) {
-      return;
-    }
-    try {
-      executor.execute(
-          () -> {
-            try {
-              merge(read());
-            } catch (StoreException | IllegalStateException e) {
-              LOG.debug("rank {} could not read who has left: {}", rank, e.toString());
-            } finally {
-              readNanos = System.nanoTime();
-              reading.set(false);
-            }
-          });
-    } catch (RejectedExecutionException | OutOfMemoryError e) {
-      // No thread could be had: at the next look there may be one.
-      reading.set(false);
+    if (anybodyLeft()) {
+      rereading.poll(() -> merge(read()));
     }
   }
 
   /**
-   * Who has left by now. The parent is read first: a rank leaves the groups made from a group
-   * before that one, so whoever is found to have left the parent has left here too, or never came.
+   * Returns who has left by now. The parent is read first: a rank leaves the groups made from a
+   * group before that one, so whoever is found to have left the parent has left here too, or never
+   * came.
    */
   private long[] read() {
     return read(Deadline.after(STORE_TIMEOUT).bound(store));
@@ -237,11 +222,16 @@ public final class Departures implements AutoCloseable {
     return known;
   }
 
+  /** Hears of the first who leaves, for whom no thread could be had. Does not block. */
+  void poll() {
+    if (!somebodyLeft) {
+      watch.poll();
+    }
+  }
+
   /** Stops listening. */
   @Override
   public void close() {
-    if (watch != null) {
-      watch.cancel(false);
-    }
+    watch.close();
   }
 }

@@ -1,0 +1,29 @@
+package org.sparkcollectives.engine;
+
+import org.sparkcollectives.internal.failure.GroupMonitor;
+import org.sparkcollectives.internal.failure.Watchdog;
+
+/**
+ * Does what is due in one rank's group, when the watchdog polls it.
+ *
+ * @param monitor knows what is pending, and what has become of the peers
+ * @param channel holds what nobody runs
+ */
+public record GroupPoll(GroupMonitor monitor, Channel channel) implements Watchdog.Watched {
+
+  @Override
+  public void poll() {
+    monitor.poll();
+    channel.runNeglected();
+  }
+
+  @Override
+  public void watchdogStuck(String what) {
+    monitor.watchdogStuck(what);
+  }
+
+  @Override
+  public String toString() {
+    return monitor.toString();
+  }
+}

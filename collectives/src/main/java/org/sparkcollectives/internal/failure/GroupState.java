@@ -1,0 +1,250 @@
+package org.sparkcollectives.internal.failure;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
+import org.sparkcollectives.CollectiveException;
+import org.sparkcollectives.Failure;
+import org.sparkcollectives.transport.Cancellation;
+
+/**
+ * Holds the state of one rank's group, and what the group's operations throw once it has failed.
+ *
+ * <pre>
+ *   OPEN ──notice──▶ FAILING ──fail──▶ FAILED
+ *     │                 │                 │
+ *     └───────────── beginClose ──────────┘
+ *                       ▼
+ *                    CLOSING ──close──▶ CLOSED
+ * </pre>
+ *
+ * <p>A group that is being closed may still fail, because operations are pending in it: {@link
+ * #failed} tells, the phase stays {@code CLOSING}. Of several records that this rank notices while
+ * the group is failing the one that tells most of the first cause counts; once the group has
+ * failed, what it has failed with stays. Thread-safe: each transition is one compare-and-set.
+ */
+public final class GroupState implements Cancellation {
+
+  /** Names how far a group has come. */
+  public enum Phase {
+    /** Operations begin and end. */
+    OPEN,
+    /**
+     * This rank has noticed a failure, and the record with which the group fails is being found.
+     */
+    FAILING,
+    /** Every pending and later operation throws. */
+    FAILED,
+    /** No operation begins any more; what was begun may end, or fail. */
+    CLOSING,
+    /** What the group held is released. */
+    CLOSED
+  }
+
+  /**
+   * Holds a failure that this rank has noticed.
+   *
+   * @param local what this rank's operations throw because of it, made from an operation's
+   *     description; null for what the record says
+   */
+  private record Noticed(Failure record, Function<String, CollectiveException> local) {}
+
+  /** Holds what the group has failed with. */
+  private record Ending(Failure record, Function<String, CollectiveException> exceptionFor) {}
+
+  /**
+   * Holds all of the state, which changes as a whole.
+   *
+   * @param settling whether it is being found out what has failed
+   * @param noticed null while this rank has noticed nothing
+   * @param ending null while the group has not failed
+   */
+  private record Status(Phase phase, boolean settling, Noticed noticed, Ending ending) {
+
+    Status in(Phase next) {
+      return new Status(next, settling, noticed, ending);
+    }
+
+    /** Returns the phase after a failure, which one that ends the group anyway hides. */
+    Phase after(Phase failure) {
+      return phase.compareTo(Phase.CLOSING) < 0 ? failure : phase;
+    }
+  }
+
+  private final RankIdentity self;
+  private final Runnable onInterrupt;
+  private final AtomicReference<Status> status =
+      new AtomicReference<>(new Status(Phase.OPEN, false, null, null));
+  private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
+
+  /** Creates the state of a group that is open. */
+  public GroupState(RankIdentity self, Runnable onInterrupt) {
+    this.self = self;
+    this.onInterrupt = onInterrupt;
+  }
+
+  /** Replaces the state, and returns the one before; a change to null is none. */
+  private Status change(UnaryOperator<Status> change) {
+    while (true) {
+      Status before = status.get();
+      Status after = change.apply(before);
+      if (after == null) {
+        return null;
+      }
+      if (status.compareAndSet(before, after)) {
+        return before;
+      }
+    }
+  }
+
+  /** Returns how far the group has come. */
+  public Phase phase() {
+    return status.get().phase();
+  }
+
+  /** Returns whether a failure was noticed with which the group has not failed yet. */
+  boolean isFailing() {
+    Status now = status.get();
+    return now.ending() == null && (now.settling() || now.noticed() != null);
+  }
+
+  /** Returns whether the group has failed, also if it is closing or closed since. */
+  public boolean failed() {
+    return status.get().ending() != null;
+  }
+
+  /** Returns whether no operation may begin any more, because the group is closing or closed. */
+  boolean isClosing() {
+    return phase().compareTo(Phase.CLOSING) >= 0;
+  }
+
+  /**
+   * Begins to find out what has failed, where that is not known yet.
+   *
+   * @return false if the group is failing or has failed already
+   */
+  boolean beginSettling() {
+    return change(
+            now ->
+                now.settling() || now.noticed() != null || now.ending() != null
+                    ? null
+                    : new Status(now.after(Phase.FAILING), true, null, null))
+        != null;
+  }
+
+  /**
+   * Notes a failure that this rank has noticed: the first, or one that tells more of the first
+   * cause than those before. A rank that refuses a message closes its connection, for example, and
+   * may hear of that end before it has said why.
+   *
+   * @param local what this rank's operations throw, made from an operation's description, unless a
+   *     better record turns up; null for what the record says
+   * @return whether it counts
+   */
+  boolean notice(Failure record, Function<String, CollectiveException> local) {
+    return change(
+            now -> {
+              if (now.noticed() != null && !record.outranks(now.noticed().record())) {
+                return null;
+              }
+              Phase next = now.ending() == null ? now.after(Phase.FAILING) : now.phase();
+              return new Status(next, now.settling(), new Noticed(record, local), now.ending());
+            })
+        != null;
+  }
+
+  /**
+   * Fails the group with the best record that is known, unless it has failed.
+   *
+   * @return whether this call failed it
+   */
+  boolean fail(Failure record) {
+    // The record may be another rank's and come before the one that this rank has noticed, or tell
+    // no more than this rank knows itself.
+    Noticed own = status.get().noticed();
+    boolean local =
+        own != null && own.local() != null && record.kind().compareTo(own.record().kind()) >= 0;
+    return fail(record, local ? own.local() : operation -> self.exceptionAfter(operation, record));
+  }
+
+  /**
+   * Fails the group, unless it has failed.
+   *
+   * @param record which rank failed, and why
+   * @param exceptionFor makes the exception of an operation from the operation's description
+   * @return whether this call failed it
+   */
+  boolean fail(Failure record, Function<String, CollectiveException> exceptionFor) {
+    Status before =
+        change(
+            now ->
+                now.ending() != null
+                    ? null
+                    : new Status(
+                        now.after(Phase.FAILED),
+                        now.settling(),
+                        now.noticed(),
+                        new Ending(record, exceptionFor)));
+    if (before == null) {
+      return false;
+    }
+    listeners.forEach(Runnable::run);
+    return true;
+  }
+
+  /**
+   * Begins to close the group: nothing begins in it any more.
+   *
+   * @return false if it is being closed already
+   */
+  public boolean beginClose() {
+    return change(now -> now.phase().compareTo(Phase.CLOSING) >= 0 ? null : now.in(Phase.CLOSING))
+        != null;
+  }
+
+  /** Closes the group. */
+  void close() {
+    change(now -> now.in(Phase.CLOSED));
+  }
+
+  /** Returns the exception of an operation of the failed group. */
+  public CollectiveException exceptionFor(String operation) {
+    return status.get().ending().exceptionFor().apply(operation);
+  }
+
+  /** Returns which rank failed, and why; null while the group has not failed. */
+  public Failure failure() {
+    Ending ending = status.get().ending();
+    return ending == null ? null : ending.record();
+  }
+
+  /** Runs {@code listener}, which must not block, once when the group fails, or now if it has. */
+  public void onFailure(Runnable listener) {
+    AtomicReference<Runnable> once = new AtomicReference<>(listener);
+    Runnable runOnce =
+        () -> {
+          Runnable first = once.getAndSet(null);
+          if (first != null) {
+            first.run();
+          }
+        };
+    listeners.add(runOnce);
+    if (failed()) {
+      runOnce.run();
+    }
+  }
+
+  @Override
+  public void check() {
+    if (failed()) {
+      throw exceptionFor("an operation");
+    }
+  }
+
+  @Override
+  public void interrupted() {
+    onInterrupt.run();
+  }
+}

@@ -1,0 +1,95 @@
+package org.sparkcollectives.internal.failure;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkcollectives.CollectiveTimeoutException;
+import org.sparkcollectives.Failure;
+import org.sparkcollectives.membership.Membership;
+
+/**
+ * Handles the timeout of an operation: asks the ranks who has not joined it and where they are
+ * instead, and fails the group with what they say.
+ */
+final class TimeoutHandling {
+
+  private static final Logger LOG = LoggerFactory.getLogger(TimeoutHandling.class);
+
+  private final Membership members;
+  private final ProgressInquiry inquiry;
+  private final AbortPropagation propagation;
+  private final BackgroundCalls background;
+  private final AtomicBoolean inquiring = new AtomicBoolean();
+
+  /** Creates what handles the timeouts of one rank's operations in a group. */
+  TimeoutHandling(
+      Membership members, ProgressInquiry inquiry, AbortPropagation propagation, RankHost host) {
+    this.members = members;
+    this.inquiry = inquiry;
+    this.propagation = propagation;
+    this.background = new BackgroundCalls(host.background(), LOG, members.identity().where());
+  }
+
+  /**
+   * Fails the group because this work is overdue, unless it ends meanwhile. Does not block; called
+   * again and again as long as the work is overdue.
+   */
+  void handle(PendingWork work) {
+    if (!inquiring.compareAndSet(false, true)) {
+      return;
+    }
+    // If no thread can be had, there may be one at the next poll.
+    if (!background.run(() -> ask(work))) {
+      inquiring.set(false);
+    }
+  }
+
+  private void ask(PendingWork work) {
+    ProgressAnswers answers = ProgressAnswers.NONE;
+    List<Integer> missing = List.of();
+    String who = work.whoIsMissing();
+    if (!work.opType().isPointToPoint()) {
+      answers = inquiry.ask(work.sequenceNumber());
+      missing = answers.missing(work.sequenceNumber());
+      who = answers.describe(missing, members.places());
+    }
+    if (work.isCompleted()) {
+      inquiring.set(false);
+    } else {
+      timedOut(work, missing, who, answers);
+    }
+  }
+
+  private void timedOut(
+      PendingWork work, List<Integer> missing, String who, ProgressAnswers answers) {
+    RankIdentity self = members.identity();
+    String text =
+        work.describe()
+            + " of "
+            + self.where()
+            + " timed out after "
+            + seconds(work.statedTimeout())
+            + ": "
+            + who
+            + ". Raise spark.collectives.timeout only if they are expected to be this slow.";
+    int late = missing.isEmpty() ? work.lateRank() : missing.get(0);
+    RankIdentity guilty = late < 0 ? self : members.identityOf(late);
+    ThreadStack stack = answers.stacks().get(late);
+    // Not the work itself: a failed group that is kept must not keep its tensors.
+    String operationLabel = work.opType().label();
+    long number = work.sequenceNumber();
+    propagation.operationFailed(
+        guilty.failure(
+            Failure.Kind.TIMEOUT,
+            work.describe(),
+            work.sequenceNumber(),
+            stack == null ? text : text + stack.frames()),
+        operation -> new CollectiveTimeoutException(text, operationLabel, number, missing));
+  }
+
+  private static String seconds(Duration duration) {
+    return duration.toMillis() / 1000.0 + " s";
+  }
+}

@@ -1,0 +1,110 @@
+package org.sparkcollectives.internal.failure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.concurrent.RejectedExecutionException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.sparkcollectives.CollectiveException;
+import org.sparkcollectives.ErrorHandling;
+import org.sparkcollectives.Failure;
+import org.sparkcollectives.membership.Membership;
+import org.sparkcollectives.store.HashStore;
+
+/** Who is named when a path broke and nobody knows to whom it led. */
+class BrokenPathTest {
+
+  private static final RankProgress ANSWERED = new RankProgress(1, 1, "barrier #1");
+
+  private final HashStore store = new HashStore();
+  private final FakeTime time = new FakeTime(Long.MAX_VALUE - 5);
+  private final Membership members = Ranks.membership(0, 3);
+  private final GroupState state = new GroupState(members.identity(), () -> {});
+  private boolean threads = true;
+  private ProgressAnswers answers = answers(ANSWERED, ANSWERED, ANSWERED);
+  private int asked;
+  private final RankHost host = new RankHost(new Ranks.Context(), this::run, time);
+  private final AbortPropagation propagation =
+      new AbortPropagation(store, state, members.identity(), ErrorHandling.CLEAN_UP_ONLY, host);
+  private final BrokenPath path = new BrokenPath(members, state, this::ask, propagation, host);
+
+  @AfterEach
+  void close() {
+    propagation.close();
+    store.close();
+  }
+
+  private void run(Runnable action) {
+    if (!threads) {
+      throw new RejectedExecutionException("the node has ended");
+    }
+    action.run();
+  }
+
+  private static ProgressAnswers answers(RankProgress... of) {
+    return new ProgressAnswers(Arrays.asList(of), Map.of());
+  }
+
+  private ProgressAnswers ask() {
+    asked++;
+    return answers;
+  }
+
+  private void report() {
+    Failure own =
+        members.identity().failure(Failure.Kind.CONNECTION_RESET, "barrier #2", 2, "no\nroute");
+    path.report(own, operation -> new CollectiveException(operation + " threw"));
+  }
+
+  @Test
+  void whereAllAnswerTheRankThatFailedIsNamedAfterASecond() {
+    long begin = time.nanos();
+    report();
+    assertThat(time.nanos() - begin).isGreaterThanOrEqualTo(Duration.ofSeconds(1).toNanos());
+    assertThat(state.failure().rank()).isZero();
+    assertThat(state.exceptionFor("op")).hasMessage("op threw");
+  }
+
+  @Test
+  void theFirstThatDoesNotAnswerIsNamed() {
+    answers = answers(ANSWERED, null, null);
+    report();
+    assertThat(state.failure().rank()).isEqualTo(1);
+    assertThat(state.failure().cause()).isEqualTo("no; no sign of life from ranks 1, 2");
+    assertThat(state.failure().operation()).isEqualTo("barrier #2");
+  }
+
+  @Test
+  void nobodyIsNamedWhereNotEvenThisRankCouldAsk() {
+    answers = answers(null, null, null);
+    report();
+    assertThat(state.failure().rank()).isZero();
+  }
+
+  @Test
+  void aRankThatTellsWhyWithinTheSecondIsNamed() {
+    answers = answers(ANSWERED, null, ANSWERED);
+    Failure cause = members.identityOf(2).failure(Failure.Kind.EXCEPTION, "", -1, "thrown");
+    time.after(Duration.ofMillis(500), () -> new PublishedFailure(store).offer(cause));
+    report();
+    assertThat(state.failure()).isEqualTo(cause);
+  }
+
+  @Test
+  void theRanksAreAskedOnce() {
+    report();
+    report();
+    assertThat(asked).isEqualTo(1);
+  }
+
+  @Test
+  void whereNoThreadCanBeHadTheGroupFailsAtOnce() {
+    threads = false;
+    report();
+    assertThat(asked).isZero();
+    assertThat(state.failure().rank()).isZero();
+  }
+}

@@ -1,0 +1,75 @@
+package org.sparkcollectives.internal.failure;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.sparkcollectives.CollectiveException;
+import org.sparkcollectives.RankContext;
+import org.sparkcollectives.membership.Membership;
+import org.sparkcollectives.transport.Endpoint;
+
+/** Ranks of a group whose connections do not exist. */
+final class Ranks {
+
+  private Ranks() {}
+
+  /** Returns the group "g" of so many ranks, each in a JVM of its own, as one of them sees it. */
+  static Membership membership(int rank, int size) {
+    List<Endpoint> endpoints = new ArrayList<>();
+    for (int each = 0; each < size; each++) {
+      endpoints.add(
+          new Endpoint(
+              each, "node " + each, "host-" + each, "127.0.0.1", 1, "executor " + each, 2, each));
+    }
+    return new Membership("g", "", rank, endpoints, new byte[32]);
+  }
+
+  /** A rank of a process that the test kills. */
+  static final class Context implements RankContext {
+
+    private final List<String> tornDown = new ArrayList<>();
+    private String killed;
+    private boolean withOthers;
+
+    /** Kills the rank. */
+    void kill(String reason, boolean stoppedWithOthers) {
+      killed = reason;
+      withOthers = stoppedWithOthers;
+    }
+
+    /** Returns why the rank was torn down, each time. */
+    List<String> tornDown() {
+      return tornDown;
+    }
+
+    @Override
+    public String executorId() {
+      return "executor";
+    }
+
+    @Override
+    public long taskAttemptId() {
+      return -1;
+    }
+
+    @Override
+    public boolean isKilled() {
+      return killed != null;
+    }
+
+    @Override
+    public String killReason() {
+      return killed;
+    }
+
+    @Override
+    public boolean isStoppedWithOthers() {
+      return withOthers;
+    }
+
+    @Override
+    public void tearDown(CollectiveException cause, Duration patience) {
+      tornDown.add(cause.getMessage() + " within " + patience);
+    }
+  }
+}

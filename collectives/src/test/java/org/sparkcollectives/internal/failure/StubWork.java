@@ -1,0 +1,45 @@
+package org.sparkcollectives.internal.failure;
+
+import java.time.Duration;
+import java.util.List;
+import org.sparkcollectives.OpType;
+
+/** Work that nobody does: the test ends it. */
+final class StubWork extends PendingWork {
+
+  static final Duration TIMEOUT = Duration.ofSeconds(30);
+
+  private StubWork(GroupMonitor monitor, long number) {
+    super(
+        monitor,
+        OperationDescription.collective(OpType.BARRIER, null, 0, 0, 0),
+        number,
+        new TimeLimit(TIMEOUT, TIMEOUT),
+        List.of());
+  }
+
+  /** Returns a barrier that has begun. */
+  static StubWork begun(GroupMonitor monitor, long number) {
+    StubWork work = new StubWork(monitor, number);
+    work.begin();
+    return work;
+  }
+
+  @Override
+  protected void help(long nanos) {}
+
+  @Override
+  protected void groupFailed() {
+    complete(monitor().state().exceptionFor(describe()));
+  }
+
+  @Override
+  protected int waitsInVainFor(LeaveTracker leaves) {
+    return leaves.leftBefore(sequenceNumber());
+  }
+
+  @Override
+  protected String whoIsMissing() {
+    return "who is missing is not known";
+  }
+}
