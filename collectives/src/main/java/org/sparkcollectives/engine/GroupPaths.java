@@ -11,10 +11,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.SharedMemory;
-import org.sparkcollectives.TransportException;
 import org.sparkcollectives.internal.failure.GroupMonitor;
 import org.sparkcollectives.membership.Membership;
 import org.sparkcollectives.pointtopoint.LocalMessagePath;
@@ -26,7 +24,6 @@ import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.Lane;
 import org.sparkcollectives.transport.Locality;
 import org.sparkcollectives.transport.Pair;
-import org.sparkcollectives.transport.PathListener;
 import org.sparkcollectives.transport.Progress;
 import org.sparkcollectives.transport.Reach;
 import org.sparkcollectives.transport.heap.HeapPairs;
@@ -54,7 +51,6 @@ public final class GroupPaths implements TcpTransport.Receiver, NettyBackend.Mem
   private final GroupMonitor monitor;
   private final boolean heapAllowed;
   private final Locality hosts;
-  private final PathListener listener;
   private final GroupLane lane;
   private final HeapPairs heapPairs;
   private final MessagePaths messages;
@@ -98,11 +94,10 @@ public final class GroupPaths implements TcpTransport.Receiver, NettyBackend.Mem
     int rank = members.rank();
     this.matcher = local.matchers().of(rank);
     this.messages = new MessagePaths(members, node.tcp(), matcher, monitor);
-    this.listener = listener();
     this.hosts = hosts;
     Progress progress = waiting.progress();
     local.heap().join(rank, progress);
-    local.heap().listen(rank, listener);
+    local.heap().listen(rank, monitor::connectionTo);
     this.lane =
         new GroupLane(
             rank,
@@ -147,7 +142,7 @@ public final class GroupPaths implements TcpTransport.Receiver, NettyBackend.Mem
             waiting.sockets(),
             sharedMemory,
             lane::current,
-            listener);
+            monitor::connectionTo);
     tcpPairs.add(pairs);
     waits.add(waiting.sockets());
     return pairs;
@@ -201,25 +196,6 @@ public final class GroupPaths implements TcpTransport.Receiver, NettyBackend.Mem
   /** From now on peers can connect. */
   public void open() {
     node.tcp().register(id, members.rank(), members.secret(), this);
-  }
-
-  private PathListener listener() {
-    return new PathListener() {
-      @Override
-      public void broken(int peer, TransportException cause) {
-        monitor.reports().pathBroken(peer, cause);
-      }
-
-      @Override
-      public void finished(int peer, long lastCollective) {
-        monitor.peerLeft(peer, lastCollective);
-      }
-
-      @Override
-      public void refused(int peer, CollectiveMismatchException cause) {
-        monitor.reports().refused(cause);
-      }
-    };
   }
 
   private boolean overHeap(int peer) {

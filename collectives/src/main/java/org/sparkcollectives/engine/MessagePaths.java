@@ -38,7 +38,7 @@ final class MessagePaths {
         new TcpMessagePath(
             setup ->
                 tcp.connect(members.endpoints().get(peer), connection, members.secret(), setup),
-            endOf(peer));
+            monitor.connectionTo(peer));
     synchronized (outgoing) {
       outgoing.add(path);
     }
@@ -47,24 +47,11 @@ final class MessagePaths {
 
   /** A peer has connected. Called on the connection's event loop. */
   void accepted(int peer, ChannelPipeline pipeline) {
-    TcpMessageReceiver receiver = TcpMessageReceiver.addTo(pipeline, peer, matcher, endOf(peer));
+    TcpMessageReceiver receiver =
+        TcpMessageReceiver.addTo(pipeline, peer, matcher, monitor.connectionTo(peer));
     synchronized (incoming) {
       incoming.add(receiver);
     }
-  }
-
-  private TcpMessagePath.PathEnd endOf(int peer) {
-    return new TcpMessagePath.PathEnd() {
-      @Override
-      public void finished(long lastCollective) {
-        monitor.peerLeft(peer, lastCollective);
-      }
-
-      @Override
-      public void broken(Throwable cause) {
-        monitor.reports().pathBroken(peer, cause);
-      }
-    };
   }
 
   /** Closes all ways once what was sent has gone out; does not wait for that. */

@@ -1,12 +1,12 @@
 package org.sparkcollectives.pointtopoint;
 
 import io.netty.channel.Channel;
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Function;
+import org.sparkcollectives.transport.ConnectionListener;
 import org.sparkcollectives.transport.tcp.TcpTransport;
 
 /** The way to a rank of another JVM; connects at the first message. */
@@ -15,18 +15,8 @@ public final class TcpMessagePath implements MessagePath {
   /** The lane of point-to-point messages. */
   public static final int LANE = 1;
 
-  /** Is told when the path is gone, or cannot be made. Must not block. */
-  public interface PathEnd {
-
-    /** The peer has closed its group in good order, after this collective. */
-    void finished(long lastCollective);
-
-    /** The path is gone. */
-    void broken(Throwable cause);
-  }
-
   private final Function<TcpTransport.Setup, CompletableFuture<Channel>> connect;
-  private final PathEnd pathEnd;
+  private final ConnectionListener listener;
   private TcpMessageSender sender;
   private CompletableFuture<Channel> connecting;
   private final List<Runnable> early = new ArrayList<>();
@@ -34,9 +24,10 @@ public final class TcpMessagePath implements MessagePath {
 
   /** With what connects to the peer on {@link #LANE}. */
   public TcpMessagePath(
-      Function<TcpTransport.Setup, CompletableFuture<Channel>> connect, PathEnd pathEnd) {
+      Function<TcpTransport.Setup, CompletableFuture<Channel>> connect,
+      ConnectionListener listener) {
     this.connect = connect;
-    this.pathEnd = pathEnd;
+    this.listener = listener;
   }
 
   @Override
@@ -63,19 +54,7 @@ public final class TcpMessagePath implements MessagePath {
   }
 
   private void begin() {
-    sender =
-        new TcpMessageSender(
-            new TcpMessageSender.Listener() {
-              @Override
-              public void finished(long lastCollective) {
-                pathEnd.finished(lastCollective);
-              }
-
-              @Override
-              public void broken(String how) {
-                pathEnd.broken(new IOException(how));
-              }
-            });
+    sender = new TcpMessageSender(listener);
     TcpMessageSender handler = sender;
     connecting =
         connect.apply(
@@ -88,7 +67,7 @@ public final class TcpMessagePath implements MessagePath {
           if (cause == null) {
             connected();
           } else {
-            pathEnd.broken(cause instanceof CompletionException ? cause.getCause() : cause);
+            listener.broken(cause instanceof CompletionException ? cause.getCause() : cause);
           }
         });
   }

@@ -14,13 +14,14 @@ import java.util.Map;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.transport.ConnectionListener;
 
 /** The receiving side of one connection of messages. Lives on the connection's event loop. */
 public final class TcpMessageReceiver extends SimpleChannelInboundHandler<ByteBuf> {
 
   private final int source;
   private final MessageMatcher matcher;
-  private final TcpMessagePath.PathEnd pathEnd;
+  private final ConnectionListener listener;
   private final Map<Long, PostedReceive> underWay = new HashMap<>();
   private long lastOffered = -1;
   private ChannelHandlerContext context;
@@ -29,20 +30,17 @@ public final class TcpMessageReceiver extends SimpleChannelInboundHandler<ByteBu
   /** How the connection ended; null until it has. */
   private String end;
 
-  private TcpMessageReceiver(int source, MessageMatcher matcher, TcpMessagePath.PathEnd pathEnd) {
+  private TcpMessageReceiver(int source, MessageMatcher matcher, ConnectionListener listener) {
     this.source = source;
     this.matcher = matcher;
-    this.pathEnd = pathEnd;
+    this.listener = listener;
   }
 
   /** Takes the messages of a rank that has connected. */
   public static TcpMessageReceiver addTo(
-      ChannelPipeline pipeline,
-      int source,
-      MessageMatcher matcher,
-      TcpMessagePath.PathEnd pathEnd) {
+      ChannelPipeline pipeline, int source, MessageMatcher matcher, ConnectionListener listener) {
     MessageFrames.addTo(pipeline);
-    TcpMessageReceiver receiver = new TcpMessageReceiver(source, matcher, pathEnd);
+    TcpMessageReceiver receiver = new TcpMessageReceiver(source, matcher, listener);
     pipeline.addLast(receiver);
     return receiver;
   }
@@ -60,7 +58,7 @@ public final class TcpMessageReceiver extends SimpleChannelInboundHandler<ByteBu
       case MessageFrames.DATA -> data(frame);
       case MessageFrames.END -> {
         ended = true;
-        pathEnd.finished(frame.readLong());
+        listener.finished(frame.readLong());
       }
       default -> throw new IllegalStateException("a frame of kind " + kind);
     }
@@ -150,7 +148,7 @@ public final class TcpMessageReceiver extends SimpleChannelInboundHandler<ByteBu
     ended = true;
     underWay.values().forEach(each -> each.fail(new CollectiveException(how)));
     underWay.clear();
-    pathEnd.broken(new IOException(how));
+    listener.broken(new IOException(how));
   }
 
   private final class TcpMessage implements OfferedMessage {

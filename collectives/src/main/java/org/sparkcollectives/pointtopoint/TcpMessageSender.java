@@ -4,12 +4,14 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.SimpleChannelInboundHandler;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
+import org.sparkcollectives.transport.ConnectionListener;
 
 /**
  * The sending side of one connection of messages. Lives on the connection's event loop, which also
@@ -17,16 +19,6 @@ import java.util.Map;
  * them.
  */
 final class TcpMessageSender extends SimpleChannelInboundHandler<ByteBuf> {
-
-  /** Is told how the connection ends. */
-  interface Listener {
-
-    /** The peer has closed its group in good order, after this collective. */
-    void finished(long lastCollective);
-
-    /** The connection is gone without a word. */
-    void broken(String how);
-  }
 
   private static final class Message {
     private final long id;
@@ -39,7 +31,7 @@ final class TcpMessageSender extends SimpleChannelInboundHandler<ByteBuf> {
     }
   }
 
-  private final Listener listener;
+  private final ConnectionListener listener;
   private final Map<Long, Message> offered = new HashMap<>();
   private final Deque<Message> accepted = new ArrayDeque<>();
   private ChannelHandlerContext context;
@@ -47,7 +39,7 @@ final class TcpMessageSender extends SimpleChannelInboundHandler<ByteBuf> {
   private boolean sending;
   private long nextId;
 
-  TcpMessageSender(Listener listener) {
+  TcpMessageSender(ConnectionListener listener) {
     this.listener = listener;
   }
 
@@ -158,7 +150,7 @@ final class TcpMessageSender extends SimpleChannelInboundHandler<ByteBuf> {
   public void channelInactive(ChannelHandlerContext unused) {
     if (!ended) {
       ended = true;
-      listener.broken("the connection was lost");
+      listener.broken(new IOException("the connection was lost"));
     }
   }
 
@@ -166,7 +158,7 @@ final class TcpMessageSender extends SimpleChannelInboundHandler<ByteBuf> {
   public void exceptionCaught(ChannelHandlerContext unused, Throwable cause) {
     if (!ended) {
       ended = true;
-      listener.broken(cause.toString());
+      listener.broken(new IOException(cause.toString(), cause));
     }
     context.close();
   }

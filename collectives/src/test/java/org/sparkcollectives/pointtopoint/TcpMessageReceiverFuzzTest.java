@@ -15,6 +15,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.testing.FuzzedStream;
+import org.sparkcollectives.transport.ConnectionListener;
 
 /**
  * What a peer can do with whatever it sends on a connection of messages, to a rank with two
@@ -27,7 +28,7 @@ class TcpMessageReceiverFuzzTest {
   private static final int UNTOUCHED = -1;
 
   /** How a receive and the path went on. */
-  private static final class Events implements PostedReceive.Listener, TcpMessagePath.PathEnd {
+  private static final class Events implements PostedReceive.Listener, ConnectionListener {
     private final List<String> ends = new ArrayList<>();
     private boolean matched;
     private int broken;

@@ -15,6 +15,7 @@ import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.testing.FuzzedStream;
+import org.sparkcollectives.transport.ConnectionListener;
 
 /**
  * What a peer can do with whatever it answers to a rank that has offered it two messages: each send
@@ -66,13 +67,13 @@ class TcpMessageSenderFuzzTest {
     List<String> ends = new ArrayList<>();
     TcpMessageSender sender =
         new TcpMessageSender(
-            new TcpMessageSender.Listener() {
+            new ConnectionListener() {
               @Override
               public void finished(long lastCollective) {}
 
               @Override
-              public void broken(String how) {
-                ends.add(how);
+              public void broken(Throwable cause) {
+                ends.add(cause.getMessage());
               }
             });
     EmbeddedChannel channel = new EmbeddedChannel();

@@ -88,7 +88,7 @@ public final class FailureReports {
   }
 
   /** Reports that the path to a peer broke. */
-  public void pathBroken(int peer, Throwable cause) {
+  void pathBroken(int peer, Throwable cause) {
     propagation.operationFailed(
         members.identityOf(peer).failure(Failure.Kind.CONNECTION_RESET, "", -1, cause.toString()),
         null);
@@ -105,7 +105,7 @@ public final class FailureReports {
   }
 
   /** Reports that a peer refused a message of a collective, because it is in another. */
-  public void refused(CollectiveMismatchException mismatch) {
+  void refused(CollectiveMismatchException mismatch) {
     propagation.operationFailed(
         self.failure(Failure.Kind.EXCEPTION, "", -1, mismatch),
         operation -> ownFailure(operation, mismatch));

@@ -6,6 +6,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.ErrorHandling;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.GroupAbortedException;
@@ -15,6 +16,7 @@ import org.sparkcollectives.recorder.FlightRecorder;
 import org.sparkcollectives.recorder.GroupRecords;
 import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.Store;
+import org.sparkcollectives.transport.ConnectionListener;
 
 /**
  * Monitors one rank's group: what is pending in it, what has become of the peers, and how it ends.
@@ -280,9 +282,25 @@ public final class GroupMonitor implements AutoCloseable {
     }
   }
 
-  /** Notes that a peer has closed the group in good order; whether it is needed, numbers tell. */
-  public void peerLeft(int peer, long lastCollective) {
-    leaves.left(peer, lastCollective);
+  /** Returns what hears how connections to a peer end, whatever they carry. */
+  public ConnectionListener connectionTo(int peer) {
+    return new ConnectionListener() {
+      @Override
+      public void finished(long lastCollective) {
+        // Whether somebody still needs it, numbers tell.
+        leaves.left(peer, lastCollective);
+      }
+
+      @Override
+      public void refused(CollectiveMismatchException why) {
+        reports.refused(why);
+      }
+
+      @Override
+      public void broken(Throwable cause) {
+        reports.pathBroken(peer, cause);
+      }
+    };
   }
 
   /**

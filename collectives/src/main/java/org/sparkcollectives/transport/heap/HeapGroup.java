@@ -3,7 +3,8 @@ package org.sparkcollectives.transport.heap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicReference;
-import org.sparkcollectives.transport.PathListener;
+import java.util.function.IntFunction;
+import org.sparkcollectives.transport.ConnectionListener;
 import org.sparkcollectives.transport.Progress;
 
 /**
@@ -16,22 +17,23 @@ public final class HeapGroup {
   private final ConcurrentMap<Edge, HeapMailbox> mailboxes = new ConcurrentHashMap<>();
   private final AtomicReference<HeapPhases> phases = new AtomicReference<>();
   private final ConcurrentMap<Integer, Progress> ranks = new ConcurrentHashMap<>();
-  private final ConcurrentMap<Integer, PathListener> listeners = new ConcurrentHashMap<>();
+  private final ConcurrentMap<Integer, IntFunction<ConnectionListener>> listeners =
+      new ConcurrentHashMap<>();
 
   /** A rank is here, and waits in {@code progress}. */
   public void join(int rank, Progress progress) {
     ranks.put(rank, progress);
   }
 
-  /** From now on {@code listener} is told of ranks that leave. */
-  public void listen(int rank, PathListener listener) {
-    listeners.put(rank, listener);
+  /** Has the listener of each peer hear when that one leaves. */
+  public void listen(int rank, IntFunction<ConnectionListener> peers) {
+    listeners.put(rank, peers);
   }
 
   /** A rank has closed its group in good order, after this collective. */
   public void leave(int rank, long lastCollective) {
     listeners.remove(rank);
-    listeners.forEach((peer, listener) -> listener.finished(rank, lastCollective));
+    listeners.forEach((peer, peers) -> peers.apply(rank).finished(lastCollective));
   }
 
   /** What ranks that are all here share; made by the first to ask. */

@@ -4,12 +4,14 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.sparkcollectives.TransportException;
+import org.sparkcollectives.transport.ConnectionListener;
 
 /**
  * Takes what a channel receives until the rank's own thread reads it; stops receiving while much is
@@ -25,14 +27,14 @@ final class NettySource extends ChannelInboundHandlerAdapter implements ByteSour
   private static final int GO_ON_BYTES = 1024 * 1024;
 
   private final Channel channel;
-  private final ArrivalListener listener;
+  private final ConnectionListener listener;
   private final MessageBoundaries boundaries = new MessageBoundaries();
   private final Queue<ByteBuf> queue = new ConcurrentLinkedQueue<>();
   private final AtomicInteger queuedBytes = new AtomicInteger();
   private volatile boolean closed;
   private boolean broken;
 
-  NettySource(Channel channel, ArrivalListener listener) {
+  NettySource(Channel channel, ConnectionListener listener) {
     this.channel = channel;
     this.listener = listener;
   }
@@ -128,7 +130,7 @@ final class NettySource extends ChannelInboundHandlerAdapter implements ByteSour
   private void breakOff(String how) {
     if (!closed && !broken) {
       broken = true;
-      listener.broken(how);
+      listener.broken(new IOException(how));
     }
     channel.close();
   }

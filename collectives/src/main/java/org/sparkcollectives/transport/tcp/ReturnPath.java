@@ -6,8 +6,10 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.SimpleChannelInboundHandler;
+import java.io.IOException;
 import java.io.UncheckedIOException;
 import org.sparkcollectives.CollectiveMismatchException;
+import org.sparkcollectives.transport.ConnectionListener;
 import org.sparkcollectives.transport.MismatchCodec;
 
 /**
@@ -16,28 +18,15 @@ import org.sparkcollectives.transport.MismatchCodec;
  */
 final class ReturnPath extends SimpleChannelInboundHandler<ByteBuf> {
 
-  /** Who is told of the connection's end, on its event loop. Must not block. */
-  interface Listener {
-
-    /** The receiver has closed its group in good order, after this collective. */
-    void finished(long lastCollective);
-
-    /** The receiver would not take a message. */
-    void refused(CollectiveMismatchException why);
-
-    /** The connection is gone. */
-    void broken(String how);
-  }
-
   private static final byte END = 2;
   private static final byte REFUSAL = 3;
   private static final int MAX_REASON_BYTES = 4096;
 
-  private final Listener listener;
+  private final ConnectionListener listener;
   private final ByteBuf received = Unpooled.buffer(0, MAX_REASON_BYTES);
   private volatile boolean closed;
 
-  ReturnPath(Listener listener) {
+  ReturnPath(ConnectionListener listener) {
     this.listener = listener;
   }
 
@@ -77,7 +66,7 @@ final class ReturnPath extends SimpleChannelInboundHandler<ByteBuf> {
     } else if (kind == REFUSAL) {
       refused();
     } else {
-      listener.broken("the connection was lost");
+      listener.broken(new IOException("the connection was lost"));
     }
   }
 
@@ -88,7 +77,8 @@ final class ReturnPath extends SimpleChannelInboundHandler<ByteBuf> {
     try {
       mismatch = MismatchCodec.decodeMismatch(why);
     } catch (UncheckedIOException e) {
-      listener.broken("the peer refused a message, and did not say why: " + e.getMessage());
+      listener.broken(
+          new IOException("the peer refused a message, and did not say why: " + e.getMessage()));
       return;
     }
     listener.refused(mismatch);
@@ -98,7 +88,7 @@ final class ReturnPath extends SimpleChannelInboundHandler<ByteBuf> {
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
     if (!closed && received.readableBytes() == 0) {
       close();
-      listener.broken(cause.toString());
+      listener.broken(new IOException(cause.toString(), cause));
     }
     context.close();
   }

@@ -12,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.TransportException;
+import org.sparkcollectives.transport.ConnectionListener;
 import org.sparkcollectives.transport.shm.SharedFile;
 import org.sparkcollectives.transport.shm.SharedRing;
 
@@ -103,10 +104,10 @@ final class RingOffer extends SimpleChannelInboundHandler<ByteBuf> {
     }
 
     private final Receiver receiver;
-    private final ArrivalListener listener;
+    private final ConnectionListener listener;
     private final ByteBuf received = Unpooled.buffer(OFFER_BYTES, OFFER_BYTES);
 
-    Taker(Receiver receiver, ArrivalListener listener) {
+    Taker(Receiver receiver, ConnectionListener listener) {
       this.receiver = receiver;
       this.listener = listener;
     }

@@ -12,6 +12,7 @@ import java.nio.channels.SocketChannel;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.sparkcollectives.TransportException;
+import org.sparkcollectives.transport.ConnectionListener;
 
 /**
  * Reads a socket on the thread that wants the bytes.
@@ -24,7 +25,7 @@ final class SocketSource extends ChannelInboundHandlerAdapter
     implements ByteSource, SocketInterest {
 
   private final DirectSocketChannel channel;
-  private final ArrivalListener listener;
+  private final ConnectionListener listener;
   private final Queue<ByteBuf> early = new ConcurrentLinkedQueue<>();
 
   private ByteBuf memory;
@@ -33,7 +34,7 @@ final class SocketSource extends ChannelInboundHandlerAdapter
   private volatile boolean ended;
   private volatile boolean handedOver;
 
-  SocketSource(DirectSocketChannel channel, ArrivalListener listener) {
+  SocketSource(DirectSocketChannel channel, ConnectionListener listener) {
     this.channel = channel;
     this.listener = listener;
   }
@@ -140,7 +141,7 @@ final class SocketSource extends ChannelInboundHandlerAdapter
 
   private void breakOff(String how) {
     ended = true;
-    listener.broken(how);
+    listener.broken(new IOException(how));
     channel.close();
   }
 

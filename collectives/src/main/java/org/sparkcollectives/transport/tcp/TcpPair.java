@@ -53,7 +53,7 @@ final class TcpPair implements Pair, Progress.Send {
       progress.await(outgoing::isDone);
     }
     if (connecting == null) {
-      ReturnPath path = new ReturnPath(pairs.returnsOf(peer));
+      ReturnPath path = new ReturnPath(pairs.listenerOf(peer));
       returnPath = path;
       connecting = pairs.connect(peer, path, progress::signal);
       connecting.whenComplete(
@@ -111,12 +111,12 @@ final class TcpPair implements Pair, Progress.Send {
       return;
     }
     if (channel instanceof DirectSocketChannel direct) {
-      SocketSource accepted = new SocketSource(direct, pairs.arrivalsOf(peer));
+      SocketSource accepted = new SocketSource(direct, pairs.listenerOf(peer));
       channel.pipeline().addLast(accepted);
       accepted.takeOver();
       takeFrom(channel, accepted);
     } else {
-      NettySource accepted = new NettySource(channel, pairs.arrivalsOf(peer));
+      NettySource accepted = new NettySource(channel, pairs.listenerOf(peer));
       channel.pipeline().addLast(accepted);
       takeFrom(channel, accepted);
     }

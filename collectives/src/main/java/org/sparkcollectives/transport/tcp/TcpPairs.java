@@ -12,10 +12,10 @@ import java.util.function.Supplier;
 import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.TransportException;
 import org.sparkcollectives.store.net.ConnectionId;
+import org.sparkcollectives.transport.ConnectionListener;
 import org.sparkcollectives.transport.Endpoint;
 import org.sparkcollectives.transport.OperationHeader;
 import org.sparkcollectives.transport.Pair;
-import org.sparkcollectives.transport.PathListener;
 import org.sparkcollectives.transport.Progress;
 import org.sparkcollectives.transport.shm.SharedFile;
 import org.sparkcollectives.transport.shm.SharedRing;
@@ -36,7 +36,7 @@ public final class TcpPairs {
   private final byte[] secret;
   private final IntFunction<Endpoint> endpoints;
   private final Supplier<OperationHeader> current;
-  private final PathListener listener;
+  private final IntFunction<ConnectionListener> listeners;
   private final Progress progress;
 
   /** Made when the first of the two needs it: of a thousand peers a rank meets ten. */
@@ -58,7 +58,7 @@ public final class TcpPairs {
    * @param sharedMemory a folder in memory, through which ranks of this host may share memory; null
    *     if they may not
    * @param current the operation that this rank is in
-   * @param listener is told when a path ends
+   * @param listeners hear, each for one peer, how a connection to it ends
    */
   public TcpPairs(
       TcpTransport transport,
@@ -72,7 +72,7 @@ public final class TcpPairs {
       SocketWait wait,
       Path sharedMemory,
       Supplier<OperationHeader> current,
-      PathListener listener) {
+      IntFunction<ConnectionListener> listeners) {
     this.transport = transport;
     this.group = group;
     this.rank = rank;
@@ -82,7 +82,7 @@ public final class TcpPairs {
     this.wait = wait;
     this.sharedMemory = sharedMemory;
     this.current = current;
-    this.listener = listener;
+    this.listeners = listeners;
     this.progress = progress;
     this.pairs = new AtomicReferenceArray<>(size);
   }
@@ -123,7 +123,7 @@ public final class TcpPairs {
       channel
           .pipeline()
           .addLast(
-              new RingOffer.Taker(ring -> pair.accepted(channel, ring), arrivalsOf(id.from())));
+              new RingOffer.Taker(ring -> pair.accepted(channel, ring), listenerOf(id.from())));
     }
   }
 
@@ -268,33 +268,27 @@ public final class TcpPairs {
     return endpoints.apply(peer).host() + ":" + endpoints.apply(peer).port();
   }
 
-  private void broken(int peer, String how) {
-    if (!closed) {
-      listener.broken(
-          peer,
-          new TransportException(
-              "rank " + rank + " lost its path to " + endpoints.apply(peer).describe() + ": " + how,
-              peer,
-              addressOf(peer),
-              null));
-    }
+  private TransportException lost(int peer, Throwable cause) {
+    return new TransportException(
+        "rank "
+            + rank
+            + " lost its path to "
+            + endpoints.apply(peer).describe()
+            + ": "
+            + cause.getMessage(),
+        peer,
+        addressOf(peer),
+        null);
   }
 
-  /** A message was refused, by this rank or the peer. */
+  /** Reports that this rank has refused a message of a peer. */
   void refused(int peer, CollectiveMismatchException why) {
-    if (!closed) {
-      listener.refused(peer, why);
-    }
+    listenerOf(peer).refused(why);
   }
 
-  private void finished(int peer, long lastCollective) {
-    if (!closed) {
-      listener.finished(peer, lastCollective);
-    }
-  }
-
-  ArrivalListener arrivalsOf(int peer) {
-    return new ArrivalListener() {
+  /** Returns what hears of the connections from and to a peer. */
+  ConnectionListener listenerOf(int peer) {
+    return new ConnectionListener() {
       @Override
       public void received() {
         made(peer).signal();
@@ -302,31 +296,23 @@ public final class TcpPairs {
 
       @Override
       public void finished(long lastCollective) {
-        TcpPairs.this.finished(peer, lastCollective);
-      }
-
-      @Override
-      public void broken(String how) {
-        TcpPairs.this.broken(peer, how);
-      }
-    };
-  }
-
-  ReturnPath.Listener returnsOf(int peer) {
-    return new ReturnPath.Listener() {
-      @Override
-      public void finished(long lastCollective) {
-        TcpPairs.this.finished(peer, lastCollective);
+        if (!closed) {
+          listeners.apply(peer).finished(lastCollective);
+        }
       }
 
       @Override
       public void refused(CollectiveMismatchException why) {
-        TcpPairs.this.refused(peer, why);
+        if (!closed) {
+          listeners.apply(peer).refused(why);
+        }
       }
 
       @Override
-      public void broken(String how) {
-        TcpPairs.this.broken(peer, how);
+      public void broken(Throwable cause) {
+        if (!closed) {
+          listeners.apply(peer).broken(lost(peer, cause));
+        }
       }
     };
   }

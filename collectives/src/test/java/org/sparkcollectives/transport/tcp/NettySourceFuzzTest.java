@@ -18,6 +18,7 @@ import org.sparkcollectives.OpType;
 import org.sparkcollectives.TransportException;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.testing.FuzzedStream;
+import org.sparkcollectives.transport.ConnectionListener;
 import org.sparkcollectives.transport.OperationHeader;
 
 /**
@@ -128,19 +129,16 @@ class NettySourceFuzzTest {
     }
   }
 
-  private static ArrivalListener listener(List<String> ends) {
-    return new ArrivalListener() {
-      @Override
-      public void received() {}
-
+  private static ConnectionListener listener(List<String> ends) {
+    return new ConnectionListener() {
       @Override
       public void finished(long lastCollective) {
         ends.add("finished after " + lastCollective);
       }
 
       @Override
-      public void broken(String how) {
-        ends.add(how);
+      public void broken(Throwable cause) {
+        ends.add(cause.getMessage());
       }
     };
   }

@@ -10,6 +10,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.OpType;
+import org.sparkcollectives.transport.ConnectionListener;
 import org.sparkcollectives.transport.OperationHeader;
 
 /** What a connection receives, between the event loop and the rank's thread. */
@@ -23,18 +24,15 @@ class NettySourceTest {
   private final NettySource source =
       new NettySource(
           channel,
-          new ArrivalListener() {
-            @Override
-            public void received() {}
-
+          new ConnectionListener() {
             @Override
             public void finished(long lastCollective) {
               events.add("finished after " + lastCollective);
             }
 
             @Override
-            public void broken(String how) {
-              events.add(how);
+            public void broken(Throwable cause) {
+              events.add(cause.getMessage());
             }
           });
 

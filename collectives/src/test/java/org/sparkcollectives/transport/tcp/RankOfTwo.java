@@ -6,13 +6,12 @@ import java.util.List;
 import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.OpType;
-import org.sparkcollectives.TransportException;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.Cancellation;
+import org.sparkcollectives.transport.ConnectionListener;
 import org.sparkcollectives.transport.Endpoint;
 import org.sparkcollectives.transport.EventCount;
 import org.sparkcollectives.transport.OperationHeader;
-import org.sparkcollectives.transport.PathListener;
 import org.sparkcollectives.transport.Progress;
 
 /** The pairs of rank 0 of two, which is in all-reduce 7 and has no network, and what they tell. */
@@ -31,20 +30,20 @@ final class RankOfTwo {
           @Override
           public void interrupted() {}
         };
-    PathListener listener =
-        new PathListener() {
+    ConnectionListener listener =
+        new ConnectionListener() {
           @Override
-          public void broken(int peer, TransportException cause) {
+          public void broken(Throwable cause) {
             events.add("broken: " + cause.getMessage());
           }
 
           @Override
-          public void finished(int peer, long lastCollective) {
+          public void finished(long lastCollective) {
             events.add("finished");
           }
 
           @Override
-          public void refused(int peer, CollectiveMismatchException cause) {
+          public void refused(CollectiveMismatchException why) {
             events.add("refused");
           }
         };
@@ -60,7 +59,7 @@ final class RankOfTwo {
         new SocketWait(),
         null,
         () -> allReduce(7),
-        listener);
+        peer -> listener);
   }
 
   static OperationHeader allReduce(long number) {

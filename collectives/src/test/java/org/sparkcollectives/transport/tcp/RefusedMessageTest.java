@@ -29,7 +29,7 @@ class RefusedMessageTest {
       TcpPairs pairs = rank.pairs();
       TcpPair pair = (TcpPair) pairs.pair(1);
       EmbeddedChannel channel = new EmbeddedChannel();
-      channel.pipeline().addLast(new NettySource(channel, pairs.arrivalsOf(1)));
+      channel.pipeline().addLast(new NettySource(channel, pairs.listenerOf(1)));
       pair.accepted(channel, new SharedRing(file, ByteSink.SEGMENT_BYTES));
 
       OutgoingMessage other = new OutgoingMessage();

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkcollectives.testing.FuzzedStream;
+import org.sparkcollectives.transport.ConnectionListener;
 import org.sparkcollectives.transport.shm.SharedFile;
 import org.sparkcollectives.transport.shm.SharedRing;
 
@@ -115,19 +116,16 @@ class RingOfferFuzzTest {
     return answers;
   }
 
-  private static ArrivalListener listener(List<String> ends) {
-    return new ArrivalListener() {
-      @Override
-      public void received() {}
-
+  private static ConnectionListener listener(List<String> ends) {
+    return new ConnectionListener() {
       @Override
       public void finished(long lastCollective) {
         ends.add("finished after " + lastCollective);
       }
 
       @Override
-      public void broken(String how) {
-        ends.add(how);
+      public void broken(Throwable cause) {
+        ends.add(cause.getMessage());
       }
     };
   }

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkcollectives.CollectiveMismatchException;
+import org.sparkcollectives.transport.ConnectionListener;
 import org.sparkcollectives.transport.shm.SharedFile;
 
 /** What an offer of shared memory comes to. */
@@ -22,7 +23,7 @@ class RingOfferTest {
   private final List<String> events = new ArrayList<>();
   private final ReturnPath returnPath =
       new ReturnPath(
-          new ReturnPath.Listener() {
+          new ConnectionListener() {
             @Override
             public void finished(long lastCollective) {
               events.add("finished");
@@ -34,7 +35,7 @@ class RingOfferTest {
             }
 
             @Override
-            public void broken(String how) {
+            public void broken(Throwable cause) {
               events.add("broken");
             }
           });
