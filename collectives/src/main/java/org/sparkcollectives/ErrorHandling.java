@@ -10,7 +10,7 @@ package org.sparkcollectives;
  *
  * <p>What has become of a rank itself is told to all ranks in every mode, and ends the group on
  * each: that its code threw, that it called {@link ProcessGroup#abort}, that it was killed, that
- * its process is gone or has fallen silent. The mode is about what follows from an operation. (With
+ * its process is gone or unresponsive. The mode is about what follows from an operation. (With
  * {@link #NONE} the group is over on a rank on which an operation has failed: what becomes of that
  * rank afterwards is told to nobody.)
  *

@@ -52,8 +52,8 @@ public record Failure(
     KILLED("was killed"),
     /** The rank's process is gone. */
     EXECUTOR_LOST("lost its executor"),
-    /** The rank's process gives no sign of life: it stands still, or is cut off. */
-    SILENT("has fallen silent"),
+    /** The rank's process sends no heartbeat: it hangs, or is cut off. */
+    UNRESPONSIVE("is unresponsive"),
     /** The rank closed the group, or its task ended, while others waited for it. */
     PEER_FINISHED("has finished"),
     /** The connection to the rank broke. */

@@ -65,7 +65,7 @@ class SilentRankTest {
       assertThat(ranks.output(0))
           .contains("all-reduce #")
           .contains("because rank 1 (127.0.0.1, executor process ")
-          .contains("has fallen silent: its process has given no sign of life for ");
+          .contains("is unresponsive: its process has sent no heartbeat for ");
       assertThat(ranks.output(2)).contains("because rank 1 (127.0.0.1, executor process ");
       ranks.resume(1);
       assertThat(ranks.exitStatus(1)).as(ranks.output(1)).isZero();
@@ -108,14 +108,14 @@ class SilentRankTest {
                   .isInstanceOfSatisfying(
                       PeerFailedException.class,
                       e -> {
-                        assertThat(e.failure().kind()).isEqualTo(Failure.Kind.SILENT);
+                        assertThat(e.failure().kind()).isEqualTo(Failure.Kind.UNRESPONSIVE);
                         assertThat(e.failure().rank()).isEqualTo(1);
                       });
               if (rank == 0) {
                 assertThatThrownBy(() -> first.barrier().await())
                     .isInstanceOf(PeerFailedException.class)
                     .hasMessageContaining("rank 1")
-                    .hasMessageContaining("has fallen silent");
+                    .hasMessageContaining("is unresponsive");
               }
               int[] sum = {1};
               others.allReduce(Tensor.of(sum), ReduceOp.SUM).await();

@@ -39,10 +39,10 @@ enum Fault {
       case KILL ->
           kind == Failure.Kind.CONNECTION_RESET
               || kind == Failure.Kind.EXECUTOR_LOST
-              || kind == Failure.Kind.SILENT;
-      case STOP -> kind == Failure.Kind.SILENT;
+              || kind == Failure.Kind.UNRESPONSIVE;
+      case STOP -> kind == Failure.Kind.UNRESPONSIVE;
       // The systems of its peers ask for a sign of life, too, and one may be the first to miss it.
-      case PARTITION -> kind == Failure.Kind.SILENT || kind == Failure.Kind.CONNECTION_RESET;
+      case PARTITION -> kind == Failure.Kind.UNRESPONSIVE || kind == Failure.Kind.CONNECTION_RESET;
       case RESET -> kind == Failure.Kind.CONNECTION_RESET;
       case SLOW -> kind == Failure.Kind.TIMEOUT;
     };

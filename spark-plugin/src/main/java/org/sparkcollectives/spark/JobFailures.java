@@ -30,7 +30,8 @@ final class JobFailures extends SparkListener {
   static final String PROPERTY = "spark.collectives.job";
 
   private static final Set<Failure.Kind> MENDED_BY_TRYING_AGAIN =
-      EnumSet.of(Failure.Kind.EXECUTOR_LOST, Failure.Kind.SILENT, Failure.Kind.CONNECTION_RESET);
+      EnumSet.of(
+          Failure.Kind.EXECUTOR_LOST, Failure.Kind.UNRESPONSIVE, Failure.Kind.CONNECTION_RESET);
 
   private final String token = UUID.randomUUID().toString();
   private final Set<Integer> stages = new HashSet<>();

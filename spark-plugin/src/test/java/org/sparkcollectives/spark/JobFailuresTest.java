@@ -12,7 +12,7 @@ import org.sparkcollectives.Failure.Kind;
 class JobFailuresTest {
 
   @ParameterizedTest
-  @EnumSource(names = {"EXECUTOR_LOST", "SILENT", "CONNECTION_RESET"})
+  @EnumSource(names = {"EXECUTOR_LOST", "UNRESPONSIVE", "CONNECTION_RESET"})
   void aProcessOrConnectionThatIsLostMayNotBeLostTheNextTime(Kind kind) {
     assertThat(JobFailures.canBeMended(kind)).isTrue();
   }

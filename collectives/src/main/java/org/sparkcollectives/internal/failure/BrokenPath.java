@@ -94,7 +94,7 @@ final class BrokenPath {
                 own.operation(),
                 own.sequenceNumber(),
                 own.cause().lines().findFirst().orElse("")
-                    + "; no sign of life from rank"
+                    + "; no answer from rank"
                     + (unresponsive.size() == 1 ? " " : "s ")
                     + String.join(", ", unresponsive.stream().map(String::valueOf).toList())),
         null);

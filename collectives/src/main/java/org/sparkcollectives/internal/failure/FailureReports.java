@@ -100,7 +100,7 @@ public final class FailureReports {
   void unresponsive(int groupRank, String cause) {
     if (!state.failed()) {
       propagation.rankFailed(
-          members.identityOf(groupRank).failure(Failure.Kind.SILENT, "", -1, cause), null);
+          members.identityOf(groupRank).failure(Failure.Kind.UNRESPONSIVE, "", -1, cause), null);
     }
   }
 

@@ -313,7 +313,7 @@ public final class GroupMonitor implements AutoCloseable {
     if (pending.stream().anyMatch(work -> work.ageNanos(now) > longest)
         || storeSteps.anyIsOlder(longest, now)) {
       state.fail(
-          self.failure(Failure.Kind.SILENT, "", -1, cause),
+          self.failure(Failure.Kind.UNRESPONSIVE, "", -1, cause),
           operation ->
               new GroupAbortedException(
                   operation + " of " + self.where() + " failed: " + cause, null));

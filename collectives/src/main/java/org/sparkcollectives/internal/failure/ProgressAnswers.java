@@ -69,7 +69,7 @@ record ProgressAnswers(List<RankProgress> progress, Map<Integer, ThreadStack> st
   private String seen(int peer) {
     RankProgress last = progress.get(peer);
     if (last == null) {
-      return "gives no sign of life";
+      return "does not answer";
     }
     String seen =
         last.lastCalled() < 0

@@ -78,9 +78,9 @@ public final class RankHeartbeat implements Heartbeat.Listener, AutoCloseable {
   public void unresponsive(int node, Duration silence) {
     String nodeId = world.endpoints().get(nodes.rank(node, 0)).nodeId();
     String cause =
-        "its process has given no sign of life for "
+        "its process has sent no heartbeat for "
             + text(silence)
-            + ": it stands still (stopped, or collecting garbage), or is cut off from the others."
+            + ": it hangs (stopped, or collecting garbage), or is cut off from the others."
             + " spark.collectives.heartbeat.timeout is "
             + text(options.timeout());
     unresponsive.put(nodeId, cause);
@@ -103,7 +103,7 @@ public final class RankHeartbeat implements Heartbeat.Listener, AutoCloseable {
         "nothing has been heard of the group's store for "
             + text(silence)
             + ", and the operation has waited for longer than that: either this process is cut off"
-            + " from the others, or the one that serves the store stands still."
+            + " from the others, or the one that serves the store hangs."
             + " spark.collectives.heartbeat.timeout is "
             + text(options.timeout());
     groups.forEach(group -> group.storeUnresponsive(options.timeout(), cause));

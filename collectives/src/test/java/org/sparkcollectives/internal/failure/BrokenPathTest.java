@@ -73,7 +73,7 @@ class BrokenPathTest {
     answers = answers(ANSWERED, null, null);
     report();
     assertThat(state.failure().rank()).isEqualTo(1);
-    assertThat(state.failure().cause()).isEqualTo("no; no sign of life from ranks 1, 2");
+    assertThat(state.failure().cause()).isEqualTo("no; no answer from ranks 1, 2");
     assertThat(state.failure().operation()).isEqualTo("barrier #2");
   }
 

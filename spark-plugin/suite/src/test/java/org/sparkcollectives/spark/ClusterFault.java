@@ -50,8 +50,8 @@ enum ClusterFault {
       case EXECUTOR_KILL ->
           kind == Failure.Kind.EXECUTOR_LOST
               || kind == Failure.Kind.CONNECTION_RESET
-              || kind == Failure.Kind.SILENT;
-      case EXECUTOR_STOP -> kind == Failure.Kind.SILENT;
+              || kind == Failure.Kind.UNRESPONSIVE;
+      case EXECUTOR_STOP -> kind == Failure.Kind.UNRESPONSIVE;
       case SLOW -> kind == Failure.Kind.TIMEOUT;
       case CANCEL -> kind == Failure.Kind.KILLED || kind == Failure.Kind.STAGE_STOPPED;
     };
@@ -64,7 +64,7 @@ enum ClusterFault {
       case EARLY_RETURN -> "has finished";
       case TASK_KILL -> "killed by the suite";
       case EXECUTOR_KILL -> "ExecutorLostFailure";
-      case EXECUTOR_STOP -> "has fallen silent";
+      case EXECUTOR_STOP -> "is unresponsive";
       case SLOW -> "timed out";
       case CANCEL -> "cancelled";
     };

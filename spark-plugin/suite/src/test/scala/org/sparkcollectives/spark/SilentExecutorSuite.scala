@@ -18,7 +18,7 @@ class SilentExecutorSuite extends AnyFunSuite with LocalCluster with HitExecutor
       whenTheExecutorOfRank3IsHit(ClusterFault.EXECUTOR_STOP)(StandingStill.stopThisProcess)(
         StandingStill.kill
       )
-    assert(error.contains("has fallen silent"), error)
+    assert(error.contains("is unresponsive"), error)
     assertTheNextJobRuns()
   }
 }
