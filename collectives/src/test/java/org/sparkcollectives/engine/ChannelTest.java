@@ -84,14 +84,14 @@ class ChannelTest {
 
   @Test
   void anOperationThatIsRefusedBecauseTheGroupIsBeingClosedHasNoNumber() {
-    life.beginClose();
+    monitor.state().beginClose();
     assertThatThrownBy(
             () ->
                 channel.begin(
                     number ->
                         new CollectiveTask(
                             channel,
-                            life,
+                            monitor,
                             OperationDescription.collective(OpType.BARRIER, DType.UINT8, 0, 0, 0),
                             number,
                             new TimeLimit(LONG, LONG),
