@@ -7,17 +7,14 @@ import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.SharedRegion;
 
 /**
- * All-reduce in memory that all ranks see: the owner of a part reads it from all tensors and
- * reduces it.
+ * All-reduce in memory that all ranks see: the owner of a part reads it from all tensors. In one
+ * JVM it writes the result to all. A rank must not write to another process's tensor; there the
+ * owner writes it to its own, block by block, and the others copy each block one block later, so
+ * that they seldom wait for it, and find it in the cache.
  *
- * <p>Where a rank may write to the tensors of others, the owner writes the result to all, in one
- * pass. Steps: 2 (all show, all are done). Bytes moved in memory by each rank: its part, 1/n of the
- * tensor, read from n tensors and written to n.
- *
- * <p>Elsewhere the owner writes it to its own tensor, block by block, and the others copy each
- * block from there one block later: so they seldom wait for it, and it is still in the cache.
- * Steps: 3 (all show, all parts are reduced, all are done). Bytes moved in memory by each rank: its
- * part, read from n tensors and written to one; the other parts, read and written once.
+ * <p>Steps: 2 (all show, all are done); where the others copy, 3. Bytes moved in memory by each
+ * rank: its part, 1/n of the tensor, read from n tensors and written to n; where the others copy,
+ * written to one, and the other parts, read and written once.
  */
 final class SharedAllReduce {
 
