@@ -52,7 +52,7 @@ class HeartbeatMonitorTest {
         assertThat(told.get(30, TimeUnit.SECONDS))
             .contains("the watchdog of this JVM has not come round for")
             .contains("thread \"collectives-watchdog\" (WAITING)")
-            .contains("HeartbeatMonitorTest$Blocking.look");
+            .contains("HeartbeatMonitorTest$Blocking.poll");
       } finally {
         blocking.letGo.countDown();
       }
