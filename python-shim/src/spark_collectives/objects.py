@@ -6,25 +6,13 @@ group trust each other. An object that cannot be pickled ends the group: the oth
 
 from __future__ import annotations
 
-import io
 import pickle
-from typing import Any, Iterator, List, Optional, Tuple
+from typing import Any, List, Optional
 
 import numpy as np
 
 from .distributed import Group, _member, _peer, _root, get_global_rank
 from .process_group import ProcessGroup
-
-#: How many bytes an operation moves: larger objects go in several, so that they may be of any size,
-#: and take no more of the memory that the JVM sees.
-PIECE_BYTES = 64 << 20
-
-
-def _pieces(size: int, ranks: int = 1) -> Iterator[Tuple[int, int]]:
-    """Give beginning and end of each piece, where an operation moves one for each of the ranks."""
-    length = max(1, PIECE_BYTES // ranks)
-    for begin in range(0, size, length):
-        yield begin, min(begin + length, size)
 
 
 def _dumps(value: Any, group: ProcessGroup) -> Any:
@@ -34,18 +22,16 @@ def _dumps(value: Any, group: ProcessGroup) -> Any:
     except Exception as e:
         group.abort(f"rank {group.rank} cannot pickle its object: {type(e).__name__}: {e}")
         raise
-    return np.frombuffer(content, dtype=np.uint8)
+    return np.frombuffer(bytearray(content), dtype=np.uint8)
 
 
-def _pickled(value: Any) -> memoryview:
-    content = io.BytesIO()
+def _pickled(value: Any) -> bytes:
     try:
         from pyspark import cloudpickle
     except ImportError:
-        pickle.dump(value, content, pickle.HIGHEST_PROTOCOL)
-    else:
-        cloudpickle.dump(value, content, pickle.HIGHEST_PROTOCOL)
-    return content.getbuffer()
+        return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+    content: bytes = cloudpickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+    return content
 
 
 def _loads(content: Any) -> Any:
@@ -69,10 +55,8 @@ def all_gather_object(object_list: List[Any], obj: Any, group: Group = None) -> 
         return
     _require_length(object_list, member.size, "object_list")
     content = _dumps(obj, member)
-    sizes = _sizes(member, content)
-    rooms = _rooms(sizes)
-    for begin, end in _pieces(int(sizes.max()), member.size):
-        member.all_gather([each[begin:end] for each in rooms], content[begin:end])
+    rooms = _rooms(_sizes(member, content))
+    member.all_gather(rooms, content)
     object_list[:] = [_loads(each) for each in rooms]
 
 
@@ -94,8 +78,7 @@ def gather_object(
     content = _dumps(obj, member)
     sizes = _sizes(member, content)
     rooms = _rooms(sizes) if here else []
-    for begin, end in _pieces(int(sizes.max()), member.size):
-        member.gather([each[begin:end] for each in rooms], content[begin:end], root)
+    member.gather(rooms, content, root)
     if here and object_gather_list is not None:
         object_gather_list[:] = [_loads(each) for each in rooms]
 
@@ -117,9 +100,8 @@ def broadcast_object_list(
     if not here:
         sizes = np.empty(len(object_list), np.int64)
     member.broadcast(sizes, root)
-    whole = _joined(contents) if contents else np.empty(int(sizes.sum()), np.uint8)
-    for begin, end in _pieces(whole.size):
-        member.broadcast(whole[begin:end], root)
+    whole = np.concatenate(contents) if contents else np.empty(int(sizes.sum()), np.uint8)
+    member.broadcast(whole, root)
     if not here:
         object_list[:] = _split(whole, sizes)
 
@@ -142,12 +124,10 @@ def scatter_object_list(
     if member.rank == root:
         _require_length(scatter_object_input_list, member.size, "scatter_object_input_list")
         contents = [_dumps(each, member) for each in scatter_object_input_list or ()]
-    most = max((each.size for each in contents), default=0)
-    sizes = np.empty(2, np.int64)
-    member.scatter(sizes, [np.array([each.size, most], np.int64) for each in contents], root)
-    room = np.empty(int(sizes[0]), np.uint8)
-    for begin, end in _pieces(int(sizes[1]), member.size):
-        member.scatter(room[begin:end], [each[begin:end] for each in contents], root)
+    size = np.empty(1, np.int64)
+    member.scatter(size, [np.array([each.size], np.int64) for each in contents], root)
+    room = np.empty(int(size[0]), np.uint8)
+    member.scatter(room, contents, root)
     scatter_object_output_list[0] = _loads(room)
 
 
@@ -165,9 +145,7 @@ def send_object_list(
     contents = [_dumps(each, member) for each in object_list]
     member.send(np.array([each.size for each in contents], np.int64), peer)
     if contents:
-        whole = _joined(contents)
-        for begin, end in _pieces(whole.size):
-            member.send(whole[begin:end], peer)
+        member.send(np.concatenate(contents), peer)
 
 
 def recv_object_list(
@@ -186,14 +164,9 @@ def recv_object_list(
     source = member.recv(sizes, source)
     if object_list:
         whole = np.empty(int(sizes.sum()), np.uint8)
-        for begin, end in _pieces(whole.size):
-            member.recv(whole[begin:end], source)
+        member.recv(whole, source)
         object_list[:] = _split(whole, sizes)
     return get_global_rank(member, source)
-
-
-def _joined(contents: List[Any]) -> Any:
-    return contents[0] if len(contents) == 1 else np.concatenate(contents)
 
 
 def _split(whole: Any, sizes: Any) -> List[Any]:

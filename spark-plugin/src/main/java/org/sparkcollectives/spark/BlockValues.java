@@ -66,11 +66,8 @@ final class BlockValues implements StoredValue.Factory {
     }
     Writer writer = begin(bytes.length);
     try {
-      ByteBuffer left = ByteBuffer.wrap(bytes);
-      while (left.hasRemaining()) {
-        int length = Math.min(pieceBytes, left.remaining());
-        writer.put(left.slice(left.position(), length));
-        left.position(left.position() + length);
+      for (int offset = 0; offset < bytes.length; offset += pieceBytes) {
+        writer.put(ByteBuffer.wrap(bytes, offset, Math.min(pieceBytes, bytes.length - offset)));
       }
       return writer.finish();
     } catch (RuntimeException | Error e) {

@@ -223,7 +223,7 @@ abstract class AbstractStore implements WatchableStore, PrefixQueries {
                 + value.length
                 + " bytes is larger than the largest, "
                 + MAX_VALUE_BYTES
-                + " bytes; store it in parts");
+                + " bytes");
       }
     }
     return StoreRequest.of(operation, keys, values, number, timeout);

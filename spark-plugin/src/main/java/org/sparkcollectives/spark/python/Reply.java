@@ -102,11 +102,6 @@ final class Reply {
     return this;
   }
 
-  /** How many bytes it has so far. */
-  int length() {
-    return frame.position();
-  }
-
   /** Room for {@code count} bytes, which the caller fills. */
   ByteBuffer room(int count) {
     ensure(Integer.BYTES + count);

@@ -18,7 +18,6 @@ final class WorkerCalls {
 
   private final TaskBridge bridge;
   private final GroupCalls groupCalls;
-  private final LargeBytes apart = new LargeBytes();
 
   /** For a worker of the task. */
   WorkerCalls(TaskBridge bridge) {
@@ -32,13 +31,7 @@ final class WorkerCalls {
     if (call < FIRST_OTHER) {
       operate(request, reply);
     } else if (call >= CallCode.STORE_SET) {
-      apart.beginReply();
-      try {
-        StoreCalls.answer(bridge.group(request.group()).store(), request, apart, reply);
-      } catch (RuntimeException | Error e) {
-        apart.forget();
-        throw e;
-      }
+      StoreCalls.answer(bridge.group(request.group()).store(), request, reply);
     } else {
       switch (call) {
         case CallCode.ALLOCATE -> allocate(request, reply);
@@ -48,11 +41,6 @@ final class WorkerCalls {
         case CallCode.AWAIT_WORK ->
             bridge.works().await(request.nextLong(), request.timeout(), reply);
         case CallCode.TEST_WORK -> bridge.works().test(request.nextLong(), reply);
-        case CallCode.BRING -> {
-          apart.take(request.tag(), request.isChosen(), request.nextLong(), request.rest());
-          reply.begin(Reply.DONE);
-        }
-        case CallCode.FETCH -> apart.give(reply);
         case CallCode.REPORT -> {
           byte[] message = RankReports.message(bridge.task().rank(), request.rest());
           bridge.task().report(message, request.isChosen());
