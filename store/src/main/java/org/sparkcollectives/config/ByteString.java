@@ -4,7 +4,10 @@ import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Sizes as Spark writes them: a whole number and a unit of 1024s, such as {@code 64m}. */
+/**
+ * Reads and writes sizes as Spark writes them: a whole number and a unit of 1024s, such as {@code
+ * 64m}.
+ */
 public final class ByteString {
 
   private static final Pattern FORM = Pattern.compile("([0-9]{1,19})\\s*(?:b|([kmgtp])b?)?");
@@ -33,7 +36,7 @@ public final class ByteString {
     }
   }
 
-  /** The shortest exact form that {@link #parse} reads; bytes have the unit b. */
+  /** Returns the shortest exact form that {@link #parse} reads; bytes have the unit b. */
   public static String format(long bytes) {
     long number = bytes;
     int power = 0;

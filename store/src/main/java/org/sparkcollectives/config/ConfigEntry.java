@@ -40,7 +40,7 @@ public final class ConfigEntry<T> {
     this.defaultText = defaultText;
   }
 
-  /** A duration, such as {@code 30min}. */
+  /** Creates a setting that holds a duration, such as {@code 30min}. */
   public static Builder<Duration> duration(String key) {
     return new Builder<>(
         key,
@@ -50,7 +50,7 @@ public final class ConfigEntry<T> {
         TimeString::format);
   }
 
-  /** A size in bytes, such as {@code 64m}. */
+  /** Creates a setting that holds a size in bytes, such as {@code 64m}. */
   public static Builder<Long> bytes(String key) {
     return new Builder<>(
         key,
@@ -60,24 +60,27 @@ public final class ConfigEntry<T> {
         ByteString::format);
   }
 
-  /** A 32-bit integer. */
+  /** Creates a setting that holds a 32-bit integer. */
   public static Builder<Integer> integer(String key) {
     return new Builder<>(
         key, "int", "a whole number", text -> Integer.parseInt(text.trim()), String::valueOf);
   }
 
-  /** {@code true} or {@code false}. */
+  /** Creates a setting that is {@code true} or {@code false}. */
   public static Builder<Boolean> bool(String key) {
     return new Builder<>(
         key, "boolean", "true or false", ConfigEntry::parseBoolean, String::valueOf);
   }
 
-  /** Any text. */
+  /** Creates a setting that holds any text. */
   public static Builder<String> string(String key) {
     return new Builder<>(key, "string", "any text", Function.identity(), Function.identity());
   }
 
-  /** One of the constants of an enum, in upper or lower case, with {@code _} or {@code -}. */
+  /**
+   * Creates a setting that holds a constant of an enum, in upper or lower case, with {@code _} or
+   * {@code -}.
+   */
   public static <E extends Enum<E>> Builder<E> choice(String key, Class<E> constants) {
     String all = Arrays.stream(constants.getEnumConstants()).map(Enum::name).collect(joining(", "));
     return new Builder<>(
@@ -88,7 +91,10 @@ public final class ConfigEntry<T> {
         Enum::name);
   }
 
-  /** Texts separated by commas; blanks around each are dropped, and so are empty ones. */
+  /**
+   * Creates a setting that holds texts separated by commas. Blanks around each text are dropped,
+   * and so are empty texts.
+   */
   public static Builder<List<String>> list(String key) {
     return new Builder<>(
         key,
@@ -114,7 +120,7 @@ public final class ConfigEntry<T> {
   }
 
   /**
-   * What {@code text} means for this setting.
+   * Returns the value that {@code text} stands for.
    *
    * @throws IllegalArgumentException naming the key, the text and the accepted form
    */
@@ -127,32 +133,32 @@ public final class ConfigEntry<T> {
     }
   }
 
-  /** The name of the setting. */
+  /** Returns the name of the setting. */
   public String key() {
     return key;
   }
 
-  /** The kind of value in one word, for the documentation. */
+  /** Returns the kind of value in one word, for the documentation. */
   public String type() {
     return type;
   }
 
-  /** The value where the setting is absent. */
+  /** Returns the value that applies when the setting is absent. */
   public T defaultValue() {
     return defaultValue;
   }
 
-  /** The default as a user would write it. */
+  /** Returns the default as a user would write it. */
   public String defaultText() {
     return defaultText;
   }
 
-  /** What the setting does, in a sentence or two. */
+  /** Returns what the setting does, in a sentence or two. */
   public String doc() {
     return doc;
   }
 
-  /** The first version that has the setting. */
+  /** Returns the first version that has the setting. */
   public String since() {
     return since;
   }
@@ -163,7 +169,7 @@ public final class ConfigEntry<T> {
   }
 
   /**
-   * Collects what an entry needs; {@link #defaultsTo} ends it.
+   * Collects the parts of an entry; {@link #defaultsTo} creates it.
    *
    * @param <T> the type of the value
    */
@@ -190,19 +196,22 @@ public final class ConfigEntry<T> {
       this.formatter = formatter;
     }
 
-    /** What the setting does, in a sentence or two. */
+    /** Says what the setting does, in a sentence or two. */
     public Builder<T> doc(String text) {
       this.doc = text;
       return this;
     }
 
-    /** The first version that has the setting. */
+    /** Names the first version that has the setting. */
     public Builder<T> since(String version) {
       this.since = version;
       return this;
     }
 
-    /** Accepts only values for which {@code rule} holds; {@code requirement} says which. */
+    /**
+     * Accepts only values for which {@code rule} holds; {@code requirement} states the rule in
+     * words.
+     */
     public Builder<T> check(Predicate<T> rule, String requirement) {
       Function<String, T> unchecked = parser;
       this.form = form + ", " + requirement;
@@ -217,7 +226,7 @@ public final class ConfigEntry<T> {
       return this;
     }
 
-    /** The entry, with this default. */
+    /** Creates the entry with this default. */
     public ConfigEntry<T> defaultsTo(T value) {
       return new ConfigEntry<>(this, value, formatter.apply(value));
     }

@@ -5,7 +5,7 @@ import java.util.Objects;
 import java.util.function.Function;
 
 /**
- * Where settings are looked up: given texts first, then the system properties.
+ * Looks up settings: first in the given texts, then in the system properties.
  *
  * <p>Immutable, apart from the system properties themselves, which are read at each call.
  */
@@ -17,23 +17,29 @@ public final class Configuration {
     this.given = given;
   }
 
-  /** The system properties alone. */
+  /** Creates a configuration that reads the system properties alone. */
   public static Configuration ofSystemProperties() {
     return new Configuration(key -> null);
   }
 
-  /** A copy of {@code settings}, and for keys that it lacks the system properties. */
+  /**
+   * Creates a configuration from a copy of {@code settings}; keys that it lacks are read from the
+   * system properties.
+   */
   public static Configuration of(Map<String, String> settings) {
     return new Configuration(Map.copyOf(settings)::get);
   }
 
-  /** A lookup that gives null for keys that it lacks, and for those the system properties. */
+  /**
+   * Creates a configuration from a lookup; keys for which it returns null are read from the system
+   * properties.
+   */
   public static Configuration of(Function<String, String> lookup) {
     return new Configuration(Objects.requireNonNull(lookup, "lookup"));
   }
 
   /**
-   * The value of {@code entry}, its default where it is not set.
+   * Returns the value of {@code entry}, or its default if it is not set.
    *
    * @throws IllegalArgumentException naming the key, the bad value and the accepted form
    */
@@ -42,7 +48,7 @@ public final class Configuration {
     return text == null ? entry.defaultValue() : entry.parse(text);
   }
 
-  /** Whether {@code entry} was set by anybody. */
+  /** Returns whether {@code entry} is set, in the texts or as a system property. */
   public boolean isSet(ConfigEntry<?> entry) {
     return text(entry) != null;
   }

@@ -5,7 +5,10 @@ import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Durations as Spark writes them: a whole number and a unit, such as {@code 30min}. */
+/**
+ * Reads and writes durations as Spark writes them: a whole number and a unit, such as {@code
+ * 30min}.
+ */
 public final class TimeString {
 
   private static final Pattern FORM = Pattern.compile("([0-9]{1,18})\\s*([a-z]+)");
@@ -45,7 +48,10 @@ public final class TimeString {
     };
   }
 
-  /** The shortest exact form that {@link #parse} reads, to the microsecond; for messages too. */
+  /**
+   * Returns the shortest form that {@link #parse} reads, exact to the microsecond. Messages use it
+   * too.
+   */
   public static String format(Duration duration) {
     if (duration.isZero()) {
       return "0s";

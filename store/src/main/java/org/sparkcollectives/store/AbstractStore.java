@@ -34,29 +34,29 @@ abstract class AbstractStore implements WatchableStore, PrefixQueries {
   }
 
   /**
-   * Starts {@code request}. Does not block; throws what is wrong at once.
+   * Starts {@code request}. Does not block. Throws at once if the request is invalid.
    *
    * @throws IllegalStateException if this handle is closed
    */
   abstract PendingReply submit(StoreRequest request);
 
-  /** The other side, for messages. */
+  /** Returns the name of the other side, for messages. */
   abstract String description();
 
   /**
-   * How long the other side may take to answer beyond the time that the caller gave it: a reply, or
-   * the word that it gave up, is on its way then. Longer means that it is not there any more.
+   * Returns how much later than the caller's timeout the other side may answer. By then a reply is
+   * on its way, or the notice that it gave up; a longer silence means that it is gone.
    */
   Duration grace() {
     return GRACE;
   }
 
-  /** The store that this is a view of; null if it is none. */
+  /** Returns the store that this is a view of, or null if this is not a view. */
   Store underlying() {
     return null;
   }
 
-  /** How long a call that is to wait for {@code wanted} may wait. */
+  /** Returns how long a call may wait that asks to wait for {@code wanted}. */
   Duration bounded(Duration wanted) {
     return wanted;
   }

@@ -12,10 +12,10 @@ import java.util.function.Predicate;
 import org.sparkcollectives.config.TimeString;
 
 /**
- * The barriers of a table, each a round that gathers callers. Guarded by the table's lock.
+ * The barriers of a table; each is a round that gathers callers. Guarded by the table's lock.
  *
- * <p>A round disappears when it is full or when its last caller has given up, so a key can be used
- * again at once, with another world size too.
+ * <p>A round disappears when it is full or when its last caller has given up. So a key can be used
+ * again at once, even with another world size.
  */
 final class BarrierRounds {
 

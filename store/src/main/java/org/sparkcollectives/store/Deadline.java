@@ -3,14 +3,14 @@ package org.sparkcollectives.store;
 import java.time.Duration;
 
 /**
- * The moment by which a call of several steps is to be over. Immutable; may be used by any number
- * of threads.
+ * The moment by which a call of several steps must be over. Immutable; may be used by any number of
+ * threads.
  */
 public final class Deadline {
 
   private static final Duration SHORTEST = Duration.ofMillis(1);
 
-  /** 292 years are a long's nanoseconds; half of that is safe for differences. */
+  /** A long holds 292 years of nanoseconds; half of that is safe for differences. */
   private static final Duration LONGEST = Duration.ofDays(36_500);
 
   private final Duration total;
@@ -21,29 +21,29 @@ public final class Deadline {
     this.endNanos = System.nanoTime() + (total.compareTo(LONGEST) < 0 ? total : LONGEST).toNanos();
   }
 
-  /** The moment that comes when {@code total} is over from now on. */
+  /** Creates a deadline that passes when {@code total} is over, counted from now. */
   public static Deadline after(Duration total) {
     return new Deadline(total);
   }
 
-  /** The smaller of two durations. */
+  /** Returns the smaller of two durations. */
   public static Duration smaller(Duration one, Duration other) {
     return one.compareTo(other) <= 0 ? one : other;
   }
 
-  /** How much time there was in the beginning. */
+  /** Returns the time that the deadline gave at its start. */
   public Duration total() {
     return total;
   }
 
-  /** Whether the moment has passed. */
+  /** Returns whether the deadline has passed. */
   public boolean isOver() {
     return endNanos - System.nanoTime() <= 0;
   }
 
   /**
-   * How much time is left: one millisecond even if there is none, so that a step that is begun then
-   * fails by itself, as one that was begun in time does.
+   * Returns how much time is left. If none is left, returns one millisecond: a step that begins too
+   * late then times out by itself, as one that began in time does.
    */
   public Duration left() {
     long nanos = endNanos - System.nanoTime();
@@ -51,10 +51,10 @@ public final class Deadline {
   }
 
   /**
-   * A view of {@code store} whose calls are over by this moment, or at the store's own timeout if
-   * that is earlier. A store that does not answer at all is given up a second after it at the
-   * latest. In a store of a kind that this library does not know, each call has the time that is
-   * left now.
+   * Returns a view of {@code store} whose calls end by this deadline, or at the store's own timeout
+   * if that is earlier. If the store does not answer at all, they end at most a second after the
+   * deadline. In a store of a kind that this library does not know, each call is given the time
+   * that is left at this moment.
    */
   public Store bound(Store store) {
     if (store instanceof AbstractStore known) {

@@ -2,10 +2,13 @@ package org.sparkcollectives.store;
 
 import java.time.Duration;
 
-/** A store seen by a caller who has to be done by a deadline. Owns nothing. */
+/** A view of a store for a caller that must be done by a deadline. Owns nothing. */
 final class DeadlineView extends AbstractStore {
 
-  /** Even late a store may answer: that a wait is over, for example, and what was missing. */
+  /**
+   * The time that a store still gets after the deadline to answer, for example to say what was
+   * missing.
+   */
   private static final Duration SHORTEST_GRACE = Duration.ofSeconds(1);
 
   private final AbstractStore store;

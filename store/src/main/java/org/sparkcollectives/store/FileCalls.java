@@ -6,12 +6,13 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * The calls of this process to a file. For the thread of the file, but for {@link #waiting}.
+ * The calls of this process to a file. Used by the file's thread only, except {@link #waiting}.
  *
- * <p>Changes are requests in the log, so that all processes carry out the same ones in the same
+ * <p>A change is a request in the log, so all processes carry out the same changes in the same
  * order. Reads and waits for keys concern only the process that makes them. A value is taken from a
- * queue by a change that finds it there, never by one that waits, so that no value can be granted
- * to a process that has died. Barriers are changes, as all must know who has arrived.
+ * queue by a change that finds it there, never by one that waits; so no value is granted to a
+ * process that has died. An arrival at a barrier is a change, because all processes must know who
+ * has arrived.
  */
 final class FileCalls {
 
@@ -26,7 +27,7 @@ final class FileCalls {
     this.contents = contents;
   }
 
-  /** How many wait. Any thread may ask. */
+  /** Returns how many calls wait. Any thread may call this. */
   int waiting() {
     return contents.table().waiterCount() + pops.size();
   }
@@ -51,7 +52,7 @@ final class FileCalls {
       case GET, WAIT, CHECK, COUNT, LIST, QUEUE_LENGTH -> look(reply);
       case QUEUE_POP -> pops.add(reply);
       case QUEUE_POLL -> {
-        // No need to write where there is nothing to take.
+        // If the queue is empty, nothing needs to be written.
         log.catchUp(false);
         if (isEmpty(request.key())) {
           look(reply);
@@ -71,7 +72,7 @@ final class FileCalls {
   private void change(FileReply reply, StoreRequest request) {
     log.catchUp(true);
     if (reply.isDone()) {
-      // Given up while another process had the file.
+      // The caller gave up while another process held the file.
       return;
     }
     lastId++;
@@ -88,7 +89,7 @@ final class FileCalls {
     return contents.table().queueLength(queue) == 0;
   }
 
-  /** Takes for the calls that wait for a value, the first come first. */
+  /** Takes values for the calls that wait for one, the oldest call first. */
   void takeFromQueues() {
     if (!pops.isEmpty()) {
       log.catchUp(false);
@@ -121,7 +122,7 @@ final class FileCalls {
     }
   }
 
-  /** Ends a call whose caller waits no longer. */
+  /** Ends a call whose caller no longer waits. */
   void giveUp(FileReply reply, Duration waited) {
     PendingReply inTable = reply.inTable();
     if (inTable == null) {
@@ -135,7 +136,10 @@ final class FileCalls {
     }
   }
 
-  /** All processes must know, or they would count it on. */
+  /**
+   * Writes to the log that a caller has left a barrier; otherwise the other processes would still
+   * count it.
+   */
   private void withdrawArrival(FileReply reply, Duration waited) {
     try {
       log.catchUp(true);
@@ -146,7 +150,7 @@ final class FileCalls {
     }
   }
 
-  /** Fails all that wait. */
+  /** Fails all waiting calls. */
   void fail(RuntimeException cause) {
     pops.forEach(pop -> pop.fail(cause));
     pops.clear();

@@ -4,9 +4,9 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * What the entries of a file amount to, as far as they were read: the table, and how many handles
- * are open. Entries that this process writes are carried out in the same way as those it reads, so
- * that all processes have the same. Only the table is thread-safe.
+ * The state that the entries of a file produce, as far as they have been read: the table, and how
+ * many handles are open. Entries that this process writes are carried out in the same way as those
+ * it reads, so all processes have the same state. Only the table is thread-safe.
  */
 final class FileContents {
 
@@ -27,7 +27,7 @@ final class FileContents {
     return removed;
   }
 
-  /** Whether {@code worldSize} handles have been opened and closed, and none is open. */
+  /** Returns whether {@code worldSize} handles have been opened and closed, and none is open. */
   boolean isLeftByAll(int worldSize) {
     return openHandles == 0 && closedHandles >= worldSize;
   }
@@ -37,11 +37,11 @@ final class FileContents {
     try {
       carryOut(entry);
     } catch (StoreException | IllegalArgumentException e) {
-      // Its caller was told.
+      // The process that wrote it has told its caller already.
     }
   }
 
-  /** Carries out an entry; throws what the table refuses. */
+  /** Carries out an entry. Throws if the table refuses it. */
   PendingReply carryOut(FileEntry entry) {
     switch (entry.kind()) {
       case REQUEST -> {

@@ -26,9 +26,9 @@ import java.util.zip.CRC32C;
  *   entry: length i32 | CRC-32C of the rest i32 | the rest
  * </pre>
  *
- * <p>An entry that is incomplete while the lock is held is what a killed writer left; the next
- * writer cuts it off. Not thread-safe; a thread that uses it must not be interrupted, as that
- * closes the channel.
+ * <p>If an entry is incomplete while the lock is held, its writer was killed; the next writer cuts
+ * it off. Not thread-safe. A thread that uses it must not be interrupted, because that closes the
+ * channel.
  */
 final class FileLog implements AutoCloseable {
 
@@ -65,7 +65,10 @@ final class FileLog implements AutoCloseable {
     }
   }
 
-  /** Whoever can read a store can join its groups. */
+  /**
+   * Returns the attributes that let only the owner read the file: whoever can read a store can join
+   * its groups.
+   */
   private static FileAttribute<?>[] onlyForItsOwner(Path path) {
     return path.getFileSystem().supportedFileAttributeViews().contains("posix")
         ? new FileAttribute<?>[] {
@@ -75,23 +78,23 @@ final class FileLog implements AutoCloseable {
   }
 
   /**
-   * Locks the file, if no other process has it locked in a way that excludes this.
+   * Locks the file, unless another process holds a lock that excludes this one.
    *
    * @param toWrite whether the lock excludes readers too
-   * @return null if it is locked
+   * @return null if another process holds the lock
    */
   FileLock tryLock(boolean toWrite) throws IOException {
     try {
       return channel.tryLock(0, Long.MAX_VALUE, !toWrite);
     } catch (OverlappingFileLockException e) {
-      // By a copy of this class that another class loader of this process has loaded.
+      // Another class loader of this process has loaded a copy of this class, which holds the lock.
       return null;
     }
   }
 
   /**
-   * Gives the entries since the last call to {@code reader}, in buffers of their own. The lock must
-   * be held.
+   * Passes the entries since the last call to {@code reader}, each in a buffer of its own. The
+   * caller must hold the lock.
    *
    * @throws StoreException if the file is not such a log, or damaged
    */
@@ -162,8 +165,8 @@ final class FileLog implements AutoCloseable {
   }
 
   /**
-   * Appends an entry, which counts as read. The lock to write must be held, and everything have
-   * been read under it.
+   * Appends an entry, which counts as read. The caller must hold the write lock, and must have read
+   * everything under it.
    */
   void append(ByteBuffer... parts) throws IOException {
     if (cutShort) {
@@ -201,7 +204,7 @@ final class FileLog implements AutoCloseable {
     return (int) checksum.getValue();
   }
 
-  /** Removes the file. The lock to write must be held, and is of no use any more. */
+  /** Removes the file. The caller must hold the write lock, which has no effect afterwards. */
   void delete() throws IOException {
     Files.deleteIfExists(path);
   }

@@ -3,12 +3,12 @@ package org.sparkcollectives.store;
 import java.time.Duration;
 
 /**
- * A call of this process to a {@link FileTable}. The thread of the file carries it out; the caller
- * may give it up at any time, of which that thread gets word.
+ * A call of this process to a {@link FileTable}. The file's thread carries it out. The caller may
+ * give up at any time, and the thread is then notified.
  */
 final class FileReply extends PendingReply {
 
-  /** Tells the thread of the file that a call was given up. */
+  /** Notifies the file's thread that a caller has given up. */
   interface GivenUp {
     void accept(FileReply reply, Duration waited);
   }
@@ -17,7 +17,7 @@ final class FileReply extends PendingReply {
   private final GivenUp givenUp;
   private boolean claimed;
 
-  // Only for the thread of the file.
+  // Used by the file's thread only.
   private long id;
   private PendingReply inTable;
 
@@ -30,17 +30,17 @@ final class FileReply extends PendingReply {
     return request;
   }
 
-  /** Under which the request is in the file; 0 if it is not. */
+  /** Returns the id of the request in the file, or 0 if it is not in the file. */
   long id() {
     return id;
   }
 
-  /** What the table has made of it; null if it has not come there. */
+  /** Returns the reply of the table, or null if the request has not reached the table. */
   PendingReply inTable() {
     return inTable;
   }
 
-  /** Gives the caller what the table makes of the request, now or later. */
+  /** Passes the table's reply on to the caller, now or later. */
   void follow(long requestId, PendingReply pending) {
     id = requestId;
     inTable = pending;
@@ -54,13 +54,16 @@ final class FileReply extends PendingReply {
         });
   }
 
-  /** Whether the caller still waits; from now on he gets what the thread of the file says. */
+  /**
+   * Claims the call for the file's thread, and returns whether the caller still waits. From then
+   * on, the caller gets the answer of that thread.
+   */
   synchronized boolean claim() {
     claimed = !isDone();
     return claimed;
   }
 
-  /** Fails it, claimed or not. */
+  /** Fails the call, claimed or not. */
   void fail(Throwable failure) {
     super.completeExceptionally(failure);
   }

@@ -8,18 +8,18 @@ import org.sparkcollectives.config.Configuration;
  * A store in a file that several processes share, on one machine or on a file system that all of
  * them mount and that has working file locks.
  *
- * <p>The file is a log of changes. Each process carries out all changes in the order of the log on
- * a table of its own, so that all have the same data; a call that waits looks at the file every few
- * milliseconds. A process that is killed leaves the file intact: what it had written in part is cut
- * off by the next one that writes. What it waited for is forgotten, but if it has arrived at a
- * barrier, that counts.
+ * <p>The file is a log of changes. Each process carries out all changes on a table of its own in
+ * the order of the log, so all processes have the same data. While calls wait, the process looks at
+ * the file every few milliseconds. A process that is killed leaves the file intact: the next writer
+ * cuts off an entry that it wrote only in part. Its waiting calls are forgotten, but its arrival at
+ * a barrier counts.
  *
- * <p>A file that cannot be read any more, as it was damaged or its disk has gone, ends the store
- * for this process: all calls that wait, and all later ones, throw {@link StoreException} with the
+ * <p>If the file can no longer be read, because it is damaged or its disk is gone, the store ends
+ * for this process: all waiting calls and all later ones throw {@link StoreException} with the
  * file, what is wrong, and what to do.
  *
- * <p>The file is removed by the last of {@code worldSize} handles to be closed. A run that was
- * killed leaves it; the next run must use another file, or remove it first.
+ * <p>The last of {@code worldSize} handles to be closed removes the file. A run that was killed
+ * leaves it; the next run must use another file, or remove it first.
  *
  * <p>The semantics are those of c10d's {@code FileStore}, with queues, and with {@link #deleteKey}
  * and {@link #numKeys} exact.
@@ -39,16 +39,16 @@ public final class FileStore extends StoreHandle {
   }
 
   /**
-   * Opens the store, and makes the file if it does not exist. Blocks while another process changes
-   * the file.
+   * Opens the store, and creates the file if it does not exist. Blocks while another process
+   * changes the file.
    *
-   * @param path a file that exists not yet, or is such a store
-   * @param worldSize the number of handles that will be opened in all; once that many were closed,
-   *     and none is open, the file is removed. 0 or less: it is never removed
+   * @param path a file that does not exist yet, or that holds such a store
+   * @param worldSize the number of handles that will be opened in all. Once that many have been
+   *     closed and none is open, the file is removed; with 0 or less it is never removed
    * @param timeout the default bound of the blocking calls
-   * @throws StoreException if the folder does not exist, the file cannot be written, or is not a
-   *     store; if another process has it locked for longer than {@code timeout}, or the thread is
-   *     interrupted. Then the file does not count this handle
+   * @throws StoreException if the folder does not exist, if the file cannot be written or is not a
+   *     store, if another process keeps it locked for longer than {@code timeout}, or if the thread
+   *     is interrupted. The file then does not count this handle
    */
   public FileStore(Path path, int worldSize, Duration timeout) {
     super(timeout);
@@ -56,7 +56,7 @@ public final class FileStore extends StoreHandle {
     this.file = OpenFiles.open(this.path, worldSize, timeout());
   }
 
-  /** The file, as an absolute path. */
+  /** Returns the file, as an absolute path. */
   public Path path() {
     return path;
   }

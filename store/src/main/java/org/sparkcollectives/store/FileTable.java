@@ -9,12 +9,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
 /**
- * This process's copy of the table in a {@link FileLog}, shared by all its handles on that file.
+ * The copy of the table in a {@link FileLog} that this process keeps for all its handles on that
+ * file.
  *
- * <p>One thread does all that touches the file: a thread of the user may be interrupted, which
- * would close the file's channel, and closing any channel of a file gives up all locks that the
- * process has on it. While calls wait, that thread reads what others have written, more rarely the
- * longer nothing comes. What it does with the calls is in {@link FileCalls}.
+ * <p>One thread does everything that touches the file, for two reasons. Interrupting a user's
+ * thread would close the file's channel, and closing any channel of a file releases all locks that
+ * the process has on it. While calls wait, the thread reads what others have written; the longer
+ * nothing comes, the more rarely it reads. {@link FileCalls} carries out the calls.
  */
 final class FileTable {
 
@@ -28,7 +29,7 @@ final class FileTable {
   private final BlockingQueue<Runnable> commands = new LinkedBlockingQueue<>();
   private final Thread thread;
 
-  // Only for the thread of the file.
+  // Used by the file's thread only.
   private int worldSize;
   private boolean stopped;
 
@@ -44,7 +45,7 @@ final class FileTable {
     thread.start();
   }
 
-  /** Gives up waiting for the file's lock, carries out what was asked for before, and ends. */
+  /** Stops waiting for the file's lock, carries out the earlier commands, and ends the thread. */
   void stop(Duration timeout) throws InterruptedException {
     log.abandon();
     commands.add(() -> stopped = true);
@@ -59,20 +60,20 @@ final class FileTable {
     return contents.table();
   }
 
-  /** The number of calls of this process that wait. */
+  /** Returns how many calls of this process wait. */
   int waiterCount() {
     return calls.waiting();
   }
 
   /**
-   * Notes a new handle in the file; the answer is false if the file has been removed since this
+   * Writes a new handle into the file. The answer is false if the file has been removed since this
    * table was read from it.
    */
   HandleNote open(int handlesInAll) {
     return note(opening -> opened(opening, handlesInAll));
   }
 
-  /** Notes the end of a handle, and removes the file after the last one. */
+  /** Writes the end of a handle into the file, and removes the file after the last handle. */
   HandleNote closeHandle() {
     return note(this::closed);
   }
@@ -90,7 +91,7 @@ final class FileTable {
     return note;
   }
 
-  /** Starts {@code request}; does not block. */
+  /** Starts {@code request}. Does not block. */
   PendingReply start(StoreRequest request) {
     FileReply reply =
         new FileReply(
@@ -99,7 +100,7 @@ final class FileTable {
     return reply;
   }
 
-  // On the thread of the file.
+  // Runs on the file's thread.
 
   private void run() {
     long pause = SHORTEST_PAUSE_NANOS;
@@ -129,7 +130,7 @@ final class FileTable {
     log.close();
   }
 
-  /** The next command; null once it is time to look at the file. */
+  /** Returns the next command, or null once it is time to look at the file. */
   private Runnable next(long pause) {
     try {
       return calls.waiting() == 0 ? commands.take() : commands.poll(pause, TimeUnit.NANOSECONDS);

@@ -10,12 +10,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.sparkcollectives.config.TimeString;
 
 /**
- * That a handle comes or goes, as the thread of the file is to write it down. Either that thread
- * writes it, or whoever waits for it gives it up; never both.
+ * The opening or closing of a handle, which the file's thread writes into the file. Either that
+ * thread writes it, or the caller who waits for it gives it up; never both.
  */
 final class HandleNote {
 
-  /** How long the writing of a few bytes may take, once it has begun. */
+  /** The time that writing a few bytes may take, once it has begun. */
   private static final Duration WRITE_TIMEOUT = Duration.ofSeconds(5);
 
   private final Path path;
@@ -26,7 +26,10 @@ final class HandleNote {
     this.path = path;
   }
 
-  /** Whether it is to be written; then nobody gives it up any more. */
+  /**
+   * Claims the note for the file's thread, and returns whether it is to be written. The caller can
+   * then no longer give it up.
+   */
   boolean claim() {
     return decided.compareAndSet(false, true);
   }
@@ -40,8 +43,8 @@ final class HandleNote {
   }
 
   /**
-   * Waits until it is written, and gives it up after {@code timeout} or when interrupted. If the
-   * writing has begun by then, it waits some seconds more.
+   * Waits until the note is written. Gives it up after {@code timeout} or when interrupted; if the
+   * writing has begun by then, waits some seconds more.
    */
   boolean await(Duration timeout) {
     try {

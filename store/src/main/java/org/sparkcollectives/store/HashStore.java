@@ -2,10 +2,12 @@ package org.sparkcollectives.store;
 
 import org.sparkcollectives.config.Configuration;
 
-/** A store in this process, for ranks that are its threads. Closing it drops the data. */
+/**
+ * A store in the memory of this process, for ranks that are its threads. Closing it drops the data.
+ */
 public final class HashStore extends TableStore {
 
-  /** An empty store with the default timeout. */
+  /** Creates an empty store with the default timeout. */
   public HashStore() {
     super(
         new StoreTable(),

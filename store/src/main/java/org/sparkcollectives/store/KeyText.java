@@ -4,10 +4,10 @@ import java.util.Collection;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** Keys as messages show them, and the rule for which strings may be keys. */
+/** Formats keys for messages, and checks which strings may be keys. */
 final class KeyText {
 
-  /** The longest key in bytes of UTF-8: 64 KiB. Keys are names; what is longer is a mistake. */
+  /** The longest key in bytes of UTF-8: 64 KiB. Keys are names; a longer one is a mistake. */
   static final int MAX_KEY_BYTES = 1 << 16;
 
   private static final int SHOWN_KEYS = 16;
@@ -21,7 +21,9 @@ final class KeyText {
         : '"' + key.substring(0, SHOWN_CHARACTERS) + "…\" (" + key.length() + " characters)";
   }
 
-  /** A message in which keys are shown without {@code prefix}, as its reader knows them. */
+  /**
+   * Returns {@code message} with {@code prefix} removed from its keys, as its reader knows them.
+   */
   static String withoutPrefix(String prefix, String message) {
     return message == null || prefix.isEmpty()
         ? message
@@ -39,8 +41,8 @@ final class KeyText {
   /**
    * Returns {@code key}.
    *
-   * @throws IllegalArgumentException if it is too long, or has half of a surrogate pair, which has
-   *     no bytes in UTF-8 and so could not keep its identity on the way to another process
+   * @throws IllegalArgumentException if it is too long, or contains half of a surrogate pair: that
+   *     has no form in UTF-8, so the key would change on the way to another process
    */
   static String checked(String key) {
     int bytes = 0;

@@ -8,8 +8,8 @@ import org.sparkcollectives.config.TimeString;
 /**
  * Waits until all of some keys exist.
  *
- * <p>It is parked under one key only, one that it misses, and moves on to the next when that one
- * comes: n keys that come one by one cost it n steps. Guarded by the table's lock.
+ * <p>A waiter is parked under one missing key at a time. When that key comes, it moves on to the
+ * next one; so n keys that come one by one cost n steps. Guarded by the table's lock.
  */
 final class KeysWaiter extends StoreWaiter<List<StoredValue>> {
 
@@ -19,7 +19,10 @@ final class KeysWaiter extends StoreWaiter<List<StoredValue>> {
   private final boolean reads;
   private int next;
 
-  /** One that reads the values at the end, or that only waits; then queues will do as well. */
+  /**
+   * Creates a waiter that reads the values at the end, or that only waits. One that only waits
+   * accepts queues as well.
+   */
   KeysWaiter(
       Object lock,
       TableEntries entries,
@@ -33,11 +36,11 @@ final class KeysWaiter extends StoreWaiter<List<StoredValue>> {
     this.reads = reads;
   }
 
-  /** The key to be parked under, or null if all exist; throws if one to be read is a queue. */
+  /** Returns the key to park under, or null if all exist. Throws if a key to be read is a queue. */
   String nextMissing() {
     skipExisting();
     if (next == keys.size()) {
-      // Keys that were passed on the way may have been deleted since.
+      // Keys that were found earlier may have been deleted since.
       next = 0;
       skipExisting();
     }

@@ -8,8 +8,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
- * A {@link FileLog} with its lock: what others have written is always read before anything is
- * looked up or written. Once it cannot be read it is broken for good. Not thread-safe, but for
+ * A {@link FileLog} with its lock. Everything that others have written is read before anything is
+ * looked up or written. Once the file cannot be read, the log stays broken. Not thread-safe, except
  * {@link #abandon}.
  */
 final class LockedLog {
@@ -26,13 +26,15 @@ final class LockedLog {
   private StoreException broken;
   private volatile boolean abandoned;
 
-  /** Of the file {@code path}, whose entries by others are given to {@code reader}. */
+  /**
+   * Creates a log of the file {@code path}, which passes the entries of others to {@code reader}.
+   */
   LockedLog(Path path, Consumer<FileEntry> reader) {
     this.path = path;
     this.reader = reader;
   }
 
-  /** Opens the file if it is not open, and makes it if it does not exist. */
+  /** Opens the file if it is not open, and creates it if it does not exist. */
   void open() {
     if (log == null) {
       log = new FileLog(path);
@@ -44,17 +46,17 @@ final class LockedLog {
     abandoned = true;
   }
 
-  /** How many entries were read and written. */
+  /** Returns how many entries were read and written. */
   long entries() {
     return entries;
   }
 
-  /** Why nothing works any more, with the file and what to do; null if all is well. */
+  /** Returns why the log no longer works, with the file and what to do, or null if it works. */
   StoreException broken() {
     return broken;
   }
 
-  /** From now on nothing works. */
+  /** Marks the log as broken; every later call fails. */
   void breakDown(Throwable cause) {
     if (broken == null) {
       broken =
@@ -68,7 +70,7 @@ final class LockedLog {
 
   /**
    * Locks the file until the next {@link #unlock}, and reads what others have written. Waits for
-   * its lock until {@link #abandon}.
+   * the lock until {@link #abandon}.
    */
   void catchUp(boolean toWrite) {
     if (broken != null) {
@@ -87,7 +89,7 @@ final class LockedLog {
           });
     } catch (IOException | RuntimeException | Error e) {
       breakDown(e);
-      // What follows must not write after a place that was not read up to.
+      // The caller must not write after a place up to which nothing was read.
       unlock();
       throw broken;
     }
@@ -117,8 +119,8 @@ final class LockedLog {
   }
 
   /**
-   * Appends an entry, which {@code reader} is not given. Must have {@linkplain #catchUp caught up}
-   * to write.
+   * Appends an entry, which is not passed to {@code reader}. The caller must have {@linkplain
+   * #catchUp caught up} to write.
    *
    * @param what is written, for messages
    */
@@ -133,7 +135,7 @@ final class LockedLog {
     entries++;
   }
 
-  /** Removes the file. Must have {@linkplain #catchUp caught up} to write. */
+  /** Removes the file. The caller must have {@linkplain #catchUp caught up} to write. */
   void delete() {
     try {
       log.delete();

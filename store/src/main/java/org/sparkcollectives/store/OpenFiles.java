@@ -8,8 +8,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The files of {@link FileStore}s that this process has open, each once: the locks of a file belong
- * to the process, which loses them all when it closes the file anywhere.
+ * The files of {@link FileStore}s that this process has open, each once. File locks belong to the
+ * process: it loses all locks on a file when it closes that file anywhere.
  */
 final class OpenFiles {
 
@@ -17,7 +17,7 @@ final class OpenFiles {
 
   private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(5);
 
-  /** Guarded by itself, the counts too. */
+  /** Guarded by itself, including the counts. */
   private static final Map<Path, OpenFile> FILES = new HashMap<>();
 
   private OpenFiles() {}
@@ -45,7 +45,7 @@ final class OpenFiles {
         if (opened) {
           return table;
         }
-        // Whoever had it has removed the file in this moment: the next one is new.
+        // The previous user has just removed the file; the next one is new.
       } finally {
         if (!opened) {
           release(table, path);
@@ -93,7 +93,7 @@ final class OpenFiles {
       if (file.handles > 0) {
         return;
       }
-      // Under the lock, so that nobody opens the file anew while this closes it.
+      // Closes under the lock, so that nobody opens the file again meanwhile.
       boolean interrupted = Thread.interrupted();
       try {
         table.stop(CLOSE_TIMEOUT);

@@ -10,7 +10,7 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * Waiters by the key under which they are parked, first come first. Guarded by the table's lock.
+ * Waiters by the key under which they are parked, the oldest first. Guarded by the table's lock.
  *
  * @param <W> the kind of waiter
  */
@@ -29,13 +29,15 @@ final class ParkedWaiters<W> {
     }
   }
 
-  /** Takes all that are parked under {@code key}. */
+  /** Takes all waiters that are parked under {@code key}. */
   Collection<W> takeAll(String key) {
     Set<W> waiters = byKey.remove(key);
     return waiters == null ? List.of() : waiters;
   }
 
-  /** Takes the one that has been parked longest under {@code key}, or null. */
+  /**
+   * Takes the waiter that has been parked longest under {@code key}; returns null if there is none.
+   */
   W takeFirst(String key) {
     Set<W> waiters = byKey.get(key);
     if (waiters == null) {
@@ -46,7 +48,7 @@ final class ParkedWaiters<W> {
     return first;
   }
 
-  /** Takes all for which {@code condition} holds, whatever their key. */
+  /** Takes all waiters for which {@code condition} holds, whatever their key. */
   List<W> takeIf(Predicate<? super W> condition) {
     List<W> taken = new ArrayList<>();
     for (Set<W> waiters : byKey.values()) {

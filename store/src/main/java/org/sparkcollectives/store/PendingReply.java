@@ -7,8 +7,8 @@ import java.util.concurrent.CompletableFuture;
 abstract class PendingReply extends CompletableFuture<StoreReply> {
 
   /**
-   * The caller has waited long enough. The future then fails with a {@link StoreTimeoutException},
-   * unless the request is granted in this very moment. Does not block.
+   * Ends the wait because the caller's time is over. The future then fails with a {@link
+   * StoreTimeoutException}, unless the request is granted at this very moment. Does not block.
    */
   abstract void expire(Duration waited);
 }

@@ -26,7 +26,7 @@ final class PopWaiter extends StoreWaiter<StoredValue> {
     return timeout(key, waited);
   }
 
-  /** What to say when no value came to the queue {@code key}. */
+  /** Returns the exception for a queue {@code key} to which no value came. */
   static StoreTimeoutException timeout(String key, Duration waited) {
     return new StoreTimeoutException(
         waitingFor(key) + " timed out after " + TimeString.format(waited) + ": it is empty",

@@ -3,18 +3,21 @@ package org.sparkcollectives.store;
 import java.util.List;
 
 /**
- * What a store does for the views on its prefixes, so that the keys beside them stay where they
- * are.
+ * The queries by prefix that a store answers for its views, so that keys outside the prefix are
+ * never sent.
  */
 interface PrefixQueries {
 
-  /** The number of keys that start with {@code keyPrefix}. */
+  /** Returns the number of keys that start with {@code keyPrefix}. */
   long countKeys(String keyPrefix);
 
-  /** The keys that start with {@code keyPrefix}, whole. */
+  /** Returns the keys that start with {@code keyPrefix}, including the prefix. */
   List<String> keysUnder(String keyPrefix);
 
-  /** The queries of {@code store}: its own where it has them, else over all its keys. */
+  /**
+   * Returns the queries of {@code store} itself if it has them; otherwise queries that go over all
+   * its keys.
+   */
   static PrefixQueries of(Store store) {
     if (store instanceof PrefixQueries queries) {
       return queries;

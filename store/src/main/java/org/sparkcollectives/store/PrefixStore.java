@@ -9,34 +9,34 @@ import java.util.function.Supplier;
 /**
  * A view of another store in which each key {@code k} means {@code prefix + "/" + k} there.
  *
- * <p>Nested views put the outermost prefix last: {@code new PrefixStore("a", new PrefixStore("b",
- * base))} turns {@code k} into {@code b/a/k}. Owns nothing: closing it does nothing. {@link #of}
- * gives a {@link WatchableStore} where the other store is one.
+ * <p>In nested views the outermost prefix comes last: {@code new PrefixStore("a", new
+ * PrefixStore("b", base))} turns {@code k} into {@code b/a/k}. A view owns nothing: closing it does
+ * nothing. {@link #of} returns a {@link WatchableStore} if the other store is one.
  */
 public class PrefixStore implements Store, PrefixQueries {
 
   private final Store store;
   private final String prefix;
 
-  /** A view of {@code store}. */
+  /** Creates a view of {@code store}. */
   public PrefixStore(String prefix, Store store) {
     this.prefix = KeyText.checked(prefix) + "/";
     this.store = Objects.requireNonNull(store, "store");
   }
 
-  /** A view of {@code store} that can watch keys if {@code store} can. */
+  /** Creates a view of {@code store} that can watch keys if {@code store} can. */
   public static PrefixStore of(String prefix, Store store) {
     return store instanceof WatchableStore watchable
         ? new WatchablePrefixStore(prefix, watchable)
         : new PrefixStore(prefix, store);
   }
 
-  /** The store of which this is a view. */
+  /** Returns the store of which this is a view. */
   public final Store underlyingStore() {
     return store;
   }
 
-  /** The same view of another store. */
+  /** Creates the same view of another store. */
   final PrefixStore over(Store other) {
     return of(prefix.substring(0, prefix.length() - 1), other);
   }
@@ -55,7 +55,7 @@ public class PrefixStore implements Store, PrefixQueries {
         .toList();
   }
 
-  /** Runs {@code call}; what it throws shows the keys as they are in this view. */
+  /** Runs {@code call}. An exception that it throws shows the keys as they are in this view. */
   private <T> T naming(Supplier<T> call) {
     try {
       return call.get();

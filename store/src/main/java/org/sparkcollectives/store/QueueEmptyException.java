@@ -1,9 +1,13 @@
 package org.sparkcollectives.store;
 
-/** A value was to be taken, without waiting, from a queue that has none. */
+/** Thrown when a call that does not wait asks for a value of an empty queue. */
 public final class QueueEmptyException extends StoreException {
 
-  /** With a message that names the queue. */
+  /**
+   * Creates the exception.
+   *
+   * @param message names the queue
+   */
   public QueueEmptyException(String message) {
     super(message);
   }

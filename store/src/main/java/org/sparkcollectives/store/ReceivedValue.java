@@ -2,7 +2,7 @@ package org.sparkcollectives.store;
 
 import java.util.Optional;
 
-/** A value, or the reference to one, as it came from the other side. */
+/** A value, or a reference to one, as the other side sent it. */
 final class ReceivedValue implements StoredValue {
 
   private final byte[] bytes;
@@ -23,7 +23,7 @@ final class ReceivedValue implements StoredValue {
     return bytes.length;
   }
 
-  /** Not copied: nobody else has seen this array. */
+  /** Returns the array itself: nobody else has seen it, so no copy is needed. */
   @Override
   public byte[] toByteArray() {
     return bytes;

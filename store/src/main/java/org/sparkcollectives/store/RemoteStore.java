@@ -15,7 +15,7 @@ import java.util.function.BooleanSupplier;
 /**
  * A store whose data is in another process: the client of a {@link StoreSession} there.
  *
- * <p>A subclass moves bytes, nothing else. Any number of requests may be under way at once.
+ * <p>A subclass moves bytes, nothing else. Any number of requests may be in progress at once.
  */
 public abstract class RemoteStore extends StoreHandle {
 
@@ -26,7 +26,7 @@ public abstract class RemoteStore extends StoreHandle {
   private final String description;
 
   /**
-   * A client.
+   * Creates a client.
    *
    * @param description what messages call the other side, with its address
    * @param timeout the default bound of the blocking calls
@@ -37,18 +37,19 @@ public abstract class RemoteStore extends StoreHandle {
   }
 
   /**
-   * Sends {@code request} to the session at the other side, after those of earlier calls, and gives
-   * its reply. Must not block. Fails with {@link StoreConnectionException} at once when the other
-   * side is lost, also for requests that it has already.
+   * Sends {@code request} to the session at the other side, after those of earlier calls, and
+   * returns a future of its reply. Must not block. The future fails with {@link
+   * StoreConnectionException} at once when the other side is lost, also for requests that it has
+   * received.
    */
   protected abstract CompletableFuture<byte[]> ask(byte[] request);
 
-  /** Lets go of the other side, which then closes the session. Called once, by {@link #close}. */
+  /** Ends the connection; the other side then closes the session. {@link #close} calls it once. */
   protected abstract void disconnect();
 
   /**
-   * The bytes to which {@code reference} points, see {@link StoredValue#reference()}; {@link
-   * ValueGoneException} if the value was replaced or deleted meanwhile. Must not block.
+   * Fetches the bytes to which {@code reference} points, see {@link StoredValue#reference()}. Fails
+   * with {@link ValueGoneException} if the value was replaced or deleted meanwhile. Must not block.
    */
   protected CompletableFuture<byte[]> fetch(byte[] reference) {
     return CompletableFuture.failedFuture(
@@ -56,8 +57,8 @@ public abstract class RemoteStore extends StoreHandle {
   }
 
   /**
-   * Whether a value is brought to the other side by {@link #upload} before the request that stores
-   * it, because it is too large to travel in it.
+   * Returns whether a value is too large for the request that stores it, and is sent by {@link
+   * #upload} before that request.
    *
    * @param bytes the size of the value
    * @param before the size of the values that travel in the request already
@@ -67,18 +68,22 @@ public abstract class RemoteStore extends StoreHandle {
   }
 
   /**
-   * Brings a value to the other side. Must not block.
+   * Sends a value to the other side. Must not block.
    *
    * @param value not changed by the caller while {@code wanted} is true
-   * @param wanted whether somebody still waits for it; if not, nothing of it is to stay there
-   * @return what stands for it in the request, which then owns it
+   * @param wanted whether somebody still waits for the value; if not, the other side must keep
+   *     nothing of it
+   * @return the bytes that stand for the value in the request, which then owns them
    */
   protected CompletableFuture<byte[]> upload(byte[] value, BooleanSupplier wanted) {
     return CompletableFuture.failedFuture(
         new StoreException(description + " takes values in requests only"));
   }
 
-  /** A value that was brought is not stored: nothing of it is to stay there. Must not block. */
+  /**
+   * Frees an uploaded value that no request stored; the other side must keep nothing of it. Must
+   * not block.
+   */
   protected void discard(byte[] reference) {}
 
   @Override
@@ -103,7 +108,7 @@ public abstract class RemoteStore extends StoreHandle {
     return reply;
   }
 
-  /** Brings the values that travel apart, one after the other, and then sends the request. */
+  /** Uploads the values that travel apart, one after the other, and then sends the request. */
   private void bring(StoreRequest request, BitSet apart, long id, RemoteReply reply) {
     reply.bringing = true;
     List<StoredValue> values = new ArrayList<>(request.values());
@@ -125,7 +130,7 @@ public abstract class RemoteStore extends StoreHandle {
             try {
               byte[] message = StoreCodec.encode(id, request.withValues(values));
               reply.bringing = false;
-              // Who has given up may have changed the arrays before they were read.
+              // A caller that gave up may have changed the arrays before they were read.
               if (!reply.isDone()) {
                 ask(request, message, reply, FETCH_ATTEMPTS);
                 return;
@@ -163,7 +168,10 @@ public abstract class RemoteStore extends StoreHandle {
             });
   }
 
-  /** The values of a GET come in as many replies as they need, each of which is asked for. */
+  /**
+   * Completes the reply to a GET: its values come in as many replies as they need, and each further
+   * reply is requested.
+   */
   private CompletableFuture<StoreReply> whole(
       StoreRequest request, StoreReply first, RemoteReply reply) {
     return request.operation() == StoreOperation.GET && first.number() > 0
@@ -196,7 +204,10 @@ public abstract class RemoteStore extends StoreHandle {
             });
   }
 
-  /** What was taken from a queue is kept at the other side until it was fetched. */
+  /**
+   * Tells the other side that a value taken from a queue has arrived; the other side keeps it until
+   * then.
+   */
   private void done(StoreRequest request, StoreReply reply) {
     if (!request.operation().takes() || isClosed()) {
       return;
@@ -269,8 +280,8 @@ public abstract class RemoteStore extends StoreHandle {
     }
 
     /**
-     * Asks the session to give up; the original request is then answered, one way or the other. One
-     * whose values are still on the way is not sent at all.
+     * Asks the session to give up; it then answers the original request one way or the other. If
+     * the values of the request are still being uploaded, the request is not sent at all.
      */
     @Override
     void expire(Duration waited) {

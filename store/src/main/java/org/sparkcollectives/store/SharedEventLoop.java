@@ -2,7 +2,9 @@ package org.sparkcollectives.store;
 
 import org.sparkcollectives.store.net.EventLoops;
 
-/** The one event loop of all store clients of this JVM; there while there are any. */
+/**
+ * The one event loop that all store clients of this JVM share. It exists while there are clients.
+ */
 final class SharedEventLoop {
 
   private static EventLoops loops;
@@ -10,7 +12,9 @@ final class SharedEventLoop {
 
   private SharedEventLoop() {}
 
-  /** The loop; to be released once. */
+  /**
+   * Returns the loop, starting it for the first user. Each caller must call {@link #release} once.
+   */
   static synchronized EventLoops acquire() {
     if (users == 0) {
       loops = EventLoops.open("store-client", 1);
@@ -19,7 +23,7 @@ final class SharedEventLoop {
     return loops;
   }
 
-  /** Gives up one use; the last one ends the loop. */
+  /** Releases one use; the last release ends the loop. */
   static void release() {
     EventLoops unused = null;
     synchronized (SharedEventLoop.class) {

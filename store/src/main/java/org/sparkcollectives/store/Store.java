@@ -6,16 +6,16 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * A key-value store in which the ranks of a group find each other.
+ * A key-value store through which the ranks of a group find each other.
  *
  * <p>Keys are strings, values are bytes. A store is a handle: several handles, in several
  * processes, may look at the same data. Each handle has its own {@link #timeout()}, which bounds
- * every call of this interface that blocks; views made by {@link #withTimeout} and {@link
- * #withPrefix} share the data and own nothing, so closing a view does nothing.
+ * every blocking call of this interface. Views made by {@link #withTimeout} and {@link #withPrefix}
+ * share the data and own nothing, so closing a view does nothing.
  *
- * <p>Every method may be called by any number of threads at once. A call that blocks ends when the
- * condition holds, when the timeout passes ({@link StoreTimeoutException}), when the calling thread
- * is interrupted ({@link StoreException}, the interrupt flag stays set), when the handle is closed
+ * <p>Any number of threads may call every method at once. A blocking call ends when the condition
+ * holds, when the timeout passes ({@link StoreTimeoutException}), when the calling thread is
+ * interrupted ({@link StoreException}, the interrupt flag stays set), when the handle is closed
  * ({@link IllegalStateException}), or when the other side is lost ({@link
  * StoreConnectionException}). Values are copied on the way in and out.
  *
@@ -25,13 +25,14 @@ import java.util.List;
 public interface Store extends AutoCloseable {
 
   /**
-   * The largest value in bytes that a store accepts, 1 GiB; some kinds accept less and say so. A
+   * The largest value in bytes that a store accepts, 1 GiB. Some kinds accept less, and say so. A
    * key may be 64 KiB long in UTF-8.
    */
   int MAX_VALUE_BYTES = 1 << 30;
 
   /**
-   * Stores {@code value} under {@code key}, replacing what was there, and wakes who waits for it.
+   * Stores {@code value} under {@code key}, replacing the old value, and wakes those who wait for
+   * the key.
    */
   void set(String key, byte[] value);
 
@@ -44,7 +45,7 @@ public interface Store extends AutoCloseable {
   byte[] get(String key);
 
   /**
-   * Replaces the value of {@code key} by {@code desired} if it now is {@code expected}.
+   * Replaces the value of {@code key} by {@code desired} if it is {@code expected} now.
    *
    * <p>An empty {@code expected} also matches a key that does not exist, which creates it. A
    * non-empty {@code expected} on a missing key changes nothing.
@@ -67,7 +68,7 @@ public interface Store extends AutoCloseable {
   void append(String key, byte[] value);
 
   /**
-   * Waits until all of {@code keys} exist; returns at once for none.
+   * Waits until all of {@code keys} exist. Returns at once if there are none.
    *
    * @param timeout how long to wait, instead of {@link #timeout()}
    * @throws StoreTimeoutException naming the keys that are missing
@@ -75,8 +76,8 @@ public interface Store extends AutoCloseable {
   void waitFor(Collection<String> keys, Duration timeout);
 
   /**
-   * Waits until all of {@code keys} exist, for {@link #timeout()} at the most; returns at once for
-   * none.
+   * Waits until all of {@code keys} exist, for {@link #timeout()} at the most. Returns at once if
+   * there are none.
    *
    * @throws StoreTimeoutException naming the keys that are missing
    */
@@ -84,13 +85,15 @@ public interface Store extends AutoCloseable {
     waitFor(keys, timeout());
   }
 
-  /** True if all of {@code keys} exist; true for none. Does not wait. */
+  /** Returns whether all of {@code keys} exist; true if there are none. Does not wait. */
   boolean check(Collection<String> keys);
 
-  /** Removes {@code key}, value or queue, and tells whether it existed. */
+  /** Removes {@code key}, value or queue, and returns whether it existed. */
   boolean deleteKey(String key);
 
-  /** The number of keys in this store; in a view with a prefix, of the keys under it. */
+  /**
+   * Returns the number of keys in this store; in a view with a prefix, the number of keys under it.
+   */
   long numKeys();
 
   /** Waits until all of {@code keys} exist and returns their values in the same order. */
@@ -103,7 +106,10 @@ public interface Store extends AutoCloseable {
    */
   void multiSet(List<String> keys, List<byte[]> values);
 
-  /** The keys of this store in no particular order; in a view with a prefix, without the prefix. */
+  /**
+   * Returns the keys of this store in no particular order; in a view with a prefix, without the
+   * prefix.
+   */
   List<String> listKeys();
 
   /** Appends {@code value} to the queue {@code key}, creating it if it does not exist. */
@@ -117,7 +123,7 @@ public interface Store extends AutoCloseable {
    */
   byte[] queuePop(String key, boolean block);
 
-  /** The number of values in the queue {@code key}; 0 if it does not exist. */
+  /** Returns the number of values in the queue {@code key}; 0 if it does not exist. */
   long queueLength(String key);
 
   /**
@@ -128,13 +134,13 @@ public interface Store extends AutoCloseable {
    */
   void barrier(String key, int worldSize, Duration timeout);
 
-  /** How long a blocking call of this handle waits at the most; 5 minutes by default. */
+  /** Returns how long a blocking call of this handle waits at the most; 5 minutes by default. */
   Duration timeout();
 
-  /** A view of this store whose blocking calls wait for {@code timeout} at the most. */
+  /** Returns a view of this store whose blocking calls wait for {@code timeout} at the most. */
   Store withTimeout(Duration timeout);
 
-  /** A view in which each key {@code k} means {@code prefix + "/" + k} of this store. */
+  /** Returns a view in which each key {@code k} means {@code prefix + "/" + k} of this store. */
   Store withPrefix(String prefix);
 
   /** Closes this handle and wakes its blocked calls. Closing again, or a view, does nothing. */

@@ -8,10 +8,10 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import org.sparkcollectives.config.TimeString;
 
-/** A thread that waits for the reply to its request. */
+/** The wait of one thread for the reply to its request. */
 final class StoreCall {
 
-  /** See {@link AbstractStore#grace}, of a caller that was interrupted, and so is in a hurry. */
+  /** The {@link AbstractStore#grace} of a caller that was interrupted, and so is in a hurry. */
   private static final Duration INTERRUPTED_GRACE = Duration.ofMillis(50);
 
   private final StoreRequest request;
@@ -20,9 +20,9 @@ final class StoreCall {
   private final long start = System.nanoTime();
 
   /**
-   * Of the thread that makes it.
+   * Creates a call of the current thread.
    *
-   * @param grace see {@link AbstractStore#grace}; asked when it is needed
+   * @param grace see {@link AbstractStore#grace}; called when it is needed
    */
   StoreCall(StoreRequest request, String description, Supplier<Duration> grace) {
     this.grace = grace;
@@ -52,7 +52,7 @@ final class StoreCall {
         return get(pending, grace.get());
       }
     } catch (TimeoutException e) {
-      // Falls through: not even the word that the time is over came back.
+      // Continues below: the other side has not even answered that the time is over.
     } catch (InterruptedException e) {
       return interrupted(pending, e);
     }
@@ -63,7 +63,10 @@ final class StoreCall {
     throw silent;
   }
 
-  /** Gives up, but takes what was granted in this moment, as a queue has no other copy of it. */
+  /**
+   * Gives up, but returns a value that was granted at this very moment, because a queue has no
+   * other copy of it.
+   */
   private StoreReply interrupted(PendingReply pending, InterruptedException interrupt) {
     StoreException failure =
         new StoreException(
@@ -97,7 +100,7 @@ final class StoreCall {
     }
   }
 
-  /** The failure with the caller's stack trace, the original as its cause. */
+  /** Returns the failure with the caller's stack trace; the original is its cause. */
   static RuntimeException here(Throwable failure) {
     String message = failure.getMessage();
     if (failure instanceof StoreTimeoutException timeout) {

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Requests and replies as bytes, the same for every remote kind of store.
+ * Writes requests and replies as bytes, in the same form for every remote kind of store.
  *
  * <pre>
  *   request: version u8 | operation u8 | id i64 | number i64 | timeout ns i64 | keys | values
@@ -19,8 +19,8 @@ import java.util.Optional;
  *   text:    length i32, UTF-8
  * </pre>
  *
- * <p>Big-endian. Every count and length is compared with the bytes that are there before anything
- * is allocated; what does not fit is refused with a {@link StoreException}.
+ * <p>Big-endian. Every count and length is compared with the bytes that are present before anything
+ * is allocated. A message whose lengths do not fit is refused with a {@link StoreException}.
  */
 final class StoreCodec {
 
@@ -36,10 +36,10 @@ final class StoreCodec {
 
   private StoreCodec() {}
 
-  /** A request and the number by which its reply is known. */
+  /** A request and the id that its reply carries. */
   record IdentifiedRequest(long id, StoreRequest request) {}
 
-  /** The id of a request or reply, without a look at the rest. */
+  /** Returns the id of a request or reply, without reading the rest. */
   static long id(ByteBuffer message) {
     if (message.remaining() < FIXED_BYTES) {
       throw new StoreException("store message of " + message.remaining() + " bytes is cut short");
@@ -108,7 +108,7 @@ final class StoreCodec {
     return message;
   }
 
-  /** The reply; throws what {@link StoreFailure} says where it tells of one. */
+  /** Reads a reply. If it reports a failure, throws the exception of that {@link StoreFailure}. */
   static StoreReply decodeReply(ByteBuffer in) {
     try {
       checkVersion(in);
@@ -162,7 +162,7 @@ final class StoreCodec {
     return size;
   }
 
-  /** What a value takes of a message. */
+  /** Returns how many bytes of a message a value takes. */
   static long sizeOf(StoredValue value) {
     return 1L + Integer.BYTES + value.reference().map(bytes -> bytes.length).orElse(value.size());
   }

@@ -12,19 +12,19 @@ import java.util.function.Supplier;
 import org.sparkcollectives.config.TimeString;
 
 /**
- * Collectives of small values over a {@link Store}, for control and where there is no group yet;
- * everything passes through the store, so the cost grows with the number of ranks.
+ * Collectives of small values over a {@link Store}, for control messages and for use before there
+ * is a group. Everything passes through the store, so the cost grows with the number of ranks.
  *
  * <p>Each operation has a key of its own, the same on all ranks, which a rank uses once; its keys
- * stay in the store. The calls that block do so for {@code timeout} at the most, and then throw
- * {@link StoreTimeoutException} naming the ranks that are missing, and their keys. Thread-safe. The
- * semantics are those of c10d's {@code StoreCollectives}.
+ * stay in the store. A blocking call waits for {@code timeout} at the most, and then throws {@link
+ * StoreTimeoutException} with the missing ranks and their keys. Thread-safe. The semantics are
+ * those of c10d's {@code StoreCollectives}.
  */
 public final class StoreCollectives {
 
   private static final byte[] ARRIVED = {};
 
-  /** So many missing ranks are named. */
+  /** The number of missing ranks that a message names. */
   private static final int SHOWN_RANKS = 32;
 
   private final Store store;
@@ -33,7 +33,7 @@ public final class StoreCollectives {
   private final Set<String> used = ConcurrentHashMap.newKeySet();
 
   /**
-   * The collectives of one rank.
+   * Creates the collectives of one rank.
    *
    * @param store one that all ranks see; stays open
    * @param rank which rank this one is, 0 to {@code worldSize - 1}
@@ -48,7 +48,7 @@ public final class StoreCollectives {
     this.worldSize = worldSize;
   }
 
-  /** Says that this rank has arrived and, if {@code blocking}, waits until all have. */
+  /** Announces that this rank has arrived and, if {@code blocking}, waits until all have. */
   public void barrier(String key, Duration timeout, boolean blocking) {
     useOnce(key);
     store.set(key + "/" + rank, ARRIVED);
@@ -57,25 +57,25 @@ public final class StoreCollectives {
     }
   }
 
-  /** Gives {@code data} to all ranks that call {@link #broadcastRecv}. Does not block. */
+  /** Sends {@code data} to all ranks that call {@link #broadcastRecv}. Does not block. */
   public void broadcastSend(String key, byte[] data) {
     useOnce(key);
     store.set(key + "/sent", data);
   }
 
-  /** Waits for what one rank has given. */
+  /** Waits for the data that the sending rank passes to {@link #broadcastSend}. */
   public byte[] broadcastRecv(String key, Duration timeout) {
     useOnce(key);
     return naming("broadcast", key, () -> store.withTimeout(timeout).get(key + "/sent"));
   }
 
-  /** Gives {@code data} to the rank that calls {@link #gatherRecv}. Does not block. */
+  /** Sends {@code data} to the rank that calls {@link #gatherRecv}. Does not block. */
   public void gatherSend(String key, byte[] data) {
     useOnce(key);
     store.set(key + "/" + rank, data);
   }
 
-  /** Waits for what each of the other ranks gives; the list has {@code data} for this one. */
+  /** Waits for the data of each other rank. The list holds {@code data} for this rank. */
   public List<byte[]> gatherRecv(String key, byte[] data, Duration timeout) {
     useOnce(key);
     List<String> keys = keysOfRanks(key);
@@ -87,7 +87,7 @@ public final class StoreCollectives {
   }
 
   /**
-   * Gives each other rank, which calls {@link #scatterRecv}, its part. Does not block.
+   * Sends each other rank, which calls {@link #scatterRecv}, its part. Does not block.
    *
    * @param parts one for each rank
    * @return the part of this rank
@@ -117,7 +117,9 @@ public final class StoreCollectives {
     return naming("scatter", key, () -> store.withTimeout(timeout).get(key + "/" + rank));
   }
 
-  /** Gives {@code data} to all ranks and waits for what each gives; the list is by rank. */
+  /**
+   * Sends {@code data} to all ranks and waits for the data of each. The list is ordered by rank.
+   */
   public List<byte[]> allGather(String key, byte[] data, Duration timeout) {
     useOnce(key);
     store.set(key + "/" + rank, data);
@@ -125,7 +127,7 @@ public final class StoreCollectives {
   }
 
   /**
-   * Waits until all ranks have given their numbers; returns the sum, the same on all.
+   * Waits until all ranks have sent their numbers. Returns the sum, the same on all ranks.
    *
    * @throws StoreException if the sum does not fit into 64 bits
    */
@@ -153,7 +155,10 @@ public final class StoreCollectives {
     return List.of();
   }
 
-  /** Runs {@code wait}, which says after a time-out whose part is missing. */
+  /**
+   * Runs {@code wait}; if it times out, throws an exception that names the ranks whose parts are
+   * missing.
+   */
   private <T> T naming(String call, String key, Supplier<T> wait) {
     try {
       return wait.get();

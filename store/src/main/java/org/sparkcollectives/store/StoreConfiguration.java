@@ -14,7 +14,7 @@ public final class StoreConfiguration {
           .since("0.1.0")
           .defaultsTo(Duration.ofMinutes(5));
 
-  /** Whether a store may do without a secret where other hosts reach it. */
+  /** Whether a store may be used without a secret at an address that other hosts reach. */
   public static final ConfigEntry<Boolean> INSECURE =
       ConfigEntry.bool("spark.collectives.rendezvous.insecure")
           .doc(
@@ -27,7 +27,7 @@ public final class StoreConfiguration {
 
   private StoreConfiguration() {}
 
-  /** All settings of this module. */
+  /** Returns all settings of this module. */
   public static List<ConfigEntry<?>> entries() {
     return List.of(TIMEOUT, INSECURE);
   }

@@ -1,14 +1,22 @@
 package org.sparkcollectives.store;
 
-/** A store could not do what was asked; the message says which key and why. */
+/** Thrown when a store cannot do what was asked. The message names the key and the reason. */
 public class StoreException extends RuntimeException {
 
-  /** With what went wrong. */
+  /**
+   * Creates the exception.
+   *
+   * @param message what went wrong
+   */
   public StoreException(String message) {
     super(message);
   }
 
-  /** With what went wrong and its cause. */
+  /**
+   * Creates the exception.
+   *
+   * @param message what went wrong
+   */
   public StoreException(String message, Throwable cause) {
     super(message, cause);
   }

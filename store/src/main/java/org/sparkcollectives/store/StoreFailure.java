@@ -3,10 +3,10 @@ package org.sparkcollectives.store;
 import java.time.Duration;
 import java.util.List;
 
-/** A failure in a form that travels: no class of ours, nor of the server's, is serialized. */
+/** A failure in the form in which it is sent: no exception class of either side is serialized. */
 record StoreFailure(int status, String message, List<String> missingKeys, Duration waited) {
 
-  /** The status of a reply that is no failure. */
+  /** The status of a reply that reports no failure. */
   static final int GRANTED = 0;
 
   private static final int REFUSED = 1;
@@ -32,7 +32,10 @@ record StoreFailure(int status, String message, List<String> missingKeys, Durati
     return new StoreFailure(status, String.valueOf(failure), List.of(), Duration.ZERO);
   }
 
-  /** As a client whose keys all start with {@code keyPrefix}, and who does not know, is told. */
+  /**
+   * Returns the failure as a client sees it whose keys all start with {@code keyPrefix}, and that
+   * does not know the prefix.
+   */
   StoreFailure withoutPrefix(String keyPrefix) {
     return new StoreFailure(
         status,

@@ -6,11 +6,12 @@ import org.sparkcollectives.store.net.ConnectionId;
 import org.sparkcollectives.store.net.FrameDecoder;
 
 /**
- * What both sides of a TCP store agree on: each request and each reply is a frame with its length.
+ * The framing that both sides of a TCP store share: each request and each reply is a frame with its
+ * length.
  */
 final class StoreFrames {
 
-  /** The connection of a store's client. */
+  /** The connection id of a store's client. */
   static final ConnectionId CONNECTION = new ConnectionId("store", 0, 0, 0);
 
   private StoreFrames() {}

@@ -8,7 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 /** A store that can be closed, with the calls that wait in it and in its views. */
 abstract class StoreHandle extends AbstractStore {
 
-  /** Each with whether {@link #wake} ends it. */
+  /** The calls in progress, each with whether {@link #wake} ends it. */
   private final Map<PendingReply, Boolean> inFlight = new ConcurrentHashMap<>();
 
   private volatile RuntimeException woken;
@@ -18,10 +18,10 @@ abstract class StoreHandle extends AbstractStore {
     super(timeout);
   }
 
-  /** Starts {@code request}; does not block, and takes no array of it over. */
+  /** Starts {@code request}. Does not block. The arrays of the request stay the caller's. */
   abstract PendingReply start(StoreRequest request);
 
-  /** Frees what this handle owns; called once. */
+  /** Frees what this handle owns. Called once. */
   abstract void release();
 
   @Override
@@ -33,12 +33,12 @@ abstract class StoreHandle extends AbstractStore {
     pending.whenComplete((reply, failure) -> inFlight.remove(pending));
     RuntimeException early = woken;
     if (wakes && early != null) {
-      // wake() may have looked before this one was there.
+      // wake() may have run before this call was added.
       pending.completeExceptionally(early);
     }
     RuntimeException end = ended;
     if (end != null) {
-      // end() may have looked before this one was there; then it is ended here.
+      // end() may have run before this call was added; then the call is ended here.
       pending.completeExceptionally(end);
       if (pending.isCompletedExceptionally()) {
         throw StoreCall.here(end);
@@ -73,14 +73,14 @@ abstract class StoreHandle extends AbstractStore {
     end(new IllegalStateException(description() + " is closed"));
   }
 
-  /** Whether a call that begins now is not to be ended by {@link #wake} any more. */
+  /** Returns whether {@link #wake} no longer ends a call that begins now. */
   boolean isLate() {
     return false;
   }
 
   /**
-   * Fails the calls that wait for something, not only for their answer, with copies of {@code
-   * cause}; later ones go on.
+   * Fails the calls that wait for a condition, not those that only wait for their answer, with
+   * copies of {@code cause}. Later calls are not affected.
    */
   final void wake(RuntimeException cause) {
     woken = cause;
@@ -92,7 +92,10 @@ abstract class StoreHandle extends AbstractStore {
         });
   }
 
-  /** Fails the calls that wait, and all later ones, with copies of {@code cause}; then releases. */
+  /**
+   * Fails the waiting calls, and all later ones, with copies of {@code cause}; then releases what
+   * this handle owns.
+   */
   final void end(RuntimeException cause) {
     synchronized (inFlight) {
       if (ended != null) {

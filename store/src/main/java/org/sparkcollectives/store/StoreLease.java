@@ -5,11 +5,12 @@ import java.util.Objects;
 import java.util.function.BooleanSupplier;
 
 /**
- * A view of a store that ends before the store does: when it is revoked, the calls that wait in the
- * view fail at once, and so do all later ones. The store itself, and other views of it, go on.
+ * A view of a store that ends before the store does. When it is revoked, the calls that wait in the
+ * view fail at once, and so do all later ones. The store itself, and other views of it, are not
+ * affected.
  *
- * <p>A store of a kind that this library does not know is used as it is; there a call that waits
- * ends at its own deadline.
+ * <p>A store of a kind that this library does not know is used without such a view; a call that
+ * waits there ends at its own deadline.
  */
 public final class StoreLease {
 
@@ -21,16 +22,16 @@ public final class StoreLease {
     this.handle = handle;
   }
 
-  /** A view of {@code store}, which is not closed with it. */
+  /** Creates a view of {@code store}, which stays open when the view is closed. */
   public static StoreLease of(Store store) {
     return of(store, () -> false);
   }
 
   /**
-   * A view of {@code store}, which is not closed with it.
+   * Creates a view of {@code store}, which stays open when the view is closed.
    *
-   * @param late whether what {@link #wake} tells of is known already to who begins a call now,
-   *     which then goes on
+   * @param late whether a caller that begins a call now knows already what {@link #wake} reports;
+   *     such a call is not ended
    */
   public static StoreLease of(Store store, BooleanSupplier late) {
     Objects.requireNonNull(store, "store");
@@ -45,15 +46,15 @@ public final class StoreLease {
     return new StoreLease(store, null);
   }
 
-  /** The view. */
+  /** Returns the view. */
   public Store store() {
     return view;
   }
 
   /**
-   * Ends the view; the second call does nothing. Does not block.
+   * Ends the view. Calling it again does nothing. Does not block.
    *
-   * @param cause what the calls throw a copy of, with their own stack
+   * @param cause the calls throw a copy of it, with their own stack
    */
   public void revoke(RuntimeException cause) {
     if (handle != null) {
@@ -62,10 +63,10 @@ public final class StoreLease {
   }
 
   /**
-   * Ends the calls of the view that wait for a key, a value or other callers; later ones are not
-   * concerned. Does not block; for once.
+   * Ends the calls of the view that wait for a key, a value or other callers. Later calls are not
+   * affected. Does not block. Called at most once.
    *
-   * @param cause what the calls throw a copy of, with their own stack
+   * @param cause the calls throw a copy of it, with their own stack
    */
   public void wake(RuntimeException cause) {
     if (handle != null) {
@@ -114,7 +115,7 @@ public final class StoreLease {
           });
       outer.whenComplete(
           (reply, failure) -> {
-            // Nobody is left who would take what the store may still grant.
+            // Nobody is left to take what the store may still grant.
             if (!inner.isDone()) {
               inner.expire(Duration.ZERO);
             }

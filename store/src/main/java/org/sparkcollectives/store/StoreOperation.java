@@ -1,17 +1,17 @@
 package org.sparkcollectives.store;
 
-/** What a {@link StoreRequest} asks for, and its code on the wire. */
+/** The operation of a {@link StoreRequest}, and its code on the wire. */
 enum StoreOperation {
-  /** Each value under the key at the same place, in one step. */
+  /** Stores each value under the key at the same place, in one step. */
   SET(0, "set"),
   /**
-   * The values of the keys; waits until all exist. Answers with the first of them, and with how
-   * many are to follow.
+   * Waits until all keys exist. Answers with the first of their values, and with how many are to
+   * follow.
    */
   GET(1, "get"),
   /**
-   * Values are the expected and the desired one; answers with one of the three numbers of {@link
-   * StoreReply}.
+   * Takes two values, the expected and the desired one. Answers with one of the three numbers of
+   * {@link StoreReply}.
    */
   COMPARE_SET(2, "compareSet"),
   /** Adds the number to the key; answers with the sum. */
@@ -23,26 +23,32 @@ enum StoreOperation {
   CHECK(6, "check"),
   /** Answers 1 if the key existed, else 0. */
   DELETE(7, "deleteKey"),
-  /** The key is a prefix; answers with the number of keys that start with it. */
+  /** Takes a prefix as the key. Answers with the number of keys that start with it. */
   COUNT(8, "numKeys"),
-  /** The key is a prefix; answers with the keys that start with it, whole. */
+  /** Takes a prefix as the key. Answers with the keys that start with it, including the prefix. */
   LIST(9, "listKeys"),
   QUEUE_PUSH(10, "queuePush"),
-  /** Takes one value; waits for it. */
+  /** Takes a value from a queue; waits for one. */
   QUEUE_POP(11, "queuePop"),
-  /** Takes one value if there is one. */
+  /** Takes a value from a queue if there is one. */
   QUEUE_POLL(12, "queuePop"),
   /** Answers with the number of values. */
   QUEUE_LENGTH(13, "queueLength"),
-  /** The number is the world size; waits until that many callers have arrived. */
+  /** Takes the world size as the number. Waits until that many callers have arrived. */
   BARRIER(14, "barrier"),
-  /** The number is the id of an earlier request: its time is over. Nothing if it is unknown. */
+  /**
+   * Takes the id of an earlier request as the number: its time is over. Does nothing if the id is
+   * unknown.
+   */
   EXPIRE(15, "expire"),
-  /** The value is the reference to one that was taken from a queue: its client has it now. */
+  /**
+   * Takes the reference to a value that was taken from a queue as the value: the client has
+   * received it.
+   */
   RELEASE(16, "release"),
-  /** The number is the id of an earlier GET: answers with its next values, as that does. */
+  /** Takes the id of an earlier GET as the number. Answers with its next values, as GET does. */
   NEXT(17, "get"),
-  /** The number is the id of an earlier GET: nobody waits for its next values. */
+  /** Takes the id of an earlier GET as the number: nobody waits for its next values. */
   FORGET(18, "get");
 
   private static final StoreOperation[] ALL = values();
@@ -55,7 +61,7 @@ enum StoreOperation {
     this.method = method;
   }
 
-  /** The operation with {@code code}, or null. */
+  /** Returns the operation with {@code code}, or null. */
   static StoreOperation of(int code) {
     for (StoreOperation operation : ALL) {
       if (operation.code == code) {
@@ -69,12 +75,12 @@ enum StoreOperation {
     return code;
   }
 
-  /** The method of {@link Store} that it serves, for messages. */
+  /** Returns the name of the {@link Store} method that it serves, for messages. */
   String method() {
     return method;
   }
 
-  /** Whether the values of its reply have left the table with it. */
+  /** Returns whether the values of its reply leave the table with that reply. */
   boolean takes() {
     return this == QUEUE_POP || this == QUEUE_POLL;
   }

@@ -3,17 +3,18 @@ package org.sparkcollectives.store;
 import java.util.List;
 
 /**
- * The answer to a {@link StoreRequest} that was granted; which parts are used, its operation says.
+ * The answer to a {@link StoreRequest} that was granted. The operation determines which parts are
+ * used.
  */
 record StoreReply(List<StoredValue> values, List<String> keys, long number) {
 
-  /** The number that answers a compare-and-set: the desired value is stored. */
+  /** Answers a compare-and-set: the desired value is stored. */
   static final long STORED = 0;
 
-  /** The number that answers a compare-and-set: the current value, which is another, is here. */
+  /** Answers a compare-and-set: the current value differs, and is in the reply. */
   static final long DIFFERENT = 1;
 
-  /** The number that answers a compare-and-set: no such key, but a value was expected. */
+  /** Answers a compare-and-set: a value was expected, but the key does not exist. */
   static final long MISSING = 2;
 
   static final StoreReply DONE = new StoreReply(List.of(), List.of(), 0);

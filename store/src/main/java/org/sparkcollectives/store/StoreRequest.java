@@ -10,7 +10,7 @@ import java.util.function.UnaryOperator;
  *
  * @param keys the keys, or the prefix for COUNT and LIST
  * @param number the amount, the world size, or the id of a request
- * @param timeout how long the caller will wait, which the texts of time-outs repeat; {@link
+ * @param timeout how long the caller will wait, which the messages of timeouts repeat; {@link
  *     #NO_TIMEOUT} for a watch
  */
 record StoreRequest(
@@ -27,7 +27,7 @@ record StoreRequest(
     Objects.requireNonNull(timeout, "timeout");
   }
 
-  /** A request whose values are in memory; the arrays are not copied. */
+  /** Creates a request whose values are in memory. The arrays are not copied. */
   static StoreRequest of(
       StoreOperation operation,
       List<String> keys,
@@ -50,7 +50,7 @@ record StoreRequest(
     return new StoreRequest(operation, keys, others, number, timeout);
   }
 
-  /** The operation and its keys, for messages. */
+  /** Returns the operation and its keys, for messages. */
   String describe() {
     return keys.isEmpty() ? operation.method() : operation.method() + " of " + KeyText.quote(keys);
   }

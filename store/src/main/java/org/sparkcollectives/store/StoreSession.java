@@ -16,20 +16,23 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * One remote client of a {@link StoreTable}: takes its requests and gives the replies, as bytes.
+ * One remote client of a {@link StoreTable}: takes its requests and returns the replies, as bytes.
  *
- * <p>Used by everything that serves a store to another process; only how the bytes travel differs.
- * The waiters of a client belong to its session, so {@link #close()}, called when the client is
- * lost, leaves nothing of it behind. Thread-safe; nothing here blocks.
+ * <p>Everything that serves a store to another process uses it; only the way the bytes travel
+ * differs. The waiters of a client belong to its session. So {@link #close()}, called when the
+ * client is lost, leaves nothing of it behind. Thread-safe; nothing here blocks.
  */
 public final class StoreSession implements AutoCloseable {
 
-  /** How many calls of one client may wait at once; more is a client out of control. */
+  /**
+   * The number of calls of one client that may wait at once. A client that exceeds it is out of
+   * control.
+   */
   static final int MAX_WAITING = 1 << 14;
 
   /**
-   * How much of values travels in one reply, unless the first is larger: so that what the replies
-   * to many clients take of this JVM's heap does not grow with what each of them asks for.
+   * The bytes of values that travel in one reply, unless the first value is larger. The limit keeps
+   * the heap that the replies to many clients take independent of how much each of them asks for.
    */
   static final int MAX_REPLY_BYTES = 1 << 20;
 
@@ -40,14 +43,14 @@ public final class StoreSession implements AutoCloseable {
   private final Map<Long, Waiting> waiting = new ConcurrentHashMap<>();
   private final Map<ByteBuffer, StoredValue> lent = new ConcurrentHashMap<>();
 
-  /** By the id of a GET, the values that are to follow, as they were when it was granted. */
+  /** The values that are to follow, by the id of their GET, as they were when it was granted. */
   private final Map<Long, List<StoredValue>> following = new ConcurrentHashMap<>();
 
   private volatile boolean closed;
 
   /**
-   * A session on {@code table} whose client sees only the keys that start with {@code keyPrefix},
-   * and sees them without it; it cannot name any other.
+   * Creates a session on {@code table}. Its client sees only the keys that start with {@code
+   * keyPrefix}, and sees them without it; it cannot name any other key.
    */
   public StoreSession(StoreTable table, String keyPrefix) {
     this(
@@ -60,10 +63,10 @@ public final class StoreSession implements AutoCloseable {
   }
 
   /**
-   * The same for a table whose values may be slow.
+   * Creates a session on a table whose values may be slow to read or make.
    *
    * @param slow carries out what must read or make values that are not in memory
-   * @param uploads gives the values that the client has brought, each once: see {@link
+   * @param uploads returns the values that the client has uploaded, each once: see {@link
    *     RemoteStore#upload}
    */
   public StoreSession(
@@ -77,11 +80,11 @@ public final class StoreSession implements AutoCloseable {
   /**
    * Starts a request made by {@link RemoteStore}.
    *
-   * <p>Never throws: what is wrong with the request is said in the reply.
+   * <p>Never throws: the reply says what is wrong with the request.
    *
    * @param request read from its position to its limit, before this method returns
-   * @return the reply, as soon as there is one; cancelled if the session is closed before, and then
-   *     the request changes nothing after {@link #close} has returned
+   * @return the reply, as soon as there is one. It is cancelled if the session is closed before;
+   *     the request then changes nothing after {@link #close} has returned
    */
   public CompletableFuture<byte[]> answer(ByteBuffer request) {
     long id = 0;
@@ -149,11 +152,11 @@ public final class StoreSession implements AutoCloseable {
     try {
       return TableOperations.isSlow(table, request);
     } catch (StoreException | IllegalStateException e) {
-      return false; // It is refused, and that is quick.
+      return false; // The request is refused, which is quick.
     }
   }
 
-  /** Those that are on this side already in the place of the references to them. */
+  /** Replaces references to values that are already on this side by the values. */
   private List<StoredValue> found(List<StoredValue> values) {
     List<StoredValue> found = new ArrayList<>();
     try {
@@ -215,7 +218,10 @@ public final class StoreSession implements AutoCloseable {
     return answer;
   }
 
-  /** A request that has come before the end of the session is not carried out after it. */
+  /**
+   * Runs {@code step} unless the session is closed: a request is not carried out after the end of
+   * its session.
+   */
   private synchronized <T> T whileOpen(Supplier<T> step) {
     if (closed) {
       throw new CancellationException("the session is closed");
@@ -223,7 +229,10 @@ public final class StoreSession implements AutoCloseable {
     return step.get();
   }
 
-  /** What a client has taken from a queue and fetches by itself is kept until it says it has it. */
+  /**
+   * Keeps a value that a client has taken from a queue and fetches by itself, until the client says
+   * that it has it.
+   */
   private void lend(StoredValue taken) {
     Optional<byte[]> reference = taken.reference();
     if (reference.isEmpty()) {
@@ -244,7 +253,7 @@ public final class StoreSession implements AutoCloseable {
     }
   }
 
-  /** How many values are kept that are to follow. */
+  /** Returns how many values are kept that are to follow. */
   int followingCount() {
     return following.values().stream().mapToInt(List::size).sum();
   }
@@ -264,7 +273,7 @@ public final class StoreSession implements AutoCloseable {
     return StoreCodec.encode(id, firstOf(get, values));
   }
 
-  /** The first of the values of a GET, as many as go into a reply; the others are kept. */
+  /** Returns the first values of a GET, as many as fit into a reply, and keeps the others. */
   private StoreReply firstOf(long get, List<StoredValue> values) {
     int count = 0;
     long bytes = 0;
@@ -308,9 +317,9 @@ public final class StoreSession implements AutoCloseable {
   }
 
   /**
-   * Withdraws every call of this client that still waits; its replies are cancelled. Releases what
-   * it has taken from queues and not fetched, and forgets what was to follow. Waits for a call that
-   * another thread carries out at this moment; none is carried out later.
+   * Withdraws every call of this client that still waits; its replies are cancelled. Releases the
+   * values that it has taken from queues and not fetched, and forgets those that were to follow.
+   * Waits for a call that another thread carries out at this moment; no call is carried out later.
    */
   @Override
   public void close() {

@@ -11,14 +11,14 @@ import java.util.function.Supplier;
 /**
  * The data of a store and the semantics of every operation on it, written once for all kinds.
  *
- * <p>Thread-safe, and no method blocks: what has to wait is returned as a {@link StoreWaiter}, a
- * future which the caller expires or cancels when it gives up. Waiters are granted in the order in
- * which they came. Futures complete on the thread whose call decided them, with no lock held.
+ * <p>Thread-safe, and no method blocks. An operation that must wait returns a {@link StoreWaiter},
+ * a future which the caller expires or cancels when it gives up. Waiters are granted in the order
+ * in which they came. A future completes on the thread whose call decided it, with no lock held.
  *
- * <p>A key is a value or a queue. It is a queue from its first push until its last value is taken,
- * and in that time counts as a key that exists; an operation for the other kind throws {@link
+ * <p>A key is a value or a queue. It is a queue from its first push until its last value is taken;
+ * during that time it counts as a key that exists. An operation for the other kind throws {@link
  * StoreException}, and so does a parked one when the key comes into being as the other kind.
- * Barriers have a space of names of their own and are not keys.
+ * Barriers have a name space of their own and are not keys.
  */
 public final class StoreTable implements AutoCloseable {
 
@@ -31,37 +31,40 @@ public final class StoreTable implements AutoCloseable {
   private final ParkedWaiters<PopWaiter> takers = new ParkedWaiters<>();
   private final BarrierRounds barriers = new BarrierRounds(lock);
 
-  /** Makes what every call throws; null while the table is open. */
+  /** Creates the exception that every call throws; null while the table is open. */
   private Supplier<RuntimeException> ended;
 
-  /** An empty table that keeps all values in memory. */
+  /** Creates an empty table that keeps all values in memory. */
   public StoreTable() {
     this((key, bytes) -> StoredValue.of(bytes));
   }
 
-  /** An empty table whose values are made by {@code values}. */
+  /** Creates an empty table whose values {@code values} makes. */
   public StoreTable(StoredValue.Factory values) {
     this.values = Objects.requireNonNull(values, "values");
   }
 
-  /** A value of the kind that this table keeps for {@code key}; owns {@code bytes} from now on. */
+  /**
+   * Creates a value of the kind that this table keeps for {@code key}. It owns {@code bytes} from
+   * now on.
+   */
   public StoredValue newValue(String key, byte[] bytes) {
     return values.create(key, bytes);
   }
 
-  /** Makes the values that this table keeps. */
+  /** Returns what makes the values that this table keeps. */
   StoredValue.Factory values() {
     return values;
   }
 
-  /** The value of {@code key} now, or null. */
+  /** Returns the value of {@code key} now, or null. */
   StoredValue current(String key) {
     return change(wakeups -> entries.value(key));
   }
 
   /**
-   * Stores each value under the key at the same place, in order, in one step. The values are this
-   * table's, also if it throws: then they are released.
+   * Stores each value under the key at the same place, in order, in one step. The table owns the
+   * values from now on; if it throws, it releases them.
    */
   public void set(List<String> keys, List<StoredValue> newValues) {
     keep(
@@ -79,7 +82,10 @@ public final class StoreTable implements AutoCloseable {
         });
   }
 
-  /** Changes the table by something that takes {@code given} over, or throws and releases them. */
+  /**
+   * Changes the table by an action that takes over {@code given}, or throws; then they are
+   * released.
+   */
   private <T> T keep(List<StoredValue> given, Function<Wakeups, T> action) {
     try {
       return change(action);
@@ -89,12 +95,12 @@ public final class StoreTable implements AutoCloseable {
     }
   }
 
-  /** The values of all {@code keys} in the same order, once all exist. */
+  /** Waits until all {@code keys} exist; the future holds their values in the same order. */
   public StoreWaiter<List<StoredValue>> get(List<String> keys) {
     return park(new KeysWaiter(lock, entries, readers, keys, true));
   }
 
-  /** An empty list once all {@code keys} exist, values or queues. */
+  /** Waits until all {@code keys} exist, values or queues; the future holds an empty list. */
   public StoreWaiter<List<StoredValue>> waitFor(Collection<String> keys) {
     return park(new KeysWaiter(lock, entries, readers, keys, false));
   }
@@ -109,22 +115,24 @@ public final class StoreTable implements AutoCloseable {
 
   /**
    * Replaces the value of {@code key} if it equals {@code expected}, or if {@code expected} is
-   * empty and there is none. The desired one is this table's, also if it throws or does not store
-   * it: then it is released.
+   * empty and there is no value. The table owns the desired value from now on; if it throws or does
+   * not store it, it releases it.
    */
   public Exchange compareSet(String key, byte[] expected, StoredValue desired) {
     return new ValueUpdates(this, values).compareSet(key, StoredValue.of(expected), desired);
   }
 
   /**
-   * What a compare-and-set did.
+   * The outcome of a compare-and-set.
    *
    * @param stored whether the desired value was stored
    * @param current the value now; null if the key does not exist
    */
   public record Exchange(boolean stored, StoredValue current) {}
 
-  /** Adds to the decimal 64-bit number under {@code key}, 0 if it is missing; returns the sum. */
+  /**
+   * Adds to the decimal 64-bit number under {@code key}, 0 if it is missing, and returns the sum.
+   */
   public long add(String key, long amount) {
     return change(
         wakeups -> {
@@ -155,7 +163,7 @@ public final class StoreTable implements AutoCloseable {
         try {
           return Long.parseLong(text);
         } catch (NumberFormatException tooLarge) {
-          // Falls through: 19 or 20 digits may still be out of range.
+          // Continues below: a number of 19 or 20 digits may still be out of range.
         }
       }
     }
@@ -172,7 +180,7 @@ public final class StoreTable implements AutoCloseable {
     new ValueUpdates(this, values).append(key, StoredValue.of(tail));
   }
 
-  /** Puts {@code next} in the place of {@code current}, null for none, and tells whether it was. */
+  /** Replaces {@code current}, null for none, by {@code next}, and returns whether it did. */
   boolean replace(String key, StoredValue current, StoredValue next) {
     return change(
         wakeups -> {
@@ -184,12 +192,12 @@ public final class StoreTable implements AutoCloseable {
         });
   }
 
-  /** Whether all {@code keys} exist. */
+  /** Returns whether all {@code keys} exist. */
   public boolean check(Collection<String> keys) {
     return change(wakeups -> keys.stream().allMatch(entries::contains));
   }
 
-  /** Removes {@code key}, value or queue, and tells whether it existed. */
+  /** Removes {@code key}, value or queue, and returns whether it existed. */
   public boolean delete(String key) {
     return change(
         wakeups -> {
@@ -199,19 +207,22 @@ public final class StoreTable implements AutoCloseable {
         });
   }
 
-  /** The number of keys that start with {@code keyPrefix}. */
+  /** Returns the number of keys that start with {@code keyPrefix}. */
   public long count(String keyPrefix) {
     return change(wakeups -> (long) entries.keysUnder(keyPrefix).size());
   }
 
-  /** The keys that start with {@code keyPrefix}, whole, in the order of their characters. */
+  /**
+   * Returns the keys that start with {@code keyPrefix}, including the prefix, in the order of their
+   * characters.
+   */
   public List<String> list(String keyPrefix) {
     return change(wakeups -> entries.keysUnder(keyPrefix));
   }
 
   /**
-   * Appends to the queue {@code key}, creating it if it does not exist. The value is this table's,
-   * also if it throws: then it is released.
+   * Appends to the queue {@code key}, creating it if it does not exist. The table owns the value
+   * from now on; if it throws, it releases it.
    */
   public void push(String key, StoredValue value) {
     keep(
@@ -228,8 +239,8 @@ public final class StoreTable implements AutoCloseable {
   }
 
   /**
-   * The oldest value of the queue {@code key}, taken out as soon as there is one. It is the
-   * caller's, who releases it.
+   * Takes the oldest value out of the queue {@code key} as soon as there is one. The caller owns
+   * the value, and releases it.
    */
   public StoreWaiter<StoredValue> pop(String key) {
     return change(
@@ -245,7 +256,8 @@ public final class StoreTable implements AutoCloseable {
   }
 
   /**
-   * The oldest value of the queue {@code key}, taken out now. It is the caller's, who releases it.
+   * Takes the oldest value out of the queue {@code key} now. The caller owns the value, and
+   * releases it.
    *
    * @throws QueueEmptyException if there is none
    */
@@ -259,12 +271,15 @@ public final class StoreTable implements AutoCloseable {
         });
   }
 
-  /** The number of values in the queue {@code key}; 0 if it does not exist. */
+  /** Returns the number of values in the queue {@code key}; 0 if it does not exist. */
   public long queueLength(String key) {
     return change(wakeups -> (long) entries.queueLength(key));
   }
 
-  /** Arrives at the barrier {@code key}; completes once {@code worldSize} callers have. */
+  /**
+   * Arrives at the barrier {@code key}. The future completes once {@code worldSize} callers have
+   * arrived.
+   */
   public StoreWaiter<Void> barrier(String key, int worldSize) {
     if (worldSize < 1) {
       throw new IllegalArgumentException(
@@ -275,7 +290,7 @@ public final class StoreTable implements AutoCloseable {
 
   /**
    * Removes every key that starts with {@code keyPrefix}, and fails every waiter for such a key or
-   * barrier with a {@link StoreException} that gives {@code reason}.
+   * barrier with a {@link StoreException} that contains {@code reason}.
    *
    * @return the number of keys removed
    */
@@ -298,7 +313,9 @@ public final class StoreTable implements AutoCloseable {
         });
   }
 
-  /** Drops all data, and fails every waiter and every later call: IllegalStateException. */
+  /**
+   * Drops all data, and fails every waiter and every later call with {@link IllegalStateException}.
+   */
   @Override
   public void close() {
     end(() -> new IllegalStateException("the store is closed"));
@@ -322,7 +339,7 @@ public final class StoreTable implements AutoCloseable {
     wakeups.run();
   }
 
-  /** How many waiters are parked, of all kinds. */
+  /** Returns how many waiters are parked, of all kinds. */
   int waiterCount() {
     synchronized (lock) {
       return readers.count() + takers.count() + barriers.count();

@@ -2,7 +2,7 @@ package org.sparkcollectives.store;
 
 import java.time.Duration;
 
-/** A store seen with another timeout. Owns nothing. */
+/** A view of a store with another timeout. Owns nothing. */
 final class StoreView extends AbstractStore {
 
   private final StoreHandle handle;

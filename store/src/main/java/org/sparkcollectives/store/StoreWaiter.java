@@ -8,8 +8,8 @@ import java.util.concurrent.CompletableFuture;
  *
  * <p>Exactly one of these happens: the table grants it, the table fails it, {@link #expire} ends it
  * with a {@link StoreTimeoutException}, or {@link #cancel} (or any other completion from outside)
- * withdraws it. The decision is made under the table's lock, so that a value taken from a queue can
- * never be granted to a waiter that is gone; the future completes after the lock is free.
+ * withdraws it. The decision is made under the table's lock, so a value taken from a queue can
+ * never be granted to a waiter that is gone. The future completes after the lock is released.
  *
  * @param <T> what is granted
  */
@@ -22,21 +22,25 @@ public abstract class StoreWaiter<T> extends CompletableFuture<T> {
     this.lock = lock;
   }
 
-  /** Takes this waiter out of the table. Lock held. */
+  /** Takes this waiter out of the table. The caller holds the lock. */
   abstract void unpark();
 
-  /** What to say when the time is over. Lock held, still parked. */
+  /**
+   * Creates the exception for a wait that is over. The caller holds the lock, and the waiter is
+   * still parked.
+   */
   abstract StoreTimeoutException timeoutAfter(Duration waited);
 
-  /** Whether it waits for a key that starts with {@code keyPrefix}. */
+  /** Returns whether it waits for a key that starts with {@code keyPrefix}. */
   abstract boolean waitsUnder(String keyPrefix);
 
-  /** What is awaited, for messages. */
+  /** Returns what it waits for, for messages. */
   abstract String what();
 
   /**
-   * Withdraws this waiter because {@code waited} has passed; the future then fails with a {@link
-   * StoreTimeoutException} that names what is missing. If it was decided before, nothing changes.
+   * Withdraws this waiter because {@code waited} has passed. The future then fails with a {@link
+   * StoreTimeoutException} that names what is missing. If the waiter was decided before, nothing
+   * changes.
    */
   public final void expire(Duration waited) {
     StoreTimeoutException timeout;
@@ -51,18 +55,21 @@ public abstract class StoreWaiter<T> extends CompletableFuture<T> {
     super.completeExceptionally(timeout);
   }
 
-  /** The table's own decision. Lock held; {@link #grant} or {@link #fail} must follow. */
+  /**
+   * Records that the table has decided. The caller holds the lock; {@link #grant} or {@link #fail}
+   * must follow.
+   */
   final void decide() {
     assert Thread.holdsLock(lock) && !decided;
     decided = true;
   }
 
-  /** Completes the future after {@link #decide}. Lock not held. */
+  /** Completes the future after {@link #decide}. The caller does not hold the lock. */
   final void grant(T value) {
     super.complete(value);
   }
 
-  /** Fails the future after {@link #decide}. Lock not held. */
+  /** Fails the future after {@link #decide}. The caller does not hold the lock. */
   final void fail(RuntimeException failure) {
     super.completeExceptionally(failure);
   }

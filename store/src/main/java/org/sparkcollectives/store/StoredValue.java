@@ -7,37 +7,39 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * A value that a {@link StoreTable} holds: immutable bytes, wherever they are.
+ * A value that a {@link StoreTable} holds: immutable bytes, in memory or elsewhere.
  *
- * <p>The table asks for the bytes only where it must look at them (add, append, compare-and-set),
- * so that a kind may keep large ones elsewhere.
+ * <p>The table asks for the bytes only if it must look at them (add, append, compare-and-set). So a
+ * kind may keep large ones elsewhere.
  */
 public interface StoredValue {
 
-  /** The number of bytes. */
+  /** Returns the number of bytes. */
   int size();
 
   /**
-   * The bytes; the caller must not change them. May be slow for a kind that keeps them elsewhere.
+   * Returns the bytes, which the caller must not change. May be slow for a kind that keeps them
+   * elsewhere.
    */
   byte[] bytes();
 
   /**
-   * Returns the bytes one after the other, for a kind of which not all are to be in memory at once.
-   * It may wait, and throws {@link ValueGoneException} once the value was released.
+   * Returns the bytes as a stream, for a kind of which not all bytes are in memory at once. The
+   * stream may block, and throws {@link ValueGoneException} once the value was released.
    */
   default InputStream open() {
     return new ByteArrayInputStream(bytes());
   }
 
-  /** The bytes, in an array that belongs to the caller. */
+  /** Returns the bytes in an array that the caller owns. */
   default byte[] toByteArray() {
     return bytes().clone();
   }
 
   /**
-   * What travels to a remote client instead of the bytes, for a kind whose bytes the client fetches
-   * itself; see {@link RemoteStore#fetch}. Empty for values that travel whole.
+   * Returns the reference that is sent to a remote client instead of the bytes, for a kind whose
+   * bytes the client fetches itself; see {@link RemoteStore#fetch}. Empty for values that are sent
+   * whole.
    */
   default Optional<byte[]> reference() {
     return Optional.empty();
@@ -45,12 +47,12 @@ public interface StoredValue {
 
   /**
    * Frees what this value keeps outside the heap. The table calls it for a value that was replaced,
-   * deleted, or not stored; who takes a value from a queue calls it once its bytes are read. Called
-   * outside the table's lock; must not block.
+   * deleted, or not stored. Whoever takes a value from a queue calls it once the bytes are read.
+   * Called outside the table's lock; must not block.
    */
   default void released() {}
 
-  /** A value held in memory, which owns {@code bytes} from now on. */
+  /** Creates a value in memory, which owns {@code bytes} from now on. */
   static StoredValue of(byte[] bytes) {
     Objects.requireNonNull(bytes, "bytes");
     return new StoredValue() {
@@ -75,16 +77,21 @@ public interface StoredValue {
   @FunctionalInterface
   interface Factory {
 
-    /** A value for {@code key} that owns {@code bytes} from now on. Must not call the table. */
+    /**
+     * Creates a value for {@code key} that owns {@code bytes} from now on. Must not call the table.
+     */
     StoredValue create(String key, byte[] bytes);
 
-    /** Whether a value of so many bytes is made, read and compared without waiting for a disk. */
+    /**
+     * Returns whether a value of so many bytes is made, read and compared without waiting for a
+     * disk.
+     */
     default boolean isQuick(int bytes) {
       return true;
     }
 
     /**
-     * Returns a value for {@code key} with the bytes of two others, which stay as they are. Not
+     * Creates a value for {@code key} with the bytes of two others, which stay as they are. Not
      * larger than {@link Store#MAX_VALUE_BYTES}. Must not call the table.
      */
     default StoredValue join(String key, StoredValue head, StoredValue tail) {

@@ -17,7 +17,7 @@ final class TableEntries {
     return byKey.containsKey(key);
   }
 
-  /** The value of {@code key}, or null; throws if it is a queue. */
+  /** Returns the value of {@code key}, or null. Throws if the key is a queue. */
   StoredValue value(String key) {
     Entry entry = byKey.get(key);
     if (entry instanceof QueueEntry) {
@@ -27,7 +27,9 @@ final class TableEntries {
     return entry == null ? null : ((ValueEntry) entry).value();
   }
 
-  /** Puts a value where there is no queue; returns the one that it replaces, or null. */
+  /**
+   * Stores a value under a key that is not a queue. Returns the value that it replaces, or null.
+   */
   StoredValue put(String key, StoredValue value) {
     StoredValue replaced = value(key);
     byKey.put(key, new ValueEntry(value));

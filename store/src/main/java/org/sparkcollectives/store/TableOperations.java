@@ -11,8 +11,8 @@ final class TableOperations {
   private TableOperations() {}
 
   /**
-   * Starts {@code request}, whose values the table then owns, also if it throws. Waits for nobody,
-   * unless it {@link #isSlow}; throws what fails at once.
+   * Starts {@code request}, whose values the table then owns, even if it throws. Does not block
+   * unless the request {@link #isSlow}. Throws what fails at once.
    */
   static PendingReply start(StoreTable table, StoreRequest request) {
     ValueUpdates updates = new ValueUpdates(table, table.values());
@@ -35,7 +35,7 @@ final class TableOperations {
     return done(StoreReply.DONE);
   }
 
-  /** Whether values must be read or made for it that are not in memory. */
+  /** Returns whether the request must read or make values that are not in memory. */
   static boolean isSlow(StoreTable table, StoreRequest request) {
     if (request.operation() != StoreOperation.APPEND
         && request.operation() != StoreOperation.COMPARE_SET) {
@@ -82,7 +82,10 @@ final class TableOperations {
     };
   }
 
-  /** What a table keeps for values that are in memory, or that were made for it already. */
+  /**
+   * Creates the values that a table keeps for values in memory; keeps those that were made for it
+   * already.
+   */
   private static List<StoredValue> newValues(
       StoreTable table, List<String> keys, List<StoredValue> given) {
     List<StoredValue> values = new ArrayList<>(given);
@@ -139,7 +142,7 @@ final class TableOperations {
     return new ParkedReply<>(waiter, toReply);
   }
 
-  /** A waiter of the table as a reply: whatever ends this one goes through the waiter. */
+  /** A waiter of the table as a reply. Whatever ends the reply goes through the waiter. */
   private static final class ParkedReply<T> extends PendingReply {
 
     private final StoreWaiter<T> waiter;

@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.Objects;
 
 /**
- * A handle on a {@link StoreTable} of this process. Several may share a table; closing one wakes
- * its own calls and leaves the table as it is.
+ * A handle on a {@link StoreTable} of this process. Several handles may share a table; closing one
+ * wakes its own calls and leaves the table as it is.
  */
 public class TableStore extends StoreHandle {
 
@@ -13,7 +13,7 @@ public class TableStore extends StoreHandle {
   private final String description;
 
   /**
-   * A handle on {@code table}.
+   * Creates a handle on {@code table}.
    *
    * @param description what messages call it
    * @param timeout the default bound of its blocking calls
@@ -26,7 +26,7 @@ public class TableStore extends StoreHandle {
 
   @Override
   final PendingReply start(StoreRequest request) {
-    // The table keeps the arrays that it is given, and the caller keeps his.
+    // The table keeps the arrays that it is given; the caller keeps its own.
     return TableOperations.start(
         table,
         request.withValues(

@@ -10,12 +10,13 @@ import org.sparkcollectives.store.net.TransportSecurity;
  * A store that one process serves to others over TCP.
  *
  * <p>Server and clients prove to each other that they have the same secret before anything else is
- * said. Without one, whoever reaches the port can read and write, as in c10d; so an address that
- * other hosts reach is refused then, unless {@code spark.collectives.rendezvous.insecure} is set.
+ * sent. Without a secret, whoever reaches the port can read and write, as in c10d. An address that
+ * other hosts reach is therefore refused without a secret, unless {@code
+ * spark.collectives.rendezvous.insecure} is set.
  */
 public final class TcpStore {
 
-  /** What stands for no secret: an HMAC needs a key. */
+  /** Stands for "no secret": an HMAC needs a key. */
   private static final byte[] NO_SECRET = {0};
 
   private static final byte[] EMPTY = {};
@@ -23,7 +24,7 @@ public final class TcpStore {
   private TcpStore() {}
 
   /**
-   * Serves a new store without a secret, to processes of this host.
+   * Serves a new store without a secret to processes of this host.
    *
    * @see #server(String, int, byte[], TransportSecurity)
    */
@@ -32,13 +33,13 @@ public final class TcpStore {
   }
 
   /**
-   * Serves a new store, and gives a handle on it.
+   * Serves a new store, and returns a handle on it.
    *
    * @param host the address to listen on
    * @param port the port to listen on; 0 for any, see {@link TcpStoreServer#port}
    * @param secret what clients must have; empty for none
    * @throws IllegalArgumentException if there is no secret, and the address is not a loopback one
-   * @throws StoreException if the address cannot be listened on
+   * @throws StoreException if it cannot listen on the address
    */
   public static TcpStoreServer server(
       String host, int port, byte[] secret, TransportSecurity security) {
@@ -55,12 +56,12 @@ public final class TcpStore {
   }
 
   /**
-   * Connects to a store. Blocks until that is done, and tries again and again while the server is
-   * not there yet.
+   * Connects to a store. Blocks until it is connected, and retries while the server is not there
+   * yet.
    *
    * @param timeout how long to try; also the {@link Store#timeout()} of the handle
    * @throws IllegalArgumentException if there is no secret, and the address is not a loopback one
-   * @throws StoreConnectionException if it was not possible, with the last cause
+   * @throws StoreConnectionException if it could not connect, with the last cause
    */
   public static WatchableStore connect(
       String host, int port, byte[] secret, TransportSecurity security, Duration timeout) {
@@ -88,7 +89,10 @@ public final class TcpStore {
     return NO_SECRET;
   }
 
-  /** Whether only this host reaches an address; a name that is not known now may be any address. */
+  /**
+   * Returns whether only this host reaches an address. A name that does not resolve now may be any
+   * address.
+   */
   private static boolean isLoopback(String host) {
     try {
       return InetAddress.getByName(host).isLoopbackAddress();

@@ -64,7 +64,7 @@ final class TcpStoreClient extends RemoteStore {
             throw unreachable(
                 address, hopeless ? "" : " within " + TimeString.format(timeout), cause);
           }
-          // Jitter keeps a thousand ranks that start at once from knocking in step.
+          // Jitter keeps a thousand ranks that start at once from retrying in step.
           TimeUnit.MILLISECONDS.sleep(ThreadLocalRandom.current().nextLong(backoff / 2, backoff));
           backoff = Math.min(LAST_BACKOFF_MILLIS, backoff * 2);
         }
@@ -89,7 +89,7 @@ final class TcpStoreClient extends RemoteStore {
         "Could not connect to the store at " + address + when + ": " + cause.getMessage(), cause);
   }
 
-  /** One try to connect and shake hands. */
+  /** One attempt to connect and shake hands. */
   private static final class Attempt {
     private final CompletableFuture<Channel> ready = new CompletableFuture<>();
     private final ChannelFuture connecting;
@@ -108,7 +108,7 @@ final class TcpStoreClient extends RemoteStore {
               .group(loops.group())
               .channel(loops.channelType())
               .option(ChannelOption.TCP_NODELAY, true)
-              // A server host that is gone without a word is noticed in the end.
+              // Keep-alive detects, in the end, a server host that disappears without closing.
               .option(ChannelOption.SO_KEEPALIVE, true)
               .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, millis)
               .handler(
@@ -144,7 +144,7 @@ final class TcpStoreClient extends RemoteStore {
   }
 
   private TcpStoreClient begin() {
-    // In time: a server says nothing before it is asked.
+    // This is early enough: a server sends nothing before it is asked.
     StoreFrames.addTo(channel.pipeline());
     channel.pipeline().addLast(new Replies());
     channel.closeFuture().addListener(closed -> lose());

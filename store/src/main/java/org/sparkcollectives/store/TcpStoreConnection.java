@@ -7,7 +7,7 @@ import io.netty.channel.SimpleChannelInboundHandler;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The server's side of one client: requests in, replies out. */
+/** The server's side of the connection of one client: requests in, replies out. */
 final class TcpStoreConnection extends SimpleChannelInboundHandler<ByteBuf> {
 
   private static final Logger LOG = LoggerFactory.getLogger(TcpStoreConnection.class);
@@ -16,9 +16,9 @@ final class TcpStoreConnection extends SimpleChannelInboundHandler<ByteBuf> {
   private final Runnable heard;
 
   /**
-   * Of a client.
+   * Creates the connection of a client.
    *
-   * @param heard run whenever it asks something
+   * @param heard runs at each request
    */
   TcpStoreConnection(StoreSession session, Runnable heard) {
     this.session = session;
@@ -38,7 +38,7 @@ final class TcpStoreConnection extends SimpleChannelInboundHandler<ByteBuf> {
             });
   }
 
-  /** A client that does not read its replies gets no more requests in until it does. */
+  /** Stops reading requests from a client while it does not read its replies. */
   @Override
   public void channelWritabilityChanged(ChannelHandlerContext context) {
     context.channel().config().setAutoRead(context.channel().isWritable());

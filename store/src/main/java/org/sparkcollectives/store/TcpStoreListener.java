@@ -47,7 +47,7 @@ final class TcpStoreListener implements AutoCloseable, ServerHandshake.Gate {
         new ServerBootstrap()
             .group(loops.group())
             .channel(loops.serverChannelType())
-            // All ranks of a large job may knock in the same moment.
+            // All ranks of a large job may connect at the same moment.
             .option(ChannelOption.SO_BACKLOG, 4096)
             .option(ChannelOption.SO_REUSEADDR, true)
             .childOption(ChannelOption.TCP_NODELAY, true)
@@ -81,7 +81,7 @@ final class TcpStoreListener implements AutoCloseable, ServerHandshake.Gate {
     return ((InetSocketAddress) listener.localAddress()).getPort();
   }
 
-  /** The host as it was given, and the port that it has. */
+  /** Returns the host as it was given, with the actual port. */
   String address() {
     return address;
   }
@@ -130,7 +130,7 @@ final class TcpStoreListener implements AutoCloseable, ServerHandshake.Gate {
 
   /**
    * Waits until no client is connected from whose host anything was heard during the last {@code
-   * patience}; false if some still are after {@code atMost}.
+   * patience}. Returns false if some still are after {@code atMost}.
    */
   synchronized boolean awaitClientsGone(Duration atMost, Duration patience)
       throws InterruptedException {
@@ -138,7 +138,7 @@ final class TcpStoreListener implements AutoCloseable, ServerHandshake.Gate {
     while (!clients.isEmpty()) {
       long now = System.nanoTime();
       long left = atMost.toNanos() - (now - start);
-      // Nobody is blamed for having had nothing to say before.
+      // A silence before this call does not count against a host.
       long heard =
           clients.values().stream()
               .mapToLong(each -> Math.max(each.heardNanos - now, start - now))
@@ -148,7 +148,7 @@ final class TcpStoreListener implements AutoCloseable, ServerHandshake.Gate {
       if (left <= 0) {
         return false;
       }
-      // Rounded up, as a wait of 0 would have no end.
+      // Rounded up, because a wait of 0 would never end.
       wait(left / 1_000_000 + 1);
     }
     return true;

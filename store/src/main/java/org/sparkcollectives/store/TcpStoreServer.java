@@ -5,7 +5,7 @@ import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.store.net.TransportSecurity;
 
 /**
- * The process's own handle on a store that it serves: works on the data without a network.
+ * The handle of a process on the store that it serves: works on the data without a network.
  *
  * <p>One event loop serves all clients; a client that waits is parked in the table. {@link
  * #close()} disconnects the clients, whose calls then fail.
@@ -27,15 +27,15 @@ public final class TcpStoreServer extends TableStore {
     return new TcpStoreServer(table, new TcpStoreListener(table, host, port, secret, security));
   }
 
-  /** The port that the store listens on. */
+  /** Returns the port that the store listens on. */
   public int port() {
     return listener.port();
   }
 
   /**
-   * Waits until no client is connected any more, so that none is cut off by {@link #close()}.
+   * Waits until no client is connected any more, so that {@link #close()} cuts none off.
    *
-   * @return whether that was so within the time; false too if the thread is interrupted, whose flag
+   * @return whether all left within the time; false too if the thread is interrupted, whose flag
    *     stays set
    */
   public boolean awaitClientsGone(Duration atMost) {
@@ -43,10 +43,10 @@ public final class TcpStoreServer extends TableStore {
   }
 
   /**
-   * The same, but does not wait for clients of a host of which nothing is heard meanwhile: it may
-   * have been cut off, and its clients then never leave.
+   * Waits as {@link #awaitClientsGone(Duration)} does, but not for clients of a host that sends
+   * nothing meanwhile: it may have been cut off, and its clients then never leave.
    *
-   * @param patience how long nothing may be heard of a host
+   * @param patience how long a host may send nothing
    */
   public boolean awaitClientsGone(Duration atMost, Duration patience) {
     try {

@@ -7,10 +7,11 @@ import java.util.Arrays;
 import java.util.function.Supplier;
 
 /**
- * Changes of a value that depend on what it was: append and compare-and-set.
+ * Changes of a value that depend on the old value: append and compare-and-set.
  *
- * <p>The bytes are read and made outside of the table's lock, because large ones may be on a disk,
- * and once more if the value was replaced meanwhile. Thread-safe; blocks only for values that do.
+ * <p>The bytes are read and made outside of the table's lock, because large ones may be on a disk.
+ * If the value is replaced meanwhile, the step is repeated. Thread-safe; blocks only for values
+ * that do.
  */
 final class ValueUpdates {
 
@@ -38,7 +39,7 @@ final class ValueUpdates {
     this(table, values, new Always());
   }
 
-  /** Updates whose steps on the table go through {@code guard}. */
+  /** Creates updates whose steps on the table go through {@code guard}. */
   ValueUpdates(StoreTable table, StoredValue.Factory values, Guard guard) {
     this.table = table;
     this.values = values;
@@ -47,8 +48,8 @@ final class ValueUpdates {
 
   /**
    * Replaces the value of {@code key} if it equals {@code expected}, or if {@code expected} is
-   * empty and there is none. The desired one is the table's, also if it throws or does not store
-   * it: then it is released.
+   * empty and there is no value. The table owns the desired value from now on; if it throws or does
+   * not store it, it releases it.
    */
   StoreTable.Exchange compareSet(String key, StoredValue expected, StoredValue desired) {
     try {
@@ -70,7 +71,10 @@ final class ValueUpdates {
     }
   }
 
-  /** Null if the value has gone meanwhile, and so is another now. */
+  /**
+   * Returns whether the values are equal, or null if the current one was replaced while it was
+   * read.
+   */
   private Boolean equal(String key, StoredValue current, StoredValue expected) {
     if (current == null) {
       return expected.size() == 0;
@@ -100,11 +104,14 @@ final class ValueUpdates {
       } while (ours.length > 0);
       return true;
     } catch (IOException e) {
-      throw new UncheckedIOException(e); // Not from memory, nor from blocks.
+      throw new UncheckedIOException(e); // Neither memory nor blocks throw this.
     }
   }
 
-  /** Null if {@code current} is not the value any more. */
+  /**
+   * Stores {@code desired} if the values were equal. Returns null if {@code current} is no longer
+   * the value.
+   */
   private StoreTable.Exchange exchange(
       String key, StoredValue current, boolean equal, StoredValue desired) {
     if (!equal) {
@@ -114,8 +121,8 @@ final class ValueUpdates {
   }
 
   /**
-   * Appends to the value of {@code key}, creating it if it does not exist. The tail is the table's,
-   * also if it throws.
+   * Appends to the value of {@code key}, creating it if it does not exist. The table owns the tail
+   * from now on, even if it throws.
    *
    * @param tail in memory, or of the kind that the table keeps
    */
@@ -140,7 +147,9 @@ final class ValueUpdates {
     return tail.reference().isPresent() ? tail : values.create(key, tail.bytes());
   }
 
-  /** Null if the value has gone meanwhile, and so is another now. */
+  /**
+   * Creates the joined value, or returns null if the current one was replaced while it was read.
+   */
   private StoredValue join(String key, StoredValue current, StoredValue tail) {
     if ((long) current.size() + tail.size() > Store.MAX_VALUE_BYTES) {
       throw new StoreException(

@@ -3,7 +3,10 @@ package org.sparkcollectives.store;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What a change of the table has decided under its lock, to be told once the lock is free. */
+/**
+ * The decisions that a change of the table made under its lock, announced once the lock is
+ * released.
+ */
 final class Wakeups {
 
   private final List<Runnable> actions = new ArrayList<>(2);
@@ -22,7 +25,7 @@ final class Wakeups {
     actions.add(value::released);
   }
 
-  /** Runs them in the order of the decisions; the lock must not be held. */
+  /** Announces the decisions in their order. The caller must not hold the lock. */
   void run() {
     actions.forEach(Runnable::run);
   }

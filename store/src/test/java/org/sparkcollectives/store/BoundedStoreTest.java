@@ -6,7 +6,9 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** What bounds a store is found through all views of it, because groups use views alone. */
+/**
+ * Tests that the limit of a store is found through all its views, because groups use views alone.
+ */
 class BoundedStoreTest {
 
   private static final class Small extends RemoteStore implements BoundedStore {

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** A view with a deadline ends its calls by then, whether or not the store answers. */
 class DeadlineTest {
 
-  /** None of the times that a store would take by itself is less. */
+  /** Every timeout that a store has by default is longer. */
   private static final Duration FAR_LESS_THAN_A_STORES_TIMEOUT = Duration.ofMinutes(1);
 
   private final HashStore store = new HashStore();
@@ -44,7 +44,7 @@ class DeadlineTest {
     assertEndsEarly(
         () -> view.barrier("never", 2, Duration.ofHours(1)), StoreTimeoutException.class);
     assertEndsEarly(() -> view.queuePop("never", true), StoreTimeoutException.class);
-    // What needs no wait is done even then.
+    // A call that needs no wait succeeds even then.
     view.set("key", new byte[] {1});
     assertThat(view.get("key")).containsExactly(1);
     assertThat(store.table().waiterCount()).isZero();

@@ -12,8 +12,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * What a process makes of whatever others have written into the file of a store: each entry is
- * carried out, was refused to its writer, or is said not to be one.
+ * Tests that a process copes with anything that others write into the file of a store: each entry
+ * is carried out, was refused to its writer, or is reported as no entry.
  */
 class FileEntryFuzzTest {
 

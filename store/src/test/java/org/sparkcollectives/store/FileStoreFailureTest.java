@@ -27,7 +27,7 @@ import org.sparkcollectives.testing.Eventually;
 import org.sparkcollectives.testing.ForkedJvm;
 import org.sparkcollectives.testing.LeakCheck;
 
-/** Files that are no store, damaged, cut short or locked, and what the callers are told. */
+/** Tests the errors for files that are no store, damaged, cut short or locked. */
 @ExtendWith(LeakCheck.class)
 @Timeout(120)
 class FileStoreFailureTest {
@@ -98,7 +98,7 @@ class FileStoreFailureTest {
             .hasMessageContaining("is locked by another process");
         holder.kill();
       }
-      // By now whatever the one that was given up still does is done.
+      // By now the writing that was given up is over.
       first.set("k", bytes("v"));
     }
     assertThat(path).exists();
@@ -161,7 +161,7 @@ class FileStoreFailureTest {
     }
   }
 
-  /** A call of each kind that waits, on threads of their own. */
+  /** Returns a call of each kind that waits, on threads of their own. */
   private static Map<String, CompletableFuture<Void>> allThatWait(FileStore store) {
     Map<String, ThrowingCallable> kinds = new LinkedHashMap<>();
     kinds.put("get", () -> store.get("nothing"));
@@ -213,7 +213,7 @@ class FileStoreFailureTest {
                   Path.of(args[0]), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
           FileLock lock = channel.lock()) {
         System.out.println("locked " + lock.isValid());
-        // The test writes nothing: this ends when its end of the pipe does.
+        // The test writes nothing: the read ends when the test's end of the pipe closes.
         System.out.println("read " + System.in.read());
       }
     }

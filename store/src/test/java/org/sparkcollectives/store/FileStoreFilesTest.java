@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.sparkcollectives.testing.ForkedJvm;
 import org.sparkcollectives.testing.LeakCheck;
 
-/** The file under a FileStore, and several processes at it. */
+/** Tests the file under a FileStore, with several processes that use it. */
 @ExtendWith(LeakCheck.class)
 @Timeout(120)
 class FileStoreFilesTest {
@@ -112,7 +112,7 @@ class FileStoreFilesTest {
     }
   }
 
-  /** Counts, hands a value around a ring of queues, and meets the others, again and again. */
+  /** Counts, passes a value around a ring of queues, and meets the others, again and again. */
   static final class Worker {
 
     static final int ROUNDS = 100;

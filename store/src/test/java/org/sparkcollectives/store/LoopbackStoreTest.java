@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** The remote store and the session, which every remote kind shares, without a network. */
+/** Tests the remote store and the session, which every remote kind shares, without a network. */
 class LoopbackStoreTest extends StoreContractTest {
 
   private static final String GROUP = "app-1/stage 3.0/world/";

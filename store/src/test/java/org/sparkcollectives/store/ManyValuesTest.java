@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.sparkcollectives.testing.Eventually;
 import org.sparkcollectives.testing.Threads;
 
-/** Values that are small each, of which one call asks for many: each reply is bounded. */
+/** Tests that each reply is bounded when one call asks for many small values. */
 class ManyValuesTest {
 
   private static final int VALUE_BYTES = 64 << 10;

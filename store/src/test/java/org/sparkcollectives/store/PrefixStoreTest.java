@@ -6,7 +6,7 @@ import java.lang.reflect.Proxy;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** A prefix over a store with other keys is a store like any other. */
+/** Tests that a prefix over a store with other keys is a store like any other. */
 class PrefixStoreTest extends StoreContractTest {
 
   private HashStore base;

@@ -11,10 +11,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** A value that travels by reference may be replaced before it is fetched. */
+/** Tests values that travel by reference and are replaced before they are fetched. */
 class ReplacedValueTest {
 
-  /** A value that says where it is instead of what it is. */
+  /** A value that returns a reference instead of its bytes. */
   private record Elsewhere(byte[] bytes) implements StoredValue {
 
     @Override

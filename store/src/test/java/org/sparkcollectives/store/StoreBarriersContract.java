@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.sparkcollectives.testing.Eventually;
 import org.sparkcollectives.testing.Threads;
 
-/** Barriers. */
+/** The contract of barriers. */
 interface StoreBarriersContract extends StoreUnderTest {
 
   @Test

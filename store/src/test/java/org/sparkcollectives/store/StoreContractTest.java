@@ -15,7 +15,7 @@ import org.sparkcollectives.testing.Eventually;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.Threads;
 
-/** What every kind of store does; each kind runs it. */
+/** The contract that every kind of store fulfils; each kind runs it. */
 @ExtendWith(LeakCheck.class)
 @Timeout(120)
 public abstract class StoreContractTest
@@ -44,13 +44,15 @@ public abstract class StoreContractTest
     return threads;
   }
 
-  /** A store without data. */
+  /** Creates a store without data. */
   protected abstract Store create() throws Exception;
 
-  /** Another handle on the data of the store that was created last; or that store itself. */
+  /**
+   * Returns another handle on the data of the store that was created last, or that store itself.
+   */
   protected abstract Store createOther() throws Exception;
 
-  /** The table in which the data of the store that was created last is. */
+  /** Returns the table that holds the data of the store that was created last. */
   protected abstract StoreTable table();
 
   /** Closes the handle that owns the calls of the store that was created last. */
@@ -77,7 +79,7 @@ public abstract class StoreContractTest
     assertThat(waiters).as("waiters left in the table").isZero();
   }
 
-  /** The number of calls that wait in the store that was created last. */
+  /** Returns how many calls wait in the store that was created last. */
   protected int waiters() {
     return table().waiterCount();
   }

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkcollectives.testing.Eventually;
 
-/** A lease is a store like any other until it is revoked. */
+/** Tests that a lease is a store like any other until it is revoked. */
 class StoreLeaseTest extends StoreContractTest {
 
   private final StoreException cause = new StoreException("rank 2 is gone");

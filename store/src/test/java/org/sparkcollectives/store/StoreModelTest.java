@@ -19,7 +19,9 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 
-/** Any sequence of calls has the results that it has on a plain map of values and queues. */
+/**
+ * Tests that any sequence of calls has the results that it has on a plain map of values and queues.
+ */
 class StoreModelTest {
 
   private enum Call {
@@ -116,7 +118,7 @@ class StoreModelTest {
     return new String(bytes, UTF_8);
   }
 
-  /** What a store is to be, written as simply as can be. */
+  /** A model of a store, written as simply as can be. */
   private static final class Model {
 
     private final Map<String, String> values = new HashMap<>();

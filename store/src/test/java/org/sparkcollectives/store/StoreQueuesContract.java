@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.sparkcollectives.testing.Threads;
 
-/** Queues, and keys that are queues. */
+/** The contract of queues, and of keys that are queues. */
 interface StoreQueuesContract extends StoreUnderTest {
 
   @Test

@@ -10,7 +10,10 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What a client makes of whatever a server answers: a reply, or an error that it can throw. */
+/**
+ * Tests that a client turns anything that a server answers into a reply, or an error that it can
+ * throw.
+ */
 class StoreReplyFuzzTest {
 
   static Stream<byte[]> seeds() {

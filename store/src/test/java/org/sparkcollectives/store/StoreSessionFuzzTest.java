@@ -14,8 +14,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkcollectives.testing.FuzzedStream;
 
 /**
- * What a client can do to a store with whatever requests it makes up: it gets an answer to each, or
- * waits for one, and changes no key but its own.
+ * Tests that a client gets an answer to any request that it makes up, or waits for one, and changes
+ * no key but its own.
  */
 class StoreSessionFuzzTest {
 
@@ -23,7 +23,7 @@ class StoreSessionFuzzTest {
   private static final String OTHERS_KEY = "other/key";
   private static final byte[] OTHERS_VALUE = "theirs".getBytes(UTF_8);
 
-  /** How long a single request may be; further bytes are the next. */
+  /** The longest request; further bytes are the next request. */
   private static final int MOST = 1 << 10;
 
   static Stream<byte[]> seeds() {
@@ -99,7 +99,7 @@ class StoreSessionFuzzTest {
     try {
       assertThat(StoreCodec.decodeReply(ByteBuffer.wrap(answer))).isNotNull();
     } catch (StoreException | IllegalArgumentException refusal) {
-      // What our code foresaw has words of ours.
+      // Our own checks have messages of our own.
       assertThat(refusal.getMessage()).isNotBlank().doesNotStartWith("java.");
     }
   }

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.RepetitionInfo;
 import org.junit.jupiter.api.Test;
 
-/** What a session makes of the bytes that a client may send. */
+/** Tests how a session handles the bytes that a client may send. */
 class StoreSessionTest {
 
   private static final Duration TIMEOUT = Duration.ofMillis(300);

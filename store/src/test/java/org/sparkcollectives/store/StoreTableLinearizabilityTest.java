@@ -12,8 +12,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Concurrent calls of the table have results that some order of them explains. Lincheck changes the
- * classes that are loaded, and cannot once TLS has been used: it needs a JVM of its own.
+ * Tests that some order of the calls explains the results of concurrent calls of the table.
+ * Lincheck changes the classes that are loaded, and cannot once TLS has been used: it needs a JVM
+ * of its own.
  */
 @Tag("own-jvm")
 @Param(name = "key", gen = StringGen.class, conf = "1:ab")

@@ -14,7 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.sparkcollectives.testing.Threads;
 
-/** What the table does beyond the calls of a store. */
+/** Tests the table beyond the calls of a store. */
 class StoreTableTest {
 
   private final StoreTable table = new StoreTable();
@@ -113,7 +113,7 @@ class StoreTableTest {
     StoreTable referring =
         new StoreTable(
             (key, bytes) -> {
-              // Another block for each value, as values are immutable.
+              // Each value takes a new block, because values are immutable.
               String block = "block " + elsewhere.size() + " of " + key;
               elsewhere.put(block, bytes);
               return new StoredValue() {

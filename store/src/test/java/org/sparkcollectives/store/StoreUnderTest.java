@@ -9,27 +9,27 @@ import org.sparkcollectives.testing.Threads;
 /** The store that a contract is tested on. */
 interface StoreUnderTest {
 
-  /** For what is to time out. */
+  /** The timeout of calls that are meant to time out. */
   Duration SHORT = Duration.ofMillis(30);
 
-  /** A store without data. */
+  /** Returns a store without data. */
   Store store();
 
-  /** Another handle on its data, or the store itself. */
+  /** Returns another handle on its data, or the store itself. */
   Store other();
 
-  /** Threads that end with the test. */
+  /** Returns threads that end with the test. */
   Threads threads();
 
   /** Waits until so many calls wait in the store. */
   void awaitParked(int count);
 
-  /** A value. */
+  /** Returns a value. */
   static byte[] bytes(String text) {
     return text.getBytes(UTF_8);
   }
 
-  /** What the call throws. */
+  /** Returns the timeout that the call throws. */
   static StoreTimeoutException timeoutOf(Runnable call) {
     return catchThrowableOfType(StoreTimeoutException.class, call::run);
   }

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** Values: reading, waiting, counting, comparing, many at once. */
+/** The contract of values: reading, waiting, counting, comparing, many at once. */
 interface StoreValuesContract extends StoreUnderTest {
 
   @Test

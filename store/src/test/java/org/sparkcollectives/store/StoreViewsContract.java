@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Views with a timeout or a prefix of their own. */
+/** The contract of views with a timeout or a prefix of their own. */
 interface StoreViewsContract extends StoreUnderTest {
 
   @Test

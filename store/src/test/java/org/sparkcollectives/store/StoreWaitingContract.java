@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.sparkcollectives.testing.Eventually;
 import org.sparkcollectives.testing.Threads;
 
-/** Waits for keys, and how they end. */
+/** The contract of waits for keys, and of how they end. */
 interface StoreWaitingContract extends StoreUnderTest {
 
   @Test

@@ -3,7 +3,7 @@ package org.sparkcollectives.store;
 import org.sparkcollectives.store.net.TransportSecurity;
 import org.sparkcollectives.testing.Eventually;
 
-/** Two clients of a TCP store, which know its secret. */
+/** Tests two clients of a TCP store, which know its secret. */
 class TcpStoreClientTest extends StoreContractTest {
 
   private static final byte[] SECRET = {1, 2, 3};

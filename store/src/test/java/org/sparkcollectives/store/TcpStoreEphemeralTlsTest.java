@@ -2,7 +2,7 @@ package org.sparkcollectives.store;
 
 import org.sparkcollectives.store.net.TransportSecurity;
 
-/** The same under TLS with a key of the process. */
+/** Runs the same tests under TLS with a key of the process. */
 class TcpStoreEphemeralTlsTest extends TcpStoreClientTest {
 
   @Override

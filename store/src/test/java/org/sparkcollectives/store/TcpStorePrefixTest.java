@@ -1,6 +1,6 @@
 package org.sparkcollectives.store;
 
-/** A prefix over a client. */
+/** Tests a prefix over a client. */
 class TcpStorePrefixTest extends TcpStoreClientTest {
 
   private Store client;

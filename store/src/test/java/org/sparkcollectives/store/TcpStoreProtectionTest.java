@@ -17,7 +17,10 @@ import org.sparkcollectives.testing.Eventually;
 import org.sparkcollectives.testing.TestTls;
 import org.sparkcollectives.testing.Wiretap;
 
-/** Two sides that protect their connection differently do not talk, and say why, at once. */
+/**
+ * Tests that two sides that protect their connection differently refuse each other at once, and say
+ * why.
+ */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class TcpStoreProtectionTest {
 
@@ -51,7 +54,7 @@ class TcpStoreProtectionTest {
               () -> TcpStore.connect("127.0.0.1", store.port(), SECRET, client, Eventually.LIMIT))
           .isInstanceOf(StoreConnectionException.class)
           .message()
-          .doesNotContain(" within ") // It is not tried again until the time is over.
+          .doesNotContain(" within ") // The client does not retry until the time is over.
           .containsAnyOf(
               "settings of encryption", "does not speak TLS, which this side requires", "TLS: ");
     }

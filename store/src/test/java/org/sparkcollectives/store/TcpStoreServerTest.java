@@ -14,7 +14,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.sparkcollectives.store.net.TransportSecurity;
 
-/** The handle of the process that serves a TCP store. */
+/** Tests the handle of the process that serves a TCP store. */
 @SuppressWarnings("try") // Closing early is what is tested.
 class TcpStoreServerTest extends StoreContractTest {
 

@@ -22,7 +22,7 @@ import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.TestTls;
 import org.sparkcollectives.testing.Threads;
 
-/** What only a store on the network does. */
+/** Tests what only a store on the network does. */
 @ExtendWith(LeakCheck.class)
 @Timeout(120)
 class TcpStoreTest {

@@ -4,7 +4,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.sparkcollectives.store.net.TransportSecurity;
 import org.sparkcollectives.testing.TestTls;
 
-/** The same under TLS with given certificates. */
+/** Runs the same tests under TLS with given certificates. */
 class TcpStoreTlsTest extends TcpStoreClientTest {
 
   private static TransportSecurity tls;

@@ -19,7 +19,9 @@ import org.junit.jupiter.api.Timeout;
 import org.sparkcollectives.testing.Eventually;
 import org.sparkcollectives.testing.Threads;
 
-/** A value that lies outside the table is released once nothing refers to it, whatever happened. */
+/**
+ * Tests that a value outside the table is released once nothing refers to it, whatever happened.
+ */
 @Timeout(60)
 class ValueOwnershipTest {
 
@@ -32,7 +34,7 @@ class ValueOwnershipTest {
   private final Remote remote = new Remote(new StoreSession(table, ""));
   private final Threads threads = new Threads();
 
-  /** A value outside the table, which says where it is instead of what it is. */
+  /** A value outside the table, which returns a reference instead of its bytes. */
   private final class Counted implements StoredValue {
     private final int number = numbers.incrementAndGet();
     private final byte[] bytes;

@@ -8,7 +8,7 @@ import java.util.function.Supplier;
 /** Waits for what another thread is about to do. */
 public final class Eventually {
 
-  /** Far more than anything here takes, so that a loaded machine fails no test. */
+  /** Far longer than anything here takes, so that no test fails on a loaded machine. */
   public static final Duration LIMIT = Duration.ofSeconds(30);
 
   private Eventually() {}
@@ -18,7 +18,10 @@ public final class Eventually {
     holds(condition, LIMIT, state);
   }
 
-  /** As {@link #holds}, of what comes when unreachable objects are collected. */
+  /**
+   * Waits as {@link #holds} does, for a condition that holds once unreachable objects are
+   * collected.
+   */
   public static void holdsAfterCollection(BooleanSupplier condition, Supplier<String> state) {
     holds(
         () -> {

@@ -9,7 +9,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** A program of the tests in a JVM of its own, with their class path. Killed if it is left. */
+/**
+ * Runs a program of the tests in a JVM of its own, with the class path of the tests. Closing kills
+ * it if it still runs.
+ */
 public final class ForkedJvm implements AutoCloseable {
 
   /** Longer than any test should take on a slow machine. */
@@ -72,7 +75,7 @@ public final class ForkedJvm implements AutoCloseable {
     return new ForkedJvm(builder.start(), output);
   }
 
-  /** What it has printed so far. */
+  /** Returns what the program has printed so far. */
   public String output() {
     try {
       return Files.readString(output);
@@ -81,14 +84,14 @@ public final class ForkedJvm implements AutoCloseable {
     }
   }
 
-  /** Waits until it has printed {@code text}. */
+  /** Waits until the program has printed {@code text}. */
   public void awaitOutput(String text) {
     awaitOutput(text, LIMIT);
   }
 
   /**
-   * Waits until it has printed {@code text}, which may take as long as {@code limit}; fails the
-   * test at once if it has ended and has not.
+   * Waits until the program has printed {@code text}, for {@code limit} at the most. Fails the test
+   * at once if the program has ended without printing it.
    */
   public void awaitOutput(String text, Duration limit) {
     Eventually.holds(
@@ -104,17 +107,17 @@ public final class ForkedJvm implements AutoCloseable {
         () -> "did not print \"" + text + "\": " + output());
   }
 
-  /** Kills it so that it cannot say goodbye, and waits until it is gone. */
+  /** Kills the JVM so that it cannot run its shutdown, and waits until it is gone. */
   public void kill() throws InterruptedException {
     process.destroyForcibly().waitFor();
   }
 
-  /** Stops it as it stands, without a word to anybody. It can be resumed or killed. */
+  /** Stops the JVM where it stands; it sends nothing. It can be resumed or killed. */
   public void stop() throws IOException, InterruptedException {
     signal("-STOP");
   }
 
-  /** Lets it go on after {@link #stop}. */
+  /** Resumes the JVM after {@link #stop}. */
   public void resume() throws IOException, InterruptedException {
     signal("-CONT");
   }
@@ -130,12 +133,12 @@ public final class ForkedJvm implements AutoCloseable {
     }
   }
 
-  /** Its exit status; fails the test if it does not end. */
+  /** Returns its exit status. Fails the test if it does not end. */
   public int exitStatus() throws InterruptedException {
     return exitStatus(LIMIT);
   }
 
-  /** Its exit status; fails the test if it does not end within {@code limit}. */
+  /** Returns its exit status. Fails the test if it does not end within {@code limit}. */
   public int exitStatus(Duration limit) throws InterruptedException {
     if (!process.waitFor(limit.toSeconds(), TimeUnit.SECONDS)) {
       throw new AssertionError("The process does not end: " + output());

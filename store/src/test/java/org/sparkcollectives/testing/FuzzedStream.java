@@ -6,19 +6,19 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The input of a fuzz test as a stream of bytes that arrives in pieces: the first byte says how
- * long each piece is, 0 for all in one, and the rest is the stream.
+ * The input of a fuzz test as a stream of bytes that arrives in pieces. The first byte gives the
+ * length of each piece, 0 for all in one; the rest is the stream.
  */
 public final class FuzzedStream {
 
   private final byte[] input;
 
-  /** Of what a fuzzer made up. */
+  /** Creates a stream from the input of a fuzzer. */
   public FuzzedStream(byte[] input) {
     this.input = input.clone();
   }
 
-  /** An input whose pieces are of so many bytes, for a seed. */
+  /** Returns an input whose pieces have so many bytes, for a seed. */
   public static byte[] seed(int pieceBytes, byte[]... parts) {
     ByteArrayOutputStream seed = new ByteArrayOutputStream();
     seed.write(pieceBytes);
@@ -28,12 +28,12 @@ public final class FuzzedStream {
     return seed.toByteArray();
   }
 
-  /** All of it. */
+  /** Returns the whole stream. */
   public byte[] bytes() {
     return Arrays.copyOfRange(input, Math.min(1, input.length), input.length);
   }
 
-  /** Its pieces, in order. */
+  /** Returns the pieces in order. */
   public List<byte[]> pieces() {
     int length = input.length == 0 || input[0] == 0 ? Integer.MAX_VALUE : input[0] & 0xff;
     List<byte[]> pieces = new ArrayList<>();

@@ -11,10 +11,11 @@ import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * Fails a test, and a test class, that leaves threads of ours behind: every thread that this
+ * Fails a test, and a test class, that leaves threads of ours behind. Every thread that this
  * project starts has a name with {@code collectives-}.
  *
- * <p>Looks after the test's own {@code @AfterEach}, and gives threads that are ending some time.
+ * <p>Checks after the test's own {@code @AfterEach}, and waits for a while for threads that are
+ * ending.
  */
 public final class LeakCheck
     implements BeforeAllCallback, AfterAllCallback, BeforeEachCallback, AfterEachCallback {

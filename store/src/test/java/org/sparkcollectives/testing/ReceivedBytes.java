@@ -8,25 +8,25 @@ import java.io.ByteArrayOutputStream;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The end of a test's pipeline: keeps copies of what comes, and what went wrong. */
+/** The end of a test's pipeline: keeps copies of the messages that arrive, and the failures. */
 public final class ReceivedBytes extends ChannelInboundHandlerAdapter {
 
   private final List<byte[]> messages = new ArrayList<>();
   private final List<Throwable> failures = new ArrayList<>();
 
-  /** Each message, in order. */
+  /** Returns each message, in order. */
   public List<byte[]> messages() {
     return messages;
   }
 
-  /** The messages one after the other. */
+  /** Returns the messages joined. */
   public byte[] joined() {
     ByteArrayOutputStream all = new ByteArrayOutputStream();
     messages.forEach(all::writeBytes);
     return all.toByteArray();
   }
 
-  /** What handlers before this one have thrown or told. */
+  /** Returns the failures that handlers before this one have thrown or reported. */
   public List<Throwable> failures() {
     return failures;
   }

@@ -18,7 +18,7 @@ public final class TestTls {
 
   private TestTls() {}
 
-  /** TLS between peers that trust each other and nobody else. */
+  /** Creates TLS between peers that trust each other and nobody else. */
   public static TransportSecurity create() throws Exception {
     Path directory = Files.createTempDirectory("tls");
     Path file = directory.resolve("keys.p12");

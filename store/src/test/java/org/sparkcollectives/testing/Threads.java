@@ -22,7 +22,7 @@ public final class Threads implements AutoCloseable {
             return thread;
           });
 
-  /** What one of several threads does. */
+  /** The task of one of several threads. */
   @FunctionalInterface
   public interface Part<T> {
     /** Runs in the thread with this index. */
@@ -34,7 +34,10 @@ public final class Threads implements AutoCloseable {
     return executor.submit(task);
   }
 
-  /** Runs {@code part} in {@code count} threads that begin together; their results in order. */
+  /**
+   * Runs {@code part} in {@code count} threads that begin together, and returns their results in
+   * order.
+   */
   public <T> List<T> runTogether(int count, Part<T> part) throws Exception {
     CountDownLatch ready = new CountDownLatch(count);
     List<Future<T>> futures = new ArrayList<>();
@@ -55,12 +58,12 @@ public final class Threads implements AutoCloseable {
     return results;
   }
 
-  /** The result of {@code future}, which must come within {@link Eventually#LIMIT}. */
+  /** Returns the result of {@code future}, which must come within {@link Eventually#LIMIT}. */
   public static <T> T result(Future<T> future) throws Exception {
     return future.get(Eventually.LIMIT.toSeconds(), TimeUnit.SECONDS);
   }
 
-  /** The failure of {@code future}, which must come within {@link Eventually#LIMIT}. */
+  /** Returns the failure of {@code future}, which must come within {@link Eventually#LIMIT}. */
   public static Throwable failure(Future<?> future) throws InterruptedException, TimeoutException {
     try {
       Object result = future.get(Eventually.LIMIT.toSeconds(), TimeUnit.SECONDS);

@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * Passes connections on to a local port, and keeps all that goes through them; on demand drops
- * everything from then on, without closing a connection, as a network that is cut does.
+ * Forwards connections to a local port, and records all bytes that pass. On demand it drops
+ * everything from then on without closing a connection, as a network does that is cut.
  */
 public final class Wiretap implements AutoCloseable {
 
@@ -31,12 +31,12 @@ public final class Wiretap implements AutoCloseable {
     this.listener = new ServerSocket(port, 50, address);
   }
 
-  /** In front of a port. */
+  /** Starts a wiretap in front of a port. */
   public static Wiretap on(int target) throws IOException {
     return begin(new Wiretap(target, 0, InetAddress.getLoopbackAddress()));
   }
 
-  /** In front of a port, at the same port of another address of this host. */
+  /** Starts a wiretap in front of a port, at the same port of another address of this host. */
   public static Wiretap on(int target, String address) throws IOException {
     return begin(new Wiretap(target, target, InetAddress.getByName(address)));
   }
@@ -62,7 +62,7 @@ public final class Wiretap implements AutoCloseable {
     }
   }
 
-  /** To a port that may not be listened at yet: then the client loses its connection. */
+  /** Connects to a port that may not be listened on yet; then the client loses its connection. */
   private void connect(Socket client) throws IOException {
     try {
       Socket server = new Socket(InetAddress.getLoopbackAddress(), target);
@@ -94,24 +94,24 @@ public final class Wiretap implements AutoCloseable {
     }
   }
 
-  /** Drops all that comes from now on, either way. */
+  /** Drops all bytes from now on, in both directions. */
   public void cut() {
     cut = true;
   }
 
-  /** The port to connect to. */
+  /** Returns the port to connect to. */
   public int port() {
     return listener.getLocalPort();
   }
 
-  /** All that went either way, each byte as the character of its value. */
+  /** Returns all bytes of both directions, each as the character of its value. */
   public String seen() {
     synchronized (seen) {
       return seen.toString(ISO_8859_1);
     }
   }
 
-  /** Ends the connections that there are, so that both sides notice. */
+  /** Closes all connections, so that both sides notice. */
   public void breakConnections() throws IOException {
     for (Socket socket : sockets) {
       socket.close();

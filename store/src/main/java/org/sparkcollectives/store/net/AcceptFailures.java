@@ -7,8 +7,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Logs once why a port cannot accept connections, such as that the process has no file descriptor
- * left. Netty tries again each second.
+ * Logs once why a port cannot accept connections, for example because the process has no file
+ * descriptor left. Netty retries each second.
  */
 final class AcceptFailures extends ChannelInboundHandlerAdapter {
 

@@ -20,8 +20,8 @@ import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLPeerUnverifiedException;
 
 /**
- * The connecting side of the handshake. Takes itself out of the pipeline when it is done, and what
- * comes after it in the pipeline sees the bytes that follow.
+ * The connecting side of the handshake. Removes itself from the pipeline when it is done; the
+ * handlers after it see the bytes that follow.
  */
 public final class ClientHandshake extends SimpleChannelInboundHandler<ByteBuf> {
 
@@ -55,11 +55,11 @@ public final class ClientHandshake extends SimpleChannelInboundHandler<ByteBuf> 
   }
 
   /**
-   * Puts the handshake, and what protects the connection, at the end of a new channel's pipeline.
+   * Adds the handshake, and what protects the connection, to the end of a new channel's pipeline.
    *
-   * @param done completed, on the channel's event loop, when both sides have proven themselves;
-   *     else failed with {@link HandshakeException} or what broke the connection, and the channel
-   *     closed
+   * @param done completed, on the channel's event loop, when both sides have proven themselves.
+   *     Otherwise it fails with {@link HandshakeException} or with what broke the connection, and
+   *     the channel is closed
    */
   public static void addTo(
       ChannelPipeline pipeline,

@@ -1,7 +1,7 @@
 package org.sparkcollectives.store.net;
 
 /**
- * What a connection is for: both sides say so in the handshake, and prove it.
+ * The purpose of a connection, which both sides state in the handshake, and prove.
  *
  * @param group the group; decides which secret counts
  * @param from the rank that connects

@@ -15,17 +15,17 @@ import javax.net.ssl.SSLEngine;
 /**
  * TLS 1.3 with a key that is drawn when it is first needed, and never leaves this process.
  *
- * <p>Its certificate says nothing about who the process is, so a client takes any, and nobody is
- * known once TLS is up. It is the handshake inside TLS that tells: its proofs cover the digest of
- * the certificate that the client saw and the one that the server has (the channel binding
- * tls-server-end-point, RFC 5929). Somebody in the middle needs a certificate of his own, and then
- * the two differ.
+ * <p>The certificate does not say who the process is, so a client accepts any certificate, and TLS
+ * alone authenticates nobody. The handshake inside TLS does: its proofs cover the digest of the
+ * certificate that the client saw and of the one that the server has (the channel binding
+ * tls-server-end-point, RFC 5929). A man in the middle needs a certificate of his own, and then the
+ * two digests differ.
  */
 final class EphemeralTls {
 
   private static final String[] PROTOCOLS = {"TLSv1.3"};
 
-  /** The first takes a tenth less time for large tensors; a JVM may be told not to have it. */
+  /** The first takes a tenth less time for large tensors; a JVM may be configured without it. */
   private static final String[] CIPHER_SUITES = {
     "TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384"
   };
@@ -46,10 +46,10 @@ final class EphemeralTls {
           KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
       own.init(store, noPassword);
       context = SSLContext.getInstance("TLSv1.3");
-      // Whom a certificate belongs to is for the handshake to find out.
+      // The handshake inside TLS finds out whom the certificate belongs to.
       context.init(
           own.getKeyManagers(), InsecureTrustManagerFactory.INSTANCE.getTrustManagers(), null);
-      // Each connection has keys of its own: none goes on with those of an earlier one.
+      // Each connection has its own keys: no TLS session is resumed.
       context.getClientSessionContext().setSessionCacheSize(1);
       context.getServerSessionContext().setSessionCacheSize(1);
     } catch (GeneralSecurityException | IOException e) {

@@ -15,7 +15,10 @@ import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
-/** Netty's event loops with the channels that fit them: epoll where Linux has it, NIO elsewhere. */
+/**
+ * Netty's event loops with the channels that fit them: epoll on Linux where it is available, NIO
+ * elsewhere.
+ */
 public final class EventLoops implements AutoCloseable {
 
   private static final long CLOSE_SECONDS = 5;
@@ -31,7 +34,7 @@ public final class EventLoops implements AutoCloseable {
   /**
    * Starts event loops.
    *
-   * @param name what the daemon threads are called, after {@code collectives-}
+   * @param name the name of the daemon threads, after {@code collectives-}
    * @param threads how many
    */
   public static EventLoops open(String name, int threads) {
@@ -48,12 +51,12 @@ public final class EventLoops implements AutoCloseable {
   }
 
   /** Starts event loops that need no native code. */
-  @SuppressWarnings("deprecation") // Netty 4.2 has another class, which 4.1 has not.
+  @SuppressWarnings("deprecation") // Netty 4.2 has another class, which 4.1 lacks.
   public static EventLoops openNio(String name, int threads) {
     return new EventLoops(new NioEventLoopGroup(threads, threadFactory(name)), false);
   }
 
-  @SuppressWarnings("deprecation") // Netty 4.2 has another class, which 4.1 has not.
+  @SuppressWarnings("deprecation") // Netty 4.2 has another class, which 4.1 lacks.
   private static EventLoops openEpoll(String name, int threads) {
     return new EventLoops(new EpollEventLoopGroup(threads, threadFactory(name)), true);
   }
@@ -62,33 +65,33 @@ public final class EventLoops implements AutoCloseable {
     return new DefaultThreadFactory("collectives-" + name, true);
   }
 
-  /** The loops. */
+  /** Returns the loops. */
   public EventLoopGroup group() {
     return group;
   }
 
-  /** A channel that connects, not yet registered. */
+  /** Creates a channel that connects, not yet registered. */
   public Channel newChannel() {
     return epoll ? new EpollSocketChannel() : new NioSocketChannel();
   }
 
-  /** A channel that listens, not yet registered. */
+  /** Creates a channel that listens, not yet registered. */
   public ServerChannel newServerChannel() {
     return epoll ? new EpollServerSocketChannel() : new NioServerSocketChannel();
   }
 
-  /** The channels that connect. */
+  /** Returns the class of channels that connect. */
   public Class<? extends Channel> channelType() {
     return epoll ? EpollSocketChannel.class : NioSocketChannel.class;
   }
 
-  /** The channels that listen. */
+  /** Returns the class of channels that listen. */
   public Class<? extends ServerChannel> serverChannelType() {
     return epoll ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
   }
 
   /**
-   * Ends the loops; waits for them for some seconds at the most, and not at all when called on one
+   * Ends the loops. Waits for them for some seconds at the most, and not at all when called on one
    * of them.
    */
   @Override
@@ -99,7 +102,7 @@ public final class EventLoops implements AutoCloseable {
     }
   }
 
-  /** Whether the calling thread is one of these loops, and so must not wait for them. */
+  /** Returns whether the calling thread is one of these loops, and so must not wait for them. */
   public boolean isOnLoop() {
     for (EventExecutor loop : group) {
       if (loop.inEventLoop()) {

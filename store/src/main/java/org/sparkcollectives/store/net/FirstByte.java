@@ -6,13 +6,16 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.util.ReferenceCountUtil;
 
 /**
- * Tells from a connection's first byte whether the client speaks TLS, so that one who does not
- * where it should, or does where it should not, is told why it is refused. Sits at the very
- * beginning of a server's pipeline, and leaves it with that byte.
+ * Detects from a connection's first byte whether the client speaks TLS. So a client that lacks TLS,
+ * or has it where none is expected, is told why it is refused. Sits at the very beginning of a
+ * server's pipeline, and leaves it at that byte.
  */
 final class FirstByte extends ChannelInboundHandlerAdapter {
 
-  /** The type of a TLS record with a handshake; our own frames begin with the length's 0. */
+  /**
+   * The type of a TLS record with a handshake. Our own frames begin with 0, the first byte of the
+   * length.
+   */
   private static final byte TLS_HANDSHAKE = 22;
 
   private final Protection protection;

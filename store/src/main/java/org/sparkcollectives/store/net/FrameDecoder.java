@@ -10,9 +10,9 @@ import io.netty.handler.codec.TooLongFrameException;
  *
  * <p>Passes each frame on as one contiguous {@link ByteBuf} without the length, which the next
  * handler releases. The length is checked before anything is allocated, and memory grows only with
- * the bytes that really come: announcing a large frame costs the other side nothing of ours. A
- * length out of bounds closes the connection with a {@link TooLongFrameException}; what comes until
- * it is closed is dropped.
+ * the bytes that arrive: announcing a large frame costs this side nothing. A length out of bounds
+ * closes the connection with a {@link TooLongFrameException}; bytes that come before it is closed
+ * are dropped.
  */
 public final class FrameDecoder extends ChannelInboundHandlerAdapter {
 
@@ -24,7 +24,7 @@ public final class FrameDecoder extends ChannelInboundHandlerAdapter {
   private ByteBuf body;
   private boolean outOfBounds;
 
-  /** A decoder that accepts frames of up to {@code maxLength} bytes. */
+  /** Creates a decoder that accepts frames of up to {@code maxLength} bytes. */
   public FrameDecoder(int maxLength) {
     this.maxLength = maxLength;
   }
@@ -93,7 +93,8 @@ public final class FrameDecoder extends ChannelInboundHandlerAdapter {
     }
     int count = Math.min(in.readableBytes(), length - body.readableBytes());
     if (count > body.writableBytes()) {
-      // Doubling: Netty itself grows large buffers by a constant, which copies them too often.
+      // Doubles the capacity: Netty itself grows large buffers by a constant, which copies them too
+      // often.
       long needed = Math.max(2L * body.capacity(), (long) body.writerIndex() + count);
       body.capacity((int) Math.min(length, needed));
     }

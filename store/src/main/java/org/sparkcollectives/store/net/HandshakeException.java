@@ -2,7 +2,7 @@ package org.sparkcollectives.store.net;
 
 import java.io.IOException;
 
-/** Two sides did not come to terms; the message says why, as far as the other side may know. */
+/** Thrown when a handshake fails. The message says why, as far as the other side may know. */
 public final class HandshakeException extends IOException {
 
   private final boolean worthARetry;
@@ -12,7 +12,7 @@ public final class HandshakeException extends IOException {
     this.worthARetry = worthARetry;
   }
 
-  /** Whether the other side may only not be ready yet. */
+  /** Returns whether the other side may merely not be ready yet. */
   public boolean isWorthARetry() {
     return worthARetry;
   }

@@ -18,12 +18,13 @@ import java.nio.charset.StandardCharsets;
  *          &lt;---  welcome: magic, version, status, HMAC("server", both nonces, hello)
  * </pre>
  *
- * <p>Each side proves that it has the group's secret, over nonces of both, so that no proof counts
- * twice, and over all that the hello said, so that nothing in it can be changed on the way; also
- * not the protection, which both sides must agree on before (see {@link Protection}). The two
- * proofs differ in a word, so that neither can be sent back as the other. The client goes first:
- * who merely reaches the port gets nothing on which a secret could be guessed at leisure. Under TLS
- * all of this is inside, and both proofs cover the digest of the server's certificate, too.
+ * <p>Each side proves that it has the group's secret. The proof covers the nonces of both sides, so
+ * no proof counts twice. It covers the whole hello, so nothing in it can be changed on the way, not
+ * even the protection, on which both sides must agree first (see {@link Protection}). The two
+ * proofs differ in a word, so neither can be sent back as the other. The client proves itself
+ * first: whoever merely reaches the port gets nothing from which the secret could be guessed
+ * offline. Under TLS all of this is inside the encryption, and both proofs also cover the digest of
+ * the server's certificate.
  */
 final class HandshakeMessages {
 
@@ -58,7 +59,7 @@ final class HandshakeMessages {
     return hello.writeByte(protection.code());
   }
 
-  /** Whether this is the beginning of one of our messages; reads it. */
+  /** Returns whether the message begins as ours do, and reads that beginning. */
   static boolean isOurs(ByteBuf message) {
     return message.readableBytes() >= Integer.BYTES + Short.BYTES && message.readInt() == MAGIC;
   }
@@ -71,7 +72,7 @@ final class HandshakeMessages {
     return bytes(message, NONCE_BYTES);
   }
 
-  /** The next bytes; memory is taken for them only once it is known that they are there. */
+  /** Reads the next bytes. Allocates memory only once it is known that they are present. */
   static byte[] bytes(ByteBuf message, int count) {
     return ByteBufUtil.getBytes(message.readSlice(count));
   }
@@ -88,12 +89,14 @@ final class HandshakeMessages {
     return Unpooled.buffer().writeInt(MAGIC).writeShort(VERSION).writeByte(status);
   }
 
-  /** A message that all is well so far, with the nonce or the proof that goes with it. */
+  /**
+   * Creates a message that reports success so far, with the nonce or the proof that belongs to it.
+   */
   static ByteBuf ok(byte[] content) {
     return refusal(OK).writeBytes(content);
   }
 
-  /** A refusal that says how this side protects connections. */
+  /** Creates a refusal that says how this side protects connections. */
   static ByteBuf otherProtection(Protection own) {
     return refusal(OTHER_PROTECTION).writeByte(own.code());
   }

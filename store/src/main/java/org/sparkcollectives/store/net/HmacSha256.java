@@ -12,7 +12,7 @@ public final class HmacSha256 {
   private HmacSha256() {}
 
   /**
-   * A new code, which is to be given what it vouches for.
+   * Creates a message authentication code, to which the caller feeds the data.
    *
    * @param secret which must not be empty
    */

@@ -37,7 +37,7 @@ public final class Listening {
       }
       ChannelFuture bound = bootstrap.bind(local).awaitUninterruptibly();
       if (bound.isSuccess()) {
-        // Behind Netty's own handler, which pauses for a second after a failure.
+        // Added behind Netty's own handler, which pauses for a second after a failure.
         bound.channel().pipeline().addLast(new AcceptFailures(bound.channel().localAddress()));
         return bound.channel();
       }
@@ -55,7 +55,8 @@ public final class Listening {
           || address.isLoopbackAddress()
           || NetworkInterface.getByInetAddress(address) != null;
     } catch (SocketException e) {
-      return true; // Unknown; then the cause of the failure to bind is the better message.
+      return true; // The host is unknown; then the cause of the failure to bind is the better
+      // message.
     }
   }
 

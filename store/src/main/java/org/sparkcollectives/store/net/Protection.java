@@ -1,6 +1,6 @@
 package org.sparkcollectives.store.net;
 
-/** The ways to protect the bytes of a connection; the codes are those of the wire. */
+/** The ways to protect the bytes of a connection, with their codes on the wire. */
 enum Protection {
   NONE((byte) 0, "does not encrypt"),
   TLS((byte) 1, "encrypts with TLS"),
@@ -18,12 +18,12 @@ enum Protection {
     return code;
   }
 
-  /** Whether TLS lies below the handshake. */
+  /** Returns whether TLS lies below the handshake. */
   boolean isTls() {
     return this != NONE;
   }
 
-  /** That the two sides of a connection do not go together, and what to do. */
+  /** Returns a message that the two sides protect the connection differently, and what to do. */
   static String mismatch(byte theirs, Protection ours) {
     String other = "protects connections in a way that is unknown here";
     for (Protection each : values()) {

@@ -8,8 +8,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Says once for each host and reason that a connection was refused, and for each host a few times
- * at the most, whatever the reasons: a port scan is no log flood. Thread-safe.
+ * Logs refused connections: each host and reason once, and each host a few times at the most,
+ * whatever the reasons. So a port scan does not flood the log. Thread-safe.
  */
 public final class RefusalLog {
 
@@ -26,12 +26,16 @@ public final class RefusalLog {
         }
       };
 
-  /** With what was connected to. */
+  /**
+   * Creates a log for one listening address.
+   *
+   * @param listener what was connected to
+   */
   public RefusalLog(String listener) {
     this.listener = listener;
   }
 
-  /** Logs the refusal, unless it was logged before; whether it was logged now. */
+  /** Logs the refusal unless it was logged before. Returns whether it was logged now. */
   public boolean refused(String remoteAddress, String why) {
     String host = remoteAddress.replaceFirst(":\\d+$", "");
     synchronized (said) {

@@ -13,11 +13,11 @@ import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
 
 /**
- * Makes an X.509 certificate that a key of an elliptic curve signs for itself (RFC 5280, section
- * 4.1), in memory.
+ * Creates, in memory, an X.509 certificate that a key of an elliptic curve signs for itself (RFC
+ * 5280, section 4.1).
  *
- * <p>The JDK reads certificates but has no interface to make one. Here nothing but the key in it
- * counts: it carries no extensions and does not expire.
+ * <p>The JDK reads certificates but has no interface to make one. Only the key in this certificate
+ * matters: it carries no extensions and does not expire.
  */
 final class SelfSignedCertificate {
 
@@ -38,7 +38,7 @@ final class SelfSignedCertificate {
 
   private SelfSignedCertificate() {}
 
-  /** Returns a certificate of a key pair of an elliptic curve. */
+  /** Creates a certificate for a key pair of an elliptic curve. */
   static X509Certificate of(KeyPair keys, String name) throws GeneralSecurityException {
     byte[] algorithm = der(SEQUENCE, der(OBJECT_IDENTIFIER, ECDSA_SHA256));
     byte[] common =
@@ -74,7 +74,9 @@ final class SelfSignedCertificate {
             .generateCertificate(new ByteArrayInputStream(certificate));
   }
 
-  /** A value in the Distinguished Encoding Rules (X.690): its tag, its length, its parts. */
+  /**
+   * Returns a value in the Distinguished Encoding Rules (X.690): its tag, its length, its parts.
+   */
   private static byte[] der(int tag, byte[]... parts) {
     ByteArrayOutputStream content = new ByteArrayOutputStream();
     for (byte[] part : parts) {

@@ -16,27 +16,27 @@ import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLPeerUnverifiedException;
 
 /**
- * The accepting side of the handshake. Takes itself out of the pipeline when it is done; until then
- * nothing else of the connection's bytes is looked at, and frames are small.
+ * The accepting side of the handshake. Removes itself from the pipeline when it is done. Until then
+ * nothing else of the connection's bytes is read, and frames are small.
  */
 public final class ServerHandshake extends SimpleChannelInboundHandler<ByteBuf> {
 
-  /** What a server does about those who knock. */
+  /** The server's decisions about connecting clients. */
   public interface Gate {
 
     /**
-     * The secret for a connection, as soon as its group and receiver are here. May be cancelled
-     * when the connection is gone or the time over.
+     * Returns the secret for a connection, as soon as its group and receiver are present here. May
+     * be cancelled when the connection is gone or the time is over.
      */
     CompletableFuture<byte[]> secretFor(ConnectionId id);
 
     /**
-     * A connection has proven itself: sets up {@code pipeline}, to which all further bytes go.
+     * Sets up {@code pipeline} for a connection that has proven itself; all further bytes go there.
      * Called on the channel's event loop.
      */
     void accepted(ConnectionId id, ChannelPipeline pipeline);
 
-    /** A connection was refused. */
+    /** Reports that a connection was refused. */
     void refused(String remoteAddress, String why);
   }
 
@@ -75,7 +75,7 @@ public final class ServerHandshake extends SimpleChannelInboundHandler<ByteBuf> 
   }
 
   /**
-   * Puts the handshake, and what protects the connection, at the end of a channel's pipeline.
+   * Adds the handshake, and what protects the connection, to the end of a channel's pipeline.
    *
    * @param unauthenticated those of the same port
    * @param timeout how long the client may take for all of it
@@ -201,7 +201,7 @@ public final class ServerHandshake extends SimpleChannelInboundHandler<ByteBuf> 
     return "group \"" + shown(id.group()) + "\" is not here";
   }
 
-  /** What a stranger sent, in a form that cannot forge lines of the log. */
+  /** Returns text from an unauthenticated client in a form that cannot forge lines of the log. */
   private static String shown(String text) {
     String printable = text.replaceAll("\\p{Cntrl}", "?");
     return printable.length() <= SHOWN_CHARACTERS
@@ -242,7 +242,7 @@ public final class ServerHandshake extends SimpleChannelInboundHandler<ByteBuf> 
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
     if (ended) {
-      // Of somebody who was refused nothing more is said, whatever else he has sent.
+      // Once a client is refused, nothing more is reported about it, whatever else it has sent.
       if (context.channel().isActive()) {
         context.fireExceptionCaught(cause);
       }

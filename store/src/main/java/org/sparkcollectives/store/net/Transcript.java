@@ -5,25 +5,25 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import javax.crypto.Mac;
 
 /**
- * What both sides of a handshake know in the end, and what follows from it together with the
- * group's secret: the proofs.
+ * The data that both sides of a handshake know in the end. Together with the group's secret it
+ * yields the proofs.
  *
- * @param clientNonce what the client drew
- * @param serverNonce what the server drew
- * @param hello all that the client said first, with what the connection is for and how it is
- *     protected
- * @param binding the digest of the server's certificate under TLS, else empty: somebody in the
- *     middle with a certificate of its own gets proofs that count nowhere else
+ * @param clientNonce the nonce that the client drew
+ * @param serverNonce the nonce that the server drew
+ * @param hello the client's whole first message, with the purpose and the protection of the
+ *     connection
+ * @param binding the digest of the server's certificate under TLS, else empty: a man in the middle
+ *     with a certificate of his own gets proofs that are valid nowhere else
  */
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
 public record Transcript(byte[] clientNonce, byte[] serverNonce, byte[] hello, byte[] binding) {
 
-  /** What shows the server that the client has the secret. */
+  /** Returns the proof to the server that the client has the secret. */
   public byte[] clientProof(byte[] secret) {
     return proof(secret, "client");
   }
 
-  /** What shows the client that the server has the secret. */
+  /** Returns the proof to the client that the server has the secret. */
   public byte[] serverProof(byte[] secret) {
     return proof(secret, "server");
   }

@@ -13,10 +13,10 @@ import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLPeerUnverifiedException;
 
 /**
- * How connections are protected on the wire, besides the handshake that authenticates both sides.
+ * The protection of connections on the wire, besides the handshake that authenticates both sides.
  *
- * <p>Who makes one decides from whatever settings there are; what uses it does not know them. Both
- * sides of a connection must be protected alike; otherwise it is refused, with words on both sides.
+ * <p>Whoever creates one decides from the settings; whoever uses it does not know them. Both sides
+ * of a connection must be protected alike; otherwise it is refused, with a message on both sides.
  * Immutable. Connections of equal objects may share a port.
  */
 public final class TransportSecurity {
@@ -37,23 +37,23 @@ public final class TransportSecurity {
     this.client = client;
   }
 
-  /** Bytes travel as they are. */
+  /** Returns a security under which bytes travel unprotected. */
   public static TransportSecurity plain() {
     return PLAIN;
   }
 
   /**
-   * Bytes travel through TLS 1.3, for which nobody need bring a certificate: each process has a key
-   * of its own in memory, and the handshake that follows binds it to the secret of both sides. Who
-   * does not have the secret can neither pass for one of them nor sit between them; who learns it
-   * later cannot read what was recorded before. Always the same object; the first call draws the
-   * key.
+   * Returns a security under which bytes travel through TLS 1.3 without a certificate from the
+   * user: each process has a key of its own in memory, and the handshake that follows binds it to
+   * the secret of both sides. Someone without the secret can neither pass for one of them nor sit
+   * between them; someone who learns it later cannot read what was recorded before. Always returns
+   * the same object; the first call draws the key.
    */
   public static TransportSecurity ephemeralTls() {
     return Ephemeral.SECURITY;
   }
 
-  /** One for the process, as ranks of equal security share a port. */
+  /** One for the process, because ranks of equal security share a port. */
   private static final class Ephemeral {
     private static final TransportSecurity SECURITY = make();
 
@@ -64,13 +64,17 @@ public final class TransportSecurity {
     }
   }
 
-  /** Bytes travel through TLS, with the certificates and the trust that these bring. */
+  /**
+   * Returns a security under which bytes travel through TLS, with the certificates and the trust of
+   * these contexts.
+   */
   public static TransportSecurity tls(SslContext server, SslContext client) {
     return new TransportSecurity(Protection.TLS, server::newHandler, client::newHandler);
   }
 
   /**
-   * Bytes travel through TLS, with the certificates and the trust that these bring.
+   * Returns a security under which bytes travel through TLS, with the certificates and the trust of
+   * these engines.
    *
    * @param server makes an engine for a connection that was accepted
    * @param client makes an engine for a connection to another
@@ -88,7 +92,7 @@ public final class TransportSecurity {
         protection, server.andThen(SslHandler::new), client.andThen(SslHandler::new));
   }
 
-  /** Whether bytes travel as they are. */
+  /** Returns whether bytes travel unprotected. */
   public boolean isPlain() {
     return protection == Protection.NONE;
   }
@@ -97,12 +101,12 @@ public final class TransportSecurity {
     return protection;
   }
 
-  /** Puts what is below the handshake at the end of a pipeline, if there is anything. */
+  /** Adds the layer below the handshake, if there is one, to the end of a pipeline. */
   void addServerTls(ChannelPipeline pipeline) {
     addTls(pipeline, server);
   }
 
-  /** Puts what is below the handshake at the end of a pipeline, if there is anything. */
+  /** Adds the layer below the handshake, if there is one, to the end of a pipeline. */
   void addClientTls(ChannelPipeline pipeline) {
     addTls(pipeline, client);
   }
@@ -111,13 +115,13 @@ public final class TransportSecurity {
       ChannelPipeline pipeline, Function<ByteBufAllocator, SslHandler> handlers) {
     if (handlers != null) {
       SslHandler handler = handlers.apply(pipeline.channel().alloc());
-      // The time of our own handshake begins with this one's.
+      // Our own timeout covers both handshakes, so TLS needs none.
       handler.setHandshakeTimeoutMillis(0);
       pipeline.addLast(handler);
     }
   }
 
-  /** What the proofs of the handshake are bound to, see {@link Transcript}. */
+  /** Returns what the proofs of the handshake are bound to, see {@link Transcript}. */
   byte[] binding(Channel channel, boolean asServer) throws SSLPeerUnverifiedException {
     if (!protection.isTls()) {
       return NO_BINDING;

@@ -6,22 +6,22 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * The connections to a port whose clients have not yet proven that they have the secret: a limited
- * number, so that who opens many and says nothing takes neither all file descriptors nor all
- * memory.
+ * The connections to a port whose clients have not yet proven that they have the secret. Their
+ * number is limited: someone who opens many and sends nothing takes neither all file descriptors
+ * nor all memory.
  *
- * <p>A new connection is always accepted. If there are too many then, the oldest one from the
- * address with the most is closed: a flood from one host displaces itself, and a client that is
+ * <p>A new connection is always accepted. If there are then too many, the oldest one from the
+ * address with the most is closed: a flood from one host displaces itself. A client that is
  * displaced nevertheless tries again. Thread-safe.
  */
 public final class UnauthenticatedConnections {
 
-  /** How many there may be at a port. */
+  /** The number of such connections that a port may have. */
   public static final int LIMIT = 1024;
 
   private final int limit;
 
-  /** The connections of each address, the oldest first, with what closes each. */
+  /** The connections of each address, the oldest first, with the action that closes each. */
   private final Map<Object, Map<Channel, Runnable>> byAddress = new LinkedHashMap<>();
 
   private int count;
@@ -79,7 +79,7 @@ public final class UnauthenticatedConnections {
   }
 
   private static Object address(Channel channel) {
-    // Also after the connection was closed, as a channel remembers it.
+    // A channel remembers its address even after it is closed.
     return channel.remoteAddress() instanceof InetSocketAddress remote
         ? remote.getAddress()
         : "unknown";

@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkcollectives.testing.FuzzedStream;
 import org.sparkcollectives.testing.Threads;
 
-/** What a server that does not have the secret can make a client believe: nothing. */
+/** Tests that a server without the secret can make a client believe nothing. */
 class ClientHandshakeFuzzTest {
 
   static Stream<byte[]> seeds() {

@@ -19,7 +19,7 @@ import javax.net.ssl.SSLEngine;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** TLS whose certificates nobody vouches for but the group's secret. */
+/** Tests TLS whose certificates only the group's secret vouches for. */
 class EphemeralTlsTest extends HandshakeWire {
 
   private final ByteArrayOutputStream seen = new ByteArrayOutputStream();
@@ -80,7 +80,7 @@ class EphemeralTlsTest extends HandshakeWire {
       hellos.add(said.get(0).length);
     }
     next.release();
-    // To go on from a session, a client sends its ticket.
+    // To resume a session, a client would send its ticket.
     assertThat(hellos.get(1)).isEqualTo(hellos.get(0));
   }
 
@@ -120,7 +120,7 @@ class EphemeralTlsTest extends HandshakeWire {
     assertThat(done).isCompletedExceptionally();
   }
 
-  /** Both ends of TLS between the client and the server, with a key of its own. */
+  /** Terminates TLS on both sides, between the client and the server, with a key of its own. */
   private final class Middle implements AutoCloseable {
 
     private final EmbeddedChannel toClient;

@@ -15,7 +15,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkcollectives.testing.FuzzedStream;
 import org.sparkcollectives.testing.ReceivedBytes;
 
-/** The frames of any stream of bytes, against a decoder of ten lines that has all of it at once. */
+/**
+ * Tests the frames of any stream of bytes against a decoder of ten lines that has the whole stream
+ * at once.
+ */
 class FrameDecoderFuzzTest {
 
   private static final int MOST = 300;
@@ -61,7 +64,7 @@ class FrameDecoderFuzzTest {
     return allocator.metric().usedHeapMemory() + allocator.metric().usedDirectMemory();
   }
 
-  /** Whether all lengths are in bounds. */
+  /** Cuts the bytes into frames, and returns whether all lengths are in bounds. */
   private static boolean cut(byte[] bytes, List<byte[]> frames) {
     ByteBuffer in = ByteBuffer.wrap(bytes);
     while (in.remaining() >= Integer.BYTES) {

@@ -69,7 +69,7 @@ class FrameDecoderTest {
     for (int length : new int[] {MAX + 1, -1}) {
       UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(false);
       ReceivedBytes received = new ReceivedBytes();
-      // As TLS and the encryption of records do, which say goodbye first.
+      // TLS and the encryption of records do the same: they send a closing message first.
       ChannelOutboundHandlerAdapter closesLater =
           new ChannelOutboundHandlerAdapter() {
             @Override

@@ -7,7 +7,7 @@ import java.util.Random;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
-/** Changed and random bytes in place of the handshake's messages. */
+/** Tests changed and random bytes in place of the handshake's messages. */
 class HandshakeNoiseTest extends HandshakeWire {
 
   @Test
@@ -49,7 +49,7 @@ class HandshakeNoiseTest extends HandshakeWire {
       byte[] bytes = new byte[random.nextInt(100)];
       random.nextBytes(bytes);
       if (bytes.length > 8 && random.nextBoolean()) {
-        // A frame with our magic and version, so that what is behind them is reached.
+        // The frame has our magic and version, so that the bytes behind them are reached.
         byte[] begin = {0, (byte) (bytes.length - 2), 0x53, 0x43, 0x4f, 0x4c, 0, 2};
         System.arraycopy(begin, 0, bytes, 0, begin.length);
       }

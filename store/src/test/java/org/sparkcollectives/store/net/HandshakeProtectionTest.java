@@ -6,7 +6,7 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.sparkcollectives.testing.TestTls;
 
-/** That both sides agree on how the connection is protected. */
+/** Tests that both sides must agree on how the connection is protected. */
 class HandshakeProtectionTest extends HandshakeWire {
 
   @Test

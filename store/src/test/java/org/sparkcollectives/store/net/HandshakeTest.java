@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Who gets in, who does not, and what both sides say then. */
+/** Tests who is accepted, who is refused, and what both sides report then. */
 class HandshakeTest extends HandshakeWire {
 
   @Test
@@ -204,7 +204,7 @@ class HandshakeTest extends HandshakeWire {
     assertThat(refused).singleElement().asString().contains("too many connections");
     next.exchange();
     assertThat(next.done).isCompletedWithValue(next.client);
-    // It does not count any more: a third finds room without displacing anybody.
+    // It no longer counts: a third connection fits without displacing any.
     HandshakeWire third = new HandshakeWire();
     third.unauthenticated = unauthenticated;
     third.open(SECRET);

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.sparkcollectives.testing.Threads;
 
 /**
- * Both sides of the handshake, joined by hand, so that a test can sit on the wire and at the clock.
+ * The two sides of the handshake, joined in memory, so that a test controls the wire and the clock.
  */
 class HandshakeWire {
 
@@ -88,7 +88,7 @@ class HandshakeWire {
     server.finishAndReleaseAll();
   }
 
-  /** Carries what was written to the other side until nothing more is. */
+  /** Carries what was written to the other side until nothing more is written. */
   void exchange(UnaryOperator<byte[]> toServer, UnaryOperator<byte[]> toClient) {
     boolean moved = true;
     while (moved) {
@@ -115,7 +115,7 @@ class HandshakeWire {
     return true;
   }
 
-  /** A message of the handshake as it goes over the wire. */
+  /** Returns a message of the handshake as it goes over the wire. */
   static byte[] frame(ByteBuf message) {
     ByteBuf frame = Unpooled.buffer().writeShort(message.readableBytes()).writeBytes(message);
     return ByteBufUtil.getBytes(frame);

@@ -45,7 +45,7 @@ class ListeningTest {
         .isInstanceOf(BindException.class)
         .hasMessageContaining("127.0.0.1 port " + taken)
         .hasMessageContaining("in use");
-    // Others of this machine may hold the ports after it, so not one certain port is expected.
+    // Other programs of this machine may hold the ports after it, so no certain port is expected.
     assertThat(port(bind("127.0.0.1", taken, 1000))).isBetween(taken + 1, taken + 1000);
   }
 

@@ -9,7 +9,7 @@ import java.time.Instant;
 import java.util.Date;
 import org.junit.jupiter.api.Test;
 
-/** What the JDK reads in a certificate that we wrote. */
+/** Tests that the JDK reads the certificates that we write. */
 class SelfSignedCertificateTest {
 
   @Test

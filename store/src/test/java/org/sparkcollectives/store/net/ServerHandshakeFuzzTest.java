@@ -13,17 +13,17 @@ import org.sparkcollectives.testing.FuzzedStream;
 import org.sparkcollectives.testing.TestTls;
 
 /**
- * What somebody who does not have the secret can do to a server: nothing but be refused, or have
- * nothing come of it until the time is over.
+ * Tests that someone without the secret can do nothing to a server: the server refuses it, or
+ * ignores it until the time is over.
  *
  * <p>The first byte of an input chooses how the server protects connections.
  */
 class ServerHandshakeFuzzTest {
 
-  /** A challenge and a refusal, each the longest there is. */
+  /** A challenge and a refusal, each of the greatest length. */
   private static final int MOST_SAID = 2 * (2 + 7 + HandshakeMessages.NONCE_BYTES);
 
-  /** A TLS server says its certificate before it can know who asks. */
+  /** A TLS server sends its certificate before it can know who asks. */
   private static final int MOST_SAID_IN_TLS = 8 << 10;
 
   private static final int MOST_TOLD = 500;

@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Which connection makes room for another. */
+/** Tests which connection is displaced by a new one. */
 class UnauthenticatedConnectionsTest {
 
   private final UnauthenticatedConnections connections = new UnauthenticatedConnections(3);
