@@ -2,14 +2,14 @@ package org.sparkcollectives;
 
 import org.sparkcollectives.store.net.TransportSecurity;
 
-/** How ranks outside Spark encrypt what they send to other processes. */
+/** The encryption of what ranks outside Spark send to other processes. */
 public enum Encryption {
-  /** Not at all; that both sides have the group's secret is proven nevertheless. */
+  /** No encryption. Both sides still prove that they have the group's secret. */
   NONE,
-  /** With TLS 1.3, where each process has a key of its own, bound to the group's secret. */
+  /** TLS 1.3. Each process has a key of its own, bound to the group's secret. */
   TLS;
 
-  /** What does so. */
+  /** Returns the transport security that implements this. */
   public TransportSecurity security() {
     return switch (this) {
       case NONE -> TransportSecurity.plain();

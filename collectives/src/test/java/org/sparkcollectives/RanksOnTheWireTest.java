@@ -10,7 +10,7 @@ import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.RankProcesses;
 import org.sparkcollectives.testing.Wiretap;
 
-/** What somebody on the network sees of what ranks send each other. */
+/** Tests what an eavesdropper on the network sees of the traffic between ranks. */
 class RanksOnTheWireTest {
 
   private static final String ADDRESS = "127.0.1.1";
@@ -18,7 +18,10 @@ class RanksOnTheWireTest {
   private static final String TEXT = "anybody may see this";
   private static final int LARGE = 3 << 20;
 
-  /** Sums, broadcasts and messages of two ranks, each of which the other finds behind a wiretap. */
+  /**
+   * Runs sums, broadcasts and messages between two ranks, each of which reaches the other through a
+   * wiretap.
+   */
   private static String seen(TransportSecurity security) throws Exception {
     int[] ports = {RankProcesses.freePort(), RankProcesses.freePort()};
     try (Wiretap first = Wiretap.on(ports[0], ADDRESS);
@@ -57,7 +60,7 @@ class RanksOnTheWireTest {
   @Test
   void whatEncryptedRanksSendIsNotSeen() throws Exception {
     String seen = seen(TransportSecurity.ephemeralTls());
-    // Not all of it in a message of a test that fails.
+    // The assertion is on a boolean, so that a failure does not print the whole traffic.
     assertThat(seen.contains("may see")).isFalse();
     assertThat(seen.contains(NAME)).isFalse();
   }

@@ -19,7 +19,10 @@ import org.sparkcollectives.transport.Peers;
  */
 final class SparseAllReduce {
 
-  /** What the ranks tell each other first: nnz, sparse and all dimensions, a hash of the shape. */
+  /**
+   * The fields that every rank sends first: nnz, the numbers of sparse and of all dimensions, and a
+   * hash of the shape.
+   */
   private static final int HEAD = 4;
 
   private static final int SPARSE_DIMENSIONS = 1;

@@ -9,9 +9,9 @@ import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreTimeoutException;
 
 /**
- * What somebody asks all ranks of a world group, in that group's part of the store: the n-th
- * request is a key of its own, for which the ranks wait. They answer on threads of the library,
- * also when they are stuck in their own code. May be made by any process that sees the store.
+ * A request to all ranks of a world group, made by a key in the group's part of the store. The n-th
+ * request has a key of its own, for which the ranks wait. They answer on threads of the library, so
+ * even when they are stuck in their own code. Any process that sees the store may make a request.
  *
  * @param number counts the requests of a group, from 1
  * @param kind what is asked for
@@ -22,19 +22,19 @@ public record RankRequest(long number, Kind kind, String reason) {
   private static final String COUNTER = "control/requests";
   private static final Duration SHORTEST_WAIT = Duration.ofMillis(1);
 
-  /** What can be asked for. */
+  /** The kind of a request. */
   public enum Kind {
-    /** The dump of the flight recorder, which does not come as an answer in the store. */
+    /** A dump of the flight recorder. It does not come back as an answer in the store. */
     DUMP,
     /** A sign that the rank is there. */
     PING,
     /** The stacks of all threads of the rank's JVM. */
     STACKS,
-    /** The rank's groups, and how far they have come. */
+    /** The rank's groups and their progress. */
     GROUPS
   }
 
-  /** What the keys of requests begin with, before their numbers. */
+  /** The prefix of the keys of requests; the request's number follows. */
   public static final String KEYS = "control/request/";
 
   private static String answerKey(long number, int rank) {
@@ -42,7 +42,7 @@ public record RankRequest(long number, Kind kind, String reason) {
   }
 
   /**
-   * Asks all ranks. Takes two calls of the store.
+   * Sends a request to all ranks. Takes two calls of the store.
    *
    * @return the number of the request
    */
@@ -54,17 +54,17 @@ public record RankRequest(long number, Kind kind, String reason) {
   }
 
   /**
-   * The n-th request.
+   * Returns the n-th request.
    *
-   * @param value of its key
-   * @throws IllegalArgumentException if it asks for what this version does not know
+   * @param value the value of its key
+   * @throws IllegalArgumentException if this version does not know what it asks for
    */
   public static RankRequest of(long number, byte[] value) {
     String[] parts = new String(value, StandardCharsets.UTF_8).split("\n", 2);
     return new RankRequest(number, Kind.valueOf(parts[0]), parts.length == 1 ? "" : parts[1]);
   }
 
-  /** What the dumps of the n-th request are filed under. */
+  /** Returns the name under which the dumps of the n-th request are filed. */
   public static String occasion(long number) {
     return "request-" + number;
   }
@@ -76,9 +76,9 @@ public record RankRequest(long number, Kind kind, String reason) {
 
   /**
    * Waits until all ranks have answered the n-th request, for {@code atMost} at the most, and
-   * forgets the answers.
+   * deletes the answers from the store.
    *
-   * @return what has come, in the order of the ranks
+   * @return the answers that have come, in the order of the ranks
    */
   public static List<RankAnswer> answers(
       Store groupStore, long number, int ranks, Duration atMost) {
@@ -92,7 +92,7 @@ public record RankRequest(long number, Kind kind, String reason) {
         answers.add(RankAnswer.decode(rank, groupStore.withTimeout(wait).get(key)));
         groupStore.deleteKey(key);
       } catch (StoreTimeoutException e) {
-        // That it is missing says enough.
+        // A missing answer is reported by its absence.
       }
     }
     return answers;

@@ -22,8 +22,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.sparkcollectives.testing.LeakCheck;
 
 /**
- * Ranks on hosts with a network of their own, which meet in a store that one of them serves, and
- * whose link is cut. Needs the right to make network namespaces.
+ * Tests ranks on hosts with networks of their own, one of which serves the store, when a host's
+ * link is cut. Needs the right to make network namespaces.
  */
 @Tag("faults")
 @EnabledOnOs(OS.LINUX)
@@ -33,10 +33,10 @@ class CutLinkTest {
   private static final int SIZE = 3;
   private static final int VICTIM = 2;
 
-  /** Nobody else is on that host. */
+  /** The first port; no other process runs on that host. */
   private static final int FIRST_PORT = 29_500;
 
-  /** What a machine that is overloaded may add to each time. */
+  /** The time that an overloaded machine may add to each wait. */
   private static final Duration SLACK = Duration.ofSeconds(4);
 
   private static final Duration SECOND = Duration.ofSeconds(1);
@@ -47,7 +47,7 @@ class CutLinkTest {
     assumeTrue(obstacle.isEmpty(), () -> "Network namespaces cannot be made here: " + obstacle);
   }
 
-  /** What the ranks of a group have printed. */
+  /** The times and the outcome that a rank printed. */
   private record Ended(long cut, long joining, boolean joined, Outcome outcome, long closed) {
 
     Duration detection() {
@@ -96,7 +96,7 @@ class CutLinkTest {
           assertThat(ended.detection())
               .as("rank %d: %s", rank, ended)
               .isLessThan(heartbeat.plus(SECOND).plus(SLACK));
-          // The rank that serves the store may hear of the others until then.
+          // The rank that serves the store may wait that long for the other ranks.
           assertThat(ended.close())
               .as("rank %d: %s", rank, ended)
               .isLessThan((rank == 0 ? heartbeat : SECOND).plus(SLACK));
@@ -129,7 +129,7 @@ class CutLinkTest {
                   "rank %d is cut off after %.1f ms; rank %d %s",
                   victim, moment / 1e6, rank, all.get(rank));
           System.out.println(text);
-          // A group that was made after all ends as others do, whose links are cut.
+          // A group that was made despite the cut fails as any group whose links are cut.
           Duration patience = all.get(rank).joined() ? heartbeat : SECOND;
           if (all.get(rank).total().compareTo(timeout.plus(patience).plus(SLACK)) > 0) {
             late.add(text);
@@ -140,7 +140,7 @@ class CutLinkTest {
     assertThat(late).isEmpty();
   }
 
-  /** Processes on hosts, one each; rank 0 serves the store. */
+  /** The ranks: one process on each host. Rank 0 serves the store. */
   private static final class Ranks implements AutoCloseable {
 
     private final Namespaces hosts = new Namespaces(SIZE);
@@ -165,7 +165,7 @@ class CutLinkTest {
       }
     }
 
-    /** Has all join the next group, and reduce so often in it. */
+    /** Makes every rank join the next group, and reduce {@code rounds} times in it. */
     void join(Duration timeout, int rounds) {
       port++;
       for (int rank = 0; rank < SIZE; rank++) {
@@ -179,7 +179,7 @@ class CutLinkTest {
       }
     }
 
-    /** Cuts a rank off from the others, and heals the link when all are over. */
+    /** Cuts a rank off from the others, and heals the link when all ranks have ended. */
     List<Ended> cut(int victim) throws Exception {
       links.cut(victim);
       long cut = Outcome.now();
@@ -200,10 +200,10 @@ class CutLinkTest {
       return all;
     }
 
-    /** How many nanoseconds it takes until all have a group, where nothing happens. */
+    /** Returns how many nanoseconds all ranks take to make a group when nothing fails. */
     long timeToJoin() throws Exception {
       long longest = 0;
-      // The first loads the classes.
+      // The first run loads the classes.
       for (int i = 0; i < 2; i++) {
         long begun = Outcome.now();
         join(Duration.ofSeconds(40), 1);

@@ -16,29 +16,32 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Hosts with a network of their own: namespaces of Linux, each with an address, on a bridge that
- * this process has an address on, too. What a host is cut off from drops its packets; no connection
- * breaks by that.
+ * Hosts with networks of their own, made of Linux network namespaces. Each has an address on a
+ * bridge, and so has this process. A host that is cut off drops packets; its connections are not
+ * reset.
  *
- * <p>The bridge is in a namespace of its own, where no rule of this machine's firewall filters what
- * passes. The names tell which process has made them: what one that was killed has left behind, the
- * next removes.
+ * <p>The bridge is in a namespace of its own, where this machine's firewall rules do not filter
+ * what passes. The names contain the process that made them, so that the next run removes what a
+ * killed one has left behind.
  */
 final class Namespaces implements AutoCloseable {
 
-  /** What the names of all begin with, with the id of the process. */
+  /** The prefix of all names; the id of the process follows. */
   private static final String PREFIX = "faults";
 
   private static final Pattern NAME =
       Pattern.compile("\\b" + PREFIX + "([0-9a-z]+)-\\d+[a-z]*\\d*");
   private static final int BASE = Character.MAX_RADIX;
 
-  /** The two networks of 16 bits that are set aside for tests of networks, in networks of 8. */
+  /** The number of /24 networks in the two /16 networks that are reserved for network tests. */
   private static final int NETWORKS = 512;
 
   private static final int FIRST_HOST = 10;
 
-  /** For a firewall that drops what comes from the bridge to show. */
+  /**
+   * How long a connection attempt may take, so that a firewall that drops packets from the bridge
+   * is noticed.
+   */
   private static final String CONNECT_SECONDS = "10";
 
   private static final AtomicInteger INSTANCES = new AtomicInteger();
@@ -48,7 +51,7 @@ final class Namespaces implements AutoCloseable {
   private final String network;
   private final List<String> hosts = new ArrayList<>();
 
-  /** So many hosts. */
+  /** Creates {@code count} hosts. */
   Namespaces(int count) throws IOException {
     removeThoseOfEndedProcesses();
     name = nameOf(ProcessHandle.current().pid(), INSTANCES.incrementAndGet());
@@ -65,12 +68,15 @@ final class Namespaces implements AutoCloseable {
     }
   }
 
-  /** What the names of those begin with that a process makes at the n-th time. */
+  /** Returns the prefix of the names that a process gives to its n-th instance. */
   static String nameOf(long process, int instance) {
     return PREFIX + Long.toString(process, BASE) + "-" + instance;
   }
 
-  /** Why there can be none here; empty if there can, and they reach this process. */
+  /**
+   * Returns why there can be no namespaces here, or an empty string if there can be and they reach
+   * this process.
+   */
   static String obstacle() {
     if (!System.getProperty("os.name").equals("Linux")) {
       return "only Linux has them";
@@ -112,32 +118,32 @@ final class Namespaces implements AutoCloseable {
     }
   }
 
-  /** The end of a host's cable that is at the bridge. */
+  /** Returns the name of the end of a host's cable that is at the bridge. */
   private static String port(int host) {
     return "port" + host;
   }
 
-  /** What is written before a command for it to run on a host. */
+  /** Returns the words to put before a command so that it runs on a host. */
   List<String> command(int host) {
     return List.of("ip", "netns", "exec", hosts.get(host));
   }
 
-  /** The address of a host. */
+  /** Returns the address of a host. */
   String address(int host) {
     return network + (FIRST_HOST + host);
   }
 
-  /** The address of this process. */
+  /** Returns the address of this process. */
   String outside() {
     return network + 1;
   }
 
-  /** From now on drops what a host sends, and what is sent to it. */
+  /** Begins to drop all packets that a host sends or is sent. */
   void cut(int host) throws IOException {
     all(List.of("ip", "-n", hub), List.of("link set " + port(host) + " down"));
   }
 
-  /** Cuts hosts off within a millisecond or so: its process is there already. */
+  /** Cuts hosts off within about a millisecond, by a shell that already runs. */
   final class Switch implements AutoCloseable {
 
     private final Process process;
@@ -150,7 +156,7 @@ final class Namespaces implements AutoCloseable {
               .start();
     }
 
-    /** As {@link Namespaces#cut}, but does not wait until it is done. */
+    /** Cuts a host off as {@link Namespaces#cut} does, without waiting until it is done. */
     void cut(int host) throws IOException {
       process.getOutputStream().write(("link set " + port(host) + " down\n").getBytes(UTF_8));
       process.getOutputStream().flush();
@@ -162,18 +168,18 @@ final class Namespaces implements AutoCloseable {
     }
   }
 
-  /** What cuts hosts off at once. */
+  /** Starts the shell that cuts hosts off at once. */
   Switch openSwitch() throws IOException {
     return new Switch();
   }
 
-  /** From now on drops what two hosts send to each other, and nothing else. */
+  /** Begins to drop all packets that two hosts send to each other, and no others. */
   void cutBetween(int one, int other) throws IOException {
     all(List.of("ip", "-n", hosts.get(one)), List.of("route add blackhole " + address(other)));
     all(List.of("ip", "-n", hosts.get(other)), List.of("route add blackhole " + address(one)));
   }
 
-  /** Everybody reaches everybody again. */
+  /** Heals all links. */
   void heal() throws IOException {
     List<String> ports = new ArrayList<>();
     for (int i = 0; i < hosts.size(); i++) {
@@ -206,18 +212,18 @@ final class Namespaces implements AutoCloseable {
     }
   }
 
-  /** Of a namespace, or of a cable into one, whatever is still there. */
+  /** Removes a namespace, or the cable into one, if it still exists. */
   private static void remove(String name) {
     for (String command : List.of("netns delete ", "link delete ")) {
       try {
         run(List.of("ip", "-batch", "-"), command + name + "\n");
       } catch (IOException gone) {
-        // With the other end, or by another process that cleans up.
+        // It is gone already: with its other end, or because another process cleaned up.
       }
     }
   }
 
-  /** Has a command do what the lines say, up to the first that fails. */
+  /** Runs the lines as input of a command, up to the first line that fails. */
   private static void all(List<String> command, List<String> lines) throws IOException {
     List<String> batch = new ArrayList<>(command);
     batch.addAll(List.of("-batch", "-"));
@@ -225,7 +231,8 @@ final class Namespaces implements AutoCloseable {
   }
 
   /**
-   * What a command prints, given its input. It goes on where this thread is interrupted meanwhile.
+   * Returns what a command prints for the given input. An interrupt of this thread does not end the
+   * command.
    */
   private static String run(List<String> command, String input) throws IOException {
     Path said = Files.createTempFile("namespaces-", ".log");
@@ -238,7 +245,7 @@ final class Namespaces implements AutoCloseable {
       try (var in = process.getOutputStream()) {
         in.write(input.getBytes(UTF_8));
       } catch (IOException ended) {
-        // Before it has read all: its exit tells.
+        // The command ended before it read all its input; its exit status says why.
       }
       int exit = process.waitFor();
       String text = Files.readString(said);
@@ -260,7 +267,9 @@ final class Namespaces implements AutoCloseable {
     }
   }
 
-  /** Removes all of it. Processes that are still on a host have no network any more. */
+  /**
+   * Removes all namespaces and the bridge. Processes that still run on a host lose their network.
+   */
   @Override
   public void close() {
     remove(name);

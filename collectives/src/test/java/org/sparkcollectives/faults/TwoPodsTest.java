@@ -17,8 +17,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.sparkcollectives.testing.RankProcesses;
 
 /**
- * Two pods of one node: processes of one machine, each of which is process 1 of a PID namespace of
- * its own. They cannot open each other's memory, so they are on two hosts.
+ * Tests two pods of one node: processes of one machine, each of which is process 1 of a PID
+ * namespace of its own. They cannot open each other's memory, so they count as two hosts.
  */
 @Tag("faults")
 @EnabledOnOs(OS.LINUX)
@@ -49,7 +49,7 @@ class TwoPodsTest {
                     .contains("reduced 8 8"));
   }
 
-  /** What each of two ranks says of its place. */
+  /** Returns what each of two ranks reports of the node that it is on. */
   private static List<String> run(List<String> place, Path folder) throws Exception {
     String url = "tcp://127.0.0.1:" + RankProcesses.freePort() + "?world_size=2&rank=";
     List<RankProcess> ranks = new ArrayList<>();
@@ -74,7 +74,7 @@ class TwoPodsTest {
     return said;
   }
 
-  /** Why there can be none here; empty if there can. */
+  /** Returns why there can be no PID namespaces here, or an empty string if there can be. */
   private static String obstacle() throws InterruptedException {
     List<String> command = new ArrayList<>(POD);
     command.add("true");

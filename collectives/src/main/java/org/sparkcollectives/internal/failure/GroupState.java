@@ -27,7 +27,7 @@ import org.sparkcollectives.transport.Cancellation;
  */
 public final class GroupState implements Cancellation {
 
-  /** Names how far a group has come. */
+  /** The phases of a group's life. */
   public enum Phase {
     /** Operations begin and end. */
     OPEN,
@@ -35,29 +35,29 @@ public final class GroupState implements Cancellation {
      * This rank has noticed a failure, and the record with which the group fails is being found.
      */
     FAILING,
-    /** Every pending and later operation throws. */
+    /** Every pending and every later operation throws. */
     FAILED,
-    /** No operation begins any more; what was begun may end, or fail. */
+    /** No operation begins any more; pending operations may end or fail. */
     CLOSING,
-    /** What the group held is released. */
+    /** Everything that the group held has been released. */
     CLOSED
   }
 
   /**
-   * Holds a failure that this rank has noticed.
+   * A failure that this rank has noticed.
    *
-   * @param local what this rank's operations throw because of it, made from an operation's
-   *     description; null for what the record says
+   * @param local makes the exception of this rank's operations from an operation's description;
+   *     null if the record alone says it
    */
   private record Noticed(Failure record, Function<String, CollectiveException> local) {}
 
-  /** Holds what the group has failed with. */
+  /** The failure with which the group has failed. */
   private record Ending(Failure record, Function<String, CollectiveException> exceptionFor) {}
 
   /**
-   * Holds all of the state, which changes as a whole.
+   * The whole state, which is replaced as one.
    *
-   * @param settling whether it is being found out what has failed
+   * @param settling whether the rank that failed is still being determined
    * @param noticed null while this rank has noticed nothing
    * @param ending null while the group has not failed
    */
@@ -67,7 +67,7 @@ public final class GroupState implements Cancellation {
       return new Status(next, settling, noticed, ending);
     }
 
-    /** Returns the phase after a failure, which one that ends the group anyway hides. */
+    /** Returns the phase after a failure; a group that is closing or closed keeps its phase. */
     Phase after(Phase failure) {
       return phase.compareTo(Phase.CLOSING) < 0 ? failure : phase;
     }
@@ -85,7 +85,10 @@ public final class GroupState implements Cancellation {
     this.onInterrupt = onInterrupt;
   }
 
-  /** Replaces the state, and returns the one before; a change to null is none. */
+  /**
+   * Replaces the state, and returns the previous one; if {@code change} returns null, the state
+   * stays.
+   */
   private Status change(UnaryOperator<Status> change) {
     while (true) {
       Status before = status.get();
@@ -104,24 +107,24 @@ public final class GroupState implements Cancellation {
     return status.get().phase();
   }
 
-  /** Returns whether a failure was noticed with which the group has not failed yet. */
+  /** Returns whether a failure was noticed but the group has not failed yet. */
   boolean isFailing() {
     Status now = status.get();
     return now.ending() == null && (now.settling() || now.noticed() != null);
   }
 
-  /** Returns whether the group has failed, also if it is closing or closed since. */
+  /** Returns whether the group has failed, even if it is closing or closed by now. */
   public boolean failed() {
     return status.get().ending() != null;
   }
 
-  /** Returns whether no operation may begin any more, because the group is closing or closed. */
+  /** Returns whether the group is closing or closed, so that no operation may begin any more. */
   boolean isClosing() {
     return phase().compareTo(Phase.CLOSING) >= 0;
   }
 
   /**
-   * Begins to find out what has failed, where that is not known yet.
+   * Begins to determine which rank failed, unless that is known already.
    *
    * @return false if the group is failing or has failed already
    */
@@ -135,13 +138,13 @@ public final class GroupState implements Cancellation {
   }
 
   /**
-   * Notes a failure that this rank has noticed: the first, or one that tells more of the first
-   * cause than those before. A rank that refuses a message closes its connection, for example, and
-   * may hear of that end before it has said why.
+   * Records a failure that this rank has noticed, if it is the first or tells more about the first
+   * cause than the earlier ones. For example, a rank that refuses a message closes its connection,
+   * and the end of the connection may be noticed before the reason is.
    *
-   * @param local what this rank's operations throw, made from an operation's description, unless a
-   *     better record turns up; null for what the record says
-   * @return whether it counts
+   * @param local makes the exception of this rank's operations from an operation's description,
+   *     unless a better record turns up; null if the record alone says it
+   * @return whether it was recorded
    */
   boolean notice(Failure record, Function<String, CollectiveException> local) {
     return change(
@@ -156,13 +159,13 @@ public final class GroupState implements Cancellation {
   }
 
   /**
-   * Fails the group with the best record that is known, unless it has failed.
+   * Fails the group with the best record that is known, unless it has failed already.
    *
    * @return whether this call failed it
    */
   boolean fail(Failure record) {
-    // The record may be another rank's and come before the one that this rank has noticed, or tell
-    // no more than this rank knows itself.
+    // The record may be another rank's that came before the one this rank noticed, or may tell no
+    // more than this rank knows.
     Noticed own = status.get().noticed();
     boolean local =
         own != null && own.local() != null && record.kind().compareTo(own.record().kind()) >= 0;
@@ -170,7 +173,7 @@ public final class GroupState implements Cancellation {
   }
 
   /**
-   * Fails the group, unless it has failed.
+   * Fails the group, unless it has failed already.
    *
    * @param record which rank failed, and why
    * @param exceptionFor makes the exception of an operation from the operation's description
@@ -195,7 +198,7 @@ public final class GroupState implements Cancellation {
   }
 
   /**
-   * Begins to close the group: nothing begins in it any more.
+   * Begins to close the group, so that no operation begins in it any more.
    *
    * @return false if it is being closed already
    */

@@ -25,14 +25,14 @@ public final class RankHeartbeat implements Heartbeat.Listener, AutoCloseable {
   private final HeartbeatOptions options;
   private final Set<GroupMonitor> groups = ConcurrentHashMap.newKeySet();
 
-  /** What is to be said of ranks in unresponsive JVMs, by the JVM's id. */
+  /** What errors say of ranks in unresponsive JVMs, by the JVM's id. */
   private final Map<String, String> unresponsive = new ConcurrentHashMap<>();
 
   /** Null if there are no other JVMs. */
   private final Heartbeat heartbeat;
 
   /**
-   * Begins to send heartbeats, and to listen to those of others, if there are other JVMs.
+   * Starts to send heartbeats and to listen to those of other JVMs, if there are any.
    *
    * @param peers whether the group's other ranks exist at all
    * @param turn the group's in this JVM
@@ -67,7 +67,7 @@ public final class RankHeartbeat implements Heartbeat.Listener, AutoCloseable {
     return heartbeat != null && heartbeat.isStoreUnresponsive();
   }
 
-  /** Does what is due. Called by the watchdog; does not block. */
+  /** Sends and checks heartbeats if that is due. Called by the watchdog; does not block. */
   void poll() {
     if (heartbeat != null) {
       heartbeat.poll();

@@ -8,12 +8,12 @@ import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.WatchableStore;
 
 /**
- * Watches one key of a group's store, or a numbered series of keys of which each is written once
- * and in turn. A store that cannot be watched is polled instead.
+ * Watches one key of a group's store, or a numbered series of keys, each of which is written once,
+ * in order. A store that cannot be watched is polled instead.
  *
- * <p>Values reach the listener on a thread of the background, so the listener may call the store,
- * and those of a series one after the other. A value for which no thread can be had is kept for the
- * next {@link #poll}. Thread-safe.
+ * <p>The listener receives values on a background thread, so it may call the store. It receives the
+ * values of a series one after the other. A value for which no thread is available is kept until
+ * the next {@link #poll}. Thread-safe.
  */
 final class StoreWatch implements AutoCloseable {
 
@@ -21,23 +21,23 @@ final class StoreWatch implements AutoCloseable {
   interface Listener {
 
     /**
-     * Receives a value, in the background. May block.
+     * Receives a value, on a background thread. May block.
      *
      * @param number that of the key in its series; 0 for a single key
      */
     void arrived(long number, byte[] value);
 
     /**
-     * Hears that the store is lost, so that nothing will arrive any more. Called on a thread of the
-     * store; must not block.
+     * Is called when the store is lost, so that no value will arrive any more. Called on a thread
+     * of the store; must not block.
      */
     default void lost(Throwable cause) {}
   }
 
   /**
-   * Names what is watched.
+   * The keys that are watched.
    *
-   * @param name the key, or what the keys of a series begin with
+   * @param name the key, or the prefix of the keys of a series
    * @param numbered whether it is a series
    * @param first the number of the first key
    */
@@ -64,7 +64,7 @@ final class StoreWatch implements AutoCloseable {
   private final PeriodicCall reading;
   private final Listener listener;
 
-  /** What has arrived while no thread could be had. */
+  /** The value that arrived while no background thread was available. */
   private final AtomicReference<Arrival> undelivered = new AtomicReference<>();
 
   private volatile long next;
@@ -72,7 +72,7 @@ final class StoreWatch implements AutoCloseable {
   private volatile boolean closed;
 
   /**
-   * Creates a watch, which begins with {@link #open}.
+   * Creates a watch, which starts with {@link #open}.
    *
    * @param period how often {@link #poll} reads from a store that cannot be watched
    */
@@ -91,7 +91,7 @@ final class StoreWatch implements AutoCloseable {
     this.next = keys.first();
   }
 
-  /** Begins to watch, if the store can be watched. Does not block. */
+  /** Starts to watch, if the store can be watched. Does not block. */
   void open() {
     if (store instanceof WatchableStore watchable) {
       watch(watchable);
@@ -103,7 +103,7 @@ final class StoreWatch implements AutoCloseable {
     return store instanceof WatchableStore;
   }
 
-  /** Returns the number of the key that has not arrived yet. */
+  /** Returns the number of the next key that has not arrived yet. */
   long next() {
     return next;
   }
@@ -150,8 +150,8 @@ final class StoreWatch implements AutoCloseable {
   }
 
   /**
-   * Hands on what has arrived while no thread could be had, and reads from a store that cannot be
-   * watched if that is due. Does not block.
+   * Delivers the value that arrived while no thread was available, and reads from a store that
+   * cannot be watched if that is due. Does not block.
    */
   void poll() {
     if (undelivered.get() != null) {
@@ -163,8 +163,8 @@ final class StoreWatch implements AutoCloseable {
   }
 
   /**
-   * Reads the key, if that is due, also from a store that is watched: what is there already may
-   * otherwise arrive later than what somebody has said of it. Does not block.
+   * Reads the key if that is due, even from a store that is watched: the notification of a value
+   * may arrive later than another rank's report of it. Does not block.
    */
   void read() {
     if (!closed) {
@@ -179,7 +179,7 @@ final class StoreWatch implements AutoCloseable {
     }
   }
 
-  /** Stops watching. What has arrived before may still reach the listener. */
+  /** Stops watching. A value that arrived before may still reach the listener. */
   @Override
   public void close() {
     closed = true;

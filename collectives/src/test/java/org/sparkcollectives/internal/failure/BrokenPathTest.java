@@ -14,7 +14,7 @@ import org.sparkcollectives.Failure;
 import org.sparkcollectives.membership.Membership;
 import org.sparkcollectives.store.HashStore;
 
-/** Who is named when a path broke and nobody knows to whom it led. */
+/** Tests which rank is named when a path broke and this rank cannot tell to whom it led. */
 class BrokenPathTest {
 
   private static final RankProgress ANSWERED = new RankProgress(1, 1, "barrier #1");

@@ -17,7 +17,10 @@ import org.sparkcollectives.TransportException;
 import org.sparkcollectives.membership.Membership;
 import org.sparkcollectives.store.HashStore;
 
-/** What becomes of each thing that a rank may notice: the record, and what its operations throw. */
+/**
+ * Tests the record that each kind of noticed failure leaves, and the exception that the rank's
+ * operations throw.
+ */
 class FailureReportsTest {
 
   private final HashStore store = new HashStore();

@@ -16,7 +16,9 @@ import org.slf4j.LoggerFactory;
 import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.store.Store;
 
-/** What a watch of the store hears, and when. Everything happens on the test's thread. */
+/**
+ * Tests which values a watch of the store delivers, and when. Everything runs on the test's thread.
+ */
 class StoreWatchTest {
 
   private static final Duration PERIOD = Duration.ofSeconds(1);
@@ -77,7 +79,7 @@ class StoreWatchTest {
     store.set(key, value.getBytes(StandardCharsets.UTF_8));
   }
 
-  /** A view that can only be asked. */
+  /** Returns a view of a store that can be polled but not watched. */
   private static Store unwatchable(Store target) {
     return (Store)
         Proxy.newProxyInstance(

@@ -18,11 +18,11 @@ import org.sparkcollectives.testing.Eventually;
 import org.sparkcollectives.testing.Threads;
 
 /**
- * A rank that has said that it sleeps and does not run any more, so that nobody empties its pipe:
- * the other ranks of its host publish as ever, and none is held up.
+ * Tests a rank that has announced that it sleeps and then stops running, so that nobody empties its
+ * pipe: the other ranks of its host go on publishing, and none of them blocks.
  *
- * <p>As many flags and peers as with 64 ranks on a host: a line that all of them look at, and for
- * each peer one in the memory that it writes to and one in that which it reads.
+ * <p>There are as many flags and peers as with 64 ranks on a host: one flag that all peers watch,
+ * and two for each peer, one in the memory that it writes to and one in the memory that it reads.
  */
 @EnabledOnOs(OS.LINUX)
 @Timeout(120)
@@ -31,10 +31,13 @@ class StoppedOwnerTest {
   private static final int PEERS = 63;
   private static final int LINES = 1 + 2 * PEERS;
 
-  /** What a pipe of Linux takes before who writes to it waits. */
+  /** The bytes that a Linux pipe takes before a writer blocks. */
   private static final int PIPE_BYTES = 64 << 10;
 
-  /** One byte for each of them would be half as many again as the pipe takes. */
+  /**
+   * How often each peer publishes: with one byte each, that would be half as many again as the pipe
+   * takes.
+   */
   private static final int PUBLISHED_BY_EACH = PIPE_BYTES * 3 / 2 / PEERS;
 
   private static final int ROUNDS = 1000;
@@ -59,7 +62,7 @@ class StoppedOwnerTest {
     }
   }
 
-  /** Empties the pipe for peers that a failure has left in the middle of a write. */
+  /** Empties the pipe, for peers that a failed test has left blocked in a write. */
   @AfterEach
   void close() {
     stopped = true;
@@ -75,8 +78,9 @@ class StoppedOwnerTest {
   }
 
   /**
-   * Each peer publishes again and again, and rings for whichever of its three flags it finds: while
-   * the owner runs, and then so often that a byte each time would not go into the pipe.
+   * Makes each peer publish again and again, and wake the owner through whichever of its three
+   * flags is set: while the owner runs, and afterwards so often that one byte each time would not
+   * fit into the pipe.
    */
   private void publishOn() {
     for (int peer = 0; peer < PEERS; peer++) {
@@ -110,7 +114,7 @@ class StoppedOwnerTest {
     }
   }
 
-  /** How many bytes the pipe has now. */
+  /** Returns how many bytes the pipe holds now. */
   private long waiting() {
     long before = owner.rung();
     owner.silence();
@@ -133,7 +137,9 @@ class StoppedOwnerTest {
     assertThat(waiting()).isEqualTo(LINES);
   }
 
-  /** Flags that stay set when the pipe is emptied are answered, and so are those set after it. */
+  /**
+   * Checks that the flags set when the pipe is emptied are answered, and those set after it too.
+   */
   @Test
   void whoStopsAfterSettingItsFlagsAnewHasTwoBytesForEachFlagAtTheMost() throws Exception {
     setAllFlags();
@@ -148,7 +154,10 @@ class StoppedOwnerTest {
     assertThat(waiting()).isEqualTo(2 * LINES);
   }
 
-  /** It empties the pipe before it sets flags, as {@code SocketWait} does, and stops anywhere. */
+  /**
+   * Has an owner that empties the pipe before it sets flags, as {@code SocketWait} does, and stops
+   * anywhere.
+   */
   @Test
   void whoSleepsAgainAndAgainAndStopsNeverHasMoreThanThatAndAByteForEachPeer() throws Exception {
     long seed = System.nanoTime();
