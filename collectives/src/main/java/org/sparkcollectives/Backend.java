@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What carries out the operations of one group on one kind of device: the interface to implement
- * for another transport or library.
+ * Carries out the operations of one group on one kind of device. Implement it for another transport
+ * or library.
  *
  * <p>A {@link ProcessGroup} checks the arguments of an operation before it calls its backend:
  * counts, types, ranks and lists fit, and the tensors lie on the backend's device. Each operation
@@ -15,13 +15,13 @@ import java.util.Optional;
  */
 public interface Backend extends AutoCloseable {
 
-  /** The name under which users ask for it, such as {@code netty}. */
+  /** Returns the name under which users ask for this backend, such as {@code netty}. */
   String name();
 
   /**
-   * This backend for the operations of one longer call, such as the frames of an object. Each of
-   * them is given what is left of the call's time; errors had better name the whole, which the user
-   * knows.
+   * Returns this backend for the operations of one longer call, such as the frames of an object.
+   * Each of these operations gets as its timeout what is left of the call's time; errors should
+   * state the time of the whole call, which the user knows.
    *
    * @param callTimeout what the user has set for the whole call
    */
@@ -29,61 +29,64 @@ public interface Backend extends AutoCloseable {
     return this;
   }
 
-  /** See {@link ProcessGroup#broadcast}. */
+  /** Carries out {@link ProcessGroup#broadcast}. */
   Work broadcast(Tensor tensor, int root, Duration timeout);
 
-  /** See {@link ProcessGroup#allReduce}. */
+  /** Carries out {@link ProcessGroup#allReduce}. */
   Work allReduce(Tensor tensor, ReduceOp op, Duration timeout);
 
-  /** See {@link ProcessGroup#allReduce(SparseTensor)}. */
+  /** Carries out {@link ProcessGroup#allReduce(SparseTensor)}. */
   Work allReduce(SparseTensor tensor, Duration timeout);
 
-  /** See {@link ProcessGroup#allReduceCoalesced}. */
+  /** Carries out {@link ProcessGroup#allReduceCoalesced}. */
   Work allReduceCoalesced(List<Tensor> tensors, ReduceOp op, Duration timeout);
 
-  /** See {@link ProcessGroup#reduce}. */
+  /** Carries out {@link ProcessGroup#reduce}. */
   Work reduce(Tensor tensor, ReduceOp op, int root, Duration timeout);
 
-  /** See {@link ProcessGroup#allGather(Tensor, Tensor)}. */
+  /** Carries out {@link ProcessGroup#allGather(Tensor, Tensor)}. */
   Work allGather(Tensor output, Tensor input, Duration timeout);
 
-  /** See {@link ProcessGroup#allGather(List, Tensor)}. */
+  /** Carries out {@link ProcessGroup#allGather(List, Tensor)}. */
   Work allGather(List<Tensor> outputs, Tensor input, Duration timeout);
 
-  /** See {@link ProcessGroup#reduceScatter(Tensor, Tensor, ReduceOp)}. */
+  /** Carries out {@link ProcessGroup#reduceScatter(Tensor, Tensor, ReduceOp)}. */
   Work reduceScatter(Tensor output, Tensor input, ReduceOp op, Duration timeout);
 
-  /** See {@link ProcessGroup#reduceScatter(Tensor, List, ReduceOp)}. */
+  /** Carries out {@link ProcessGroup#reduceScatter(Tensor, List, ReduceOp)}. */
   Work reduceScatter(Tensor output, List<Tensor> inputs, ReduceOp op, Duration timeout);
 
-  /** See {@link ProcessGroup#gather}. */
+  /** Carries out {@link ProcessGroup#gather}. */
   Work gather(List<Tensor> outputs, Tensor input, int root, Duration timeout);
 
-  /** See {@link ProcessGroup#scatter}. */
+  /** Carries out {@link ProcessGroup#scatter}. */
   Work scatter(Tensor output, List<Tensor> inputs, int root, Duration timeout);
 
   /**
-   * See {@link ProcessGroup#allToAll(Tensor, Tensor)}: all ranks know that the parts are equal in
-   * count.
+   * Carries out {@link ProcessGroup#allToAll(Tensor, Tensor)}. All ranks know that the parts are
+   * equal in count.
    */
   Work allToAll(Tensor output, Tensor input, Duration timeout);
 
-  /** See {@link ProcessGroup#allToAll(List, List)}: the parts of one or several tensors. */
+  /**
+   * Carries out {@link ProcessGroup#allToAll(List, List)}. The parts are those of one or of several
+   * tensors.
+   */
   Work allToAll(List<Tensor> outputs, List<Tensor> inputs, Duration timeout);
 
-  /** See {@link ProcessGroup#barrier}. */
+  /** Carries out {@link ProcessGroup#barrier}. */
   Work barrier(Duration timeout);
 
-  /** See {@link ProcessGroup#send}. */
+  /** Carries out {@link ProcessGroup#send}. */
   Work send(Tensor tensor, int destination, int tag, Duration timeout);
 
-  /** See {@link ProcessGroup#recv}. */
+  /** Carries out {@link ProcessGroup#recv}. */
   Work recv(Tensor tensor, int source, int tag, Duration timeout);
 
-  /** See {@link ProcessGroup#recvAny}. */
+  /** Carries out {@link ProcessGroup#recvAny}. */
   Work recvAny(Tensor tensor, int tag, Duration timeout);
 
-  /** See {@link ProcessGroup#batch}; all tensors lie on the backend's device. */
+  /** Carries out {@link ProcessGroup#batch}. All tensors lie on the backend's device. */
   default List<Work> batch(List<P2POp> operations, Duration timeout) {
     return operations.stream()
         .map(
@@ -95,16 +98,16 @@ public interface Backend extends AutoCloseable {
   }
 
   /**
-   * Returns the collectives of objects of a backend that has its own, as one without other ranks
-   * does; empty where the group carries them out by operations on tensors.
+   * Returns the collectives of objects of a backend that has its own, as a backend without other
+   * ranks does; empty where the group carries them out by operations on tensors.
    */
   default Optional<ObjectCollectives> objects() {
     return Optional.empty();
   }
 
   /**
-   * Begins a block of operations, see {@link ProcessGroup#coalesce}: a backend may put off what the
-   * calling thread begins in it until the block ends, and then begin all of it at once.
+   * Begins a block of operations, see {@link ProcessGroup#coalesce}. A backend may hold back what
+   * the calling thread begins in the block, and begin all of it at once when the block ends.
    *
    * @return ends the block; run once, by any thread
    */
@@ -113,22 +116,23 @@ public interface Backend extends AutoCloseable {
   }
 
   /**
-   * Ranks of this backend's group make groups of their own, all at once, and this rank is in none
-   * of them: for backends in which all ranks have a part in that, see {@link BackendOrigin}.
+   * Takes part, on a rank that is in none of them, when ranks of this backend's group make groups
+   * of their own, all at once. For backends in which all ranks take part in that, see {@link
+   * BackendOrigin}.
    */
   default void splitAway(Duration timeout) {}
 
   /**
-   * See {@link ProcessGroup#setNanCheck}: for backends that look for NaNs themselves. The group
-   * does so for tensors in host memory.
+   * Carries out {@link ProcessGroup#setNanCheck}, for backends that check for NaNs themselves. The
+   * group checks tensors in host memory.
    */
   default void setNanCheck(boolean enabled) {}
 
-  /** See {@link ProcessGroup#allocate}. */
+  /** Carries out {@link ProcessGroup#allocate}. */
   Tensor allocate(DType dtype, long count);
 
   /**
-   * See {@link ProcessGroup#register}; the tensor lies on the backend's device.
+   * Carries out {@link ProcessGroup#register}. The tensor lies on the backend's device.
    *
    * @throws IllegalArgumentException unless overridden
    */
@@ -141,12 +145,12 @@ public interface Backend extends AutoCloseable {
             + "; memory that suits it best is that of ProcessGroup.allocate");
   }
 
-  /** See {@link ProcessGroup#allocateShared}. */
+  /** Carries out {@link ProcessGroup#allocateShared}. */
   default SharedMemory allocateShared(long bytes) throws IOException {
     throw new IOException("Backend " + name() + " has no memory that other processes can map");
   }
 
-  /** See {@link ProcessGroup#close}. */
+  /** Carries out {@link ProcessGroup#close}. */
   @Override
   void close();
 }

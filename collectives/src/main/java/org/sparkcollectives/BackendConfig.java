@@ -7,8 +7,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * Which backend carries out a group's operations on tensors of which kind of device: c10d's {@code
- * BackendConfig}.
+ * The backend that a group uses for each kind of device: c10d's {@code BackendConfig}.
  *
  * <p>Written as one name, for all devices that the backend works on, or as a list such as {@code
  * "cpu:netty,cuda:nccl"}. Case does not matter.
@@ -78,17 +77,20 @@ public final class BackendConfig {
             + " cpu:netty,cuda:nccl");
   }
 
-  /** The one backend for all devices that it works on, or an empty string. */
+  /** Returns the one backend for all devices that it works on, or an empty string. */
   public String everywhere() {
     return everywhere;
   }
 
-  /** The backend of each device that is named; empty where one is for all. Unmodifiable. */
+  /**
+   * Returns the backend of each device that is named; empty where one backend is for all.
+   * Unmodifiable.
+   */
   public Map<Device.Type, String> byDevice() {
     return byDevice;
   }
 
-  /** As {@link #parse} reads it. */
+  /** Returns the text that {@link #parse} reads. */
   @Override
   public String toString() {
     return byDevice.isEmpty()

@@ -6,7 +6,7 @@ import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.store.Store;
 
 /**
- * What a backend knows of its group: c10d's {@code DistributedBackendOptions}.
+ * Tells a backend about its group: c10d's {@code DistributedBackendOptions}.
  *
  * @param groupName the group's unique name
  * @param rank this rank in the group

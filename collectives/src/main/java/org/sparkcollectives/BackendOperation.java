@@ -3,25 +3,29 @@ package org.sparkcollectives;
 import java.util.OptionalDouble;
 
 /**
- * An operation that a backend has under way by itself, on a device or in another library, as those
- * see it who wait for it. Used by any number of threads.
+ * An operation that a backend runs itself, on a device or in another library, as its waiters see
+ * it. Used by any number of threads.
  */
 public interface BackendOperation {
 
   /**
-   * Looks whether it is done. Called again and again by threads that await it; must not block.
+   * Returns whether the operation is done. Called repeatedly by threads that await it; must not
+   * block.
    *
    * @throws CollectiveException if it failed
    */
   boolean isDone();
 
   /**
-   * Makes what is put into {@code stream} from now on wait for the operation; the calling thread
-   * does not.
+   * Makes work that is enqueued on {@code stream} from now on wait for the operation. The calling
+   * thread does not wait.
    */
   void synchronize(DeviceStream stream);
 
-  /** What the device measured, in milliseconds, once it is done; empty if it did not measure. */
+  /**
+   * Returns the duration that the device measured, in milliseconds, once the operation is done;
+   * empty if it did not measure.
+   */
   default OptionalDouble durationMillis() {
     return OptionalDouble.empty();
   }

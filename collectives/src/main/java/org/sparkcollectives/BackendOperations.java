@@ -4,23 +4,22 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * What a group does for the operations that a backend carries out by itself: it numbers and records
- * them, watches their deadlines, and ends them when the group fails; and their failures become the
+ * Takes the operations that a backend carries out by itself into its group. The group numbers and
+ * records them, watches their deadlines, and ends them when it fails; their failures become the
  * group's. Thread-safe.
  *
- * <p>With this, errors, dumps, desync reports and {@link ErrorHandling} are the same as those of
- * the operations in host memory, with which they are counted in one sequence.
+ * <p>Errors, dumps, desync reports and {@link ErrorHandling} are therefore the same as those of the
+ * operations in host memory, and both are counted in one sequence.
  */
 public interface BackendOperations {
 
   /**
-   * Begins an operation: from now on its deadline runs. To be called in the same order on all ranks
-   * before anything is put into a device's queue.
+   * Begins an operation, whose deadline runs from now on. Must be called in the same order on all
+   * ranks, before anything is enqueued on a device.
    *
-   * <p>Does not block, but at {@link DebugLevel#DETAIL}: then until all ranks have compared what
-   * they call, unless it is a message. Where they differ, and where a rank does not come in time,
-   * the operation has failed when this returns, see {@link Begun#work}, and must not be carried
-   * out.
+   * <p>Does not block, except at {@link DebugLevel#DETAIL} for a collective: then it blocks until
+   * all ranks have compared their calls. If the calls differ, or a rank does not come in time, the
+   * operation has failed when this returns, see {@link Begun#work}, and must not be carried out.
    *
    * @param call what the user called
    * @param timeout how long it may take
@@ -32,40 +31,42 @@ public interface BackendOperations {
   /** An operation that was begun. One of {@link #completed} and {@link #failed} ends it. */
   interface Begun {
 
-    /** What the user gets. */
+    /** Returns the work that the user gets. */
     Work work();
 
-    /** The operation as messages have it, such as {@code all-reduce #7 (float32 x 8, SUM)}. */
+    /**
+     * Returns the operation as messages name it, such as {@code all-reduce #7 (float32 x 8, SUM)}.
+     */
     String describe();
 
-    /** It has begun to run. */
+    /** Records that the operation has begun to run. */
     void started();
 
     /**
-     * It is done. Also found out by who awaits it, see {@link BackendOperation#isDone}. If the
-     * group has failed before, so has the operation.
+     * Records that the operation is done. A waiter may find that out first, see {@link
+     * BackendOperation#isDone}. If the group has failed before, so has the operation.
      */
     void completed();
 
     /**
-     * It failed, and the group with it, on all ranks unless {@link ErrorHandling} says otherwise.
-     * Blocks for a moment, in which peers may tell of a better cause.
+     * Fails the operation and with it the group, on all ranks unless {@link ErrorHandling} says
+     * otherwise. Blocks for a moment, in which peers may report a better cause.
      */
     void failed(Throwable cause);
   }
 
-  /** Whether the group has failed. */
+  /** Returns whether the group has failed. */
   boolean hasFailed();
 
-  /** What the operations of the failed group throw. */
+  /** Returns the exception that an operation of the failed group throws. */
   CollectiveException exceptionFor(String operation);
 
   /** Runs {@code listener}, which must not block, once when the group fails, or now if it has. */
   void onFailure(Runnable listener);
 
   /**
-   * Something has failed that belongs to no operation, and the group with it. Of a {@link
-   * TransportException} it is taken that a peer's failure may be behind it. Does not block.
+   * Fails the group because of something that belongs to no operation. If {@code cause} is a {@link
+   * TransportException}, a peer's failure is assumed to be behind it. Does not block.
    */
   void fail(Throwable cause);
 }

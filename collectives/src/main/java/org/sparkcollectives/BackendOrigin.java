@@ -3,7 +3,7 @@ package org.sparkcollectives;
 import java.util.List;
 
 /**
- * The group that a group was made from, for backends that can make something of that.
+ * The group that a group was made from, for backends that can reuse something of it.
  *
  * @param backend the one of the same name in the other group
  * @param color tells the groups apart that all ranks of the other make at once, this one among
@@ -12,7 +12,6 @@ import java.util.List;
  */
 public record BackendOrigin(Backend backend, int color, List<Integer> excluded) {
 
-  /** Copies the list. */
   public BackendOrigin {
     excluded = List.copyOf(excluded);
   }

@@ -4,14 +4,14 @@ import java.util.Set;
 
 /**
  * Makes the backends of one name, one for each group that asks for it. Found by {@link
- * java.util.ServiceLoader}, or told to {@link BackendRegistry#register}.
+ * java.util.ServiceLoader}, or registered by {@link BackendRegistry#register}.
  */
 public interface BackendProvider {
 
-  /** The name under which users ask for it: lower-case letters, digits, dashes. */
+  /** Returns the name under which users ask for it: lower-case letters, digits, dashes. */
   String name();
 
-  /** The kinds of device that it works on. */
+  /** Returns the kinds of device that it works on. */
   Set<Device.Type> deviceTypes();
 
   /**
@@ -23,16 +23,16 @@ public interface BackendProvider {
   }
 
   /**
-   * Whether the other ranks of a group exist. If those of all its backends do not, a group does not
-   * wait for its ranks when it is made.
+   * Returns whether its backends need the other ranks of a group to exist. If none of a group's
+   * backends do, the group does not wait for its ranks when it is made.
    */
   default boolean needsPeers() {
     return true;
   }
 
   /**
-   * Makes a group's backend on this rank. All ranks of the group do so; may block until they have,
-   * within the group's timeout.
+   * Makes a group's backend on this rank. All ranks of the group call it; it may block until they
+   * all have, within the group's timeout.
    */
   Backend create(BackendContext group);
 }

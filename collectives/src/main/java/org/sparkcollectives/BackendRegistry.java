@@ -10,7 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The backends that groups of this JVM can ask for: {@value #NETTY}, which is built in, those that
- * {@link ServiceLoader} finds, and those that were registered. Safe for any number of threads.
+ * {@link ServiceLoader} finds, and those that were registered. Thread-safe.
  */
 public final class BackendRegistry {
 
@@ -18,8 +18,8 @@ public final class BackendRegistry {
   public static final String NETTY = "netty";
 
   /**
-   * What {@value #NETTY} means for tensors of a GPU, where a jar on the class path provides it:
-   * they are copied to host memory and back.
+   * The backend that {@value #NETTY} means for tensors of a GPU, if a jar on the class path
+   * provides it. It copies them to host memory and back.
    */
   public static final String NETTY_ON_GPU = "netty-cuda";
 
@@ -28,7 +28,7 @@ public final class BackendRegistry {
   private BackendRegistry() {}
 
   /**
-   * From now on groups can ask for the backends of {@code provider}.
+   * Registers {@code provider}, so that groups made from now on can ask for its backends.
    *
    * @throws IllegalArgumentException if there is a backend of that name, or none can have it
    */
@@ -50,7 +50,7 @@ public final class BackendRegistry {
   }
 
   /**
-   * The provider of a backend other than {@value #NETTY}.
+   * Returns the provider of a backend other than {@value #NETTY}.
    *
    * @throws IllegalArgumentException if there is none of that name
    */
@@ -94,7 +94,7 @@ public final class BackendRegistry {
     return name.equals(NETTY) || (names().contains(name) && provider(name).isAvailable());
   }
 
-  /** The names that can be asked for. */
+  /** Returns the names that can be asked for. */
   public static Set<String> names() {
     Set<String> names = new TreeSet<>(REGISTERED.keySet());
     names.add(NETTY);
@@ -113,7 +113,7 @@ public final class BackendRegistry {
     return Optional.empty();
   }
 
-  /** By the loader of this class, which in Spark is the one that has the user's jars too. */
+  /** Finds providers by the loader of this class, which in Spark has the user's jars too. */
   private static ServiceLoader<BackendProvider> load() {
     return ServiceLoader.load(BackendProvider.class, BackendRegistry.class.getClassLoader());
   }

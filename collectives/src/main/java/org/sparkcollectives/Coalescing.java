@@ -15,7 +15,7 @@ package org.sparkcollectives;
 public interface Coalescing extends AutoCloseable {
 
   /**
-   * One work for all operations that were begun in the block.
+   * Returns one work for all operations that were begun in the block.
    *
    * @throws IllegalStateException before the block is closed
    */

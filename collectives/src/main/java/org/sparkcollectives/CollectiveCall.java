@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * What one rank called, as far as other ranks know it: see {@link CollectiveMismatchException}.
+ * A call of one rank, as far as other ranks know it: see {@link CollectiveMismatchException}.
  *
  * @param rank the group rank that called it
  * @param operation the operation
@@ -31,24 +31,26 @@ public record CollectiveCall(
     int root)
     implements Serializable {
 
-  /** Copies the lists. */
   public CollectiveCall {
     shapes = shapes.stream().map(List::copyOf).toList();
   }
 
-  /** The same call of another rank. */
+  /** Returns the same call of another rank. */
   public CollectiveCall by(int otherRank) {
     return new CollectiveCall(
         otherRank, operation, sequenceNumber, dtype, count, shapes, device, reduction, root);
   }
 
-  /** The same call with another number of elements. */
+  /** Returns the same call with another number of elements. */
   public CollectiveCall withCount(long elements) {
     return new CollectiveCall(
         rank, operation, sequenceNumber, dtype, elements, shapes, device, reduction, root);
   }
 
-  /** The call in one line without its rank, such as {@code all-reduce #7 of float32 [4], SUM}. */
+  /**
+   * Returns the call in one line without its rank, such as {@code all-reduce #7 of float32 [4],
+   * SUM}.
+   */
   @Override
   public String toString() {
     StringBuilder text = new StringBuilder(operation.label());
@@ -66,7 +68,7 @@ public record CollectiveCall(
       text.append(" on ").append(device.name().toLowerCase(Locale.ROOT));
     }
     if (reduction != null) {
-      // Without the factor of PREMUL_SUM, which each rank may choose.
+      // Leaves out the factor of PREMUL_SUM, which each rank may choose.
       text.append(", ").append(reduction);
     }
     if (root >= 0) {

@@ -1,14 +1,17 @@
 package org.sparkcollectives;
 
-/** An operation of a group failed; the message names the operation, the rank, and what to do. */
+/**
+ * Thrown when an operation of a group failed. The message names the operation, the rank, and what
+ * to do.
+ */
 public class CollectiveException extends RuntimeException {
 
-  /** With what went wrong. */
+  /** Creates an exception. */
   public CollectiveException(String message) {
     super(message);
   }
 
-  /** With what went wrong and its cause. */
+  /** Creates an exception with a cause. */
   public CollectiveException(String message, Throwable cause) {
     super(message, cause);
   }

@@ -3,20 +3,20 @@ package org.sparkcollectives;
 import java.util.List;
 
 /**
- * Two ranks called different operations, or the same with different sizes. Where it ends the group,
- * every rank throws it, with the same two calls.
+ * Thrown when two ranks called different operations, or the same operation with different sizes. If
+ * it ends the group, every rank throws it, with the same two calls.
  */
 public final class CollectiveMismatchException extends CollectiveException {
 
   private final List<CollectiveCall> calls;
 
-  /** With a message that names both ranks and both calls. */
+  /** Creates an exception whose message names both ranks and both calls. */
   public CollectiveMismatchException(String message) {
     this(message, List.of());
   }
 
   /**
-   * With a message that names both ranks and both calls.
+   * Creates an exception whose message names both ranks and both calls.
    *
    * @param calls the two calls, of different ranks; empty where they are not known
    */
@@ -29,8 +29,8 @@ public final class CollectiveMismatchException extends CollectiveException {
   }
 
   /**
-   * The two calls that do not belong together, each with its rank; empty where they are not known,
-   * as where ranks are not in the same checkpoint or transfer of an object.
+   * Returns the two calls that do not match, each with its rank; empty where they are not known, as
+   * where ranks are not in the same checkpoint or transfer of an object.
    */
   public List<CollectiveCall> calls() {
     return calls;

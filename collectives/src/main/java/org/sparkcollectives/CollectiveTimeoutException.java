@@ -2,14 +2,19 @@ package org.sparkcollectives;
 
 import java.util.List;
 
-/** An operation did not end within its deadline; the ranks that have not arrived are named. */
+/**
+ * Thrown when an operation did not end within its deadline; names the ranks that have not arrived.
+ */
 public final class CollectiveTimeoutException extends CollectiveException {
 
   private final String operation;
   private final long sequenceNumber;
   private final int[] missingRanks;
 
-  /** With the whole message, the operation, and the group ranks that had not joined it. */
+  /**
+   * Creates an exception with the whole message, the operation, and the group ranks that had not
+   * joined it.
+   */
   public CollectiveTimeoutException(
       String message, String operation, long sequenceNumber, List<Integer> missingRanks) {
     super(message);
@@ -18,17 +23,17 @@ public final class CollectiveTimeoutException extends CollectiveException {
     this.missingRanks = missingRanks.stream().mapToInt(Integer::intValue).toArray();
   }
 
-  /** The operation that timed out, such as {@code all-reduce}. */
+  /** Returns the operation that timed out, such as {@code all-reduce}. */
   public String operation() {
     return operation;
   }
 
-  /** The operation's number in its group. */
+  /** Returns the operation's number in its group. */
   public long sequenceNumber() {
     return sequenceNumber;
   }
 
-  /** The group ranks that had not joined the operation; empty where that is not known. */
+  /** Returns the group ranks that had not joined the operation; empty where that is not known. */
   public int[] missingRanks() {
     return missingRanks.clone();
   }

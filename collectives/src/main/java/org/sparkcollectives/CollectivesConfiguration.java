@@ -42,7 +42,7 @@ public final class CollectivesConfiguration {
           .check(value -> value == 0 || (value >= 1024 && value <= 65535), "0 or 1024 to 65535")
           .defaultsTo(0);
 
-  /** How many further ports are tried. */
+  /** The number of further ports that are tried. */
   public static final ConfigEntry<Integer> PORT_MAX_RETRIES =
       ConfigEntry.integer("spark.collectives.port.maxRetries")
           .doc(
@@ -63,7 +63,7 @@ public final class CollectivesConfiguration {
           .since("0.1.0")
           .defaultsTo("");
 
-  /** The address that peers are told. */
+  /** The address that is announced to peers. */
   public static final ConfigEntry<String> HOST =
       ConfigEntry.string("spark.collectives.host")
           .doc(
@@ -72,7 +72,7 @@ public final class CollectivesConfiguration {
           .since("0.1.0")
           .defaultsTo("");
 
-  /** What proves that a process may join. */
+  /** The secret that proves that a process may join. */
   public static final ConfigEntry<String> RENDEZVOUS_SECRET =
       ConfigEntry.string("spark.collectives.rendezvous.secret")
           .doc(
@@ -96,7 +96,7 @@ public final class CollectivesConfiguration {
           .since("0.1.0")
           .defaultsTo(Encryption.NONE);
 
-  /** How long to try to connect to a peer. */
+  /** The time in which a connection to a peer must be made. */
   public static final ConfigEntry<Duration> CONNECT_TIMEOUT =
       ConfigEntry.duration("spark.collectives.connect.timeout")
           .doc("How long a rank tries to connect to a peer, and waits for the handshake.")
@@ -135,10 +135,10 @@ public final class CollectivesConfiguration {
           .check(value -> value >= 0 && value <= Integer.MAX_VALUE, "0 to 2147483647")
           .defaultsTo(4L << 20);
 
-  /** What {@link #CONNECTIONS} is where the ranks find it themselves. */
+  /** The value of {@link #CONNECTIONS} with which the ranks find the number themselves. */
   public static final String AUTO = "auto";
 
-  /** Over how many connections a large operation goes to each peer. */
+  /** The number of connections to each peer over which a large operation goes. */
   public static final ConfigEntry<String> CONNECTIONS =
       ConfigEntry.string("spark.collectives.tcp.connections")
           .doc(
@@ -150,7 +150,7 @@ public final class CollectivesConfiguration {
           .check(value -> value.equals(AUTO) || value.matches("[1-9]|1[0-6]"), "auto, or 1 to 16")
           .defaultsTo(AUTO);
 
-  /** What each of several connections gets at the least. */
+  /** The fewest bytes that each of several connections gets. */
   public static final ConfigEntry<Long> CONNECTION_BYTES =
       ConfigEntry.bytes("spark.collectives.tcp.connections.minBytes")
           .doc(
@@ -160,7 +160,7 @@ public final class CollectivesConfiguration {
           .check(value -> value > 0, "more than 0")
           .defaultsTo(1L << 20);
 
-  /** How long a waiting thread spins. */
+  /** The time for which a waiting thread spins. */
   public static final ConfigEntry<Duration> WAIT_SPIN =
       ConfigEntry.duration("spark.collectives.wait.spin")
           .doc(
@@ -297,7 +297,7 @@ public final class CollectivesConfiguration {
           .since("0.1.0")
           .defaultsTo(false);
 
-  /** How many operations a rank's flight recorder keeps. */
+  /** The number of operations that a rank's flight recorder keeps. */
   public static final ConfigEntry<Integer> FLIGHT_RECORDER_SIZE =
       ConfigEntry.integer("spark.collectives.flightRecorder.size")
           .doc(
@@ -314,7 +314,7 @@ public final class CollectivesConfiguration {
           .since("0.1.0")
           .defaultsTo(true);
 
-  /** Where dumps go. */
+  /** The folder for dumps. */
   public static final ConfigEntry<String> FLIGHT_RECORDER_FOLDER =
       ConfigEntry.string("spark.collectives.flightRecorder.folder")
           .doc(
@@ -325,7 +325,7 @@ public final class CollectivesConfiguration {
           .since("0.1.0")
           .defaultsTo("");
 
-  /** How much is dumped. */
+  /** The number of bytes of dumps that an application's driver writes at the most. */
   public static final ConfigEntry<Long> FLIGHT_RECORDER_FOLDER_SIZE =
       ConfigEntry.bytes("spark.collectives.flightRecorder.folder.maxSize")
           .doc("How many bytes of dumps an application's driver writes at the most.")
@@ -383,7 +383,7 @@ public final class CollectivesConfiguration {
 
   private CollectivesConfiguration() {}
 
-  /** All of them, in the order of the documentation. */
+  /** Returns all settings, in the order of the documentation. */
   public static List<ConfigEntry<?>> entries() {
     return List.of(
         TIMEOUT,

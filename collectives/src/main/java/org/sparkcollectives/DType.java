@@ -51,27 +51,27 @@ public enum DType {
     this.label = name().toLowerCase(Locale.ROOT);
   }
 
-  /** The size of one element in bytes. */
+  /** Returns the size of one element in bytes. */
   public int bytes() {
     return bytes;
   }
 
-  /** True for the signed and unsigned integers. */
+  /** Returns whether this is one of the signed and unsigned integers. */
   public boolean isInteger() {
     return kind == Kind.INTEGER;
   }
 
-  /** True for the real floating-point types that can be reduced. */
+  /** Returns whether this is one of the real floating-point types that can be reduced. */
   public boolean isFloatingPoint() {
     return kind == Kind.FLOATING;
   }
 
-  /** True for the complex types. */
+  /** Returns whether this is one of the complex types. */
   public boolean isComplex() {
     return kind == Kind.COMPLEX;
   }
 
-  /** The name in lower case, as messages and records have it. */
+  /** Returns the name in lower case, as messages and records show it. */
   public String label() {
     return label;
   }

@@ -1,7 +1,7 @@
 package org.sparkcollectives;
 
 /**
- * Where a tensor's memory is.
+ * The place of a tensor's memory.
  *
  * @param type the kind of device
  * @param index which one of its kind, 0 for the CPU
@@ -19,7 +19,7 @@ public record Device(Type type, int index) {
   /** The CPU. */
   public static final Device CPU = new Device(Type.CPU, 0);
 
-  /** The CUDA device with this ordinal in the current process. */
+  /** Returns the CUDA device with this ordinal in the current process. */
   public static Device cuda(int ordinal) {
     return new Device(Type.CUDA, ordinal);
   }

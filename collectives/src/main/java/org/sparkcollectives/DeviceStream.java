@@ -1,14 +1,17 @@
 package org.sparkcollectives;
 
 /**
- * A queue of a device's work, such as a CUDA stream: what is put into it is done in order, while
- * the host goes on.
+ * A queue of a device's work, such as a CUDA stream. The device does the work in the order in which
+ * it is enqueued, while the host goes on.
  */
 public interface DeviceStream {
 
-  /** The device whose work it is. */
+  /** Returns the device that does the work. */
   Device device();
 
-  /** What the device's driver knows it by: a {@code CUstream}; 0 is the device's default stream. */
+  /**
+   * Returns the handle by which the device's driver knows the queue, such as a {@code CUstream}; 0
+   * is the device's default stream.
+   */
   long handle();
 }

@@ -5,15 +5,17 @@ import java.time.Duration;
 import java.util.function.UnaryOperator;
 
 /**
- * {@code env://}: {@code RANK}, {@code WORLD_SIZE}, {@code MASTER_ADDR} and {@code MASTER_PORT} are
- * environment variables, as torchrun and most cluster launchers set them; {@code rank} and {@code
- * world_size} may be given in the URL instead.
+ * Opens {@code env://} URLs. {@code RANK}, {@code WORLD_SIZE}, {@code MASTER_ADDR} and {@code
+ * MASTER_PORT} are environment variables, as torchrun and most cluster launchers set them; {@code
+ * rank} and {@code world_size} may be given in the URL instead.
  */
 final class EnvironmentRendezvous implements RendezvousHandler {
 
   private final UnaryOperator<String> variables;
 
-  /** With the value of each variable by its name, null where it is not set. */
+  /**
+   * Creates a handler that looks up each variable by its name; null is a variable that is not set.
+   */
   EnvironmentRendezvous(UnaryOperator<String> variables) {
     this.variables = variables;
   }

@@ -4,7 +4,7 @@ import java.io.Serializable;
 import java.util.List;
 
 /**
- * Why a group ended: which rank failed, where it ran, and what it was doing.
+ * The reason why a group ended: which rank failed, where it ran, and what it was doing.
  *
  * @param kind what happened
  * @param rank the group rank that failed
@@ -14,7 +14,7 @@ import java.util.List;
  * @param operation the operation during which it was noticed, or an empty string
  * @param sequenceNumber the operation's number in its group, or -1
  * @param cause what is known of the cause, with its stack trace where there is one
- * @param calls the two calls that do not belong together, where that is the cause: see {@link
+ * @param calls the two calls that do not match, where that is the cause: see {@link
  *     CollectiveMismatchException}; else empty
  */
 public record Failure(
@@ -29,7 +29,7 @@ public record Failure(
     List<CollectiveCall> calls)
     implements Serializable {
 
-  /** Of another cause than calls that do not belong together. */
+  /** Creates a record of a cause other than calls that do not match. */
   public Failure(
       Kind kind,
       int rank,
@@ -43,7 +43,8 @@ public record Failure(
   }
 
   /**
-   * What happened to the rank, the most telling first: of several records the first kind counts.
+   * The kinds of failure, the most telling first: of several records the one of the first kind
+   * counts.
    */
   public enum Kind {
     /** The rank's own code threw, or called {@link ProcessGroup#abort}. */
@@ -69,16 +70,16 @@ public record Failure(
       this.verb = verb;
     }
 
-    /** What a sentence about the rank says. */
+    /** Returns the verb of a sentence about the rank. */
     public String verb() {
       return verb;
     }
   }
 
   /**
-   * Whether this record tells more about the first cause than {@code other}. Whoever finishes while
-   * another rank is lost or late does so because of that, and whoever has given up waiting for a
-   * late rank lets go of its connections to others.
+   * Returns whether this record tells more about the first cause than {@code other}. A rank that
+   * finishes while another is lost or late does so because of that, and a rank that has given up
+   * waiting for a late one closes its connections to others.
    */
   public boolean outranks(Failure other) {
     boolean mayFollow =
@@ -86,7 +87,7 @@ public record Failure(
     return kind.compareTo(other.kind) < 0 && (!mayFollow || rank == other.rank);
   }
 
-  /** The rank and where it ran. */
+  /** Returns the rank and where it ran. */
   public String where() {
     return "rank "
         + rank

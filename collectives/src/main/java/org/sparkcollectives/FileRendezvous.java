@@ -9,8 +9,8 @@ import org.sparkcollectives.store.FileStore;
 import org.sparkcollectives.store.StoreConfiguration;
 
 /**
- * {@code file:///path?rank=R&world_size=N}: the store is a file that all processes see, which the
- * last one to leave removes.
+ * Opens {@code file:///path?rank=R&world_size=N} URLs. The store is a file that all processes see,
+ * which the last one to leave removes.
  */
 final class FileRendezvous implements RendezvousHandler {
 

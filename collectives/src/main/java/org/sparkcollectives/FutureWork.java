@@ -10,10 +10,10 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** A work that somebody else's future ends. */
+/** A work that ends when a given future does. */
 final class FutureWork implements Work {
 
-  /** What a number of nanoseconds can hold. */
+  /** The longest time that a number of nanoseconds can hold. */
   private static final Duration LONGEST_WAIT = Duration.ofNanos(Long.MAX_VALUE);
 
   private final OpType opType;

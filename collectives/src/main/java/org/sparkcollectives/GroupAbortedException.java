@@ -1,9 +1,12 @@
 package org.sparkcollectives;
 
-/** The group was aborted on this rank, which is the cause of this exception. */
+/**
+ * Thrown when the group was aborted on this rank, for the reason that is the cause of this
+ * exception.
+ */
 public final class GroupAbortedException extends CollectiveException {
 
-  /** With what was aborted and why. */
+  /** Creates an exception with what was aborted and why. */
   public GroupAbortedException(String message, Throwable cause) {
     super(message, cause);
   }

@@ -3,44 +3,46 @@ package org.sparkcollectives;
 import java.util.List;
 
 /**
- * Who is in a {@link ProcessGroup}, and where.
+ * Describes the members of a {@link ProcessGroup} and where they are.
  *
  * <p>Ranks are group ranks, 0 to {@code size() - 1}, unless a name says {@code global}: the global
- * rank is the rank in the world group that the group came from. Nothing here blocks or changes
- * while the group lives; it may be asked at any time, also when the group has failed or is closed.
+ * rank is the rank in the world group that the group came from. No method blocks, and no result
+ * changes while the group lives. All may be called at any time, even when the group has failed or
+ * is closed.
  */
 public interface GroupMembers {
 
   /**
-   * The unique name: of a world group in Spark its application, stage and attempt; of a group made
-   * from another that one's name, a slash, and what tells it apart.
+   * Returns the unique name. That of a world group in Spark consists of its application, stage and
+   * attempt; that of a group made from another consists of the other's name, a slash, and a
+   * distinguishing part.
    */
   String name();
 
-  /** What the group is for, as its maker said; may be empty. */
+  /** Returns what the group is for, as its maker said; may be empty. */
   String description();
 
-  /** The rank of the caller in this group. */
+  /** Returns the rank of the caller in this group. */
   int rank();
 
-  /** The number of ranks in this group. */
+  /** Returns the number of ranks in this group. */
   int size();
 
   /**
-   * The rank in the world group of a rank of this group.
+   * Returns the rank in the world group of a rank of this group.
    *
    * @throws IllegalArgumentException if {@code groupRank} is not of this group
    */
   int globalRank(int groupRank);
 
   /**
-   * The rank in this group of a rank of the world group.
+   * Returns the rank in this group of a rank of the world group.
    *
    * @throws IllegalArgumentException if that rank is not of this group
    */
   int groupRank(int globalRank);
 
-  /** The global rank of each group rank. A copy. */
+  /** Returns the global rank of each group rank. A copy. */
   int[] globalRanks();
 
   /**

@@ -7,12 +7,12 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * How a group is made. Immutable; each {@code with} method returns another. Serializable, so that
- * functions that Spark sends to its executors can carry one.
+ * The options with which a group is made. Immutable; each {@code with} method returns a changed
+ * copy. Serializable, so that functions that Spark sends to its executors can carry one.
  *
- * <p>No getter returns null: an option that is left open is an empty {@link Optional}, an empty
- * text or an empty list. It is then as in the group that the new one is made from, and as
- * configured for a rank's first group.
+ * <p>No getter returns null: an option that was not chosen is an empty {@link Optional}, an empty
+ * text or an empty list. It is then as in the group that the new one is made from, or as configured
+ * for a rank's first group.
  */
 public final class GroupOptions implements Serializable {
 
@@ -25,8 +25,8 @@ public final class GroupOptions implements Serializable {
   private static final GroupOptions DEFAULTS = new GroupOptions(new Choices());
 
   /**
-   * What has been chosen; a copy is changed once, before anybody else sees it. Arrays, because Kryo
-   * 4 cannot read the lists of {@link List#of} back.
+   * The chosen options; a copy is changed once, before any other thread sees it. Holds arrays,
+   * because Kryo 4 cannot read back the lists of {@link List#of}.
    */
   private static final class Choices implements Cloneable, Serializable {
     private static final long serialVersionUID = 1;
@@ -67,30 +67,30 @@ public final class GroupOptions implements Serializable {
     return new GroupOptions(copy);
   }
 
-  /** Everything as configured. */
+  /** Returns options that leave everything as configured. */
   public static GroupOptions defaults() {
     return DEFAULTS;
   }
 
   /**
-   * With the group's name, which all ranks give alike and which is never used again; 2,000 bytes in
-   * UTF-8 at the most. A group made from another has this at the end of its name, after that one's
-   * name and a number.
+   * Returns these options with the group's name, which all ranks give alike and which must never be
+   * used again; 2,000 bytes in UTF-8 at the most. A group made from another has this at the end of
+   * its name, after that one's name and a number.
    */
   public GroupOptions withName(String value) {
     Objects.requireNonNull(value, "name");
     return with(copy -> copy.name = value);
   }
 
-  /** With what the group is for, shown in diagnosis. */
+  /** Returns these options with what the group is for, shown in diagnosis. */
   public GroupOptions withDescription(String value) {
     Objects.requireNonNull(value, "description");
     return with(copy -> copy.description = value);
   }
 
   /**
-   * With how long an operation may take, and with how long the making of the group may: more than
-   * zero, and {@link #LONGEST_TIMEOUT} at the most. Whatever the group waits for in its store is
+   * Returns these options with the time that an operation may take, and the making of the group:
+   * more than zero, and {@link #LONGEST_TIMEOUT} at the most. A wait of the group in its store is
    * bounded by the smaller one of this and the store's own timeout: see "Which timeout bounds what"
    * in {@code docs/reliability.md}.
    */
@@ -106,8 +106,8 @@ public final class GroupOptions implements Serializable {
   }
 
   /**
-   * With the paths that may be used, of {@code "heap"} within a JVM, {@code "shm"} within a host
-   * and {@code "tcp"}; all ranks give the same.
+   * Returns these options with the paths that may be used, of {@code "heap"} within a JVM, {@code
+   * "shm"} within a host and {@code "tcp"}; all ranks give the same.
    */
   public GroupOptions withTransports(String... values) {
     String[] chosen = values.clone();
@@ -124,8 +124,9 @@ public final class GroupOptions implements Serializable {
   }
 
   /**
-   * With what carries out the operations: the name of a backend, or one for each kind of device as
-   * in {@code "cpu:netty,cuda:fake"}; all ranks give the same. See {@link BackendRegistry}.
+   * Returns these options with the backend that carries out the operations: a name, or one for each
+   * kind of device as in {@code "cpu:netty,cuda:fake"}; all ranks give the same. See {@link
+   * BackendRegistry}.
    *
    * @throws IllegalArgumentException if it is malformed
    */
@@ -134,24 +135,26 @@ public final class GroupOptions implements Serializable {
     return with(copy -> copy.backend = value);
   }
 
-  /** With how much is checked; all ranks give the same. */
+  /** Returns these options with the extent of the checks; all ranks give the same. */
   public GroupOptions withDebugLevel(DebugLevel value) {
     Objects.requireNonNull(value, "debug level");
     return with(copy -> copy.debugLevel = value);
   }
 
   /**
-   * With whether an operation refuses to begin with what is not a number, as c10d's NaN check does:
-   * the inputs of a collective, of a broadcast or scatter those of the root, and what is sent.
-   * Costs a pass over the input. It stays with this rank: others may choose otherwise.
+   * Returns these options with or without the NaN check: an operation then refuses to begin if its
+   * input contains a NaN, as c10d's NaN check does. The inputs of a collective are checked, those
+   * of the root only for a broadcast or scatter, and what is sent. Costs a pass over the input.
+   * Applies to this rank only: others may choose otherwise.
    */
   public GroupOptions withNanCheck(boolean value) {
     return with(copy -> copy.nanCheck = value);
   }
 
   /**
-   * With what follows when an operation fails or is overdue. It stays with this rank: others may
-   * choose otherwise, but what they then learn of each other depends on each one's choice.
+   * Returns these options with what follows when an operation fails or is overdue. Applies to this
+   * rank only: others may choose otherwise, but what ranks then learn of each other depends on each
+   * one's choice.
    */
   public GroupOptions withErrorHandling(ErrorHandling value) {
     Objects.requireNonNull(value, "error handling");
@@ -159,8 +162,8 @@ public final class GroupOptions implements Serializable {
   }
 
   /**
-   * With the members of a group that is made from another, as global ranks; their order is that of
-   * the new group's ranks. None means all, in their order.
+   * Returns these options with the members of a group that is made from another, as global ranks.
+   * Their order is that of the new group's ranks. None means all, in their order.
    */
   public GroupOptions withRanks(int... globalRanks) {
     int[] chosen = globalRanks.clone();
@@ -168,59 +171,59 @@ public final class GroupOptions implements Serializable {
   }
 
   /**
-   * With whether only the members of a group that is made from another call for it, as with c10d's
-   * {@code use_local_synchronization}; else all ranks of the other group do.
+   * Returns these options with whether only the members of a group that is made from another call
+   * for it, as with c10d's {@code use_local_synchronization}; else all ranks of the other group do.
    */
   public GroupOptions withLocalSynchronization(boolean value) {
     return with(copy -> copy.localSynchronization = value);
   }
 
-  /** See {@link #withName}; empty for a name by default. */
+  /** Returns the name, see {@link #withName}; empty for a default name. */
   public String name() {
     return choices.name;
   }
 
-  /** See {@link #withDescription}. */
+  /** Returns the description, see {@link #withDescription}. */
   public String description() {
     return choices.description;
   }
 
-  /** See {@link #withTimeout}. */
+  /** Returns the timeout, see {@link #withTimeout}. */
   public Optional<Duration> timeout() {
     return Optional.ofNullable(choices.timeout);
   }
 
-  /** See {@link #withTransports}. */
+  /** Returns the paths that may be used, see {@link #withTransports}. */
   public List<String> transports() {
     return List.of(choices.transports);
   }
 
-  /** See {@link #withBackend}. */
+  /** Returns the backend, see {@link #withBackend}. */
   public Optional<String> backend() {
     return choices.backend.isEmpty() ? Optional.empty() : Optional.of(choices.backend);
   }
 
-  /** See {@link #withDebugLevel}. */
+  /** Returns the extent of the checks, see {@link #withDebugLevel}. */
   public Optional<DebugLevel> debugLevel() {
     return Optional.ofNullable(choices.debugLevel);
   }
 
-  /** See {@link #withNanCheck}. */
+  /** Returns whether inputs are checked for NaNs, see {@link #withNanCheck}. */
   public Optional<Boolean> nanCheck() {
     return Optional.ofNullable(choices.nanCheck);
   }
 
-  /** See {@link #withErrorHandling}. */
+  /** Returns what follows from a failed operation, see {@link #withErrorHandling}. */
   public Optional<ErrorHandling> errorHandling() {
     return Optional.ofNullable(choices.errorHandling);
   }
 
-  /** See {@link #withRanks}; empty for all. */
+  /** Returns the members as global ranks, see {@link #withRanks}; empty for all. */
   public int[] ranks() {
     return choices.ranks.clone();
   }
 
-  /** See {@link #withLocalSynchronization}. */
+  /** Returns whether only the members call, see {@link #withLocalSynchronization}. */
   public boolean localSynchronization() {
     return choices.localSynchronization;
   }

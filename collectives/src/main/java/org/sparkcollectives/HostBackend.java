@@ -4,8 +4,8 @@ package org.sparkcollectives;
 public interface HostBackend extends Backend {
 
   /**
-   * This backend for one collective that has something to do before and after. It keeps its place
-   * in the group's sequence, which is that of its call.
+   * Returns this backend for one collective that has something to do before and after. The
+   * collective keeps its position in the group's sequence, which is that of its call.
    */
   Backend around(OperationStage stage);
 }

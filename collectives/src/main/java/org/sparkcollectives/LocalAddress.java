@@ -7,7 +7,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 
-/** At which address other processes reach this one. */
+/** Finds the address at which other processes reach this one. */
 final class LocalAddress {
 
   private static final String LOOPBACK = "127.0.0.1";
@@ -15,13 +15,13 @@ final class LocalAddress {
   private LocalAddress() {}
 
   /**
-   * The address of this host from which {@code host} is reached; its own if it is this host. Sends
-   * nothing: connecting a datagram socket only asks for the route.
+   * Returns the address of this host from which {@code host} is reached; its own if it is this
+   * host. Sends nothing: connecting a datagram socket only looks up the route.
    */
   static String towards(String host, int port) {
     InetSocketAddress there = new InetSocketAddress(host, port);
     if (there.isUnresolved()) {
-      // Connecting will say so.
+      // The attempt to connect reports the unknown host.
       return LOOPBACK;
     }
     if (there.getAddress().isLoopbackAddress() || there.getAddress().isAnyLocalAddress()) {
@@ -38,7 +38,7 @@ final class LocalAddress {
     }
   }
 
-  /** The address that the name of this host has; the loopback address if it has none. */
+  /** Returns the address that the name of this host has; the loopback address if it has none. */
   static String ofThisHost() {
     try {
       return InetAddress.getLocalHost().getHostAddress();

@@ -34,7 +34,7 @@ public enum OpType {
   RECV(13),
   /** A tensor from whichever peer sends first. */
   RECV_ANY(14, "recv-any"),
-  /** Nobody leaves before all have come. */
+  /** A barrier: nobody leaves before all have come. */
   BARRIER(15),
   /** The reduction of all ranks' tensors, an equal part to each. */
   REDUCE_SCATTER_INTO(16, "reduce-scatter"),
@@ -44,7 +44,7 @@ public enum OpType {
   ALL_REDUCE_SPARSE(18, "all-reduce-sparse"),
   /** Several reduce-scatters as one. */
   REDUCE_SCATTER_COALESCED(19, "reduce-scatter-coalesced"),
-  /** What ranks tell each other of a call at {@link DebugLevel#DETAIL}; not in c10d. */
+  /** The comparison of the ranks' calls at {@link DebugLevel#DETAIL}; not in c10d. */
   FINGERPRINT(99),
   /** None of these. */
   UNKNOWN(100);
@@ -62,22 +62,22 @@ public enum OpType {
     this.label = label;
   }
 
-  /** The number that stands for this operation on the wire and in dumps. */
+  /** Returns the number that stands for this operation on the wire and in dumps. */
   public int code() {
     return code;
   }
 
-  /** The name that messages use, such as {@code all-reduce}. */
+  /** Returns the name that messages use, such as {@code all-reduce}. */
   public String label() {
     return label;
   }
 
-  /** True for messages between two ranks. */
+  /** Returns whether this is a message between two ranks. */
   public boolean isPointToPoint() {
     return this == SEND || this == RECV || this == RECV_ANY;
   }
 
-  /** The operation with this code, or {@link #UNKNOWN}. */
+  /** Returns the operation with this code, or {@link #UNKNOWN}. */
   public static OpType ofCode(int code) {
     for (OpType type : values()) {
       if (type.code == code) {

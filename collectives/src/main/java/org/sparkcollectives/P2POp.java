@@ -12,7 +12,6 @@ import java.util.Objects;
  */
 public record P2POp(OpType type, Tensor tensor, int peer, int tag) {
 
-  /** Checks what can be checked without a group. */
   public P2POp {
     Objects.requireNonNull(tensor, "tensor");
     if (type != OpType.SEND && type != OpType.RECV) {
@@ -20,22 +19,22 @@ public record P2POp(OpType type, Tensor tensor, int peer, int tag) {
     }
   }
 
-  /** See {@link ProcessGroup#send}. */
+  /** Returns the message that {@link ProcessGroup#send} sends. */
   public static P2POp send(Tensor tensor, int destination, int tag) {
     return new P2POp(OpType.SEND, tensor, destination, tag);
   }
 
-  /** See {@link ProcessGroup#send(Tensor, int)}: with the tag 0. */
+  /** Returns the message that {@link ProcessGroup#send(Tensor, int)} sends, with the tag 0. */
   public static P2POp send(Tensor tensor, int destination) {
     return send(tensor, destination, 0);
   }
 
-  /** See {@link ProcessGroup#recv}. */
+  /** Returns the message that {@link ProcessGroup#recv} receives. */
   public static P2POp recv(Tensor tensor, int source, int tag) {
     return new P2POp(OpType.RECV, tensor, source, tag);
   }
 
-  /** See {@link ProcessGroup#recv(Tensor, int)}: with the tag 0. */
+  /** Returns the message that {@link ProcessGroup#recv(Tensor, int)} receives, with the tag 0. */
   public static P2POp recv(Tensor tensor, int source) {
     return recv(tensor, source, 0);
   }

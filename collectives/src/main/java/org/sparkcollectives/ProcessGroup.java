@@ -11,7 +11,7 @@ import org.sparkcollectives.store.Store;
 import org.sparkcollectives.tensor.HostTensor;
 
 /**
- * This rank's handle on a group of ranks that communicate.
+ * A rank's handle on a group of ranks that communicate.
  *
  * <p><b>Ranks</b> are group ranks, 0 to {@code size() - 1}, unless a name says {@code global}: the
  * global rank is the rank in the world group that this group came from.
@@ -20,46 +20,48 @@ import org.sparkcollectives.tensor.HostTensor;
  * type, count, reduction and root. They run in that order, one after the other. Messages between
  * two ranks ({@code send}, {@code recv}) run beside them, and match by peer and tag.
  *
- * <p><b>What returns a {@link Work} is asynchronous</b>: it returns at once and proceeds whether or
- * not somebody waits. Its tensors belong to it until the work is done, see {@link Tensor}. An
- * argument that is wrong is refused with {@link IllegalArgumentException} at the call, before a
- * sequence number is taken, and the group stays usable.
+ * <p><b>A method that returns a {@link Work} is asynchronous</b>: it returns at once, and the
+ * operation proceeds whether or not somebody waits. The operation owns its tensors until the work
+ * is done, see {@link Tensor}. A wrong argument is refused with {@link IllegalArgumentException} at
+ * the call, before a sequence number is taken, and the group stays usable.
  *
  * <p><b>Failure</b>: when a rank fails, is killed, or leaves while others wait for it, or an
  * operation misses its deadline, every pending and future operation of the group throws {@link
  * CollectiveException} on every rank, and the group has ended: only {@link #close}, {@link #abort},
- * {@link #shrink}, {@link #store} and diagnosis still work. ({@link ErrorHandling#NONE} tells no
- * other rank of an operation that failed.) What the tensors of an operation that failed hold is
- * undefined. After {@link #close} operations throw {@link IllegalStateException}.
+ * {@link #shrink}, {@link #store} and diagnosis still work. (With {@link ErrorHandling#NONE} a
+ * failed operation is not reported to other ranks.) The contents of a failed operation's tensors
+ * are undefined. After {@link #close} operations throw {@link IllegalStateException}.
  *
  * <p>Two handles are equal if they are handles of the same group on the same rank: the group itself
  * and its views, such as those of {@link #withTimeout} and {@link #group}.
  *
- * <p>A group may be used by several threads; which order their collectives get is then theirs to
- * agree on. The semantics follow c10d's {@code ProcessGroup} in PyTorch.
+ * <p>A group may be used by several threads, which must then agree on the order of their
+ * collectives. The semantics follow c10d's {@code ProcessGroup} in PyTorch.
  */
 public interface ProcessGroup extends GroupMembers, SubgroupFactory, AutoCloseable {
 
   /**
-   * The group's part of the store, for the user's own keys. A call that waits in it when the group
-   * fails throws; those that begin later work, so that ranks can tell each other how to go on,
-   * until the group is closed or the task is killed. Closing it does nothing to the group. A value
-   * has {@link Store#MAX_VALUE_BYTES} at the most. Spark's driver keeps large ones on its disk
-   * where memory is short, as many as {@code spark.collectives.store.maxSize} allows.
+   * Returns the group's part of the store, for the user's own keys. A call that waits in it when
+   * the group fails throws. Calls that begin later work until the group is closed or the task is
+   * killed, so that ranks can agree on how to go on. Closing it does nothing to the group. A value
+   * has {@link Store#MAX_VALUE_BYTES} at the most. Spark's driver keeps large ones on its disk when
+   * memory is short, as many as {@code spark.collectives.store.maxSize} allows.
    */
   Store store();
 
-  /** How long an operation may take unless a call says otherwise. */
+  /** Returns how long an operation may take unless a call says otherwise. */
   Duration timeout();
 
-  /** A view of this group with another timeout. It owns nothing: closing it does nothing. */
+  /**
+   * Returns a view of this group with another timeout. It owns nothing: closing it does nothing.
+   */
   ProcessGroup withTimeout(Duration timeout);
 
   /**
-   * Gives operations more time for a while: those of this group, and of all views of it, that this
-   * rank begins until the first of them completes may take {@code extra} beyond their timeout. For
-   * a step that is slow once, such as the loading of a checkpoint. Extensions add up. Other ranks
-   * that wait in the same operation call this too.
+   * Gives operations more time for a while (c10d's ephemeral timeout): those of this group, and of
+   * all views of it, that this rank begins until the first of them completes may take {@code extra}
+   * beyond their timeout. For a step that is slow once, such as the loading of a checkpoint.
+   * Extensions add up. Other ranks that wait in the same operation call this too.
    *
    * @throws IllegalArgumentException if it is negative, or more than 10,000 days
    */
@@ -77,8 +79,9 @@ public interface ProcessGroup extends GroupMembers, SubgroupFactory, AutoCloseab
   }
 
   /**
-   * Sums up sparse tensors of one shape and type. The ranks may store different places; the tensor
-   * itself stays as it is. {@link Work#sparseResult} has the sum, the same on every rank.
+   * Sums up sparse tensors of one shape and type. The ranks may store elements at different
+   * indices; the tensor itself stays as it is. {@link Work#sparseResult} has the sum, the same on
+   * every rank.
    */
   Work allReduce(SparseTensor tensor);
 
@@ -183,14 +186,14 @@ public interface ProcessGroup extends GroupMembers, SubgroupFactory, AutoCloseab
    */
   Work allToAll(List<Tensor> outputs, List<Tensor> inputs);
 
-  /** Done on each rank when all ranks have called it. */
+  /** Returns a work that is done on each rank when all ranks have called this. */
   Work barrier();
 
   /**
-   * Sends {@code tensor} to one rank. Done when the memory may be used again, which is not before
-   * the peer has called a {@code recv} that matches.
+   * Sends {@code tensor} to one rank. The work is done when the memory may be used again, which is
+   * not before the peer has called a {@code recv} that matches.
    *
-   * <p>Where the {@code recv} is of another type or count, nothing moves, both works fail with
+   * <p>If that {@code recv} is of another type or count, nothing is sent, both works fail with
    * {@link CollectiveMismatchException}, and the group stays usable.
    *
    * @param tag 0 or more; messages with the same peer and tag keep their order
@@ -225,11 +228,11 @@ public interface ProcessGroup extends GroupMembers, SubgroupFactory, AutoCloseab
   }
 
   /**
-   * A barrier that names the ranks that do not come, to find out which rank is stuck. Slow, because
-   * all ranks go through the store. Blocks until all ranks have called it, for the smaller one of
-   * {@code timeout} and the store's at the most; ranks other than 0 wait five seconds longer for
-   * rank 0's word. Unlike the deadline of other operations, this one does not end the group. The
-   * semantics are those of c10d's {@code monitored_barrier}.
+   * Waits for all ranks, and names those that do not come, to find out which rank is stuck. Slow,
+   * because all ranks go through the store. Blocks until all ranks have called it, for the smaller
+   * one of {@code timeout} and the store's at the most; ranks other than 0 wait five seconds longer
+   * for rank 0's answer. Unlike the deadline of other operations, this one does not end the group.
+   * The semantics are those of c10d's {@code monitored_barrier}.
    *
    * @param waitAllRanks whether all ranks that are missing are named; else the lowest is
    * @throws CollectiveTimeoutException on every rank that came, with the ranks that did not; where
@@ -238,8 +241,8 @@ public interface ProcessGroup extends GroupMembers, SubgroupFactory, AutoCloseab
   void monitoredBarrier(Duration timeout, boolean waitAllRanks);
 
   /**
-   * A monitored barrier with the {@link #timeout()} of this group or view, which names the lowest
-   * rank that does not come: c10d's defaults.
+   * Runs a monitored barrier with the {@link #timeout()} of this group or view, which names the
+   * lowest rank that does not come: c10d's defaults.
    */
   default void monitoredBarrier() {
     monitoredBarrier(timeout(), false);
@@ -255,22 +258,28 @@ public interface ProcessGroup extends GroupMembers, SubgroupFactory, AutoCloseab
 
   /**
    * Begins a block of operations of this group and thread that are awaited as one. The operations
-   * in it are as they are outside, also in order; each has its own {@link Work} besides.
+   * in it are as they are outside, in the same order; each also has its own {@link Work}.
    *
    * @throws IllegalStateException in a block of this group and thread
    */
   Coalescing coalesce();
 
-  /** Collectives and messages of Java objects in this group, with the timeout of this view. */
+  /**
+   * Returns the collectives and messages of Java objects in this group, with the timeout of this
+   * view.
+   */
   ObjectCollectives objects();
 
-  /** What carries out the operations for each kind of device, such as {@code cpu:netty}. */
+  /**
+   * Returns which backend carries out the operations for each kind of device, such as {@code
+   * cpu:netty}.
+   */
   String backend();
 
   /**
-   * A tensor of zeros in memory that suits the group's paths best. To be preferred for tensors that
-   * are used again and again. It may be unmapped when the group is closed: what uses it afterwards
-   * then throws {@link IllegalStateException}.
+   * Returns a tensor of zeros in the memory that is fastest for the group's paths. Prefer it for
+   * tensors that are used again and again. The memory may be unmapped when the group is closed: any
+   * use of it afterwards throws {@link IllegalStateException}.
    */
   Tensor allocate(DType dtype, long count);
 
@@ -284,50 +293,51 @@ public interface ProcessGroup extends GroupMembers, SubgroupFactory, AutoCloseab
   }
 
   /**
-   * A tensor of zeros in the memory of a kind of device, such as this rank's GPU, until the group
-   * is closed.
+   * Returns a tensor of zeros in the memory of a kind of device, such as this rank's GPU, until the
+   * group is closed.
    *
    * @throws IllegalArgumentException if the group has no backend for it
    */
   Tensor allocate(DType dtype, long count, Device.Type device);
 
   /**
-   * Tells the backend of memory that belongs to another library, such as torch or cudf, and that
-   * operations will use again and again: where the backend can, it then reaches it in a faster way,
-   * as that of {@link #allocate}. To be called by each rank for memory of its own; nobody waits for
-   * the others. Memory that is registered twice is known until both registrations are closed.
+   * Registers memory with the backend that belongs to another library, such as torch or cudf, and
+   * that operations will use again and again. Where the backend can, it then reaches the memory as
+   * fast as that of {@link #allocate}. Each rank calls this for memory of its own, and does not
+   * wait for the others. Memory that is registered twice stays registered until both registrations
+   * are closed.
    *
    * @return to be closed before the memory is freed
    * @throws IllegalArgumentException if the group has no backend for the tensor's device, or one
-   *     that need not be told, as that of host memory
+   *     that needs no registration, as that of host memory
    */
   MemoryRegistration register(Tensor tensor);
 
   /**
-   * Zeros in memory that another process of this host can map too, for a rank that computes
-   * elsewhere than in this JVM. Tensors in it suit the group's paths best, as those of {@link
-   * #allocate}. It is closed with the group.
+   * Returns zeros in memory that another process of this host can map too, for a rank that computes
+   * elsewhere than in this JVM. Tensors in it are as fast as those of {@link #allocate}. It is
+   * closed with the group.
    *
    * @throws IOException if there is no such memory, or no room in it
    */
   SharedMemory allocateShared(long bytes) throws IOException;
 
   /**
-   * Keeps {@code tensors} of each rank for longer than the group lives, so that ranks which do the
-   * same again, because one of them was lost, go on from here instead of from the beginning. A
+   * Keeps {@code tensors} of each rank for longer than the group lives, so that ranks that start
+   * again because one of them was lost continue from here instead of from the beginning. A
    * collective: called by all ranks, and blocks until the tensors of all ranks are kept, for the
-   * timeout at the most. What is not kept for all ranks is not kept at all.
+   * timeout at the most. Either the tensors of all ranks are kept, or none.
    *
-   * <p>In Spark the driver keeps it, beyond the attempt of the stage; see {@code BarrierStage}.
-   * Elsewhere it is kept in the store that the rank's first group was made over, and goes with it.
-   * The latest version of a name counts; one more is kept, and those before are removed. The group
-   * goes on if a store refuses: then every rank throws, and the version before stays.
+   * <p>In Spark the driver keeps them, beyond the attempt of the stage; see {@code BarrierStage}.
+   * Elsewhere they are kept in the store that the rank's first group was made over, and are lost
+   * with it. The latest version of a name counts; one more is kept, and those before are removed.
+   * If a store refuses, every rank throws, the group goes on, and the version before stays.
    *
    * <p>A group that was made from another one has checkpoints of its own, which belong to the group
-   * that is made in the same way the next time; {@link #shrink} gives one with the checkpoints of
-   * this.
+   * that is made in the same way the next time; a group that {@link #shrink} makes has the
+   * checkpoints of this one.
    *
-   * @param name what tells it from other checkpoints of this group; up to 1024 bytes
+   * @param name tells it from other checkpoints of this group; up to 1024 bytes
    * @param tensors as many as this rank has to keep; other ranks may have others. Only read
    * @throws CollectiveException on every rank, if it could not be kept on one of them
    */
@@ -335,15 +345,15 @@ public interface ProcessGroup extends GroupMembers, SubgroupFactory, AutoCloseab
 
   /**
    * Keeps {@code tensors} that have the same values on all ranks, as {@link #checkpoint} does, but
-   * once: those of rank 0. A group of any size can restore them.
+   * only once: those of rank 0. A group of any size can restore them.
    */
   void checkpointReplicated(String name, List<Tensor> tensors);
 
   /**
-   * Overwrites {@code tensors} with what was kept last under this name, by {@link #checkpoint} each
-   * rank with its own, by {@link #checkpointReplicated} all with the same. A collective: called by
-   * all ranks, which all get the same version, and blocks until they have it, for the timeout at
-   * the most.
+   * Overwrites {@code tensors} with the latest version kept under this name: each rank with its own
+   * if {@link #checkpoint} kept it, all with the same if {@link #checkpointReplicated} did. A
+   * collective: called by all ranks, which all get the same version, and blocks until they have it,
+   * for the timeout at the most.
    *
    * @param tensors of the types and shapes that were kept, in that order
    * @return false on every rank if nothing was kept; the tensors then stay as they are
@@ -355,36 +365,37 @@ public interface ProcessGroup extends GroupMembers, SubgroupFactory, AutoCloseab
   boolean restore(String name, List<Tensor> tensors);
 
   /**
-   * Has {@code hook} called with the record of each operation of this group on this rank that ends
-   * from now on, well or not: in the order in which they end, one at a time, on a thread of the
-   * library. What it throws is logged. {@link #close} waits some seconds for it. A hook that is
-   * slower than the operations lets records queue up.
+   * Registers {@code hook}, which is called with the record of each operation of this group on this
+   * rank that ends from now on, whether it succeeded or failed. The calls come in the order in
+   * which the operations end, one at a time, on a thread of the library. Exceptions of the hook are
+   * logged. {@link #close} waits some seconds for it. Records queue up if a hook is slower than the
+   * operations.
    *
-   * <p>As c10d's completion hook; there may be several here.
+   * <p>As c10d's completion hook, but there may be several.
    */
   void onCompletion(Consumer<FlightRecord> hook);
 
-  /** What this rank's recent operations were and how far they came. */
+  /** Returns this rank's recent operations and how far they came. */
   FlightRecorder flightRecorder();
 
   /**
    * Turns the NaN check of this rank's operations in this group on or off from now on, whatever
    * {@link GroupOptions#withNanCheck} said when it was made: c10d's {@code _set_enable_nan_check}.
-   * All handles of the group have it in common. Groups that are made from it later inherit what the
+   * All handles of the group share the setting. Groups that are made from it later inherit what the
    * options said.
    */
   void setNanCheck(boolean enabled);
 
   /**
    * Returns whether the group has failed or was aborted, so that its operations throw. Closing does
-   * not count. Does not block; what this rank has not yet been told is false.
+   * not count. Does not block; false for a failure that has not been reported to this rank yet.
    */
   boolean isFailed();
 
   /**
    * Returns why the group has failed: the record of the first cause as far as this rank knows it,
-   * of its own failure too. Empty while {@link #isFailed} is false. What an operation threw, with
-   * its own cause, is the exception of its {@link Work}.
+   * which may be its own failure. Empty while {@link #isFailed} is false. The exception of a single
+   * operation, with its own cause, is that of its {@link Work}.
    */
   Optional<Failure> failure();
 
@@ -393,11 +404,11 @@ public interface ProcessGroup extends GroupMembers, SubgroupFactory, AutoCloseab
 
   /**
    * Leaves the group and frees what this rank holds of it. Waits until pending operations of this
-   * rank are done and peers have taken what was sent to them; those that are not done after the
+   * rank are done and peers have received what was sent to them; those that are not done after the
    * timeout abort the group. Waits for no other rank when the group has failed: then it returns
    * within a second or two. The rank that serves a store of its own for the group, as rank 0 of a
    * {@code tcp://} rendezvous does, also waits for the others to leave it, for 30 seconds at the
-   * most. Local, and idempotent: other ranks may go on with what does not need this one.
+   * most. Local, and idempotent: other ranks may go on with operations that do not need this one.
    */
   @Override
   void close();

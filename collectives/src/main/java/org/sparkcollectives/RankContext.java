@@ -15,39 +15,39 @@ import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.net.TransportSecurity;
 
 /**
- * What hosts a rank: a Spark task or a plain process. The watchdog asks it, some hundred times a
- * second, whether the rank must stop.
+ * The environment that hosts a rank: a Spark task or a plain process. The watchdog asks it, a
+ * hundred times a second, whether the rank must stop.
  */
 public interface RankContext {
 
-  /** The Spark executor's id, or a name for the process; shown in errors. */
+  /** Returns the Spark executor's id, or a name for the process; shown in errors. */
   String executorId();
 
-  /** The Spark task attempt's id, or -1. */
+  /** Returns the Spark task attempt's id, or -1. */
   long taskAttemptId();
 
-  /** Whether the rank was told to stop. Must not block. */
+  /** Returns whether the rank was told to stop. Must not block. */
   boolean isKilled();
 
-  /** Why, once {@link #isKilled()}. */
+  /** Returns why the rank was told to stop, once {@link #isKilled()}. */
   String killReason();
 
   /**
-   * Whether the rank was told to stop for no reason of its own, but because another rank had failed
-   * before: then that one's failure is worth waiting for. Must not block.
+   * Returns whether the rank was told to stop only because another rank had failed before: then
+   * that rank's failure is worth waiting for. Must not block.
    */
   default boolean isStoppedWithOthers() {
     return false;
   }
 
   /**
-   * The rank has joined a group. Somebody who notices that the rank's process is gone may then
+   * Notes that the rank has joined a group. If the rank's process is lost, whoever notices may then
    * publish {@code ifLost} for it, see {@link
    * org.sparkcollectives.internal.failure.PublishedFailure}. Must not block.
    */
   default void joined(String group, Failure ifLost) {}
 
-  /** The rank has left a group. Must not block. */
+  /** Notes that the rank has left a group. Must not block. */
   default void left(String group) {}
 
   /**
@@ -66,7 +66,7 @@ public interface RankContext {
   default void tearDown(CollectiveException cause, Duration patience) {}
 
   /**
-   * Hands in a dump of the rank's flight recorder. Called on a thread of the library; may block for
+   * Receives a dump of the rank's flight recorder. Called on a thread of the library; may block for
    * as long as it takes to write a file or to call the driver. By default the dump is written to
    * {@code spark.collectives.flightRecorder.folder}, if that is set.
    *
@@ -86,8 +86,8 @@ public interface RankContext {
   }
 
   /**
-   * Where the checkpoints of the rank's groups are kept, for all ranks of its first group the same.
-   * May block for a call or two.
+   * Returns where the checkpoints of the rank's groups are kept, the same for all ranks of its
+   * first group. May block for a call or two.
    *
    * @param store the one that the rank's first group was made over
    * @throws IllegalStateException if they cannot be kept for longer than the group lives
@@ -97,46 +97,46 @@ public interface RankContext {
   }
 
   /**
-   * The GPUs that were given to the rank, as Spark addresses them: numbers of the host's, or UUIDs.
-   * Empty where nobody gives any.
+   * Returns the GPUs that were assigned to the rank, as Spark addresses them: ordinals on the host,
+   * or UUIDs. Empty where none are assigned.
    */
   default List<String> gpuAddresses() {
     return List.of();
   }
 
-  /** Where this rank's settings are looked up. */
+  /** Returns where this rank's settings are looked up. */
   default Configuration configuration() {
     return Configuration.ofSystemProperties();
   }
 
-  /** The address to listen on where the configuration names none. */
+  /** Returns the address to listen on where the configuration names none. */
   default String bindHost() {
     return "127.0.0.1";
   }
 
-  /** How connections between ranks are protected on the wire; alike for all ranks. */
+  /** Returns how connections between ranks are protected on the wire; alike for all ranks. */
   default TransportSecurity security() {
     return configuration().get(CollectivesConfiguration.ENCRYPTION).security();
   }
 
   /**
-   * How the rank's objects become bytes; asked for when a group is made, by the thread that makes
-   * it. By default Kryo, with that thread's context class loader.
+   * Returns how the rank's objects become bytes; called when a group is made, by the thread that
+   * makes it. By default Kryo, with that thread's context class loader.
    */
   default ObjectCodec objectCodec() {
     return KryoObjectCodec.of(Thread.currentThread().getContextClassLoader());
   }
 
   /**
-   * A rank in a plain process, which nobody kills but the operating system, among ranks of the same
-   * host.
+   * Returns the context of a rank in a plain process, which only the operating system kills, among
+   * ranks of the same host.
    */
   static RankContext process() {
     return process("127.0.0.1");
   }
 
   /**
-   * A rank in a plain process, which nobody kills but the operating system.
+   * Returns the context of a rank in a plain process, which only the operating system kills.
    *
    * @param bindHost the address at which ranks of other processes reach this one
    */

@@ -4,12 +4,12 @@ import java.io.Serializable;
 import java.util.Objects;
 
 /**
- * How the elements of several ranks become one.
+ * The way in which the elements of several ranks become one.
  *
- * <p>Integers wrap around on overflow. The smallest and the largest of numbers with a NaN among
- * them is NaN. The half types are accumulated in float32 and rounded once. Nothing is defined for
- * the types of eight bits with a floating point, which are only moved. Backends for devices may
- * round in another way, and then say so.
+ * <p>Integers wrap around on overflow. The minimum and the maximum of numbers with a NaN among them
+ * is NaN. The half types are accumulated in float32 and rounded once. The 8-bit floating-point
+ * types cannot be reduced, only moved. Backends for devices may round in another way, and then say
+ * so.
  */
 public final class ReduceOp implements Serializable {
 
@@ -73,14 +73,14 @@ public final class ReduceOp implements Serializable {
   }
 
   /**
-   * The sum of the ranks' tensors, each multiplied by {@code factor} of its rank first;
+   * Returns the sum of the ranks' tensors, each multiplied by {@code factor} of its rank first;
    * floating-point and complex types only. The factor may differ from rank to rank.
    */
   public static ReduceOp premulSum(double factor) {
     return new ReduceOp(Kind.PREMUL_SUM, factor);
   }
 
-  /** What is done. */
+  /** Returns the kind of reduction. */
   public Kind kind() {
     return kind;
   }
@@ -118,12 +118,15 @@ public final class ReduceOp implements Serializable {
     };
   }
 
-  /** What this rank's elements are multiplied by first; 1 but for {@link #premulSum}. */
+  /**
+   * Returns the factor by which this rank's elements are multiplied first; 1 but for {@link
+   * #premulSum}.
+   */
   public double factor() {
     return factor;
   }
 
-  /** Whether elements of {@code dtype} can be reduced so. */
+  /** Returns whether elements of {@code dtype} can be reduced so. */
   public boolean supports(DType dtype) {
     return switch (kind) {
       case SUM -> reducible(dtype);

@@ -37,7 +37,7 @@ public final class Rendezvous {
   private Rendezvous() {}
 
   /**
-   * From now on {@code handler} opens the URLs of {@code scheme}.
+   * Registers {@code handler} for the URLs of {@code scheme}.
    *
    * @throws IllegalArgumentException if the scheme has a handler already
    */
@@ -59,7 +59,7 @@ public final class Rendezvous {
   }
 
   /**
-   * Joins the group that a URL names, as a rank that the URL does not tell.
+   * Joins the group that a URL names, with a rank and a world size that the URL does not contain.
    *
    * @param url without {@code rank} and {@code world_size}
    * @see #join(String, GroupOptions)
@@ -83,12 +83,12 @@ public final class Rendezvous {
   /**
    * Joins the group that a URL names. Blocks until all ranks have joined, for the smaller one of
    * the group's timeout and {@code spark.collectives.store.timeout} at the most. Closing the group
-   * closes the store; the rank that serves it waits then for up to 30 seconds until the others have
-   * closed theirs, but not for those of a host of which nothing is heard for {@code
-   * spark.collectives.heartbeat.timeout}. If it fails itself to join, it ends the joining of the
-   * others, and waits a second for them.
+   * closes the store. The rank that serves the store then waits for up to 30 seconds until the
+   * others have closed theirs, but not for those of a host from which it has heard nothing for
+   * {@code spark.collectives.heartbeat.timeout}. If that rank itself fails to join, it ends the
+   * joining of the others, and waits a second for them.
    *
-   * @throws IllegalArgumentException if the URL is malformed, nobody handles its scheme, or ranks
+   * @throws IllegalArgumentException if the URL is malformed, its scheme has no handler, or ranks
    *     disagree on the world size
    * @throws CollectiveTimeoutException naming the ranks that did not arrive
    * @throws org.sparkcollectives.store.StoreException if the store cannot be opened or reached
@@ -96,7 +96,7 @@ public final class Rendezvous {
   public static ProcessGroup join(String url, GroupOptions options) {
     URI parsed;
     try {
-      // What follows env:// is empty, which no URI may be.
+      // Nothing need follow env://, but a URI needs a path.
       parsed = new URI(url.replaceFirst("^env://(?=$|\\?)", "env:/"));
     } catch (URISyntaxException e) {
       throw new IllegalArgumentException("Not a rendezvous URL: " + e.getMessage(), e);

@@ -4,7 +4,7 @@ import java.net.URI;
 import java.time.Duration;
 import org.sparkcollectives.store.Store;
 
-/** Knows what the URLs of one scheme mean; see {@link Rendezvous#register}. */
+/** Opens the URLs of one scheme; see {@link Rendezvous#register}. */
 @FunctionalInterface
 public interface RendezvousHandler {
 
@@ -17,7 +17,7 @@ public interface RendezvousHandler {
 
   /**
    * Opens the store that a URL names, within the time that the group's making may take. Blocks for
-   * no longer than that; one that does not care blocks as {@link #open(URI)} does.
+   * no longer than that. By default it blocks as {@link #open(URI)} does.
    *
    * @throws IllegalArgumentException if the URL lacks something; the message says what
    */
@@ -26,7 +26,7 @@ public interface RendezvousHandler {
   }
 
   /**
-   * Lets go of the store of a group that was not made, by default as after a group was closed.
+   * Releases the store of a group that was not made, by default as after a group was closed.
    *
    * @param meeting what {@link #open(URI, Duration)} gave
    * @param cause why it was not made
@@ -36,14 +36,14 @@ public interface RendezvousHandler {
   }
 
   /**
-   * Where ranks meet.
+   * The result of opening a URL: the store, and this rank's part in the group.
    *
-   * @param store the store in which they find each other
+   * @param store the store in which ranks find each other
    * @param rank which rank the caller is
    * @param size the number of ranks
    * @param bindHost the address at which the other ranks reach this process, unless {@code
    *     spark.collectives.bindHost} names one
-   * @param onClose lets go of the store, after the group was closed
+   * @param onClose releases the store, after the group was closed
    */
   record Meeting(Store store, int rank, int size, String bindHost, Runnable onClose) {}
 }

@@ -4,7 +4,7 @@ import java.net.URI;
 import java.util.HashMap;
 import java.util.Map;
 
-/** A rendezvous URL, taken apart: the rank, the world size, and no argument that is not known. */
+/** A parsed rendezvous URL: the rank, the world size, and no unknown argument. */
 final class RendezvousUrl {
 
   private final URI url;
@@ -12,7 +12,7 @@ final class RendezvousUrl {
   private final Map<String, String> arguments = new HashMap<>();
 
   /**
-   * Takes {@code url} apart.
+   * Creates a parsed URL.
    *
    * @param example how such a URL should look, for errors
    */
@@ -31,7 +31,7 @@ final class RendezvousUrl {
     }
   }
 
-  /** The argument {@code name}, or {@code otherwise}, as a number. */
+  /** Returns the argument {@code name}, or {@code otherwise}, as a number. */
   int number(String name, String otherwise) {
     String text = arguments.remove(name);
     if (text == null) {
@@ -47,7 +47,7 @@ final class RendezvousUrl {
     }
   }
 
-  /** Refuses arguments that nobody has asked for, and a rank that is not in the world. */
+  /** Refuses arguments that were not read, and a rank that is not in the world. */
   void check(int rank, int size) {
     if (!arguments.isEmpty()) {
       throw malformed("unknown arguments " + arguments.keySet());
@@ -57,7 +57,7 @@ final class RendezvousUrl {
     }
   }
 
-  /** What to throw because {@code what} is wrong. */
+  /** Returns the exception that says that {@code what} is wrong. */
   IllegalArgumentException malformed(String what) {
     return new IllegalArgumentException(
         "Cannot meet at " + url + ": " + what + ". It must look like " + example);

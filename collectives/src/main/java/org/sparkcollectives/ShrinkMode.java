@@ -1,17 +1,17 @@
 package org.sparkcollectives;
 
-/** What {@link ProcessGroup#shrink} does with operations of the old group that are under way. */
+/** Says what {@link ProcessGroup#shrink} does with pending operations of the old group. */
 public enum ShrinkMode {
 
   /**
-   * They stay as they are: for a group that has failed, whose operations have ended, and for one on
-   * which nothing is under way. c10d's {@code SHRINK_DEFAULT}.
+   * Leaves them as they are: for a group that has failed, whose operations have ended, and for one
+   * without pending operations. c10d's {@code SHRINK_DEFAULT}.
    */
   DEFAULT,
 
   /**
-   * The old group is aborted first, on every rank, so that operations that wait for an excluded
-   * rank end with {@link CollectiveException}. c10d's {@code SHRINK_ABORT}.
+   * Aborts the old group first, on every rank, so that operations that wait for an excluded rank
+   * end with {@link CollectiveException}. c10d's {@code SHRINK_ABORT}.
    */
   ABORT
 }

@@ -3,13 +3,13 @@ package org.sparkcollectives;
 import java.util.Arrays;
 
 /**
- * A tensor of which only some elements are stored, each with its place: the coordinate format (COO)
- * of PyTorch. It wraps its two tensors and never copies them.
+ * A tensor of which only some elements are stored, each with its indices: the coordinate format
+ * (COO) of PyTorch. It wraps its two tensors and never copies them.
  *
  * <p>The leading dimensions of the shape are sparse, the others dense: with {@code s} sparse
- * dimensions and {@code nnz} stored places, the indices have the shape {@code [s, nnz]} and the
- * values the shape {@code [nnz, dense dimensions...]}. A place may be stored more than once; its
- * values then add up.
+ * dimensions and {@code nnz} stored elements, the indices have the shape {@code [s, nnz]} and the
+ * values the shape {@code [nnz, dense dimensions...]}. The same indices may be stored more than
+ * once; their values then add up.
  */
 public final class SparseTensor {
 
@@ -24,13 +24,13 @@ public final class SparseTensor {
   }
 
   /**
-   * Of its parts.
+   * Returns the tensor with these indices and values.
    *
    * @param shape of the whole tensor
    * @param indices {@link DType#INT64}, of the shape {@code [sparse dimensions, nnz]}; each row
-   *     holds the places in one dimension
+   *     holds the indices in one dimension
    * @param values of the shape {@code [nnz, dense dimensions...]}
-   * @throws IllegalArgumentException if the shapes do not fit together, or a place is outside
+   * @throws IllegalArgumentException if the shapes do not fit together, or an index is outside
    */
   public static SparseTensor of(long[] shape, Tensor indices, Tensor values) {
     SparseTensor tensor = new SparseTensor(shape.clone(), indices, values);
@@ -78,27 +78,27 @@ public final class SparseTensor {
     }
   }
 
-  /** The shape of the whole tensor. A copy. */
+  /** Returns the shape of the whole tensor. A copy. */
   public long[] shape() {
     return shape.clone();
   }
 
-  /** The places, {@code int64[sparse dimensions, nnz]}. */
+  /** Returns the indices, {@code int64[sparse dimensions, nnz]}. */
   public Tensor indices() {
     return indices;
   }
 
-  /** The values, {@code [nnz, dense dimensions...]}. */
+  /** Returns the values, {@code [nnz, dense dimensions...]}. */
   public Tensor values() {
     return values;
   }
 
-  /** The number of sparse dimensions. */
+  /** Returns the number of sparse dimensions. */
   public int sparseDimensions() {
     return (int) indices.shape()[0];
   }
 
-  /** The number of stored places: nnz. */
+  /** Returns the number of stored elements: nnz. */
   public long stored() {
     return indices.shape()[1];
   }

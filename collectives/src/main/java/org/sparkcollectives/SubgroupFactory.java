@@ -3,14 +3,14 @@ package org.sparkcollectives;
 import java.util.List;
 
 /**
- * The groups that are made from a {@link ProcessGroup}.
+ * Makes groups from a {@link ProcessGroup}.
  *
  * <p><b>Global or group ranks.</b> As in c10d, the members of a new group are named by their
  * <b>global</b> ranks ({@link #newGroup}, {@link #newSubgroups(List)}), and the ranks that {@link
  * #shrink} leaves out by their ranks in <b>this group</b>, which are those that exceptions name. In
  * the world group both are the same.
  *
- * <p>What the options leave open is as in this group, or view of it. A new group is closed by its
+ * <p>Options that were not chosen are as in this group, or view of it. A new group is closed by its
  * members, at the latest with the group that it was made from; {@link ProcessGroup#abort} of this
  * group aborts it, another failure does not.
  */
@@ -30,8 +30,8 @@ public interface SubgroupFactory {
    * Called by all ranks of this group, or with {@link GroupOptions#withLocalSynchronization} by the
    * new group's members, in the same order as other groups are made.
    *
-   * <p>Takes one call of the store, and does not wait for other ranks: one that does not come is
-   * missed at the first operation. Several groups may be used at the same time.
+   * <p>Takes one call of the store, and does not wait for other ranks: a rank that does not come is
+   * noticed at the first operation. Several groups may be used at the same time.
    *
    * @return null on ranks that are not members
    * @throws IllegalArgumentException if a rank is not in this group or is named twice, or if
@@ -77,8 +77,8 @@ public interface SubgroupFactory {
   }
 
   /**
-   * Makes a group for each host, of the ranks that are there; {@link GroupMembers#localRank} says
-   * what a host is. Called by all ranks of this group, with the same options.
+   * Makes a group for each host, of the ranks on it; {@link GroupMembers#localRank} says what a
+   * host is. Called by all ranks of this group, with the same options.
    *
    * @param options of each of the groups; they name no ranks
    * @return the one with this rank, in which its rank is its {@link GroupMembers#localRank} here
@@ -97,8 +97,7 @@ public interface SubgroupFactory {
    *
    * @param options of each of the groups; they name no ranks
    * @return the group of this rank's colour; null for a negative colour
-   * @throws IllegalArgumentException on all ranks, if one gave options that do not fit to the
-   *     others'
+   * @throws IllegalArgumentException on all ranks, if one gave options that do not fit the others'
    */
   ProcessGroup split(int color, int key, GroupOptions options);
 
@@ -112,12 +111,12 @@ public interface SubgroupFactory {
   }
 
   /**
-   * Makes a group without some ranks. The one operation that a failed group can still do; called by
-   * all ranks that remain, with the same arguments. This group is left to be closed. The new group
-   * has the checkpoints of this.
+   * Makes a group without some ranks. It is the only operation that still works in a failed group.
+   * All ranks that remain call it, with the same arguments. This group must still be closed. The
+   * new group has the checkpoints of this one.
    *
    * @param excludedGroupRanks at least one, as ranks of <b>this group</b>, not global ranks
-   * @param mode what becomes of operations of this group that are under way
+   * @param mode what happens to pending operations of this group
    * @param options of the new group; they name no ranks
    * @throws IllegalArgumentException if a rank is named twice or is not in this group, if this rank
    *     is excluded, or if other ranks exclude others
@@ -125,7 +124,7 @@ public interface SubgroupFactory {
   ProcessGroup shrink(int[] excludedGroupRanks, ShrinkMode mode, GroupOptions options);
 
   /**
-   * Returns the groups that were made from this one on this rank and are open, the oldest first.
+   * Returns the open groups that were made from this one on this rank, the oldest first.
    *
    * @return views, see {@link #group}
    */
@@ -137,7 +136,7 @@ public interface SubgroupFactory {
    * @param name see {@link GroupMembers#name()}
    * @return a view, which owns nothing: closing it does nothing, and only what {@link #newGroup}
    *     and its like returned closes the group. It equals every other handle of that group
-   * @throws IllegalArgumentException if none of that name is open
+   * @throws IllegalArgumentException if no open group has that name
    */
   ProcessGroup group(String name);
 }

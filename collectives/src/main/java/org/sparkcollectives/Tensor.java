@@ -7,52 +7,52 @@ import org.sparkcollectives.tensor.HostTensor;
  * A typed, shaped view of memory. Contiguous, in row-major order, without strides.
  *
  * <p>A tensor never copies what it wraps: a collective reads and writes the caller's array or
- * buffer itself. Until the {@link Work} of an operation is done, nobody else may write the
- * operation's tensors, nor read those that receive its result; what those of an operation that
- * failed hold is undefined. A tensor has no state of its own besides the memory, and may be used
- * from any thread under that rule.
+ * buffer itself. Until the {@link Work} of an operation is done, no other code may write the
+ * operation's tensors, nor read those that receive its result. The contents of a failed operation's
+ * tensors are undefined. A tensor has no state of its own besides the memory, and may be used from
+ * any thread under that rule.
  *
  * <p>Only the implementations of this library are accepted.
  */
 public interface Tensor {
 
-  /** A {@link DType#FLOAT32} tensor of one dimension over this very array. */
+  /** Returns a {@link DType#FLOAT32} tensor of one dimension over this very array. */
   static Tensor of(float... values) {
     return HostTensor.wrap(DType.FLOAT32, values);
   }
 
-  /** A {@link DType#FLOAT64} tensor of one dimension over this very array. */
+  /** Returns a {@link DType#FLOAT64} tensor of one dimension over this very array. */
   static Tensor of(double... values) {
     return HostTensor.wrap(DType.FLOAT64, values);
   }
 
-  /** A {@link DType#INT32} tensor of one dimension over this very array. */
+  /** Returns a {@link DType#INT32} tensor of one dimension over this very array. */
   static Tensor of(int... values) {
     return HostTensor.wrap(DType.INT32, values);
   }
 
-  /** A {@link DType#INT64} tensor of one dimension over this very array. */
+  /** Returns a {@link DType#INT64} tensor of one dimension over this very array. */
   static Tensor of(long... values) {
     return HostTensor.wrap(DType.INT64, values);
   }
 
-  /** An {@link DType#INT8} tensor of one dimension over this very array. */
+  /** Returns an {@link DType#INT8} tensor of one dimension over this very array. */
   static Tensor of(byte... values) {
     return HostTensor.wrap(DType.INT8, values);
   }
 
-  /** An {@link DType#INT16} tensor of one dimension over this very array. */
+  /** Returns an {@link DType#INT16} tensor of one dimension over this very array. */
   static Tensor of(short... values) {
     return HostTensor.wrap(DType.INT16, values);
   }
 
-  /** A {@link DType#BOOL} tensor of one dimension over this very array. */
+  /** Returns a {@link DType#BOOL} tensor of one dimension over this very array. */
   static Tensor of(boolean... values) {
     return HostTensor.wrap(DType.BOOL, values);
   }
 
   /**
-   * A tensor of one dimension over this very array.
+   * Returns a tensor of one dimension over this very array.
    *
    * <p>The array's type follows from the size of an element: {@code short[]} for {@link
    * DType#FLOAT16}, {@link DType#BFLOAT16} and {@link DType#INT16}; {@code byte[]} for the 8-bit
@@ -66,8 +66,8 @@ public interface Tensor {
   }
 
   /**
-   * A tensor of one dimension over a direct buffer, from its position to its limit at the time of
-   * the call. The buffer's position and limit are not changed.
+   * Returns a tensor of one dimension over a direct buffer, from its position to its limit at the
+   * time of the call. The buffer's position and limit are not changed.
    *
    * @throws IllegalArgumentException if the buffer is on the heap, read-only, not in native byte
    *     order, or does not hold a whole number of elements
@@ -77,7 +77,7 @@ public interface Tensor {
   }
 
   /**
-   * A tensor of one dimension and {@code count} zeros in a new array on the heap.
+   * Returns a tensor of one dimension and {@code count} zeros in a new array on the heap.
    *
    * @throws IllegalArgumentException if that is more than an array can hold, about 2<sup>31</sup>
    *     elements; wrap direct buffers beyond
@@ -97,26 +97,30 @@ public interface Tensor {
     return HostTensor.allocate(dtype, HostTensor.count(shape)).reshape(shape);
   }
 
-  /** The type of the elements. */
+  /** Returns the type of the elements. */
   DType dtype();
 
-  /** The number of elements; the product of the {@link #shape()}. */
+  /**
+   * Returns the number of elements (PyTorch's {@code numel}); the product of the {@link #shape()}.
+   */
   long count();
 
-  /** The size of all elements in bytes. */
+  /** Returns the size of all elements in bytes. */
   default long byteSize() {
     return count() * dtype().bytes();
   }
 
-  /** The extent of each dimension; empty for a single element without dimensions. A copy. */
+  /**
+   * Returns the extent of each dimension; empty for a single element without dimensions. A copy.
+   */
   long[] shape();
 
-  /** Where the memory is. */
+  /** Returns the device whose memory it is. */
   Device device();
 
   /**
-   * A view of {@code count} elements from the element {@code offset} on. It has one dimension,
-   * whatever the shape of this tensor: {@link #narrow} keeps the other dimensions.
+   * Returns a view of {@code count} elements from the element {@code offset} on. It has one
+   * dimension, whatever the shape of this tensor: {@link #narrow} keeps the other dimensions.
    *
    * @throws IllegalArgumentException if they are not all within the tensor
    */
@@ -140,7 +144,7 @@ public interface Tensor {
   }
 
   /**
-   * The same memory in another shape.
+   * Returns the same memory in another shape.
    *
    * @throws IllegalArgumentException if the shape does not have {@link #count()} elements
    */
@@ -168,8 +172,8 @@ public interface Tensor {
   void copyFrom(Tensor other);
 
   /**
-   * The heap array that this tensor lies in, or null if it lies elsewhere. Of a {@link #slice} it
-   * is the whole array, in which the slice may begin anywhere.
+   * Returns the heap array that this tensor lies in, or null if it lies elsewhere. For a {@link
+   * #slice} it is the whole array, in which the slice may begin anywhere.
    */
   Object array();
 }

@@ -1,20 +1,24 @@
 package org.sparkcollectives;
 
-/** A path to a peer could not be made, or broke; the message has the peer's rank and address. */
+/**
+ * Thrown when a path to a peer could not be made, or broke. The message has the peer's rank and
+ * address.
+ */
 public final class TransportException extends CollectiveException {
 
   private final int peer;
   private final String address;
 
   /**
-   * With what went wrong, the peer's group rank, or -1 if it is not known, and the cause or null.
+   * Creates an exception with the peer's group rank, or -1 if it is not known, and the cause or
+   * null.
    */
   public TransportException(String message, int peer, Throwable cause) {
     this(message, peer, "", cause);
   }
 
   /**
-   * With what went wrong, the peer's group rank and where it is, as host and port, and the cause or
+   * Creates an exception with the peer's group rank, its address as host and port, and the cause or
    * null.
    */
   public TransportException(String message, int peer, String address, Throwable cause) {
@@ -23,22 +27,22 @@ public final class TransportException extends CollectiveException {
     this.address = address;
   }
 
-  /** With what went wrong where the peer's rank is not known. */
+  /** Creates an exception where the peer's rank is not known. */
   public TransportException(String message) {
     this(message, -1, null);
   }
 
-  /** With what went wrong and its cause where the peer's rank is not known. */
+  /** Creates an exception with a cause where the peer's rank is not known. */
   public TransportException(String message, Throwable cause) {
     this(message, -1, cause);
   }
 
-  /** Where the peer is, as host and port; empty if that is not known. */
+  /** Returns where the peer is, as host and port; empty if that is not known. */
   public String address() {
     return address;
   }
 
-  /** The group rank of the peer, or -1 if it is not known. */
+  /** Returns the group rank of the peer, or -1 if it is not known. */
   public int peer() {
     return peer;
   }

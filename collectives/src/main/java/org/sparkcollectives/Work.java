@@ -6,16 +6,16 @@ import java.util.OptionalDouble;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * One operation under way. It proceeds, and ends, whether or not somebody holds or awaits it.
+ * An operation that was begun. It proceeds, and ends, whether or not somebody holds or awaits it.
  *
  * <p>May be used by any number of threads.
  */
 public interface Work {
 
   /**
-   * A work that ends as {@code future} does: for backends, and for one's own operations among those
-   * of a group. It has no deadline of its own, and an interrupt ends the wait only, with {@link
-   * CollectiveException}.
+   * Returns a work that ends as {@code future} does: for backends, and for a user's own operations
+   * among those of a group. It has no deadline of its own, and an interrupt ends the wait only,
+   * with {@link CollectiveException}.
    */
   static Work of(OpType opType, long sequenceNumber, CompletableFuture<List<Tensor>> future) {
     return new FutureWork(opType, sequenceNumber, future);
@@ -33,59 +33,61 @@ public interface Work {
 
   /**
    * Blocks until the operation is done, but for {@code timeout} at the most. An interrupt does what
-   * it does in {@link #await()}. Unlike in c10d, where this makes some backends abort, the end of
-   * the wait has no effect on the operation, whatever it is.
+   * it does in {@link #await()}. The end of the wait has no effect on the operation, unlike in
+   * c10d, where some backends then abort.
    *
    * @return false if it is not done yet; it goes on, and may be awaited again
    * @throws CollectiveException if the operation failed
    */
   boolean await(Duration timeout);
 
-  /** True once the operation is done, well or not. */
+  /** Returns whether the operation is done, successfully or not. */
   boolean isCompleted();
 
-  /** True once the operation is done well. */
+  /** Returns whether the operation has succeeded. */
   boolean isSuccess();
 
-  /** Why the operation failed; null if it did not, or is not done. */
+  /** Returns why the operation failed; null if it did not, or is not done. */
   Throwable exception();
 
   /**
-   * The tensors that the operation wrote, or its failure. Dependents run on the thread that ends
-   * the operation: they must not block.
+   * Returns the tensors that the operation wrote, or its failure. Dependents run on the thread that
+   * ends the operation: they must not block.
    */
   CompletableFuture<List<Tensor>> future();
 
-  /** How the operation ended; never fails itself. */
+  /** Returns how the operation ended; never fails itself. */
   CompletableFuture<WorkResult> result();
 
-  /** What the operation is. */
+  /** Returns what the operation is. */
   OpType opType();
 
-  /** The operation's number in its group; collectives and messages count separately, from 0. */
+  /**
+   * Returns the operation's number in its group; collectives and messages count separately, from 0.
+   */
   long sequenceNumber();
 
   /**
-   * The rank that a received message came from.
+   * Returns the rank that a received message came from.
    *
    * @throws IllegalStateException if this is not a receive, or not done
    */
   int sourceRank();
 
   /**
-   * The sum that {@link ProcessGroup#allReduce(SparseTensor)} made: each place once, in ascending
-   * order.
+   * Returns the sum that {@link ProcessGroup#allReduce(SparseTensor)} made: each index once, in
+   * ascending order.
    *
-   * @throws IllegalStateException if this is another operation, or not done well
+   * @throws IllegalStateException if this is another operation, or has not succeeded
    */
   default SparseTensor sparseResult() {
     throw new IllegalStateException("Only an all-reduce of sparse tensors has a sparse result");
   }
 
   /**
-   * Makes what is put into a device's queue from now on wait for the operation, without blocking
-   * the calling thread: c10d's {@code Work.synchronize}. Where the operation runs on the host, or
-   * on another device, the thread has to wait itself, as with {@link #await()}.
+   * Makes work that is enqueued on a device's stream from now on wait for the operation, without
+   * blocking the calling thread: c10d's {@code Work.synchronize}. If the operation runs on the
+   * host, or on another device, the thread itself waits, as with {@link #await()}.
    *
    * @throws CollectiveException if the operation is known to have failed
    */
@@ -93,6 +95,6 @@ public interface Work {
     await();
   }
 
-  /** The time in milliseconds from start to end; empty until the operation is done. */
+  /** Returns the time in milliseconds from start to end; empty until the operation is done. */
   OptionalDouble durationMillis();
 }

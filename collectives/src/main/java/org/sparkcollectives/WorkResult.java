@@ -1,14 +1,14 @@
 package org.sparkcollectives;
 
-/** How an operation ended, with c10d's codes. */
+/** The ways in which an operation ends, with c10d's codes. */
 public enum WorkResult {
-  /** Well. */
+  /** The operation succeeded. */
   SUCCESS(0),
   /** Its deadline passed. */
   TIMEOUT(1),
   /** A peer or a path failed. */
   COMM_ERROR(2),
-  /** Otherwise. */
+  /** The operation failed otherwise. */
   UNKNOWN(100);
 
   private final int code;
@@ -17,7 +17,7 @@ public enum WorkResult {
     this.code = code;
   }
 
-  /** What the exception of a work amounts to; null is success. */
+  /** Returns the result that the exception of a work stands for; null is success. */
   public static WorkResult of(Throwable exception) {
     if (exception == null) {
       return SUCCESS;
@@ -28,7 +28,7 @@ public enum WorkResult {
     return exception instanceof CollectiveException ? COMM_ERROR : UNKNOWN;
   }
 
-  /** The number that stands for this result in dumps. */
+  /** Returns the number that stands for this result in dumps. */
   public int code() {
     return code;
   }
