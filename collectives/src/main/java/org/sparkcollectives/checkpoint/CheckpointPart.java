@@ -6,14 +6,17 @@ import org.sparkcollectives.store.StoreException;
 import org.sparkcollectives.tensor.HostTensor;
 
 /**
- * What one rank has kept for one version: a layout, and pieces of bytes.
+ * The part of one version that one rank has written: a layout, and pieces of bytes.
  *
- * <p>Large state is cut up because stores bound a value, and so that no more than a piece of it is
- * in this JVM's heap a second time.
+ * <p>Large state is cut into pieces because stores bound a value, and so that no more than a piece
+ * of it is in this JVM's heap a second time.
  */
 final class CheckpointPart {
 
-  /** Far below the largest value that Spark's driver takes, and enough to be moved fast. */
+  /**
+   * The size of a piece: far below the largest value that Spark's driver takes, and large enough
+   * for full speed.
+   */
   static final int PIECE_BYTES = 16 << 20;
 
   private static final String LAYOUT = "layout";
@@ -21,7 +24,7 @@ final class CheckpointPart {
   private final Store store;
   private final int pieceBytes;
 
-  /** With keys of its own. */
+  /** Creates a part whose keys are those of {@code store}. */
   CheckpointPart(Store store) {
     this(store, PIECE_BYTES);
   }
@@ -44,12 +47,12 @@ final class CheckpointPart {
     store.multiSet(List.of(Integer.toString(number), LAYOUT), List.of(piece, layout));
   }
 
-  /** What the part holds. */
+  /** Returns the layout of the part. */
   PartLayout layout() {
     return PartLayout.decode(value(LAYOUT));
   }
 
-  /** Overwrites {@code tensors}, which are as the layout says. */
+  /** Overwrites {@code tensors}, which must match the layout. */
   void read(List<HostTensor> tensors) {
     TensorBytes bytes = new TensorBytes(tensors);
     for (int piece = 0; !bytes.isAtEnd(); piece++) {
@@ -64,7 +67,9 @@ final class CheckpointPart {
     }
   }
 
-  /** A get would wait for a key that is not there. */
+  /**
+   * Returns the value of a key, which is checked first because a get would wait for a missing key.
+   */
   private byte[] value(String key) {
     if (!store.check(List.of(key))) {
       throw new StoreException("\"" + key + "\" of the checkpoint is not in " + store);

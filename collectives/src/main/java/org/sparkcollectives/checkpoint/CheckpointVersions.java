@@ -7,13 +7,14 @@ import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.store.Store;
 
 /**
- * The versions of one checkpoint in a store: which are complete, and what of others is left.
+ * The versions of one checkpoint in a store: which of them are complete, and which parts of others
+ * are left.
  *
- * <p>A version is a number that is drawn once, whoever draws it. Its ranks write their parts under
- * it; when all of them are there it is committed, by one compare-and-set of a record that names it
- * and the one before. So a version whose ranks did not all come that far, for whatever reason, is
- * never read. A version is committed only if no later one was, which makes the parts of all that
- * are older than the record's two fair game for {@link #removeStale}.
+ * <p>A version is a number that is drawn once. Its ranks write their parts under it. When all parts
+ * are there, the version is committed, by one compare-and-set of a record that names it and the one
+ * before. So a version whose ranks did not all write their parts, for whatever reason, is never
+ * read. A version is committed only if no later one was. Therefore {@link #removeStale} may remove
+ * the parts of all versions that are older than the record's two.
  *
  * <pre>
  *   version                     the number drawn last
@@ -31,13 +32,13 @@ final class CheckpointVersions {
 
   private final Store store;
 
-  /** With the keys of that checkpoint. */
+  /** Creates the versions of the checkpoint whose keys are those of {@code store}. */
   CheckpointVersions(Store store) {
     this.store = store;
   }
 
   /**
-   * What is complete.
+   * The record of the complete versions.
    *
    * @param version the latest
    * @param previous the one committed before it, 0 for none
@@ -65,21 +66,21 @@ final class CheckpointVersions {
     }
   }
 
-  /** A number that no version has had, larger than those of all versions before. */
+  /** Draws a number that no version has had, larger than those of all versions before. */
   long draw() {
     return store.add(DRAWN, 1);
   }
 
-  /** The latest complete version; null if there is none. */
+  /** Returns the latest complete version; null if there is none. */
   Commit latest() {
     return store.check(List.of(COMMITTED)) ? Commit.decode(store.get(COMMITTED)) : null;
   }
 
   /**
-   * Makes a version whose parts are all there the latest.
+   * Commits a version whose parts are all there, as the latest.
    *
-   * @throws CollectiveException if a later one is committed: this rank's group is not the one that
-   *     goes on
+   * @throws CollectiveException if a later one is committed: then another group continues with this
+   *     checkpoint, not this rank's
    */
   Commit commit(long version, int ranks, boolean replicated) {
     byte[] expected = ABSENT;
@@ -103,14 +104,14 @@ final class CheckpointVersions {
     }
   }
 
-  /** What a rank keeps of a version. */
+  /** Returns a rank's part of a version. */
   CheckpointPart part(int rank, long version) {
     return new CheckpointPart(parts().withPrefix(rank + "/" + version));
   }
 
   /**
-   * Removes a rank's parts of versions that are neither kept nor to come; rank 0 also those of
-   * ranks that the group does not have.
+   * Removes a rank's parts of versions that are neither kept nor newer; rank 0 also removes those
+   * of ranks that the group does not have.
    */
   void removeStale(Commit kept, int rank, int size) {
     String own = rank + "/";

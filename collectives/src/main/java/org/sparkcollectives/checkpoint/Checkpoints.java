@@ -14,12 +14,12 @@ import org.sparkcollectives.store.StoreException;
 import org.sparkcollectives.tensor.HostTensor;
 
 /**
- * Keeps tensors of a group's ranks in a store that outlives the group, and gives them back.
+ * Keeps tensors of a group's ranks in a store that outlives the group, and restores them.
  *
- * <p>In two phases: all ranks write their parts under a new version; once they have told each other
- * that all parts are there, rank 0 commits the version. {@link CheckpointVersions} says why what is
- * read is then always of one moment. Every step is a collective of the group, so a rank that dies
- * in between ends it on all others as anywhere else.
+ * <p>In two phases: all ranks write their parts under a new version; when all have reported that
+ * their parts are there, rank 0 commits the version. {@link CheckpointVersions} says why all parts
+ * that are read are of one version. Every step is a collective of the group, so a rank that dies in
+ * between ends it on all others, as in any other operation.
  */
 public final class Checkpoints {
 
@@ -29,7 +29,7 @@ public final class Checkpoints {
   private final Supplier<Store> store;
 
   /**
-   * Of a group.
+   * Creates the checkpoints of a group.
    *
    * @param group whose timeout bounds each call
    * @param store gives what holds the checkpoints of this group, and of those that did the same
@@ -47,7 +47,7 @@ public final class Checkpoints {
   }
 
   private static CheckpointVersions versions(String name, Store store, RankAgreement ranks) {
-    // One element of the key, whatever the name has in it.
+    // The name is encoded, so that it is one element of the key whatever it contains.
     String element = URLEncoder.encode(name, StandardCharsets.UTF_8);
     return new CheckpointVersions(ranks.within(store).withPrefix(element));
   }
@@ -56,7 +56,7 @@ public final class Checkpoints {
     return BoundedStore.of(store).map(BoundedStore::freeBytes).orElse(Long.MAX_VALUE);
   }
 
-  /** Refuses on all ranks what would not fit, before any of them has written. */
+  /** Throws on all ranks if the tensors of all would not fit, before any rank has written. */
   private static void requireRoom(RankAgreement ranks, Store store, long bytes, long room) {
     if (bytes > room) {
       throw new CollectiveException(
@@ -73,7 +73,7 @@ public final class Checkpoints {
   /**
    * Keeps {@code tensors}. Blocks until that is done for all ranks.
    *
-   * @param replicated whether all ranks have the same values, so that those of rank 0 do
+   * @param replicated whether all ranks have the same values, so that those of rank 0 are kept
    * @see ProcessGroup#checkpoint
    */
   public void save(String name, List<HostTensor> tensors, boolean replicated) {
@@ -114,7 +114,7 @@ public final class Checkpoints {
     cleanUp(ranks, () -> versions.removeStale(kept, group.rank(), group.size()));
   }
 
-  /** What stays now goes later, or with the store. */
+  /** Removes stale parts. What cannot be removed now is removed later, or with the store. */
   private static void cleanUp(RankAgreement ranks, Runnable removal) {
     try {
       removal.run();

@@ -14,14 +14,14 @@ import org.sparkcollectives.DType;
 import org.sparkcollectives.tensor.HostTensor;
 
 /**
- * What a part of a checkpoint holds: the types and shapes of its tensors, in order, and the byte
+ * The layout of a part of a checkpoint: the types and shapes of its tensors, in order, and the byte
  * order of their elements.
  */
 record PartLayout(ByteOrder byteOrder, List<Entry> entries) {
 
   private static final int FORMAT = 1;
 
-  /** One tensor. */
+  /** The type and shape of one tensor. */
   record Entry(DType dtype, List<Long> shape) {
 
     @Override
@@ -52,13 +52,13 @@ record PartLayout(ByteOrder byteOrder, List<Entry> entries) {
         }
       }
     } catch (IOException e) {
-      throw new UncheckedIOException(e); // Not from memory.
+      throw new UncheckedIOException(e); // This cannot happen in memory.
     }
     return bytes.toByteArray();
   }
 
   /**
-   * What {@link #encode} has written.
+   * Reads what {@link #encode} has written.
    *
    * @throws IllegalStateException if it was not that
    */
@@ -85,7 +85,7 @@ record PartLayout(ByteOrder byteOrder, List<Entry> entries) {
     }
   }
 
-  /** How {@code given} differ from the tensors that were kept; empty if they do not. */
+  /** Returns how {@code given} differ from the tensors that were kept; empty if they do not. */
   String difference(List<HostTensor> given) {
     PartLayout other = of(given);
     if (other.entries.size() != entries.size()) {

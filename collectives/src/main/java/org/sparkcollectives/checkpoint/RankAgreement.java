@@ -17,9 +17,9 @@ import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreException;
 
 /**
- * How the ranks of a group go through the steps of one call together: each step is done by all of
- * them or none, and what the store refuses one rank ends the call on all, but not the group. The
- * steps share one deadline, the group's timeout from the beginning of the call.
+ * Takes the ranks of a group through the steps of one call together. Each step is done by all of
+ * them or none. If the store refuses one rank, the call ends on all, but not the group. The steps
+ * share one deadline, the group's timeout from the beginning of the call.
  */
 final class RankAgreement {
 
@@ -29,7 +29,7 @@ final class RankAgreement {
   private final Deadline deadline;
 
   /**
-   * Begins a call.
+   * Creates the agreement of a call that begins now.
    *
    * @param call what messages call it
    * @param identity what all ranks must have in common, such as the name that they give
@@ -50,18 +50,18 @@ final class RankAgreement {
     }
   }
 
-  /** The group, for an operation that ends with the call's deadline. */
+  /** Returns the group, for an operation that ends with the call's deadline. */
   ProcessGroup group() {
     return group.withTimeout(deadline.left());
   }
 
-  /** A view of a store whose calls end with the call's deadline, or a little later. */
+  /** Returns a view of a store whose calls end with the call's deadline, or a little later. */
   Store within(Store store) {
     return deadline.bound(store);
   }
 
   /**
-   * What rank 0 decides.
+   * Returns, on all ranks, what rank 0 decides.
    *
    * @param length how many numbers that is
    * @param step what rank 0 does, as in "could not ..."
@@ -76,7 +76,7 @@ final class RankAgreement {
   }
 
   /**
-   * The same, and after it the sum of what all ranks give.
+   * Returns what rank 0 decides, followed by the sum of what all ranks give.
    *
    * @param given by this rank
    */
@@ -91,7 +91,10 @@ final class RankAgreement {
     return decided;
   }
 
-  /** The rows of all ranks: the call's identity, whether it could be decided, and what was. */
+  /**
+   * Returns the rows of all ranks: the call's identity, whether rank 0 could decide, and its
+   * decision.
+   */
   private long[] decide(long[] row, String step, Supplier<long[]> decide) {
     row[0] = identity;
     RuntimeException failure = null;
@@ -130,7 +133,7 @@ final class RankAgreement {
   }
 
   /**
-   * Has every rank do something, and waits for all.
+   * Runs a step on every rank, and waits for all.
    *
    * @param step as in "could not ..."
    * @param undo run on every rank, if all ranks know that one of them could not do it; where a rank
@@ -157,7 +160,7 @@ final class RankAgreement {
     }
   }
 
-  /** The same with nothing to undo. */
+  /** Runs a step that leaves nothing to undo on every rank, and waits for all. */
   void byAll(String step, Runnable work) {
     byAll(step, work, () -> {});
   }
@@ -172,7 +175,7 @@ final class RankAgreement {
         : new CollectiveException(where() + ": could not " + step + ": " + own.getMessage(), own);
   }
 
-  /** The call and this rank, as messages begin. */
+  /** Returns the call and this rank, with which messages begin. */
   String where() {
     return call
         + " of group \""

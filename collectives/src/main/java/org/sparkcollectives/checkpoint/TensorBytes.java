@@ -6,13 +6,16 @@ import java.util.List;
 import org.sparkcollectives.tensor.HostTensor;
 
 /**
- * The elements of some tensors as one run of bytes, tensor by tensor, in native byte order, which
- * is read or written once, piece by piece. A piece holds whole elements only, so where the pieces
- * end follows from the tensors' types and counts alone.
+ * The elements of some tensors as one sequence of bytes, tensor by tensor, in native byte order. It
+ * is read or written once, piece by piece. A piece holds whole elements only, so the ends of the
+ * pieces follow from the tensors' types and counts.
  */
 final class TensorBytes {
 
-  /** Elements pass through memory of this size, because tensors move to and from direct buffers. */
+  /**
+   * The size of the memory through which elements are copied, because tensors move to and from
+   * direct buffers.
+   */
   private static final int SCRATCH_BYTES = 256 << 10;
 
   private final List<HostTensor> tensors;
@@ -26,17 +29,19 @@ final class TensorBytes {
     skipFinished();
   }
 
-  /** How many bytes the elements of some tensors have. */
+  /** Returns how many bytes the elements of some tensors have. */
   static long size(List<HostTensor> tensors) {
     return tensors.stream().mapToLong(each -> each.count() * each.dtype().bytes()).sum();
   }
 
-  /** Whether all elements were moved. */
+  /** Returns whether all elements were moved. */
   boolean isAtEnd() {
     return current == tensors.size();
   }
 
-  /** The length of the next piece: as many whole elements as {@code capacity} bytes hold. */
+  /**
+   * Returns the length of the next piece: as many whole elements as {@code capacity} bytes hold.
+   */
   int nextLength(int capacity) {
     int length = 0;
     long from = offset;
@@ -54,7 +59,7 @@ final class TensorBytes {
     return length;
   }
 
-  /** The next piece. */
+  /** Returns the next piece. */
   byte[] next(int capacity) {
     byte[] piece = new byte[nextLength(capacity)];
     for (int moved = 0; moved < piece.length; ) {

@@ -11,14 +11,14 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.stream.Collectors;
 
-/** What can be said of this JVM from outside of its groups. */
+/** Describes this JVM, independently of its groups. */
 public final class JvmStatus {
 
   private static final long MEGABYTE = 1 << 20;
 
   private JvmStatus() {}
 
-  /** Its process, age and memory, in one line. */
+  /** Returns its process, age and memory, in one line. */
   public static String summary() {
     RuntimeMXBean runtime = ManagementFactory.getRuntimeMXBean();
     Runtime memory = Runtime.getRuntime();
@@ -42,7 +42,10 @@ public final class JvmStatus {
         + Runtime.version();
   }
 
-  /** The stacks of all threads, with what they wait for and what they hold. Stops them a moment. */
+  /**
+   * Returns the stacks of all threads, with the locks that they wait for and hold. Stops all
+   * threads for a moment.
+   */
   public static String stacks() {
     ThreadInfo[] threads = ManagementFactory.getThreadMXBean().dumpAllThreads(true, true);
     return Arrays.stream(threads)

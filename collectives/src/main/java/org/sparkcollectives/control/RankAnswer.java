@@ -3,7 +3,7 @@ package org.sparkcollectives.control;
 import java.nio.charset.StandardCharsets;
 
 /**
- * What a rank answers to a {@link RankRequest}.
+ * A rank's answer to a {@link RankRequest}.
  *
  * @param rank in the world
  * @param host where it runs
@@ -24,7 +24,9 @@ public record RankAnswer(
     return new RankAnswer(rank, parts[0], parts[1], Long.parseLong(parts[2]), parts[3]);
   }
 
-  /** Whose it is, such as {@code rank 3 (executor 2 on host-b, task attempt 17)}. */
+  /**
+   * Returns which rank answered, such as {@code rank 3 (executor 2 on host-b, task attempt 17)}.
+   */
   public String where() {
     return "rank "
         + rank

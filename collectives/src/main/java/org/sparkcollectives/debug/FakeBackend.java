@@ -18,9 +18,9 @@ import org.sparkcollectives.Work;
  * Carries out operations without any other rank, for dry runs of one rank of a large world: c10d's
  * fake process group.
  *
- * <p>Every operation is done at once. What gathers finds this rank's own input in each place; what
- * reduces leaves its tensor as it is; what receives, likewise, and from any rank as if from this
- * one. The sum of sparse tensors is this rank's own.
+ * <p>Every operation is done at once. A gather finds this rank's own input for every rank. A
+ * reduction leaves its tensor as it is. A receive leaves its tensor as it is, and a receive from
+ * any rank names this rank as the source. The sum of sparse tensors is this rank's own.
  */
 final class FakeBackend implements Backend {
 

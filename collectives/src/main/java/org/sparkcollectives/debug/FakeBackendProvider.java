@@ -8,16 +8,16 @@ import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.Device;
 
 /**
- * The backend {@value #NAME}: one process is any rank of a world of any size, and nobody else needs
- * to be there. A group that asks for it does not wait for its other ranks when it is made. With
- * {@link CollectivesConfiguration#FAKE_ERROR_ON_COLLECTIVE} every operation throws.
+ * The backend {@value #NAME}: one process acts as any rank of a world of any size, without the
+ * others. A group that uses it does not wait for its other ranks when it is made. With {@link
+ * CollectivesConfiguration#FAKE_ERROR_ON_COLLECTIVE} every operation throws.
  */
 public final class FakeBackendProvider implements BackendProvider {
 
   /** The name under which users ask for it. */
   public static final String NAME = "fake";
 
-  /** Called by the service loader. */
+  /** Creates a provider; called by the service loader. */
   public FakeBackendProvider() {}
 
   @Override

@@ -6,7 +6,7 @@ import java.util.function.Consumer;
 import org.sparkcollectives.ObjectCollectives;
 
 /**
- * Collectives of objects without any other rank: what this rank has given stands for what all have,
+ * Collectives of objects without any other rank: this rank's object stands for those of all ranks,
  * and nothing is copied.
  *
  * @param rank this rank
@@ -34,7 +34,7 @@ record FakeObjectCollectives(int rank, int size, Consumer<String> check)
     return rank == root ? Collections.nCopies(size, object) : null;
   }
 
-  /** Null on ranks that have not given the objects. */
+  /** Returns null on ranks that have not given the objects. */
   @Override
   public <T> T scatter(List<T> objectsAtRoot, int root) {
     check.accept("object scatter");
@@ -46,7 +46,7 @@ record FakeObjectCollectives(int rank, int size, Consumer<String> check)
     check.accept("object send");
   }
 
-  /** Null: nobody has sent anything. */
+  /** Returns null, because no rank has sent anything. */
   @Override
   @SuppressWarnings("TypeParameterUnusedInFormals")
   public <T> T recv(int source, int tag) {

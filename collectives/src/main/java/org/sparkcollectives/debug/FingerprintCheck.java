@@ -19,10 +19,11 @@ import org.sparkcollectives.transport.MismatchCodec;
 import org.sparkcollectives.transport.OperationHeader;
 
 /**
- * Compares what the ranks call, before they do it: {@link org.sparkcollectives.DebugLevel#DETAIL}.
+ * Compares the ranks' calls before they are carried out: {@link
+ * org.sparkcollectives.DebugLevel#DETAIL}.
  *
- * <p>The ranks gather a digest of each one's call; only where they differ do they gather the calls
- * themselves, and then all fail with the same message. Where parts differ in size, they gather also
+ * <p>The ranks gather a digest of each one's call. Only if digests differ do they gather the calls
+ * themselves, and then all fail with the same message. If parts differ in size, they also gather
  * how much each sends to each. As c10d's {@code ProcessGroupWrapper}, which does not compare
  * reductions, roots and splits.
  */
@@ -32,13 +33,13 @@ public final class FingerprintCheck {
 
   private final AlgorithmSelector algorithms;
 
-  /** A check that gathers with {@code algorithms}. */
+  /** Creates a check that gathers with {@code algorithms}. */
   public FingerprintCheck(AlgorithmSelector algorithms) {
     this.algorithms = algorithms;
   }
 
   /**
-   * Blocks until all ranks have said what they call.
+   * Compares the calls of all ranks. Blocks until all have arrived.
    *
    * @param sequenceNumber the number of the operation in its group
    * @param call of this rank
@@ -76,7 +77,10 @@ public final class FingerprintCheck {
         && digests[DIGEST * rank + 1] == digests[DIGEST * other + 1];
   }
 
-  /** What most ranks call, the lowest of them first; and the lowest rank that calls another. */
+  /**
+   * Returns an exception that names two ranks: the lowest that makes the most frequent call, and
+   * the lowest that makes another.
+   */
   private CollectiveMismatchException mismatch(Lane lane, CollectiveCall call, long[] digests) {
     List<CollectiveCall> all = gatherCalls(lane, call);
     List<String> calls = all.stream().map(CollectiveCall::toString).toList();

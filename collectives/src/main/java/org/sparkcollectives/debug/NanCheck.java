@@ -4,14 +4,17 @@ import org.sparkcollectives.DType;
 import org.sparkcollectives.tensor.HostTensor;
 
 /**
- * Finds what is not a number in a tensor, as c10d's NaN check does. An infinity is a number here;
- * of a complex number neither part may be NaN.
+ * Finds NaNs in a tensor, as c10d's NaN check does. An infinity is allowed. A complex number is a
+ * NaN if one of its parts is.
  */
 public final class NanCheck {
 
   private static final int TILE = 1024;
 
-  /** Above it, without the sign, are the NaNs of a format: its infinity, or its largest number. */
+  /**
+   * The bits of infinity, without the sign. Larger values are the NaNs of a format; a format
+   * without infinity has its largest number here.
+   */
   private static final int FLOAT16_INFINITY = 0x7c00;
 
   private static final int BFLOAT16_INFINITY = 0x7f80;
@@ -20,7 +23,7 @@ public final class NanCheck {
 
   private NanCheck() {}
 
-  /** The first element of a tensor that is not a number, or -1. */
+  /** Returns the index of the first NaN of a tensor, or -1. */
   public static long first(HostTensor tensor) {
     return switch (tensor.dtype()) {
       case FLOAT32, COMPLEX64 -> scan(tensor, new float[TILE], NanCheck::first);
@@ -37,7 +40,7 @@ public final class NanCheck {
     };
   }
 
-  /** Finds the first NaN among the first entries of an array, or -1. */
+  /** Finds the index of the first NaN among the first entries of an array, or -1. */
   private interface Scan<A> {
     int first(A tile, int length);
   }

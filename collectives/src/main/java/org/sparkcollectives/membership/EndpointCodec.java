@@ -8,7 +8,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import org.sparkcollectives.transport.Endpoint;
 
-/** {@link Endpoint} as bytes in the store. */
+/** Encodes an {@link Endpoint} as bytes for the store. */
 final class EndpointCodec {
 
   private static final int VERSION = 2;

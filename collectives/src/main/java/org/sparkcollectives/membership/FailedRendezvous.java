@@ -7,12 +7,12 @@ import org.sparkcollectives.internal.failure.FailureCodec;
 import org.sparkcollectives.store.Store;
 
 /**
- * The end of a rendezvous that cannot succeed, because a rank will not come: the rank's failure, in
- * the store where the roster would be. May be written by any process that sees the store.
+ * Ends a rendezvous that cannot succeed, because a rank will not come. It writes the rank's failure
+ * to the store in place of the endpoint table. Any process that sees the store may do so.
  */
 public final class FailedRendezvous {
 
-  /** The first byte; a roster begins with its version, which is 1 or more. */
+  /** The first byte of a failure; an endpoint table begins with its version, which is 1 or more. */
   private static final byte MARK = 0;
 
   private FailedRendezvous() {}
@@ -33,7 +33,8 @@ public final class FailedRendezvous {
   }
 
   /**
-   * The same for all groups that are being made over a store. Blocks for a few store calls.
+   * Ends the rendezvous of all groups that are being made over a store. Blocks for a few store
+   * calls.
    *
    * @param store the keys of all groups
    */
@@ -46,7 +47,7 @@ public final class FailedRendezvous {
     }
   }
 
-  /** Returns the failure that is there in the roster's place, or null if it is a roster. */
+  /** Returns the failure that is in place of the endpoint table, or null if it is a table. */
   static Failure decode(byte[] value) {
     return value.length > 0 && value[0] == MARK
         ? FailureCodec.decode(Arrays.copyOfRange(value, 1, value.length))

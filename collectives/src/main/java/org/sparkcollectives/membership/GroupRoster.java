@@ -14,11 +14,11 @@ import java.util.Map;
 import org.sparkcollectives.transport.Endpoint;
 
 /**
- * What all ranks of a group learn at its rendezvous, as one value in the store: where each rank is,
- * and the group's secret.
+ * The endpoint table of a group, which all its ranks read at the rendezvous as one value in the
+ * store: where each rank is, and the group's secret.
  *
- * <p>Each rank reads all of it, so n ranks move n times its size: what the ranks of one JVM have in
- * common is in it once, and a rank adds 16 bytes.
+ * <p>Each rank reads all of it, so n ranks move n times its size. Therefore it contains what the
+ * ranks of one JVM have in common only once, and a rank adds 16 bytes.
  *
  * @param secret what the connections of the group are authenticated with
  * @param endpoints where each rank is, in rank order
@@ -27,10 +27,13 @@ record GroupRoster(byte[] secret, List<Endpoint> endpoints) {
 
   private static final int VERSION = 1;
 
-  /** What a rank takes beside its place. */
+  /** The bytes of a rank beside those of its JVM. */
   private static final int RANK_BYTES = 2 * Integer.BYTES + Long.BYTES;
 
-  /** Where the ranks of one JVM are; the rank and the task attempt tell those apart. */
+  /**
+   * Returns what the endpoints of the ranks of one JVM have in common: all but the rank and the
+   * task attempt.
+   */
   private static Endpoint place(Endpoint endpoint) {
     return new Endpoint(
         0,
@@ -109,7 +112,10 @@ record GroupRoster(byte[] secret, List<Endpoint> endpoints) {
     }
   }
 
-  /** How many parts are announced, which must be there: memory is taken for them. */
+  /**
+   * Reads the number of parts, and checks that they can be there, before memory is allocated for
+   * them.
+   */
   private static int count(DataInputStream in, int bytesEach) throws IOException {
     int count = in.readInt();
     if (count < 0 || count > in.available() / bytesEach) {
@@ -131,7 +137,7 @@ record GroupRoster(byte[] secret, List<Endpoint> endpoints) {
     return endpoints.hashCode();
   }
 
-  /** Who is there; not the secret. */
+  /** Returns the endpoints, without the secret. */
   @Override
   public String toString() {
     return endpoints.size() + " ranks";

@@ -3,12 +3,12 @@ package org.sparkcollectives.membership;
 import java.nio.charset.StandardCharsets;
 import org.sparkcollectives.store.net.HmacSha256;
 
-/** What follows from a group's secret, by HMAC-SHA256, without telling it. */
+/** Derives keys from a group's secret, by HMAC-SHA256, without revealing it. */
 public final class GroupSecret {
 
   private GroupSecret() {}
 
-  /** 32 bytes for one purpose, the same on all ranks. */
+  /** Returns 32 bytes for one purpose, the same on all ranks. */
   public static byte[] derive(byte[] secret, String purpose) {
     return HmacSha256.under(secret).doFinal(purpose.getBytes(StandardCharsets.UTF_8));
   }

@@ -13,7 +13,7 @@ import org.sparkcollectives.transport.Endpoint;
 import org.sparkcollectives.transport.Locality;
 
 /**
- * Who is in a group, as its ranks agreed at the rendezvous.
+ * The members of a group, as its ranks agreed at the rendezvous.
  *
  * @param name the group's unique name
  * @param description what the group is for
@@ -24,10 +24,10 @@ import org.sparkcollectives.transport.Locality;
 public record Membership(
     String name, String description, int rank, List<Endpoint> endpoints, byte[] secret) {
 
-  /** The longest name; some room is left for {@link #id}. */
+  /** The longest name, which leaves some room for {@link #id}. */
   private static final int MAX_NAME_BYTES = ConnectionId.MAX_GROUP_BYTES - 48;
 
-  /** A group whose other ranks do not exist, though the rank acts as if they did. */
+  /** Returns a group whose other ranks do not exist, though the rank acts as if they did. */
   public static Membership withoutPeers(String name, String description, Endpoint self, int size) {
     List<Endpoint> endpoints = new ArrayList<>();
     for (int rank = 0; rank < size; rank++) {
@@ -40,7 +40,7 @@ public record Membership(
   }
 
   /**
-   * Refuses a name that peers could not be told.
+   * Refuses a name that is too long to be sent to peers.
    *
    * @throws IllegalArgumentException if it is longer than {@value #MAX_NAME_BYTES} bytes in UTF-8
    */
@@ -59,27 +59,27 @@ public record Membership(
   }
 
   /**
-   * Tells the group apart from all others, also from one of the same name over another store: the
-   * name with some digits that follow from the secret, but do not tell it.
+   * Returns an id that tells the group apart from all others, even from one of the same name over
+   * another store: the name and some digits that are derived from the secret without revealing it.
    */
   public String id() {
     byte[] digest = GroupSecret.derive(secret, "id of " + name);
     return name + "#" + HexFormat.of().formatHex(digest, 0, 8);
   }
 
-  /** The group and this rank; not the secret. */
+  /** Returns the group and this rank, without the secret. */
   @Override
   public String toString() {
     return "group \"" + name + "\" (rank " + rank + " of " + size() + ")";
   }
 
-  /** How many ranks the group has. */
+  /** Returns how many ranks the group has. */
   public int size() {
     return endpoints.size();
   }
 
   /**
-   * The rank in the world of a rank of this group.
+   * Returns the rank in the world of a rank of this group.
    *
    * @throws IllegalArgumentException if the group has no such rank
    */
@@ -92,7 +92,7 @@ public record Membership(
   }
 
   /**
-   * The rank in this group of a rank of the world.
+   * Returns the rank in this group of a rank of the world.
    *
    * @throws IllegalArgumentException if it is not in this group
    */
@@ -106,42 +106,45 @@ public record Membership(
         "Global rank " + globalRank + " is not in group \"" + name + "\"");
   }
 
-  /** The ranks in the world of all ranks, by rank in this group. */
+  /** Returns the ranks in the world of all ranks, by rank in this group. */
   public int[] globalRanks() {
     return endpoints.stream().mapToInt(Endpoint::rank).toArray();
   }
 
-  /** Where this rank is. */
+  /** Returns where this rank is. */
   public Endpoint self() {
     return endpoints.get(rank);
   }
 
-  /** The rank of each of these ranks in the group from which this one was made. */
+  /** Returns the rank of each of these ranks in the group from which this one was made. */
   public int[] ranksIn(Membership parent) {
     return endpoints.stream().mapToInt(parent.endpoints::indexOf).toArray();
   }
 
-  /** Whether all ranks share this JVM. */
+  /** Returns whether all ranks share this JVM. */
   public boolean isOneNode() {
     return endpoints.stream().allMatch(e -> e.nodeId().equals(self().nodeId()));
   }
 
-  /** The address of the host of each rank, by rank in this group. */
+  /** Returns the address of the host of each rank, by rank in this group. */
   public List<String> hostNames() {
     return endpoints.stream().map(Endpoint::host).toList();
   }
 
-  /** This rank's number among those of this group on its host. */
+  /** Returns this rank's number among those of this group on its host. */
   public int localRank() {
     return hosts(Integer.MAX_VALUE).index(rank);
   }
 
-  /** How many ranks of this group share this host, itself included. */
+  /** Returns how many ranks of this group share this host, itself included. */
   public int ranksOnThisHost() {
     return (int) endpoints.stream().filter(self()::sharesHostWith).count();
   }
 
-  /** How many processors there are for each rank on the host that has the fewest, rounded down. */
+  /**
+   * Returns how many processors there are for each rank on the host that has the fewest, rounded
+   * down.
+   */
   public int processorsPerRank() {
     Map<String, Long> ranks =
         endpoints.stream()
@@ -156,14 +159,14 @@ public record Membership(
     return endpoint.hostId().isEmpty() ? endpoint.nodeId() : endpoint.hostId();
   }
 
-  /** In which JVM each rank is. */
+  /** Returns which ranks share a JVM. */
   public Locality nodes() {
     return Locality.of(endpoints.stream().map(Endpoint::nodeId).toList());
   }
 
   /**
-   * With which others each rank can share memory of its host: none, where more than {@code most}
-   * would. Alike on all ranks.
+   * Returns which ranks can share memory of their host: no ranks of a host on which more than
+   * {@code most} could. Alike on all ranks.
    */
   public Locality hosts(int most) {
     List<String> hosts = endpoints.stream().map(Membership::hostOf).toList();
@@ -175,24 +178,24 @@ public record Membership(
             .toList());
   }
 
-  /** Whether a rank shares this JVM. */
+  /** Returns whether a rank shares this JVM. */
   public boolean isLocal(int groupRank) {
     return endpoints.get(groupRank).nodeId().equals(self().nodeId());
   }
 
-  /** This rank, as failure records name it. */
+  /** Returns this rank, as failure records name it. */
   public RankIdentity identity() {
     return identityOf(rank);
   }
 
-  /** A rank of this group, as failure records name it. */
+  /** Returns a rank of this group, as failure records name it. */
   public RankIdentity identityOf(int groupRank) {
     Endpoint endpoint = endpoints.get(groupRank);
     return new RankIdentity(
         name, groupRank, endpoint.host(), endpoint.executorId(), endpoint.taskAttemptId());
   }
 
-  /** Each rank and where it is, as messages have it. */
+  /** Returns each rank and where it is, as messages name it. */
   public List<String> places() {
     List<String> places = new ArrayList<>();
     for (int peer = 0; peer < size(); peer++) {

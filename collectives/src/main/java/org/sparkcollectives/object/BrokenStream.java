@@ -1,7 +1,8 @@
 package org.sparkcollectives.object;
 
 /**
- * Why a stream of frames has ended in the middle, where nobody knows what other ranks have got.
+ * The reason why a stream of frames ended in the middle. What other ranks have received of it is
+ * not known.
  *
  * @param cause what an operation of the group has thrown
  */

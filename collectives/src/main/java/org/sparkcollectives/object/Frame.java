@@ -6,21 +6,27 @@ import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.Tensor;
 
 /**
- * A piece of a serialised object, as one tensor of bytes travels.
+ * A piece of a serialised object, sent as one tensor of bytes.
  *
  * <pre>
  *   kind: 1 byte | bytes of the piece: 4 | bytes of the next frame: 4, 0 after the last | the piece
  * </pre>
  *
- * <p>The first frame always has {@link #FIRST_BYTES}, because a receiver cannot know better. Every
- * frame announces the next, so each is one operation and none is larger than what it carries.
+ * <p>The first frame always has {@link #FIRST_BYTES}, because the receiver cannot know its size.
+ * Every frame announces the size of the next, so each is one operation, and none is larger than its
+ * content.
  */
 final class Frame {
 
-  /** Large enough for most small objects, small enough to cost no more than an empty message. */
+  /**
+   * The size of the first frame: large enough for most small objects, small enough to cost no more
+   * than an empty message.
+   */
   static final int FIRST_BYTES = 1024;
 
-  /** Large enough for full speed; a sender holds three of them, a receiver two. */
+  /**
+   * The largest frame: large enough for full speed. A sender holds three of them, a receiver two.
+   */
   static final int MOST_BYTES = 4 << 20;
 
   private static final int HEADER_BYTES = 9;
@@ -33,7 +39,7 @@ final class Frame {
   private int end = HEADER_BYTES;
 
   /**
-   * An empty frame.
+   * Creates an empty frame.
    *
    * @param limit how many bytes it may have with its header
    */
@@ -51,7 +57,7 @@ final class Frame {
     return new Frame(MOST_BYTES);
   }
 
-  /** One that tells why there is no more of the object. */
+  /** Returns a frame that says why there is no more of the object. */
   static Frame failure(byte[] failure) {
     Frame frame = later();
     frame.append(failure, 0, failure.length);
@@ -75,7 +81,7 @@ final class Frame {
     return end == limit;
   }
 
-  /** Appends what there is room for, and returns how much that was. */
+  /** Appends as many bytes as fit, and returns how many that were. */
   int append(byte[] from, int offset, int length) {
     int taken = Math.min(length, limit - end);
     if (end + taken > bytes.length) {
@@ -90,17 +96,17 @@ final class Frame {
     end = HEADER_BYTES;
   }
 
-  /** As it travels, with its header. */
+  /** Returns the frame with its header, as it is sent. */
   Tensor toTensor(Frame next) {
     ByteBuffer.wrap(bytes).putInt(1, end - HEADER_BYTES).putInt(5, next == null ? 0 : next.end);
     return Tensor.of(bytes).slice(0, isFirst() ? FIRST_BYTES : end);
   }
 
-  /** What a received frame is. */
+  /** The header of a received frame. */
   record Header(boolean isFailure, int offset, int end, int nextBytes) {
 
     /**
-     * Reads it.
+     * Reads a header.
      *
      * @param length of the frame, which {@code bytes} begins with
      * @throws CollectiveMismatchException if this is no frame

@@ -7,12 +7,12 @@ import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 
 /**
- * The stream from which an object is read: receives a frame whenever one is used up, while the next
- * is already on its way.
+ * The stream from which an object is read. It receives a frame whenever one is used up, while the
+ * next is already on its way.
  */
 final class FrameInput extends InputStream {
 
-  /** Where frames come from. */
+  /** The source of frames. */
   interface Path {
 
     /** Begins to receive a frame; {@code index} counts from 0. */
@@ -32,7 +32,7 @@ final class FrameInput extends InputStream {
   private BrokenStream broken;
 
   /**
-   * Begins to receive.
+   * Creates a stream, and begins to receive.
    *
    * @param source what errors call this
    */
@@ -49,7 +49,7 @@ final class FrameInput extends InputStream {
     received++;
   }
 
-  /** Goes on to the next frame; false after the last. */
+  /** Advances to the next frame; returns false after the last. */
   private boolean next() {
     requireWhole();
     if (coming == null) {
@@ -77,7 +77,7 @@ final class FrameInput extends InputStream {
     }
   }
 
-  /** Whether there is more to read. */
+  /** Returns whether there is more to read. */
   private boolean hasBytes() throws IOException {
     while (position == end) {
       if (failure == null && !next()) {
@@ -109,7 +109,7 @@ final class FrameInput extends InputStream {
     return taken;
   }
 
-  /** Receives what the codec has left, so that the ranks stay in step. */
+  /** Receives what the codec has not read, so that the ranks stay in step. */
   void drain() {
     boolean more = true;
     while (more) {
@@ -118,14 +118,17 @@ final class FrameInput extends InputStream {
     }
   }
 
-  /** Why the other rank could not serialise the object; null if it could. Once drained. */
+  /**
+   * Returns why the other rank could not serialise the object; null if it could. Known once the
+   * stream is drained.
+   */
   byte[] failure() {
     return failure;
   }
 
   /**
-   * Throws what an operation of the group has thrown in this stream: a codec may have wrapped it,
-   * or kept it to itself.
+   * Throws what an operation of the group threw in this stream, in case the codec has wrapped or
+   * swallowed it.
    */
   void requireWhole() {
     if (broken != null) {

@@ -5,14 +5,14 @@ import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 
 /**
- * The stream into which an object is serialised: sends a frame whenever one is full.
+ * The stream into which an object is serialised. It sends a frame whenever one is full.
  *
- * <p>Of three frames one is being filled, one is complete and waits for the length of the next, and
- * one is on its way.
+ * <p>There are three frames: one is being filled, one is complete and waits until the length of the
+ * next is known, and one is on its way.
  */
 final class FrameOutput extends OutputStream {
 
-  /** Where frames go. */
+  /** The destination of frames. */
   interface Path {
 
     /** Begins to send a frame; {@code index} counts from 0. */
@@ -60,7 +60,10 @@ final class FrameOutput extends OutputStream {
     filling = free == null ? Frame.later() : free;
   }
 
-  /** Sends a frame, and returns the one before it, empty and free for use; null if none is. */
+  /**
+   * Sends a frame, and returns the one before it, which is empty and free for use; null if there is
+   * none.
+   */
   private Frame send(Frame frame, Frame next) {
     try {
       if (work != null) {
@@ -71,7 +74,7 @@ final class FrameOutput extends OutputStream {
       broken = new BrokenStream(e);
       throw e;
     }
-    // The first frame is smaller than others.
+    // The first frame is smaller than the others, so it is not used again.
     Frame free = sent > 1 ? sending : null;
     sending = frame;
     sent++;
@@ -81,7 +84,7 @@ final class FrameOutput extends OutputStream {
     return free;
   }
 
-  /** Sends what is left of the object, and waits until all is sent. */
+  /** Sends the rest of the object, and waits until all of it is sent. */
   void finish() {
     requireWhole();
     if (complete != null && !filling.isEmpty()) {
@@ -93,7 +96,7 @@ final class FrameOutput extends OutputStream {
     end();
   }
 
-  /** Tells the receivers that there is no more of the object, and why. */
+  /** Tells the receivers that there is no more of the object, and why. Waits until that is sent. */
   void fail(byte[] failure) {
     requireWhole();
     if (complete == null) {
@@ -117,8 +120,8 @@ final class FrameOutput extends OutputStream {
   }
 
   /**
-   * Throws what an operation of the group has thrown in this stream: a codec may have wrapped it,
-   * or kept it to itself.
+   * Throws what an operation of the group threw in this stream, in case the codec has wrapped or
+   * swallowed it.
    */
   void requireWhole() {
     if (broken != null) {

@@ -11,17 +11,20 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 
-/** For collections that have to be made with all their elements at once. */
+/** Makes serializers for collections that have to be made with all their elements at once. */
 final class ImmutableSerializers {
 
   private ImmutableSerializers() {}
 
-  /** For the lists of {@link List#of} and {@link java.util.stream.Stream#toList}. */
+  /**
+   * Returns the serializer for the lists of {@link List#of} and {@link
+   * java.util.stream.Stream#toList}.
+   */
   static Serializer<?> ofUnmodifiableLists() {
     return new OfLists(elements -> Arrays.stream(elements).toList());
   }
 
-  /** For the lists of {@link Arrays#asList}, which have a fixed size. */
+  /** Returns the serializer for the lists of {@link Arrays#asList}, which have a fixed size. */
   static Serializer<?> ofArraysAsLists() {
     return new OfLists(Arrays::asList);
   }
@@ -42,7 +45,7 @@ final class ImmutableSerializers {
     return elements;
   }
 
-  /** Lists that {@code make} makes of their elements. */
+  /** Serializes lists that {@code make} makes of their elements. */
   private static final class OfLists extends Serializer<List<?>> {
 
     private final Function<Object[], List<?>> make;
@@ -63,7 +66,7 @@ final class ImmutableSerializers {
     }
   }
 
-  /** Those of {@link Set#of}. */
+  /** Serializes the sets of {@link Set#of}. */
   static final class OfSets extends Serializer<Set<?>> {
 
     OfSets() {
@@ -81,7 +84,7 @@ final class ImmutableSerializers {
     }
   }
 
-  /** Those of {@link Map#of}. */
+  /** Serializes the maps of {@link Map#of}. */
   static final class OfMaps extends Serializer<Map<?, ?>> {
 
     OfMaps() {

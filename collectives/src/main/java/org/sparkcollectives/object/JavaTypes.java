@@ -6,10 +6,10 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What Kryo 4 does not know of Java 17, for any Kryo. Where classes are registered, this must come
+ * Adds to any Kryo what Kryo 4 does not know of Java 17. If classes are registered, call this
  * first: Kryo chooses a serializer when it registers a class, and fails for records. In Spark that
- * is in a registrator ({@code spark.kryo.registrator}), as {@code spark.kryo.classesToRegister}
- * comes before everything.
+ * is in a registrator ({@code spark.kryo.registrator}), because {@code
+ * spark.kryo.classesToRegister} is applied before everything else.
  */
 public final class JavaTypes {
 

@@ -10,13 +10,13 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Supplier;
 
 /**
- * Objects as Kryo writes them.
+ * Writes and reads objects with Kryo.
  *
  * <p>A {@link Kryo} serves one object at a time, so there are as many as there are objects under
- * way at once; they are kept for the next ones, as they know many classes by then.
+ * way at once. They are kept for later objects, because they know many classes by then.
  *
- * <p>Unless they require classes to be registered, a rank can have any class of another rank's
- * class path made: ranks of a group trust each other.
+ * <p>Unless they require classes to be registered, a rank can make any class of another rank's
+ * class path be instantiated: ranks of a group trust each other.
  */
 public final class KryoObjectCodec implements ObjectCodec {
 
@@ -37,7 +37,7 @@ public final class KryoObjectCodec implements ObjectCodec {
   }
 
   /**
-   * With Kryos of one's own. They should know {@link JavaTypes}.
+   * Creates a codec with the user's own Kryos. They should know {@link JavaTypes}.
    *
    * @param source makes a new one with each call, always with the same registrations, on all ranks
    */
@@ -46,8 +46,8 @@ public final class KryoObjectCodec implements ObjectCodec {
   }
 
   /**
-   * For plain JVMs: no class needs to be registered, to be {@link java.io.Serializable}, or to have
-   * a constructor without parameters.
+   * Returns a codec for plain JVMs: no class needs to be registered, to be {@link
+   * java.io.Serializable}, or to have a constructor without parameters.
    *
    * @param loader finds the classes of what is read; null for the one of this class
    */
@@ -79,7 +79,10 @@ public final class KryoObjectCodec implements ObjectCodec {
     return serializer == null ? new Serializer(source.get()) : serializer;
   }
 
-  /** Not called for one that has thrown: nobody knows what state it is in. */
+  /**
+   * Keeps a serializer for the next object. Not called for one that has thrown, because its state
+   * is unknown.
+   */
   private void release(Serializer serializer) {
     serializer.output.setOutputStream(null);
     serializer.input.setInputStream(null);

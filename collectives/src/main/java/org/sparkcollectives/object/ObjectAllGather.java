@@ -9,10 +9,9 @@ import org.sparkcollectives.Work;
  * One all-gather of objects: the first frames in one operation, then the rest of each object, rank
  * by rank, as broadcasts.
  *
- * <p>A rank's object is written in the middle of this: once its first frame is full, the writing
- * stands still inside {@link FrameOutput} while the objects of lower ranks are read, and goes on
- * when it is this rank's turn. So nobody holds more than a few frames, and no second thread is
- * needed.
+ * <p>A rank writes its object while it reads those of others: when its first frame is full, {@link
+ * FrameOutput} calls back here, which reads the objects of lower ranks. Writing goes on when it is
+ * this rank's turn. So no rank holds more than a few frames, and no second thread is needed.
  */
 final class ObjectAllGather {
 

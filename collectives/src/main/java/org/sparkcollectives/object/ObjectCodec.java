@@ -4,7 +4,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 
 /**
- * How objects become bytes and back. All ranks of a group use codecs that understand each other.
+ * Turns objects into bytes and back. All ranks of a group use codecs that understand each other.
  *
  * <p>Used by several threads at once, and by a thread that is within {@link #write} already: the
  * objects of other ranks may arrive while this rank's is being written.
@@ -12,8 +12,8 @@ import java.io.OutputStream;
 public interface ObjectCodec {
 
   /**
-   * Writes an object, so that {@link #read} knows its end without the stream's. Must pass on what
-   * the stream throws.
+   * Writes an object in such a way that {@link #read} finds its end without the stream's. Must pass
+   * on what the stream throws.
    *
    * @param object may be null
    * @throws Exception if it cannot be written; how much of it was, does not matter

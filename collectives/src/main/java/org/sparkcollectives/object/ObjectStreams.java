@@ -5,7 +5,7 @@ import org.sparkcollectives.ObjectSerializationException;
 import org.sparkcollectives.RemoteCause;
 
 /**
- * One object through frames, and what to say when that fails.
+ * Sends and receives objects as frames, and explains failures.
  *
  * @param codec of this rank
  * @param group the group's name
@@ -13,7 +13,10 @@ import org.sparkcollectives.RemoteCause;
  */
 record ObjectStreams(ObjectCodec codec, String group, int rank) {
 
-  /** What a codec throws for an object that it cannot handle; others end the task. */
+  /**
+   * Returns whether a codec throws this for an object that it cannot handle; other throwables end
+   * the task.
+   */
   private static boolean isOfObject(Throwable thrown) {
     return thrown instanceof Exception
         || thrown instanceof LinkageError
@@ -21,8 +24,8 @@ record ObjectStreams(ObjectCodec codec, String group, int rank) {
   }
 
   /**
-   * Sends an object. The path has always been used to its end when this returns or throws an {@link
-   * ObjectSerializationException}.
+   * Sends an object. When this returns or throws an {@link ObjectSerializationException}, the path
+   * has been used to its end.
    *
    * @param call what errors call this, such as {@code object broadcast from rank 1}
    */
@@ -109,7 +112,7 @@ record ObjectStreams(ObjectCodec codec, String group, int rank) {
         call + " in " + quotedGroup() + ": " + what + " [the group stays usable]", thrown);
   }
 
-  /** The name of the class that could not be found, or null if something else is wrong. */
+  /** Returns the name of the class that could not be found, or null if something else is wrong. */
   private static String missingClass(Throwable thrown) {
     for (Throwable each = thrown; each != null; each = each.getCause()) {
       if (each instanceof ClassNotFoundException || each instanceof NoClassDefFoundError) {
@@ -123,7 +126,7 @@ record ObjectStreams(ObjectCodec codec, String group, int rank) {
     return "group \"" + group + "\"";
   }
 
-  /** An error is passed on as it is. */
+  /** Throws an exception as it is, checked or not. */
   @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
   private static <E extends Throwable> E unchecked(Throwable e) throws E {
     throw (E) e;

@@ -11,8 +11,8 @@ import java.util.Arrays;
 import org.objenesis.strategy.StdInstantiatorStrategy;
 
 /**
- * A Kryo for plain JVMs, which takes nearly any class and needs no opening of the JDK's modules:
- * what it would have to look into the JDK's own classes for is left to Java serialisation, and so
+ * A Kryo for plain JVMs, which takes nearly any class and needs no opening of the JDK's modules.
+ * Classes of the JDK whose fields it would have to access are left to Java serialisation, and so
  * are lambdas.
  */
 final class PlainKryo extends Kryo {

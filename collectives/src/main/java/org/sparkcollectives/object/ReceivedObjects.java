@@ -5,7 +5,10 @@ import java.util.List;
 import java.util.function.Supplier;
 import org.sparkcollectives.ObjectSerializationException;
 
-/** The objects of all ranks, while they come in. One that fails does not keep the others away. */
+/**
+ * The objects of all ranks, as they arrive. One that fails does not prevent the others from being
+ * received.
+ */
 final class ReceivedObjects {
 
   private final Object[] objects;
@@ -28,7 +31,7 @@ final class ReceivedObjects {
   }
 
   /**
-   * All of them.
+   * Returns all objects.
    *
    * @throws ObjectSerializationException if one is missing
    */

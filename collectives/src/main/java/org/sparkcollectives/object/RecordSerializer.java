@@ -12,15 +12,16 @@ import java.lang.reflect.RecordComponent;
 import java.util.Arrays;
 
 /**
- * A record as its components, which its canonical constructor gets back; so a record may refuse
- * what it receives. A record that refers to itself, through others, cannot be read.
+ * Serializes a record as its components, which its canonical constructor gets back, so that a
+ * record may refuse what it receives. A record that refers to itself, through others, cannot be
+ * read.
  */
 final class RecordSerializer extends Serializer<Record> {
 
   private final Method[] accessors;
   private final Constructor<?> constructor;
 
-  /** For one class of records. */
+  /** Creates a serializer for one class of records. */
   RecordSerializer(Class<?> type) {
     super(false, true);
     RecordComponent[] components = type.getRecordComponents();

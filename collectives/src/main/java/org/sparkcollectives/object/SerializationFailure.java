@@ -9,7 +9,7 @@ import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.internal.failure.FailureCodec;
 
 /**
- * Why a rank could not serialise an object, as it tells the ranks that wait for it.
+ * The reason why a rank could not serialise an object, as it is sent to the ranks that wait for it.
  *
  * @param objectClass the name of the object's class
  * @param reason in one line or a few
@@ -17,7 +17,10 @@ import org.sparkcollectives.internal.failure.FailureCodec;
  */
 record SerializationFailure(String objectClass, String reason, String stackTrace) {
 
-  /** In characters; enough to find a cause, and less than what a modified UTF-8 string holds. */
+  /**
+   * The longest text in characters: enough to find a cause, and less than what a modified UTF-8
+   * string holds.
+   */
   private static final int LONGEST_TEXT = 16_000;
 
   static SerializationFailure of(Object object, Throwable thrown) {
@@ -27,7 +30,7 @@ record SerializationFailure(String objectClass, String reason, String stackTrace
         cut(FailureCodec.describe(thrown)));
   }
 
-  /** What was thrown, and what that came from. */
+  /** Returns what was thrown and its causes. */
   static String reason(Throwable thrown) {
     Throwable root = thrown;
     while (root.getCause() != null && root.getCause() != root) {

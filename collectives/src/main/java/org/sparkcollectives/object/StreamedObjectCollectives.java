@@ -13,9 +13,9 @@ import org.sparkcollectives.Work;
 /**
  * Collectives of objects, made of the operations of a group.
  *
- * <p>What all ranks receive travels as broadcasts of frames. What one rank receives begins with a
- * collective, which puts it in the group's order and finds ranks that call something else, and goes
- * on with messages.
+ * <p>An object for all ranks is sent as broadcasts of frames. An object for one rank begins with a
+ * collective, which gives it its position in the group's order and finds ranks that call something
+ * else, and continues with messages.
  */
 public final class StreamedObjectCollectives implements ObjectCollectives {
 
@@ -24,7 +24,8 @@ public final class StreamedObjectCollectives implements ObjectCollectives {
   private final ObjectStreams streams;
 
   /**
-   * With the group, what carries out its messages, and this rank's codec.
+   * Creates the collectives of a group, with the backend that carries out its messages, and this
+   * rank's codec.
    *
    * @param group whose timeout bounds each call
    */
@@ -158,7 +159,7 @@ public final class StreamedObjectCollectives implements ObjectCollectives {
             "object send from rank " + source + " to rank " + group.rank()));
   }
 
-  /** The users' types are theirs to know. */
+  /** Casts to the type that the caller expects, which cannot be checked here. */
   @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
   private static <T> T cast(Object object) {
     return (T) object;

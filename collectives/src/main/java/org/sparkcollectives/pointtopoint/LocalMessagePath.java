@@ -4,17 +4,17 @@ import java.util.concurrent.Executor;
 import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.DType;
 
-/** The way between two ranks of one JVM: one copy, from the sender's tensor to the receiver's. */
+/** The path between two ranks of one JVM: one copy, from the sender's tensor to the receiver's. */
 public final class LocalMessagePath implements MessagePath {
 
-  /** Beyond this many bytes the copy is not made on the thread that completes the match. */
+  /** The largest message that is copied on the thread that completes the match. */
   private static final long COPY_AT_ONCE_BYTES = 256 * 1024;
 
   private final int self;
   private final MessageMatcher peer;
   private final Executor executor;
 
-  /** From {@code self} to the rank that {@code peer} matches for. */
+  /** Creates the path from {@code self} to the rank that {@code peer} matches for. */
   public LocalMessagePath(int self, MessageMatcher peer, Executor executor) {
     this.self = self;
     this.peer = peer;

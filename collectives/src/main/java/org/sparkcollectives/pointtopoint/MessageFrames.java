@@ -21,7 +21,7 @@ import org.sparkcollectives.transport.MismatchCodec;
  *   END last collective                     END last collective
  * </pre>
  *
- * <p>No element travels before a receive was matched, so that nothing has to be kept for a receive
+ * <p>No element is sent before a receive was matched, so nothing has to be buffered for a receive
  * that comes late, or never.
  */
 final class MessageFrames {
@@ -71,7 +71,7 @@ final class MessageFrames {
   }
 
   /**
-   * What the rest of a REFUSE frame says.
+   * Reads the rest of a REFUSE frame.
    *
    * @throws java.io.UncheckedIOException if it is no mismatch
    */
@@ -85,7 +85,7 @@ final class MessageFrames {
     return alloc.buffer().writeByte(END).writeLong(lastCollective);
   }
 
-  /** Refuses elements that this machine would read the wrong way round. */
+  /** Refuses elements whose byte order is not this machine's. */
   static void requireByteOrder(byte theirs) {
     if (theirs != BYTE_ORDER) {
       throw new IllegalArgumentException(

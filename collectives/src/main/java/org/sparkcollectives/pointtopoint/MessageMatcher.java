@@ -6,15 +6,15 @@ import java.util.List;
 import org.sparkcollectives.CollectiveMismatchException;
 
 /**
- * Brings the messages that arrive for one rank of a group together with its receives.
+ * Matches the messages that arrive for one rank of a group with its receives.
  *
  * <p>As in MPI there are two lists, posted receives and unexpected messages, each in order of
- * arrival; a newcomer is matched with the first on the other list that fits. Messages of the same
+ * arrival. A newcomer is matched with the first on the other list that fits. Messages of the same
  * sender and tag therefore keep their order, and those of different tags may overtake each other.
  * An unexpected message is only an offer of a few bytes, so the list costs little however large the
  * messages are.
  *
- * <p>May be used by any number of threads; messages move outside the lock.
+ * <p>May be used by any number of threads; messages are copied outside the lock.
  */
 public final class MessageMatcher {
 
@@ -23,12 +23,12 @@ public final class MessageMatcher {
   private final List<OfferedMessage> offers = new ArrayList<>();
   private boolean closed;
 
-  /** The matcher of a group rank. */
+  /** Creates the matcher of a group rank. */
   public MessageMatcher(int rank) {
     this.rank = rank;
   }
 
-  /** A receive was called. */
+  /** Adds a receive, or matches it with a message. */
   public void post(PostedReceive receive) {
     OfferedMessage offer;
     synchronized (this) {
@@ -42,12 +42,12 @@ public final class MessageMatcher {
     }
   }
 
-  /** Takes back a receive that no message has matched; false if it is not here any more. */
+  /** Withdraws a receive that no message has matched; returns false if it is not here any more. */
   public synchronized boolean withdraw(PostedReceive receive) {
     return receives.remove(receive);
   }
 
-  /** A message arrived. */
+  /** Adds a message that has arrived, or matches it with a receive. */
   void offer(OfferedMessage message) {
     PostedReceive receive;
     synchronized (this) {
@@ -68,12 +68,12 @@ public final class MessageMatcher {
     }
   }
 
-  /** Forgets the offers of a peer whose path is gone. */
+  /** Removes the offers of a peer whose path has broken. */
   synchronized void forget(int source) {
     offers.removeIf(offer -> offer.source() == source);
   }
 
-  /** Refuses all messages from now on, and those that wait. */
+  /** Refuses all later messages, and those that wait. */
   public void close() {
     List<OfferedMessage> left;
     synchronized (this) {

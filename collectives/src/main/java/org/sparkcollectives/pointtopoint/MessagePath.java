@@ -1,6 +1,6 @@
 package org.sparkcollectives.pointtopoint;
 
-/** A way for messages to one peer. */
+/** A path for messages to one peer. */
 public interface MessagePath {
 
   /** Offers a message to the peer. Does not block. */

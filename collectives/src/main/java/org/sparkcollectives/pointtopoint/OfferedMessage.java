@@ -8,21 +8,21 @@ import org.sparkcollectives.DType;
  */
 interface OfferedMessage {
 
-  /** The sender's group rank. */
+  /** Returns the sender's group rank. */
   int source();
 
-  /** The tag. */
+  /** Returns the tag. */
   int tag();
 
-  /** The type of the elements. */
+  /** Returns the type of the elements. */
   DType dtype();
 
-  /** The number of elements. */
+  /** Returns the number of elements. */
   long count();
 
-  /** Has the elements brought to {@code receive}. Does not block. */
+  /** Makes the sender send the elements to {@code receive}. Does not block. */
   void accept(PostedReceive receive);
 
-  /** Fails the send, at its rank with the same text and the same calls. Does not block. */
+  /** Fails the send, on its rank with the same text and the same calls. Does not block. */
   void refuse(CollectiveMismatchException why);
 }

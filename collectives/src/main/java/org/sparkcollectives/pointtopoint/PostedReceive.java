@@ -12,25 +12,25 @@ import org.sparkcollectives.tensor.HostTensor;
 /**
  * A receive that a rank has called and that no message has completed yet.
  *
- * <p>Whoever brings the message writes through this object, and its lock makes {@link #cancel}
- * final: once that has returned, the tensor belongs to the user again, and nothing is written any
- * more.
+ * <p>The thread that brings the message writes through this object, whose lock makes {@link
+ * #cancel} final: once that has returned, the user owns the tensor again, and nothing is written
+ * any more.
  */
 public final class PostedReceive {
 
-  /** Any source. */
+  /** The source of a receive from any rank. */
   public static final int ANY_SOURCE = -1;
 
-  /** Who is told how a receive goes on. Must not block. */
+  /** Receives the progress of a receive. Must not block. */
   public interface Listener {
 
-    /** A message was matched and is under way. */
+    /** Notes that a message was matched and is on its way. */
     void matched(int source);
 
-    /** The tensor holds the message. */
+    /** Notes that the tensor holds the message. */
     void received();
 
-    /** The receive failed; the tensor may hold a part of the message. */
+    /** Notes that the receive failed; the tensor may hold a part of the message. */
     void failed(RuntimeException cause);
   }
 
@@ -41,7 +41,7 @@ public final class PostedReceive {
   private boolean ended;
   private long written;
 
-  /** With the source or {@link #ANY_SOURCE}, the tag, and where the message goes. */
+  /** Creates a receive from a source or {@link #ANY_SOURCE}, with a tag, into a tensor. */
   public PostedReceive(int source, int tag, HostTensor tensor, Listener listener) {
     this.source = source;
     this.tag = tag;
@@ -53,7 +53,7 @@ public final class PostedReceive {
     return tag == message.tag() && (source == ANY_SOURCE || source == message.source());
   }
 
-  /** Lets the message come if it fits, or fails both sides. */
+  /** Accepts the message if it fits, or fails both sides. */
   void meet(OfferedMessage message, int self) {
     if (message.dtype() == tensor.dtype() && message.count() == tensor.count()) {
       listener.matched(message.source());
@@ -95,7 +95,7 @@ public final class PostedReceive {
         rank, operation, -1, dtype, count, List.of(), Device.Type.CPU, null, -1);
   }
 
-  /** Writes the next elements of the message; false if nobody wants them any more. */
+  /** Writes the next elements of the message; returns false if the receive was cancelled. */
   synchronized boolean write(int count, ByteBuffer source) {
     if (ended) {
       return false;
@@ -105,7 +105,7 @@ public final class PostedReceive {
     return true;
   }
 
-  /** Writes the whole message, unless nobody wants it any more. */
+  /** Writes the whole message, unless the receive was cancelled. */
   synchronized void write(HostTensor message) {
     if (!ended) {
       tensor.copyFrom(0, message, 0, tensor.count());
@@ -113,7 +113,7 @@ public final class PostedReceive {
     }
   }
 
-  /** Ends the receive if all elements have been written; whether it has ended. */
+  /** Ends the receive if all elements have been written; returns whether it has ended. */
   boolean finish() {
     synchronized (this) {
       if (ended) {
@@ -128,7 +128,7 @@ public final class PostedReceive {
     return true;
   }
 
-  /** The size of one element in bytes. */
+  /** Returns the size of one element in bytes. */
   int elementBytes() {
     return tensor.dtype().bytes();
   }
@@ -140,7 +140,7 @@ public final class PostedReceive {
     }
   }
 
-  /** Ends the receive without telling its listener; false if it has ended already. */
+  /** Ends the receive without a call of its listener; returns false if it has ended already. */
   public synchronized boolean cancel() {
     boolean first = !ended;
     ended = true;

@@ -7,21 +7,21 @@ import org.sparkcollectives.tensor.HostTensor;
 /**
  * A send that a rank has called and that is not done yet.
  *
- * <p>Whoever takes the message reads through this object, and its lock makes {@link #cancel} final:
- * once that has returned, the tensor belongs to the user again, and nothing is read any more.
+ * <p>The thread that takes the message reads through this object, whose lock makes {@link #cancel}
+ * final: once that has returned, the user owns the tensor again, and nothing is read any more.
  */
 public final class PostedSend {
 
-  /** Who is told how a send goes on. Must not block. */
+  /** Receives the progress of a send. Must not block. */
   public interface Listener {
 
-    /** The peer has called a receive that matches, and the elements move. */
+    /** Notes that the peer has called a receive that matches, and the elements are being sent. */
     void matched();
 
-    /** The tensor may be used again. */
+    /** Notes that the tensor may be used again. */
     void sent();
 
-    /** The send failed. */
+    /** Notes that the send failed. */
     void failed(RuntimeException cause);
   }
 
@@ -30,7 +30,7 @@ public final class PostedSend {
   private final Listener listener;
   private boolean ended;
 
-  /** With the tag and where the message is. */
+  /** Creates a send of a tensor with a tag. */
   public PostedSend(int tag, HostTensor tensor, Listener listener) {
     this.tag = tag;
     this.tensor = tensor;
@@ -53,7 +53,7 @@ public final class PostedSend {
     listener.matched();
   }
 
-  /** Reads elements of the message into {@code memory}; false if it is not to be read any more. */
+  /** Reads elements of the message into {@code memory}; returns false if the send was cancelled. */
   synchronized boolean read(long offset, int count, ByteBuffer memory) {
     if (ended) {
       return false;
@@ -74,7 +74,7 @@ public final class PostedSend {
     finish();
   }
 
-  /** All of the message has been read. */
+  /** Ends the send, all of whose message has been read. */
   void finish() {
     if (cancel()) {
       listener.sent();
@@ -88,7 +88,7 @@ public final class PostedSend {
     }
   }
 
-  /** Ends the send without telling its listener; false if it has ended already. */
+  /** Ends the send without a call of its listener; returns false if it has ended already. */
   public synchronized boolean cancel() {
     boolean first = !ended;
     ended = true;

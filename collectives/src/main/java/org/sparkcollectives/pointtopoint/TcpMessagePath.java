@@ -9,7 +9,7 @@ import java.util.function.Function;
 import org.sparkcollectives.transport.ConnectionListener;
 import org.sparkcollectives.transport.tcp.TcpTransport;
 
-/** The way to a rank of another JVM; connects at the first message. */
+/** The path to a rank of another JVM; connects at the first message. */
 public final class TcpMessagePath implements MessagePath {
 
   /** The lane of point-to-point messages. */
@@ -22,7 +22,7 @@ public final class TcpMessagePath implements MessagePath {
   private final List<Runnable> early = new ArrayList<>();
   private boolean connected;
 
-  /** With what connects to the peer on {@link #LANE}. */
+  /** Creates a path with what connects to the peer on {@link #LANE}. */
   public TcpMessagePath(
       Function<TcpTransport.Setup, CompletableFuture<Channel>> connect,
       ConnectionListener listener) {
@@ -46,7 +46,7 @@ public final class TcpMessagePath implements MessagePath {
     channel.eventLoop().execute(() -> sender.offer(message));
   }
 
-  /** The connection is there: what was sent before goes first. On the event loop. */
+  /** Sends what was submitted before the connection was made. On the event loop. */
   private synchronized void connected() {
     early.forEach(Runnable::run);
     early.clear();
@@ -94,7 +94,7 @@ public final class TcpMessagePath implements MessagePath {
     return none ? null : connecting.join();
   }
 
-  /** Whether there is no connection. */
+  /** Returns whether there is no connection. */
   public synchronized boolean isClosed() {
     return connecting == null
         || !connecting.isDone()

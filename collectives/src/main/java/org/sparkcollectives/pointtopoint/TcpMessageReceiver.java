@@ -27,7 +27,7 @@ public final class TcpMessageReceiver extends SimpleChannelInboundHandler<ByteBu
   private ChannelHandlerContext context;
   private volatile boolean ended;
 
-  /** How the connection ended; null until it has. */
+  /** The reason why the connection ended; null until it has. */
   private String end;
 
   private TcpMessageReceiver(int source, MessageMatcher matcher, ConnectionListener listener) {
@@ -36,7 +36,7 @@ public final class TcpMessageReceiver extends SimpleChannelInboundHandler<ByteBu
     this.listener = listener;
   }
 
-  /** Takes the messages of a rank that has connected. */
+  /** Makes a channel receive the messages of a rank that has connected. */
   public static TcpMessageReceiver addTo(
       ChannelPipeline pipeline, int source, MessageMatcher matcher, ConnectionListener listener) {
     MessageFrames.addTo(pipeline);
@@ -67,7 +67,7 @@ public final class TcpMessageReceiver extends SimpleChannelInboundHandler<ByteBu
   private void offer(ByteBuf frame) {
     long id = frame.readLong();
     if (id <= lastOffered) {
-      // Its data could belong to either: one of the receives would never end.
+      // Data with this id could belong to either, so one of the receives would never end.
       throw new IllegalStateException(
           "rank " + source + " offers message " + id + " after message " + lastOffered);
     }
@@ -120,7 +120,7 @@ public final class TcpMessageReceiver extends SimpleChannelInboundHandler<ByteBu
     context.close();
   }
 
-  /** Whether the connection is closed. */
+  /** Returns whether the connection is closed. */
   public boolean isClosed() {
     return !context.channel().isOpen();
   }
@@ -200,7 +200,7 @@ public final class TcpMessageReceiver extends SimpleChannelInboundHandler<ByteBu
                 ChannelFuture accepted =
                     context.writeAndFlush(MessageFrames.accept(context.alloc(), id));
                 if (count == 0) {
-                  // Nothing else comes; but the sender must know before this rank may leave.
+                  // No data follows, but the sender must know before this rank may leave.
                   accepted.addListener(sent -> receive.finish());
                 }
               });

@@ -15,7 +15,7 @@ import org.sparkcollectives.transport.ConnectionListener;
 
 /**
  * The sending side of one connection of messages. Lives on the connection's event loop, which also
- * copies the elements: accepted messages go out one after the other, as fast as the channel takes
+ * copies the elements. Accepted messages are sent one after the other, as fast as the channel takes
  * them.
  */
 final class TcpMessageSender extends SimpleChannelInboundHandler<ByteBuf> {
@@ -63,7 +63,7 @@ final class TcpMessageSender extends SimpleChannelInboundHandler<ByteBuf> {
     sendOn();
   }
 
-  /** Says that no more will come, and closes the connection; on the event loop. */
+  /** Announces that no more messages will come, and closes the connection; on the event loop. */
   void end(long lastCollective) {
     ended = true;
     context
@@ -98,8 +98,8 @@ final class TcpMessageSender extends SimpleChannelInboundHandler<ByteBuf> {
   }
 
   /**
-   * Sends as much as the channel takes. To write or flush may change whether it takes more, and so
-   * call this again in the middle of a frame, into which nothing else may be written.
+   * Sends as much as the channel takes. A write or flush may change the channel's writability, and
+   * so call this again in the middle of a frame, into which nothing else may be written.
    */
   private void sendOn() {
     if (sending) {
@@ -128,7 +128,10 @@ final class TcpMessageSender extends SimpleChannelInboundHandler<ByteBuf> {
     }
   }
 
-  /** Whether the message is still to be sent: its group may have failed. */
+  /**
+   * Sends the next part of a message; returns false if the send was cancelled, for example because
+   * its group failed.
+   */
   private boolean sendPart(Message message, long left) {
     int width = message.send.dtype().bytes();
     int elements = (int) Math.min(left, MessageFrames.MAX_DATA_BYTES / width);

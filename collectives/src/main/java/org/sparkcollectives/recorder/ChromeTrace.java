@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Dumps as a trace that Perfetto (ui.perfetto.dev) and Chrome's {@code chrome://tracing} show: a
- * process for each rank, in it a line for each group's collectives, and its messages.
+ * Writes dumps as a trace that Perfetto (ui.perfetto.dev) and Chrome's {@code chrome://tracing}
+ * show. Each rank is a process, with a line for each group's collectives and one for its messages.
  *
  * <p>The ranks' times are those of their hosts' clocks.
  */
@@ -14,7 +14,7 @@ public final class ChromeTrace {
 
   private ChromeTrace() {}
 
-  /** The trace as JSON, in the Trace Event Format. */
+  /** Returns the trace as JSON, in the Trace Event Format. */
   public static byte[] of(List<FlightDump> dumps) {
     List<Object> events = new ArrayList<>();
     for (FlightDump dump : dumps) {
@@ -39,7 +39,7 @@ public final class ChromeTrace {
     long begin = record.startedNanos() == 0 ? record.createdNanos() : record.startedNanos();
     long end = record.completedNanos() == 0 ? dump.takenNanos() : record.completedNanos();
     if (record.opType().isPointToPoint()) {
-      // Messages overlap, which only asynchronous events may.
+      // Messages overlap, and only asynchronous events may.
       Map<String, Object> start = event(record, dump.rank(), line, "b", record.createdNanos());
       Map<String, Object> stop = event(record, dump.rank(), line, "e", end);
       start.put("id", dump.rank() + "." + record.id());

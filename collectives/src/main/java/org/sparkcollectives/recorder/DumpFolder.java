@@ -18,13 +18,13 @@ public final class DumpFolder {
 
   private final Path path;
 
-  /** The folder need not exist yet. */
+  /** Creates the folder's representation; the folder need not exist yet. */
   public DumpFolder(Path path) {
     this.path = path;
   }
 
   /**
-   * The folder for what was dumped together.
+   * Returns the folder for dumps that were made together.
    *
    * @param root the folder of all dumps
    * @param world what the ranks have in common; a slash becomes a folder, and what is not a letter
@@ -39,13 +39,13 @@ public final class DumpFolder {
     return new DumpFolder(path);
   }
 
-  /** Where it is. */
+  /** Returns the folder's path. */
   public Path path() {
     return path;
   }
 
   /**
-   * Adds a rank's dump, in both formats. Who reads the folder sees whole files only.
+   * Adds a rank's dump, in both formats. A reader of the folder sees whole files only.
    *
    * @return the bytes written
    */
@@ -59,7 +59,7 @@ public final class DumpFolder {
 
   /**
    * Writes the files for PyTorch's analyser again, so that all begin where the records of all ranks
-   * do: a rank that dumps cannot know what the others have forgotten.
+   * do. A rank that dumps cannot know which records the others have overwritten.
    *
    * @param dumps those in the folder
    */
@@ -70,7 +70,7 @@ public final class DumpFolder {
     }
   }
 
-  /** Adds a text, in place of one of the same name. */
+  /** Adds a text, and replaces one of the same name. */
   public void write(String name, byte[] content) throws IOException {
     Files.createDirectories(path);
     Path part = Files.createTempFile(path, ".", ".part");
@@ -79,7 +79,7 @@ public final class DumpFolder {
   }
 
   /**
-   * The dumps in the folder, by rank.
+   * Returns the dumps in the folder, by rank.
    *
    * @throws IllegalArgumentException if a file is no dump
    */
@@ -88,7 +88,7 @@ public final class DumpFolder {
   }
 
   /**
-   * The dumps in the folder, by rank.
+   * Returns the dumps in the folder, by rank.
    *
    * @param prefix what comes before the rank in the names of their files, which end in {@code
    *     .json}
@@ -112,13 +112,15 @@ public final class DumpFolder {
     return dumps;
   }
 
-  /** A dump as JSON, in the schema of c10d's flight recorder with some fields besides. */
+  /**
+   * Returns a dump as JSON, in the schema of c10d's flight recorder with some additional fields.
+   */
   public static byte[] json(FlightDump dump) {
     return JsonText.write(DumpSchema.of(dump));
   }
 
   /**
-   * The dump that {@link #json} wrote.
+   * Returns the dump that {@link #json} wrote.
    *
    * @throws IllegalArgumentException if it is none
    */

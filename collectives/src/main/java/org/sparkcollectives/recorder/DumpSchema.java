@@ -10,10 +10,10 @@ import java.util.stream.Stream;
 import org.sparkcollectives.OpType;
 
 /**
- * A dump as maps and lists, in the names of c10d's flight recorder (its version 2.10), with some
- * fields of our own: who the rank is, and what an operation was beyond its sizes.
+ * Converts dumps to maps and lists, in the names of c10d's flight recorder (its version 2.10), with
+ * some fields of our own: who the rank is, and what an operation was beyond its sizes.
  *
- * <p>There are no stack frames: walking a stack for each operation would cost more than many an
+ * <p>There are no stack frames: walking the stack for each operation would cost more than many an
  * operation takes.
  */
 final class DumpSchema {
@@ -22,7 +22,7 @@ final class DumpSchema {
 
   private DumpSchema() {}
 
-  /** With all there is. */
+  /** Returns the map of a whole dump. */
   static Map<String, Object> of(FlightDump dump) {
     Map<String, Object> map = head(dump);
     List<String> groups = dump.groups().stream().map(GroupStatus::name).toList();
@@ -72,7 +72,7 @@ final class DumpSchema {
     return map;
   }
 
-  /** What both layouts of an entry have. */
+  /** Returns the fields that both layouts of an entry have. */
   static Map<String, Object> entry(FlightRecord record, int group) {
     boolean message = record.opType().isPointToPoint();
     boolean done = record.state() == FlightRecord.State.COMPLETED;
@@ -101,7 +101,10 @@ final class DumpSchema {
     return entry;
   }
 
-  /** One that failed is as far as it came: c10d has no state for it. */
+  /**
+   * Returns the state as c10d names it. A failed operation has the state that it reached: c10d has
+   * no state for failure.
+   */
   private static String state(FlightRecord record) {
     return switch (record.state()) {
       case COMPLETED -> "completed";
@@ -119,7 +122,7 @@ final class DumpSchema {
     return record.dtype().isEmpty() ? List.of() : List.of(record.dtype());
   }
 
-  /** The operation as c10d's recorder names it. */
+  /** Returns the operation as c10d's recorder names it. */
   private static String name(FlightRecord record, int self) {
     String peer = record.peer() == FlightRecord.NO_PEER ? "?" : String.valueOf(record.peer());
     return switch (record.opType()) {
@@ -129,7 +132,7 @@ final class DumpSchema {
     };
   }
 
-  /** The collective as c10d's recorder names it. */
+  /** Returns the collective as c10d's recorder names it. */
   static String collective(OpType type) {
     return switch (type) {
       case ALL_REDUCE_COALESCED -> "allreduce_coalesced";
@@ -141,7 +144,7 @@ final class DumpSchema {
   }
 
   /**
-   * The dump that {@link #of} made a map of.
+   * Returns the dump that {@link #of} made a map of.
    *
    * @throws IllegalArgumentException if it is none, or one of another version
    */

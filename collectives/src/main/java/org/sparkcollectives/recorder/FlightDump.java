@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * What the flight recorder of one rank held at one moment.
+ * The contents of one rank's flight recorder at one moment.
  *
  * @param rank the rank in the world
  * @param host where the rank is
@@ -29,10 +29,13 @@ public record FlightDump(
     List<GroupStatus> groups,
     List<FlightRecord> records) {
 
-  /** Keeps a dump below some megabytes, however many records a recorder keeps. */
+  /**
+   * The most records in a dump, which keeps it below some megabytes, however many records a
+   * recorder keeps.
+   */
   static final int MOST_RECORDS = 20_000;
 
-  /** The newest records only, if there are too many, and only those of the groups. */
+  /** Keeps only the newest records, if there are too many, and only those of the groups. */
   public FlightDump {
     groups = List.copyOf(groups);
     Set<String> names = groups.stream().map(GroupStatus::name).collect(Collectors.toSet());
@@ -44,8 +47,8 @@ public record FlightDump(
   }
 
   /**
-   * Returns this dump with those records alone that have not ended: c10d's {@code onlyActive}. What
-   * groups there are, and how far they have come, stays.
+   * Returns this dump with only those records that have not ended: c10d's {@code onlyActive}. The
+   * groups, and how far they have come, stay.
    */
   public FlightDump onlyActive() {
     return with(records.stream().filter(record -> record.completedNanos() == 0).toList());
@@ -68,18 +71,18 @@ public record FlightDump(
 
   /**
    * Writes this dump as {@code dump-N.json} and, for PyTorch's analyser, {@code rank_N} into a
-   * folder, which is made if need be. {@link FlightTrace} reads the dumps of all ranks there.
+   * folder, which is created if necessary. {@link FlightTrace} reads the dumps of all ranks there.
    */
   public void writeTo(Path folder) throws IOException {
     new DumpFolder(folder).write(this);
   }
 
-  /** The rank and where it is, as messages have it. */
+  /** Returns the rank and where it is, as messages name it. */
   public String where() {
     return "rank " + rank + " (" + host + ", executor " + executorId + ")";
   }
 
-  /** The group of this name; null if the rank is not in it. */
+  /** Returns the group of this name; null if the rank is not in it. */
   GroupStatus group(String name) {
     return groups.stream().filter(group -> group.name().equals(name)).findFirst().orElse(null);
   }

@@ -4,8 +4,8 @@ import java.util.List;
 import org.sparkcollectives.OpType;
 
 /**
- * What the flight recorder keeps of one operation. Times are nanoseconds since the epoch, 0 while
- * they have not come.
+ * A flight recorder's record of one operation. Times are nanoseconds since the epoch; 0 is a time
+ * that has not come yet.
  *
  * @param id counts the records of a rank, over all its groups, from 0
  * @param group the group's name
@@ -21,7 +21,7 @@ import org.sparkcollectives.OpType;
  * @param thread the name of the thread that called it
  * @param createdNanos when the operation was called
  * @param startedNanos when it began to run
- * @param completedNanos when it was done, well or not
+ * @param completedNanos when it was done, successfully or not
  * @param timeoutMillis how long it may take
  */
 public record FlightRecord(
@@ -42,24 +42,25 @@ public record FlightRecord(
     long completedNanos,
     long timeoutMillis) {
 
-  /** What stands for the peer of a collective, and of a receive that nobody has met yet. */
+  /** The peer of a collective, and of a receive that has not been matched yet. */
   public static final int NO_PEER = -1;
 
-  /** Keeps copies of the shapes. */
   public FlightRecord {
     inputShapes = inputShapes.stream().map(List::copyOf).toList();
     outputShapes = outputShapes.stream().map(List::copyOf).toList();
   }
 
-  /** How far an operation came. */
+  /** The states of an operation. */
   public enum State {
-    /** Called, and waiting for the operations before it, or of a message for its peer. */
+    /**
+     * It was called, and waits for the operations before it or, if it is a message, for its peer.
+     */
     SCHEDULED,
-    /** Running. */
+    /** It is running. */
     STARTED,
-    /** Done well. */
+    /** It has succeeded. */
     COMPLETED,
-    /** Ended by an exception. */
+    /** It ended with an exception. */
     FAILED
   }
 
@@ -79,7 +80,7 @@ public record FlightRecord(
         .sum();
   }
 
-  /** The operation with its number, such as {@code all-reduce #7 (float32 x 1024, SUM)}. */
+  /** Returns the operation with its number, such as {@code all-reduce #7 (float32 x 1024, SUM)}. */
   public String describe() {
     String elements = dtype.isEmpty() ? "" : dtype + " x " + Math.max(inputCount(), outputCount());
     String separator = elements.isEmpty() || detail.isEmpty() ? "" : ", ";

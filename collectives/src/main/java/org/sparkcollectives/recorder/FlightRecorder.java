@@ -6,18 +6,18 @@ import java.util.List;
 
 /**
  * The recent operations of one rank: what they were, how far they came, and when. May be used at
- * any time, also when the group has failed.
+ * any time, even when the group has failed.
  */
 public interface FlightRecorder {
 
-  /** A copy of the group's records that are still there, oldest first. */
+  /** Returns a copy of the group's records that have not been overwritten, oldest first. */
   List<FlightRecord> records();
 
-  /** What this rank's recorder holds now, of all groups of the rank. */
+  /** Returns the contents of this rank's recorder, for all groups of the rank. */
   FlightDump dump();
 
   /**
-   * Returns what this rank's recorder holds now, or a part of it, as c10d's {@code
+   * Returns the contents of this rank's recorder, or a part of them, as c10d's {@code
    * _dump_nccl_trace_json}.
    *
    * @param includeCollectives whether there are records, or only the groups and how far they are
@@ -42,12 +42,12 @@ public interface FlightRecorder {
   }
 
   /**
-   * Has all ranks hand in their dumps, as they do when a group fails: in Spark at the driver,
-   * elsewhere in the folder {@code spark.collectives.flightRecorder.folder}. Those of a group that
-   * was made from another are all ranks of that one.
+   * Makes all ranks submit their dumps, as they do when a group fails: in Spark to the driver,
+   * elsewhere to the folder {@code spark.collectives.flightRecorder.folder}. For a group that was
+   * made from another, these are all ranks of the other group.
    *
-   * <p>Goes through the store, and takes two of its calls; does not wait for the dumps. Ranks that
-   * are stuck in their own code dump too, as threads of the library do it.
+   * <p>Goes through the store, and takes two of its calls; does not wait for the dumps. Threads of
+   * the library make the dumps, so ranks that are stuck in their own code dump too.
    *
    * @param reason shown in the dumps
    * @throws org.sparkcollectives.store.StoreException if the store cannot be reached

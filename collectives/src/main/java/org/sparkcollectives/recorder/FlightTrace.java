@@ -8,19 +8,19 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * The program that reads a folder of dumps and says what happened: {@code spark-submit --class
- * org.sparkcollectives.recorder.FlightTrace <jar> FOLDER [TRACE.json] [options]}, with the options
- * of PyTorch's {@code fr_trace}.
+ * Reads a folder of dumps and says what happened. A command-line program: {@code spark-submit
+ * --class org.sparkcollectives.recorder.FlightTrace <jar> FOLDER [TRACE.json] [options]}, with the
+ * options of PyTorch's {@code fr_trace}.
  *
- * <p>It is in the jar that ships, so whoever has a dump has it too, and takes nothing but Jackson,
- * which is among Spark's jars.
+ * <p>It is in the jar that ships, so whoever has a dump has it too. It needs only Jackson, which is
+ * among Spark's jars.
  */
 public final class FlightTrace {
 
   private FlightTrace() {}
 
   /**
-   * Prints the findings, and what else {@link FlightTraceOptions the options} ask for.
+   * Prints the findings, and whatever else {@link FlightTraceOptions the options} ask for.
    *
    * @throws IllegalArgumentException if the command line is wrong, or there is no dump
    */
@@ -52,7 +52,7 @@ public final class FlightTrace {
     flush(System.out);
   }
 
-  /** Lists the records of all ranks in the order of their calls, a line each. */
+  /** Returns the records of all ranks in the order of their calls, a line each. */
   static String entries(List<FlightDump> dumps) {
     record Line(int rank, FlightRecord record) {}
 
@@ -90,7 +90,7 @@ public final class FlightTrace {
     }
   }
 
-  /** The findings as lines of text, and what the ranks were asked to dump for. */
+  /** Returns the findings as lines of text, and what the ranks were asked to dump for. */
   public static String report(List<FlightDump> dumps) {
     return report(dumps, TraceAnalysis.of(dumps));
   }

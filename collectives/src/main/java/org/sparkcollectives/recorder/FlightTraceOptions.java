@@ -9,7 +9,7 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * What {@link FlightTrace} is asked for on its command line, in the names of PyTorch's {@code
+ * The options on the command line of {@link FlightTrace}, in the names of PyTorch's {@code
  * fr_trace}; a hyphen may stand for each underscore.
  *
  * @param folder with the dumps
@@ -111,7 +111,7 @@ record FlightTraceOptions(
         align);
   }
 
-  /** The values up to the next option; the folder had better come before them. */
+  /** Returns the values up to the next option; the folder should come before them. */
   private static List<String> values(String option, Deque<String> left, List<String> files) {
     List<String> values = new ArrayList<>();
     values.add(value(option, left));
@@ -143,7 +143,7 @@ record FlightTraceOptions(
     return new IllegalArgumentException(what + ".\n" + USAGE);
   }
 
-  /** Returns the dumps that are looked at, with the groups that are. */
+  /** Returns the selected dumps, with the selected groups. */
   List<FlightDump> selected(List<FlightDump> dumps) {
     return dumps.stream()
         .filter(dump -> ranks.isEmpty() || ranks.contains(dump.rank()))

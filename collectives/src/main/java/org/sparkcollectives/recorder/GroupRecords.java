@@ -11,7 +11,7 @@ public final class GroupRecords {
   private final String description;
   private final List<Integer> ranks;
 
-  // They tell how far the collectives have come when the ring has forgotten them.
+  // They say how far the collectives have come even when the ring has overwritten their records.
   private final AtomicLong lastEnqueued = new AtomicLong(-1);
   private final AtomicLong lastStarted = new AtomicLong(-1);
   private final AtomicLong lastCompleted = new AtomicLong(-1);
@@ -23,7 +23,7 @@ public final class GroupRecords {
     this.ranks = List.copyOf(ranks);
   }
 
-  /** Where the records of all groups of the rank are. */
+  /** Returns the ring with the records of all groups of the rank. */
   public RecordRing ring() {
     return ring;
   }
@@ -53,18 +53,18 @@ public final class GroupRecords {
     lastCompleted.lazySet(sequenceNumber);
   }
 
-  /** A copy of the records of this group that are still there, oldest first. */
+  /** Returns a copy of the records of this group that have not been overwritten, oldest first. */
   public List<FlightRecord> records() {
     return ring.records(this);
   }
 
-  /** How far the collectives of this group have come. */
+  /** Returns how far the collectives of this group have come. */
   public GroupStatus status() {
     return new GroupStatus(
         name, description, ranks, lastEnqueued.get(), lastStarted.get(), lastCompleted.get());
   }
 
-  /** The group is closed; its records stay until newer ones take their place. */
+  /** Records that the group is closed; its records stay until newer ones overwrite them. */
   public void close() {
     ring.forget(this);
   }

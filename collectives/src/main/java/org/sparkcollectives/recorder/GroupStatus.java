@@ -11,7 +11,7 @@ import java.util.List;
  * @param ranks the rank in the world of each rank of the group, in the group's order
  * @param lastEnqueued the last collective that was called
  * @param lastStarted the last one that began to run
- * @param lastCompleted the last one that was done well
+ * @param lastCompleted the last one that succeeded
  */
 public record GroupStatus(
     String name,

@@ -10,23 +10,23 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * The records of one group's ranks side by side: collectives with the same number are the same
- * call, or should be. Ranks are those in the world.
+ * Compares the records of one group's ranks: collectives with the same number should be the same
+ * call. Ranks are those in the world.
  */
 final class GroupTrace {
 
   private static final int MOST_MESSAGES = 10;
 
-  /** Fewer tell nothing of who is slow. */
+  /** The fewest collectives that tell which rank is slow. */
   private static final int FEWEST_TO_COMPARE = 10;
 
-  /** A rank for which the others wait less than this is not worth a word. */
+  /** The shortest average wait for a rank that is reported. */
   private static final double SLOW_NANOS = 1e6;
 
   private final GroupStatus group;
   private final List<FlightDump> dumps;
 
-  /** By number, and by rank; a rank that has forgotten a number is not in its map. */
+  /** The records by number and by rank; a rank that has overwritten a number is not in its map. */
   private final Map<Long, Map<Integer, FlightRecord>> collectives = new TreeMap<>();
 
   GroupTrace(GroupStatus group, List<FlightDump> dumps) {
@@ -43,7 +43,7 @@ final class GroupTrace {
     }
   }
 
-  /** What ranks must have in common under a number. */
+  /** The part of a call that ranks must have in common under a number. */
   private record Call(Object type, String dtype, long count, String detail) {
     static Call of(FlightRecord record) {
       return new Call(record.opType(), record.dtype(), record.agreedCount(), record.detail());
@@ -51,8 +51,8 @@ final class GroupTrace {
   }
 
   /**
-   * The first numbers under which ranks called different things, at most {@code cap}; what follows
-   * one is most often no news.
+   * Returns the first numbers under which ranks called different things, at most {@code cap}; those
+   * that follow are most often consequences of the first.
    */
   List<String> mismatches(int cap) {
     List<String> lines = new ArrayList<>();
@@ -75,7 +75,9 @@ final class GroupTrace {
     return lines;
   }
 
-  /** The first collective that is not done on all ranks, and who does not take part. */
+  /**
+   * Returns the first collective that is not done on all ranks, and which ranks do not take part.
+   */
   List<String> unfinished() {
     for (Map.Entry<Long, Map<Integer, FlightRecord>> each : collectives.entrySet()) {
       Map<Integer, FlightRecord> calls = each.getValue();
@@ -141,7 +143,7 @@ final class GroupTrace {
     return "its last was " + record.describe() + ", " + ago;
   }
 
-  /** Messages that did not get through. */
+  /** Returns the messages that were not delivered. */
   List<String> messages() {
     List<String> lines = new ArrayList<>();
     for (FlightDump dump : dumps) {
@@ -172,8 +174,8 @@ final class GroupTrace {
   }
 
   /**
-   * The rank that the others wait for most. Who comes last has the shortest operation, which is
-   * known without comparing the clocks of different hosts.
+   * Returns the rank that the others wait for most. The rank that comes last has the shortest
+   * operation, so the clocks of different hosts need not be compared.
    */
   List<String> slowest() {
     Map<Integer, Double> lags = new TreeMap<>();
@@ -204,7 +206,7 @@ final class GroupTrace {
         .toList();
   }
 
-  /** Whether the operation ended well and cannot end on any rank before all have come. */
+  /** Returns whether the operation succeeded and cannot end on any rank before all have come. */
   private boolean isWaited(FlightRecord record) {
     return record.state() == FlightRecord.State.COMPLETED
         && switch (record.opType()) {

@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * JSON from and to maps, lists, strings, numbers, booleans and nulls. Takes Jackson's streaming
- * part alone, which Spark brings and which has kept its interface from 2.0 on.
+ * Converts JSON to and from maps, lists, strings, numbers, booleans and nulls. Uses only Jackson's
+ * streaming part, which Spark brings and whose interface has not changed since 2.0.
  */
 final class JsonText {
 
@@ -60,7 +60,7 @@ final class JsonText {
   }
 
   /**
-   * What is written in {@code json}.
+   * Returns the value that {@code json} represents.
    *
    * @throws IllegalArgumentException if it is no JSON
    */

@@ -32,7 +32,7 @@ final class PickleWriter {
 
   private PickleWriter() {}
 
-  /** The value, pickled. */
+  /** Returns the value, pickled. */
   static byte[] write(Object value) {
     PickleWriter writer = new PickleWriter();
     writer.out.write(PROTO);

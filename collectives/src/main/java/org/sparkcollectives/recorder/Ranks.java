@@ -3,14 +3,14 @@ package org.sparkcollectives.recorder;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** Lists of ranks in words. */
+/** Formats lists of ranks for messages. */
 final class Ranks {
 
   private static final int MOST_NAMED = 16;
 
   private Ranks() {}
 
-  /** Such as {@code rank 3} or {@code ranks 3, 4 and 9}. */
+  /** Returns text such as {@code rank 3} or {@code ranks 3, 4 and 9}. */
   static String named(List<Integer> ranks) {
     if (ranks.size() == 1) {
       return "rank " + ranks.get(0);

@@ -13,14 +13,17 @@ import org.sparkcollectives.DType;
 
 /**
  * The flight recorder of a rank: keeps the last {@code capacity} operations of all its groups and
- * forgets the oldest.
+ * overwrites the oldest.
  *
- * <p>Recording takes one fetch-and-add and no lock; an entry is changed by one thread at a time,
- * and a reader may see a state that is a moment old.
+ * <p>Recording takes one fetch-and-add and no lock. An entry is changed by one thread at a time,
+ * and a reader may see a state that is slightly old.
  */
 public final class RecordRing {
 
-  /** Ties the monotonic clock to the epoch once, so that records of one JVM never run backwards. */
+  /**
+   * The offset of the monotonic clock from the epoch, taken once, so that the times of one JVM's
+   * records never run backwards.
+   */
   private static final long EPOCH_OFFSET_NANOS =
       TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis()) - System.nanoTime();
 
@@ -28,7 +31,7 @@ public final class RecordRing {
   private final AtomicLong next = new AtomicLong();
   private final Set<GroupRecords> open = ConcurrentHashMap.newKeySet();
 
-  /** With the number of operations to keep; 0 keeps none. */
+  /** Creates a recorder for {@code capacity} operations; 0 keeps none. */
   public RecordRing(int capacity) {
     this.ring = new AtomicReferenceArray<>(capacity);
   }
@@ -62,12 +65,12 @@ public final class RecordRing {
     return entry;
   }
 
-  /** A copy of the records of all groups that are still there, oldest first. */
+  /** Returns a copy of the records of all groups that have not been overwritten, oldest first. */
   public List<FlightRecord> records() {
     return records(null);
   }
 
-  /** Those of one group; null for all. */
+  /** Returns the records of one group; null is all groups. */
   List<FlightRecord> records(GroupRecords group) {
     return entries().stream()
         .filter(entry -> group == null || entry.group == group)
@@ -75,7 +78,7 @@ public final class RecordRing {
         .toList();
   }
 
-  /** The groups that are open and those of which there are records. */
+  /** Returns the groups that are open and those of which there are records. */
   public List<GroupStatus> groups() {
     Set<GroupRecords> groups = new LinkedHashSet<>();
     entries().forEach(entry -> groups.add(entry.group));
@@ -88,7 +91,7 @@ public final class RecordRing {
     long end = next.get();
     for (long id = Math.max(0, end - ring.length()); id < end; id++) {
       Entry entry = ring.getAcquire((int) (id % ring.length()));
-      // A slot may still hold the entry before, or already the one after.
+      // The slot may still hold the previous entry, or already the next one.
       if (entry != null && entry.id == id) {
         entries.add(entry);
       }
@@ -96,7 +99,7 @@ public final class RecordRing {
     return entries;
   }
 
-  /** Now, as records have it: nanoseconds since the epoch. */
+  /** Returns the current time as records have it: nanoseconds since the epoch. */
   public static long nowNanos() {
     return epoch(System.nanoTime());
   }
@@ -105,7 +108,7 @@ public final class RecordRing {
     return nanos == 0 ? 0 : nanos + EPOCH_OFFSET_NANOS;
   }
 
-  /** One operation, while it goes on. */
+  /** The record of an operation that may still be running. */
   public static final class Entry {
     private static final AtomicReferenceFieldUpdater<Entry, FlightRecord.State> STATE =
         AtomicReferenceFieldUpdater.newUpdater(Entry.class, FlightRecord.State.class, "state");
@@ -118,8 +121,8 @@ public final class RecordRing {
     private final long createdNanos;
     private final String thread;
 
-    // Written in this order, and each before the state that tells of it, which is released: a fence
-    // for each would cost half of what a record costs.
+    // These are written in this order, each before the state that publishes it with a release
+    // store. A fence for each would cost half as much as a whole record.
     private int peer = FlightRecord.NO_PEER;
     private long startedNanos;
     private long completedNanos;
@@ -165,14 +168,15 @@ public final class RecordRing {
       }
     }
 
-    /** Nanoseconds from start, or from the call if it never started, to the end. */
+    /** Returns the nanoseconds from start, or from the call if it never started, to the end. */
     public long durationNanos() {
       return completedNanos - (startedNanos == 0 ? createdNanos : startedNanos);
     }
 
-    /** How far it is now. */
+    /** Returns a record of the current state. */
     public FlightRecord snapshot() {
-      // First, so that the times that belong to it are seen; later ones do not belong to it.
+      // The state is read first, so that the times that belong to it are seen; later times are
+      // ignored.
       FlightRecord.State reached = state;
       boolean ended =
           reached == FlightRecord.State.COMPLETED || reached == FlightRecord.State.FAILED;

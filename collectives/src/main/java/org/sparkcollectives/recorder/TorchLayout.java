@@ -8,17 +8,17 @@ import java.util.Map;
 import org.sparkcollectives.OpType;
 
 /**
- * A dump as PyTorch's analyser ({@code torch.distributed.flight_recorder}) takes it: the schema of
- * {@link DumpSchema}, and what that program takes for granted besides.
+ * Converts a dump to what PyTorch's analyser ({@code torch.distributed.flight_recorder}) expects:
+ * the schema of {@link DumpSchema}, and some assumptions of that program.
  *
  * <ul>
  *   <li>The library must be one that it knows, so operations are called {@code gloo:}.
  *   <li>It begins at the highest of the ranks' first record ids, so these must mean the same
  *       operation on all ranks. In a single group they are sequence numbers. In several groups they
- *       count from the first operation of all, or, if that is forgotten, from {@link Starts}.
+ *       count from the first operation of all, or, if that is overwritten, from {@link Starts}.
  *   <li>It expects every rank of a group to take part in each message. So the messages from one
  *       rank to another with one tag are a group of these two, counted from the first: they are
- *       left out if that is forgotten.
+ *       left out if that is overwritten.
  * </ul>
  */
 final class TorchLayout {
@@ -33,7 +33,7 @@ final class TorchLayout {
   private final Map<String, Object> config;
   private final Map<String, Long> messages = new HashMap<>();
 
-  @SuppressWarnings("unchecked") // As DumpSchema makes it.
+  @SuppressWarnings("unchecked") // The cast is safe for a map that DumpSchema made.
   private TorchLayout(FlightDump dump, Map<String, Object> head, Starts starts) {
     this.dump = dump;
     this.starts = starts;
@@ -43,14 +43,14 @@ final class TorchLayout {
   }
 
   /**
-   * Where the dumps of several ranks begin to have something in common.
+   * The first collectives that the dumps of several ranks have in common.
    *
    * @param first the first collective of each group that all its ranks remember
-   * @param whole whether no rank has forgotten anything
+   * @param whole whether no rank has overwritten anything
    */
   record Starts(Map<String, Long> first, boolean whole) {
 
-    /** Returns those of dumps of one world. */
+    /** Returns the starts of dumps of one world. */
     static Starts of(List<FlightDump> dumps) {
       Map<String, Long> first = new HashMap<>();
       for (FlightDump dump : dumps) {
@@ -73,13 +73,13 @@ final class TorchLayout {
     return dump.records().isEmpty() || dump.records().get(0).id() == 0;
   }
 
-  /** The layout of a dump by itself. */
+  /** Returns the layout of a dump by itself. */
   static Map<String, Object> of(FlightDump dump) {
     return of(dump, null);
   }
 
   /**
-   * The layout of one of several dumps.
+   * Returns the layout of one of several dumps.
    *
    * @param starts of all of them; null where the others are not known
    */
@@ -114,7 +114,7 @@ final class TorchLayout {
       entry.put("record_id", record.sequenceNumber());
     }
     if (record.opType() == OpType.ALL_REDUCE_SPARSE) {
-      // How much each rank stores may differ, which is no mismatch.
+      // The number of stored elements may differ by rank, which is no mismatch.
       entry.put("input_sizes", List.of());
       entry.put("output_sizes", List.of());
     }
@@ -152,14 +152,14 @@ final class TorchLayout {
         new LinkedHashMap<>(DumpSchema.entry(record, groups.indexOf(record.group())));
     for (String sizes : List.of("input_sizes", "output_sizes")) {
       if (!record.dtype().isEmpty() && ((List<?>) entry.get(sizes)).isEmpty()) {
-        // It looks at the first of them.
+        // The analyser reads the first of them.
         entry.put(sizes, List.of(List.of(0L)));
       }
     }
     return entry;
   }
 
-  /** The tag with which the messages of two ranks match. */
+  /** Returns the tag with which the messages of two ranks match. */
   private static String tag(FlightRecord record) {
     int at = record.detail().lastIndexOf("tag ");
     return at < 0 ? "" : " " + record.detail().substring(at);

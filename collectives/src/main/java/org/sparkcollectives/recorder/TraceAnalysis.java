@@ -7,9 +7,9 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What the dumps of a world's ranks tell: which rank is missing, which called something else than
- * the others, which lags, and which messages wait for their peer. In plain words, what matters most
- * first.
+ * Finds out from the dumps of a world's ranks what went wrong: which rank is missing, which called
+ * something else than the others, which lags, and which messages wait for their peer. The findings
+ * are plain sentences, the most important first.
  */
 public final class TraceAnalysis {
 
@@ -26,7 +26,7 @@ public final class TraceAnalysis {
   }
 
   /**
-   * The findings, a sentence each; none if there is nothing to be said.
+   * Returns the findings, a sentence each; none if nothing is wrong.
    *
    * @param dumps one for each rank, as far as there are any
    */
@@ -35,7 +35,7 @@ public final class TraceAnalysis {
   }
 
   /**
-   * The findings, a sentence each.
+   * Returns the findings, a sentence each.
    *
    * @param namesMissing whether it is a finding that the dump of a rank is missing
    * @param mismatchCap how many mismatches of a group are shown
