@@ -18,7 +18,7 @@ import org.sparkcollectives.tensor.TensorView;
  */
 final class Arguments extends CallChecks {
 
-  /** The longest name of what a user keeps: a part of keys, which are bounded. */
+  /** The longest name of a checkpoint, which is a part of keys, whose length is bounded. */
   private static final int MAX_NAME_BYTES = 1024;
 
   Arguments(String group, int rank, int size) {
@@ -75,7 +75,7 @@ final class Arguments extends CallChecks {
     }
   }
 
-  /** One that must lie in host memory. */
+  /** Returns a tensor that must lie in host memory. */
   HostTensor hostTensor(String operation, String name, Tensor tensor) {
     require(tensor != null, operation, () -> "the " + name + " is null");
     try {
@@ -120,7 +120,7 @@ final class Arguments extends CallChecks {
     return tensors.stream().map(each -> tensor(operation, name, each)).toList();
   }
 
-  /** One tensor for each rank at the root, none elsewhere. */
+  /** Returns one tensor for each rank at the root, and none elsewhere. */
   List<TensorView> atRootOnly(String operation, String name, List<Tensor> tensors, int root) {
     require(tensors != null, operation, () -> "the list of " + name + " is null");
     if (rank == root) {
@@ -161,7 +161,7 @@ final class Arguments extends CallChecks {
         () -> "the " + input.count() + " elements do not divide equally across " + size + " ranks");
   }
 
-  /** The parts of a tensor along its first dimension. */
+  /** Returns the parts of a tensor along its first dimension. */
   List<TensorView> split(String operation, String name, TensorView tensor, long[] splits) {
     long[] shape = tensor.shape();
     require(shape.length > 0, operation, () -> "the " + name + " has no dimension to split along");
@@ -221,7 +221,9 @@ final class Arguments extends CallChecks {
     return sizes;
   }
 
-  /** That a rank's own part lies apart from the parts of all, or is its place among them. */
+  /**
+   * Refuses a rank's own part that overlaps the parts of all, unless it is its own part among them.
+   */
   void apartOrInPlace(String operation, List<TensorView> parts, TensorView own) {
     for (int each = 0; each < parts.size(); each++) {
       TensorView part = parts.get(each);
@@ -236,7 +238,10 @@ final class Arguments extends CallChecks {
     }
   }
 
-  /** The same where the parts are equal and lie in one tensor. */
+  /**
+   * Refuses a rank's own part that overlaps the parts of all, which are equal and lie in one
+   * tensor, unless it is its own part among them.
+   */
   void apartOrInPlace(String operation, TensorView all, TensorView own) {
     List<TensorView> parts = new ArrayList<>();
     for (int each = 0; each < size; each++) {
@@ -245,7 +250,7 @@ final class Arguments extends CallChecks {
     apartOrInPlace(operation, parts, own);
   }
 
-  /** That what is written is not what is still to be read. */
+  /** Refuses outputs that overlap inputs. */
   void apart(String operation, List<TensorView> outputs, List<TensorView> inputs) {
     for (TensorView output : outputs) {
       for (TensorView input : inputs) {
@@ -265,7 +270,7 @@ final class Arguments extends CallChecks {
     }
   }
 
-  /** Of one type, and on one device. */
+  /** Refuses tensors of different types, or on different devices. */
   void sameType(String operation, Tensor output, Tensor input) {
     require(
         output.device().equals(input.device()),
@@ -293,7 +298,7 @@ final class Arguments extends CallChecks {
     }
   }
 
-  /** One tensor holds a part for each rank, the other is one part. */
+  /** Refuses a whole that does not hold one part for each rank. */
   void partForEachRank(String operation, String whole, Tensor all, String part, Tensor one) {
     require(
         all.count() == one.count() * size,

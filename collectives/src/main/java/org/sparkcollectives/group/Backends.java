@@ -41,7 +41,7 @@ final class Backends implements AutoCloseable {
   }
 
   /**
-   * The backends that {@code config} names.
+   * Creates the backends that {@code config} names.
    *
    * @param netty the one that is built in, which every group has, for its messages and its end
    * @param origin of the group, or null
@@ -88,7 +88,7 @@ final class Backends implements AutoCloseable {
       return backends;
     } finally {
       if (backends == null) {
-        // The netty backend is closed by who made it.
+        // The netty backend is closed by its maker.
         byName.remove(BackendRegistry.NETTY);
         byName.values().forEach(Backend::close);
       }
@@ -99,7 +99,7 @@ final class Backends implements AutoCloseable {
     return store.withTimeout(Deadline.smaller(store.timeout(), ofGroup));
   }
 
-  /** Whether a group with this configuration has to find its other ranks. */
+  /** Returns whether a group with this configuration has to find its other ranks. */
   static boolean needPeers(BackendConfig config) {
     return expand(config).values().stream()
         .anyMatch(
@@ -120,7 +120,10 @@ final class Backends implements AutoCloseable {
     return expanded;
   }
 
-  /** For tensors of a GPU {@code netty} is another provider, which goes by way of the host. */
+  /**
+   * Returns the provider's name. For tensors of a GPU {@code netty} is another provider, which
+   * copies them through host memory.
+   */
   private static String providerOn(Device.Type type, String name) {
     return type == Device.Type.CUDA
             && name.equals(BackendRegistry.NETTY)
@@ -155,7 +158,7 @@ final class Backends implements AutoCloseable {
   }
 
   /**
-   * The backend for tensors of a device.
+   * Returns the backend for tensors of a device.
    *
    * @throws IllegalArgumentException if the group has none
    */
@@ -174,22 +177,24 @@ final class Backends implements AutoCloseable {
     return backend;
   }
 
-  /** Each of them once. */
+  /** Returns all backends, each once. */
   List<Backend> all() {
     return List.copyOf(all);
   }
 
-  /** That for host memory, which the group's own messages use whether or not users can. */
+  /**
+   * Returns the backend for host memory, which the group's own messages use whether or not users
+   * can.
+   */
   Backend forHost() {
     Backend backend = byDevice.get(Device.Type.CPU);
     return backend == null ? netty : backend;
   }
 
   /**
-   * See {@link Backend#splitAway}.
+   * Calls {@link Backend#splitAway} on the backends that the others' groups have.
    *
-   * @param config of the groups that the others make: of a backend that these have not, nobody has
-   *     a part in it
+   * @param config of the groups that the others make
    */
   void splitAway(BackendConfig config, Duration timeout) {
     Collection<String> names = expand(config).values();
@@ -198,34 +203,38 @@ final class Backends implements AutoCloseable {
         .forEach(each -> each.splitAway(timeout));
   }
 
-  /** That in whose memory users get tensors: the host's, unless the group is for GPUs alone. */
+  /**
+   * Returns the backend in whose memory users get tensors: the host's, unless the group is for GPUs
+   * alone.
+   */
   Backend forMemory() {
     return byDevice.containsKey(Device.Type.CPU) || byDevice.isEmpty()
         ? forHost()
         : byDevice.values().iterator().next();
   }
 
-  /** For what a group's ranks tell each other for themselves. */
+  /** Returns the backends for the group's own messages, which are in host memory. */
   Backends hostOnly() {
     return new Backends(group, all, Map.of(Device.Type.CPU, forHost()), netty);
   }
 
   /**
-   * As in c10d, that of the GPUs where there is one: then their queues have come to the barrier.
+   * Returns the backend for barriers: as in c10d, that of the GPUs if there is one, so that their
+   * streams have reached the barrier.
    */
   Backend forBarrier() {
     Backend backend = byDevice.get(Device.Type.CUDA);
     return backend == null ? forHost() : backend;
   }
 
-  /** These backends for the operations of one longer call. */
+  /** Returns these backends for the operations of one longer call. */
   Backends withinCall(Duration callTimeout) {
     Map<Device.Type, Backend> parts = new EnumMap<>(Device.Type.class);
     byDevice.forEach((type, backend) -> parts.put(type, backend.withinCall(callTimeout)));
     return new Backends(group, all, parts, netty.withinCall(callTimeout));
   }
 
-  /** Those that came last are closed first. */
+  /** Closes all backends, in the reverse order of their creation. */
   @Override
   public void close() {
     List<Backend> last = new ArrayList<>(all);
@@ -233,7 +242,7 @@ final class Backends implements AutoCloseable {
     ClosingSteps.run(last.stream().<Runnable>map(each -> each::close).toArray(Runnable[]::new));
   }
 
-  /** As users ask for them. */
+  /** Returns the backends as users name them. */
   @Override
   public String toString() {
     List<String> pairs = new ArrayList<>();

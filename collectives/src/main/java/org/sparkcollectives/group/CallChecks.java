@@ -2,7 +2,7 @@ package org.sparkcollectives.group;
 
 import java.util.function.Supplier;
 
-/** Refuses a call with words that name the operation, the group and the rank. */
+/** Refuses a wrong call with a message that names the operation, the group and the rank. */
 abstract class CallChecks {
 
   final String group;
@@ -21,7 +21,7 @@ abstract class CallChecks {
     }
   }
 
-  /** Where the words have to be put together, which a call that is right need not pay for. */
+  /** Refuses a call unless {@code holds}. Builds the message only when it is needed. */
   final void require(boolean holds, String operation, Supplier<String> what) {
     if (!holds) {
       throw refused(operation, what.get());

@@ -7,8 +7,8 @@ import org.sparkcollectives.checkpoint.Checkpoints;
 import org.sparkcollectives.tensor.HostTensor;
 
 /**
- * What a user has a group keep and give back: checks what the user gives and has {@link
- * Checkpoints} do it.
+ * Carries out a user's calls for checkpoints: checks the arguments and has {@link Checkpoints} do
+ * the rest.
  *
  * @param group whose checkpoints they are
  * @param view the group, for the parts of one call

@@ -1,11 +1,13 @@
 package org.sparkcollectives.group;
 
-/** The steps of an end, of which each is taken whatever becomes of those before it. */
+/** Runs the steps of a close, each of them even if earlier ones fail. */
 final class ClosingSteps {
 
   private ClosingSteps() {}
 
-  /** Runs all; throws what the first to fail threw, with what the others threw suppressed. */
+  /**
+   * Runs all steps; throws what the first failed one threw, with what the others threw suppressed.
+   */
   static void run(Runnable... steps) {
     RuntimeException first = null;
     for (Runnable step : steps) {

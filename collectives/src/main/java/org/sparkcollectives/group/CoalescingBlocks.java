@@ -6,19 +6,21 @@ import org.sparkcollectives.Backend;
 import org.sparkcollectives.Coalescing;
 import org.sparkcollectives.Work;
 
-/** The blocks of operations that threads have opened in a group, one a thread at the most. */
+/** The blocks of operations that threads have opened in a group, at most one for each thread. */
 final class CoalescingBlocks {
 
   private final String group;
 
-  @SuppressWarnings("ThreadLocalUsage") // Of this group: a thread may be in blocks of several.
+  @SuppressWarnings("ThreadLocalUsage") // A thread may be in blocks of several groups.
   private final ThreadLocal<Block> current = new ThreadLocal<>();
 
   CoalescingBlocks(String group) {
     this.group = group;
   }
 
-  /** Opens one on the calling thread, of operations that any of {@code backends} may carry out. */
+  /**
+   * Opens a block on the calling thread, of operations that any of {@code backends} may carry out.
+   */
   Coalescing open(List<Backend> backends) {
     Block before = current.get();
     if (before != null && before.isOpen()) {
@@ -30,7 +32,7 @@ final class CoalescingBlocks {
     return block;
   }
 
-  /** Counts a work among those of this thread's block, if there is one. */
+  /** Adds a work to this thread's block, if there is one. */
   Work begun(Work work) {
     Block block = current.get();
     if (block != null) {
@@ -39,7 +41,7 @@ final class CoalescingBlocks {
     return work;
   }
 
-  /** A block, which another thread than its own may close. */
+  /** A block, which a thread other than its own may close. */
   private final class Block implements Coalescing {
     private final List<Work> works = new ArrayList<>();
     private final List<Runnable> ends;
@@ -53,7 +55,7 @@ final class CoalescingBlocks {
       return !closed;
     }
 
-    /** Counts a work among the block's, unless another thread has closed it meanwhile. */
+    /** Adds a work to the block, unless another thread has closed it meanwhile. */
     synchronized void add(Work work) {
       if (!closed) {
         works.add(work);

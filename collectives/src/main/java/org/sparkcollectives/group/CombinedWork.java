@@ -72,7 +72,7 @@ final class CombinedWork implements Work {
     return OpType.COALESCED;
   }
 
-  /** That of the first. */
+  /** Returns the number of the first. */
   @Override
   public long sequenceNumber() {
     return works.get(0).sequenceNumber();
@@ -88,7 +88,7 @@ final class CombinedWork implements Work {
     works.forEach(each -> each.synchronize(stream));
   }
 
-  /** That of the slowest. */
+  /** Returns the time of the slowest. */
   @Override
   public OptionalDouble durationMillis() {
     return isCompleted()

@@ -13,8 +13,8 @@ import org.sparkcollectives.Tensor;
 import org.sparkcollectives.transport.Locality;
 
 /**
- * The groups that a user makes from a group, or from a view of it, whose timeout they inherit:
- * checks what the user gives and has {@link Subgroups} make them.
+ * Makes groups from a group, or from a view of it, whose timeout they inherit: checks the arguments
+ * and has {@link Subgroups} do the rest.
  *
  * @param group that they are made from
  * @param view the group as the user has it
@@ -86,7 +86,8 @@ record DerivedGroups(RankGroup group, ProcessGroup view, SubgroupArguments argum
     List<Integer> remaining = arguments.remaining(excludedGroupRanks);
     GroupOptions own = withoutRanks("shrink", options);
     if (mode == ShrinkMode.ABORT) {
-      // Not the groups that were made from it: they may be those of an earlier shrink.
+      // The groups that were made from this one go on, because they may be those of an earlier
+      // shrink.
       group
           .monitor()
           .reports()
@@ -98,12 +99,12 @@ record DerivedGroups(RankGroup group, ProcessGroup view, SubgroupArguments argum
     return owning(group.subgroups().createRemaining(remaining, own));
   }
 
-  /** Those that this rank has, in the order in which they were made. */
+  /** Returns the open groups of this rank, in the order in which they were made. */
   List<ProcessGroup> open() {
     return group.subgroups().open().stream().<ProcessGroup>map(RankProcessGroup::view).toList();
   }
 
-  /** The one of that name, of all that this rank has of the same world. */
+  /** Returns the group of that name, of all groups of this rank in the same world. */
   ProcessGroup named(String name) {
     RankGroup found = group.find(name);
     if (found == null) {
@@ -118,7 +119,7 @@ record DerivedGroups(RankGroup group, ProcessGroup view, SubgroupArguments argum
     return RankProcessGroup.view(found);
   }
 
-  /** The options of groups whose members follow from the call, with the view's timeout. */
+  /** Returns the options of groups whose members follow from the call, with the view's timeout. */
   private GroupOptions withoutRanks(String operation, GroupOptions options) {
     arguments.namesNoRanks(operation, options);
     return inheriting(options);
@@ -128,7 +129,7 @@ record DerivedGroups(RankGroup group, ProcessGroup view, SubgroupArguments argum
     return options.timeout().isEmpty() ? options.withTimeout(view.timeout()) : options;
   }
 
-  /** As the user gets it; null where this rank is no member. */
+  /** Returns the handle for the user; null where this rank is no member. */
   private static ProcessGroup owning(RankGroup made) {
     return made == null ? null : RankProcessGroup.owning(made);
   }

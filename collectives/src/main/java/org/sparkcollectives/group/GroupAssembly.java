@@ -36,7 +36,7 @@ import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreLease;
 
 /**
- * Puts a rank's groups together, once it is known who is in them.
+ * Assembles this rank's part of a group, once the members are known.
  *
  * @param store where all groups of this rank keep their keys, each under its name
  * @param context what hosts the rank
@@ -47,16 +47,18 @@ record GroupAssembly(Store store, RankContext context, String path) {
 
   private static final Logger LOG = LoggerFactory.getLogger(GroupAssembly.class);
 
-  /** More ranks on one host than processors would spend their time on looking at memory. */
+  /** The most ranks of a host that share memory. More would spend their time on polling memory. */
   private static final int MOST_SHARING = 64;
 
-  /** For groups made from a group of this one, which {@code name} tells apart. */
+  /**
+   * Returns the assembly for groups made from a group of this one, which {@code name} tells apart.
+   */
   GroupAssembly within(String name) {
     return new GroupAssembly(store, context, path + "/" + name);
   }
 
   /**
-   * Where the checkpoints of these groups are: apart from those of groups that came about in
+   * Returns where the checkpoints of these groups are, apart from those of groups that were made in
    * another way.
    */
   Store checkpoints() {
@@ -64,7 +66,7 @@ record GroupAssembly(Store store, RankContext context, String path) {
     return context.checkpoints(store).withPrefix(URLEncoder.encode(group, StandardCharsets.UTF_8));
   }
 
-  /** What the options leave open, as configured. */
+  /** Returns options in which whatever was not chosen is as configured. */
   GroupOptions resolve(GroupOptions options) {
     Configuration configuration = context.configuration();
     return inherit(
@@ -79,7 +81,10 @@ record GroupAssembly(Store store, RankContext context, String path) {
             .withErrorHandling(configuration.get(CollectivesConfiguration.ERROR_HANDLING)));
   }
 
-  /** What the options leave open, as in the group that the new one is made from. */
+  /**
+   * Returns options in which whatever was not chosen is as in the group that the new one is made
+   * from.
+   */
   static GroupOptions inherit(GroupOptions options, GroupOptions parent) {
     GroupOptions resolved = options;
     if (resolved.timeout().isEmpty()) {
@@ -104,7 +109,7 @@ record GroupAssembly(Store store, RankContext context, String path) {
   }
 
   /**
-   * Makes this rank's part of a group. Does not wait for other ranks, but for what a backend of
+   * Assembles this rank's part of a group. Does not wait for other ranks, unless a backend of
    * another provider does.
    *
    * @param node is released when the group is closed
@@ -224,7 +229,7 @@ record GroupAssembly(Store store, RankContext context, String path) {
     }
   }
 
-  /** Where memory may be shared with other processes; null if it may not. */
+  /** Returns the folder of memory that is shared with other processes; null if none may be. */
   private static Path sharedMemory(
       Membership members, GroupOptions options, Configuration configuration) {
     return options.transports().contains("shm") && members.ranksOnThisHost() <= MOST_SHARING
@@ -252,7 +257,10 @@ record GroupAssembly(Store store, RankContext context, String path) {
             mesh));
   }
 
-  /** None where the ranks of this host cannot have a processor each. */
+  /**
+   * Returns how long waiting threads spin: not at all where the ranks of a host cannot have a
+   * processor each.
+   */
   private static Duration spin(Membership members, Configuration configuration) {
     return members.ranksOnThisHost() <= Runtime.getRuntime().availableProcessors()
         ? configuration.get(CollectivesConfiguration.WAIT_SPIN)

@@ -16,13 +16,13 @@ import org.sparkcollectives.store.Store;
 import org.sparkcollectives.transport.Endpoint;
 import org.sparkcollectives.transport.shm.HostIdentity;
 
-/** Makes the first group of a rank: finds the others, then puts this rank's part together. */
+/** Makes the first group of a rank: finds the others, then assembles this rank's part. */
 public final class GroupCreation {
 
   private GroupCreation() {}
 
   /**
-   * See {@link org.sparkcollectives.ProcessGroups#create}.
+   * Makes the first group of a rank, see {@link org.sparkcollectives.ProcessGroups#create}.
    *
    * @param afterClose run when the group is closed
    */
@@ -37,7 +37,7 @@ public final class GroupCreation {
         store, rank, size, options, context, limit(store.timeout(), options, context), afterClose);
   }
 
-  /** How long the making of a group may take, over a store of this timeout. */
+  /** Returns the deadline for making a group, over a store of this timeout. */
   public static Deadline limit(Duration ofStore, GroupOptions options, RankContext context) {
     Duration ofGroup =
         options
@@ -47,7 +47,7 @@ public final class GroupCreation {
   }
 
   /**
-   * The same of a call that has begun already.
+   * Makes the first group of a rank, in a call that has begun already.
    *
    * @param deadline by which the ranks are to have met
    */
@@ -111,7 +111,10 @@ public final class GroupCreation {
     }
   }
 
-  /** The n-th group without a name that a rank makes over a store is the n-th of every rank. */
+  /**
+   * Returns the name of a group without one: the n-th that a rank makes over a store is the n-th of
+   * every rank.
+   */
   private static String nextName(Store store, int rank) {
     return "group-" + store.add("group-counter/" + rank, 1);
   }

@@ -4,7 +4,7 @@ import java.util.List;
 import org.sparkcollectives.BackendOrigin;
 
 /**
- * How a group came from another.
+ * The group from which another was made, as backends see it.
  *
  * @param backends those of the other
  * @param color see {@link BackendOrigin#color}
@@ -12,7 +12,7 @@ import org.sparkcollectives.BackendOrigin;
  */
 record GroupOrigin(Backends backends, int color, List<Integer> excluded) {
 
-  /** As the backend of that name sees it; null if the other group has none. */
+  /** Returns the origin for the backend of that name; null if the other group has none. */
   BackendOrigin of(String backend) {
     return backends.all().stream()
         .filter(each -> each.name().equals(backend))

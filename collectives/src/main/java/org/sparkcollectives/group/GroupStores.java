@@ -6,9 +6,9 @@ import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreLease;
 
 /**
- * The stores that a rank uses on behalf of its user: the group's own keys, and where its
- * checkpoints are. Calls that wait in them end when the group fails, and so do all later ones of
- * the group itself; the user has its keys until the group is closed or the rank is killed.
+ * The stores that a rank uses on behalf of its user: the group's own keys, and those of its
+ * checkpoints. When the group fails, calls that wait in them end, and so do all later calls of the
+ * group itself. The user's later calls work until the group is closed or the rank is killed.
  */
 final class GroupStores {
 
@@ -19,7 +19,7 @@ final class GroupStores {
   private RuntimeException ended;
 
   /**
-   * With the group's keys.
+   * Creates the stores of a group.
    *
    * @param failed whether the group has failed, and nobody begins a wait without knowing it
    * @param kept where the checkpoints are; asked when they are used
@@ -30,24 +30,24 @@ final class GroupStores {
     this.kept = kept;
   }
 
-  /** The group's keys that are the user's. */
+  /** Returns the group's keys that are the user's. */
   Store user() {
     return user.store().withPrefix("user");
   }
 
-  /** The group's keys. */
+  /** Returns the group's keys. */
   Store own() {
     return own.store();
   }
 
-  /** Where the group's checkpoints are. Blocks for a call or two the first time. */
+  /** Returns where the group's checkpoints are. Blocks for a call or two the first time. */
   Store checkpoints() {
     synchronized (this) {
       if (checkpoints != null) {
         return checkpoints.store();
       }
     }
-    // Not under the lock: a group that fails meanwhile does not wait for it.
+    // Called without the lock, so that a group that fails meanwhile does not wait for it.
     StoreLease lease = StoreLease.of(kept.get());
     synchronized (this) {
       if (checkpoints == null) {
@@ -60,13 +60,16 @@ final class GroupStores {
     }
   }
 
-  /** Ends the calls that wait, and all that follow. The first cause counts. Does not block. */
+  /** Ends the calls that wait, and all later ones. The first cause counts. Does not block. */
   void revoke(RuntimeException cause) {
     user.revoke(cause);
     fail(cause);
   }
 
-  /** The same, but the user's calls go on from then on. */
+  /**
+   * Ends the calls that wait, and all later ones but the user's. The first cause counts. Does not
+   * block.
+   */
   void fail(RuntimeException cause) {
     user.wake(cause);
     own.revoke(cause);

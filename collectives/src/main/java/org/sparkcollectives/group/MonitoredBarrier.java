@@ -15,14 +15,14 @@ import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreTimeoutException;
 
 /**
- * A barrier in which rank 0 waits for all and says to all who did not come, in the store.
+ * A barrier in which rank 0 waits for all and publishes in the store which ranks did not come.
  *
  * <p>Each call has keys of its own, by a number that each rank counts; the last to leave removes
  * them.
  */
 final class MonitoredBarrier {
 
-  /** How much longer than rank 0 the others wait for its word. */
+  /** The time that the others wait longer than rank 0, for its answer. */
   private static final Duration GRACE = Duration.ofSeconds(5);
 
   private static final String VERDICT = "verdict";
@@ -31,7 +31,7 @@ final class MonitoredBarrier {
   private final Store store;
   private final long number;
 
-  /** The {@code number}-th of a group, with the group's keys. */
+  /** Creates the {@code number}-th barrier of a group, with the group's keys. */
   MonitoredBarrier(Membership members, Store groupStore, long number) {
     this.members = members;
     this.store = groupStore.withPrefix("monitored-barrier/" + number);
@@ -52,7 +52,7 @@ final class MonitoredBarrier {
     }
   }
 
-  /** The others wait beyond what bounds rank 0. */
+  /** Returns a view of the store for the ranks that wait longer than rank 0. */
   private Store patient(Duration timeout) {
     return store.withTimeout(timeout.plus(GRACE));
   }
@@ -92,7 +92,7 @@ final class MonitoredBarrier {
     return ranks(new String(verdict, StandardCharsets.UTF_8));
   }
 
-  /** The ranks that rank 0 names. */
+  /** Returns the ranks that rank 0 names. */
   private List<Integer> ranks(String verdict) {
     try {
       List<Integer> ranks =

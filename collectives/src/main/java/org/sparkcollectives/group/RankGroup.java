@@ -19,13 +19,15 @@ import org.sparkcollectives.store.StoreConnectionException;
 import org.sparkcollectives.store.StoreException;
 import org.sparkcollectives.store.StoreLease;
 
-/** All that one rank holds of one group, and in what order it is let go. */
+/** Owns all that one rank holds of one group, and releases it in the right order. */
 final class RankGroup {
 
   private static final Duration STORE_TIMEOUT = Duration.ofSeconds(5);
   private static final Duration PUBLISH_TIMEOUT = Duration.ofSeconds(2);
 
-  /** How long the store of a failed group may take to answer: it may be what was cut off. */
+  /**
+   * The time in which the store of a failed group must answer; the store may be what was cut off.
+   */
   private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(1);
 
   private static final Duration HOOKS_TIMEOUT = Duration.ofSeconds(10);
@@ -48,12 +50,12 @@ final class RankGroup {
   private volatile boolean nanCheck;
 
   /**
-   * Of parts that are ready to use.
+   * Creates a group from its parts.
    *
    * @param options which leave nothing open
    * @param lease of the group's keys
    * @param assembly makes groups from this one
-   * @param afterClose lets go of what the group was made with
+   * @param afterClose releases what the group was made with
    */
   RankGroup(
       Membership members,
@@ -127,7 +129,7 @@ final class RankGroup {
     return backends;
   }
 
-  /** Whether operations of host memory look for NaNs. */
+  /** Returns whether operations in host memory check for NaNs. */
   boolean nanCheck() {
     return nanCheck;
   }
@@ -138,12 +140,12 @@ final class RankGroup {
     backends.all().forEach(each -> each.setNanCheck(enabled));
   }
 
-  /** The groups made from this one. */
+  /** Returns the groups made from this one. */
   Subgroups subgroups() {
     return subgroups;
   }
 
-  /** Which end with the group. */
+  /** Returns the stores that end with the group. */
   GroupStores stores() {
     return stores;
   }
@@ -152,12 +154,12 @@ final class RankGroup {
     return stores.user();
   }
 
-  /** The blocks of operations that are open. */
+  /** Returns the blocks of operations that are open. */
   CoalescingBlocks coalescing() {
     return coalescing;
   }
 
-  /** How this rank's objects become bytes. */
+  /** Returns how this rank's objects become bytes. */
   ObjectCodec objectCodec() {
     return objectCodec;
   }
@@ -167,7 +169,10 @@ final class RankGroup {
         .await(timeout, waitAllRanks);
   }
 
-  /** This group, or the open one of this name that was made from it, directly or not; or null. */
+  /**
+   * Returns this group, or the open one of this name that was made from it, directly or not; or
+   * null.
+   */
   RankGroup find(String name) {
     if (name().equals(name)) {
       return this;
@@ -181,7 +186,7 @@ final class RankGroup {
     return null;
   }
 
-  /** The names that {@link #find} finds. */
+  /** Returns the names that {@link #find} finds. */
   List<String> names() {
     List<String> names = new ArrayList<>();
     names.add(name());
@@ -197,7 +202,7 @@ final class RankGroup {
     }
   }
 
-  /** Refuses what even a group that has failed can do, once it is closed. */
+  /** Refuses to begin what a failed group still can do, but a closed one cannot. */
   void requireNotClosed() {
     monitor.requireNotClosed();
   }
@@ -232,7 +237,10 @@ final class RankGroup {
     }
   }
 
-  /** What was begun may end, unless the group has failed or the time is over. */
+  /**
+   * Waits for pending operations to end, unless the group has failed; aborts them when the time is
+   * over.
+   */
   private void drain(Duration timeout) {
     long start = System.nanoTime();
     while (monitor.hasPending() && !monitor.state().failed()) {
@@ -254,15 +262,15 @@ final class RankGroup {
   }
 
   /**
-   * Paths are not taken away under the thread that uses them, nor under what waits. Only a failed
-   * group has such work still, which ends soon.
+   * Waits until no thread uses the paths and nothing is pending, so that they can be closed. Only a
+   * failed group still has such work, which ends soon.
    */
   private void awaitRunner() {
     channel.close();
     long start = System.nanoTime();
     while (channel.isRunning() || monitor.hasPending()) {
       if (monitor.state().failed()) {
-        // Not left to the watchdog, which soon does not poll this group any more.
+        // The watchdog cannot do this, because it soon stops polling this group.
         monitor.failPending();
       }
       if (System.nanoTime() - start > RUNNER_TIMEOUT.toNanos()) {
@@ -293,13 +301,19 @@ final class RankGroup {
     }
   }
 
-  /** Ends all calls of this group in its store, so that the rest of the end waits for none. */
+  /**
+   * Ends all calls of this group in its store, so that the remaining steps of the close do not wait
+   * for it.
+   */
   private void giveUpStore(String why) {
     LOG.warn("{} is closed without its store: {}", monitor, why);
     lease.revoke(new IllegalStateException("Group \"" + name() + "\" is closed on rank " + rank()));
   }
 
-  /** Ranks that left without a word leave the keys too: then they go with the store. */
+  /**
+   * Removes the group's keys if this is the last rank. Where a rank was lost, the keys stay until
+   * the store is closed.
+   */
   private void removeKeysIfLast() {
     Store store = Deadline.after(STORE_TIMEOUT).bound(lease.store());
     try {

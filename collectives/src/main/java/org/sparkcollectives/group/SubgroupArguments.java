@@ -11,18 +11,20 @@ import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.membership.Membership;
 import org.sparkcollectives.transport.Endpoint;
 
-/** Refuses members of new groups that are wrong, before other ranks hear of them. */
+/** Refuses wrong members of new groups, before other ranks learn of them. */
 final class SubgroupArguments extends CallChecks {
 
   private final Membership parent;
 
-  /** For groups made from this one. */
+  /** Creates the checks for groups made from this one. */
   SubgroupArguments(Membership parent) {
     super(parent.name(), parent.rank(), parent.size());
     this.parent = parent;
   }
 
-  /** The group ranks of the members that a user names by their global ranks; all if none. */
+  /**
+   * Returns the group ranks of the members that a user names by their global ranks; all if none.
+   */
   List<Integer> members(int[] globalRanks) {
     if (globalRanks.length == 0) {
       return IntStream.range(0, size).boxed().toList();
@@ -45,7 +47,7 @@ final class SubgroupArguments extends CallChecks {
         .toList();
   }
 
-  /** All ranks in blocks of equal size. */
+  /** Returns all ranks in blocks of equal size. */
   List<List<Integer>> subgroupsOf(int groupSize) {
     String operation = "new-subgroups";
     require(groupSize > 0, operation, () -> "the group size (" + groupSize + ") must be positive");
@@ -68,7 +70,7 @@ final class SubgroupArguments extends CallChecks {
         .toList();
   }
 
-  /** Lists of members, by their global ranks, none of whom is in two. */
+  /** Returns lists of members, given by their global ranks; no rank may be in two. */
   List<List<Integer>> subgroups(List<int[]> globalRanks) {
     String operation = "new-subgroups";
     require(globalRanks != null, operation, "the list of groups is null");
@@ -109,7 +111,7 @@ final class SubgroupArguments extends CallChecks {
   }
 
   /**
-   * Refuses what ranks gave differently in a split.
+   * Refuses a split for which ranks gave different options.
    *
    * @param terms ranks with what stands for their options
    */
@@ -127,7 +129,7 @@ final class SubgroupArguments extends CallChecks {
     }
   }
 
-  /** The group ranks without those that a user excludes. */
+  /** Returns the group ranks without those that a user excludes. */
   List<Integer> remaining(int[] excluded) {
     String operation = "shrink";
     require(

@@ -25,14 +25,14 @@ import org.sparkcollectives.transport.Endpoint;
 /**
  * The groups that a rank has made from a group.
  *
- * <p>A rank knows of all others where they are, and so can make its part of a new group alone: the
- * members are some of the parent's, the secret is derived from the parent's. Whoever comes first
- * connects to a port at which the others are expected.
+ * <p>A rank knows where all others are, and so can make its part of a new group alone: the members
+ * are some of the parent's, and the secret is derived from the parent's. The first to come connects
+ * to a port at which the others are expected.
  *
- * <p>What has to be agreed on is the name. It is the parent's with a number that each rank counts
- * for itself, once its arguments are known to be good, whether or not the group comes about; so
- * ranks on which it failed go on with the same number as all others. That all gave the same members
- * and {@link GroupTerms} is compared in the store.
+ * <p>Only the name needs agreement. It is the parent's with a number that each rank counts for
+ * itself, once its arguments are known to be valid, whether or not the group is made. So ranks on
+ * which it failed go on with the same number as all others. The ranks compare their members and
+ * {@link GroupTerms} in the store.
  */
 final class Subgroups {
 
@@ -64,7 +64,7 @@ final class Subgroups {
   }
 
   /**
-   * Makes this rank's part of a group for which all ranks of the parent call.
+   * Makes this rank's part of a group when all ranks of the parent call.
    *
    * @param kind what the numbers of such groups are counted by, and a part of the name
    * @param ranks the members, as ranks of the parent
@@ -77,8 +77,8 @@ final class Subgroups {
   }
 
   /**
-   * Makes this rank's part of the group that goes on when others have left the parent, for which
-   * all that remain call. It has the parent's checkpoints.
+   * Makes this rank's part of the group that goes on when others have left the parent. All ranks
+   * that remain call. It has the parent's checkpoints.
    *
    * @param ranks the members, as ranks of the parent
    */
@@ -95,8 +95,7 @@ final class Subgroups {
   }
 
   /**
-   * Makes this rank's part of the one of several groups of which it is a member, for all of which
-   * all ranks of the parent call at once.
+   * Makes this rank's part of one of several groups when all ranks of the parent call at once.
    *
    * @return null where this rank is no member of any
    */
@@ -112,7 +111,7 @@ final class Subgroups {
     return null;
   }
 
-  /** Stands for what all ranks have to give alike of a group's options. */
+  /** Returns a digest of those options of a group that all ranks must give alike. */
   long termsOf(GroupOptions options) {
     GroupTerms terms =
         GroupTerms.ofMembers(List.of(), GroupAssembly.inherit(options, parentOptions));
@@ -138,7 +137,7 @@ final class Subgroups {
   }
 
   /**
-   * Makes this rank's part of a group for which its members alone call.
+   * Makes this rank's part of a group when only its members call.
    *
    * @return null where this rank is no member
    */
@@ -151,8 +150,8 @@ final class Subgroups {
   }
 
   /**
-   * The ranks by name as far as one can read them, else by what no other ranks have; in each
-   * attempt the same, because the group's checkpoints go by it.
+   * Returns the ranks as text if it is short, else a digest of them. It is the same in each
+   * attempt, because the names of the group's checkpoints contain it.
    */
   private static String digest(List<Integer> ranks) {
     String text = String.join("-", ranks.stream().map(String::valueOf).toList());
@@ -193,7 +192,7 @@ final class Subgroups {
     }
   }
 
-  /** The last to agree removes what was agreed on. */
+  /** Removes what was agreed on, if this rank is the last to agree. */
   private void forgetAgreement(Store store, String name) {
     if (store.add("subgroups-agreed/" + name, 1) == parent.size()) {
       store.deleteKey("subgroups/" + name);
@@ -201,7 +200,10 @@ final class Subgroups {
     }
   }
 
-  /** Of groups for which all ranks of the parent call, each in its place in their order. */
+  /**
+   * Returns the origin of groups for which all ranks of the parent call, {@code color} being the
+   * group's index among them.
+   */
   private GroupOrigin allAtOnce(int color) {
     return new GroupOrigin(parentBackends, color, List.of());
   }
@@ -271,12 +273,12 @@ final class Subgroups {
     open.remove(group);
   }
 
-  /** Those that are open, in the order in which they were made. */
+  /** Returns the open groups, in the order in which they were made. */
   synchronized List<RankGroup> open() {
     return List.copyOf(open);
   }
 
-  /** Does {@code each} for those that are open, the last first. */
+  /** Calls {@code each} for the open groups, the last first. */
   private void forEachFromTheLast(Consumer<RankGroup> each) {
     List<RankGroup> groups = open();
     for (int i = groups.size() - 1; i >= 0; i--) {
@@ -284,12 +286,12 @@ final class Subgroups {
     }
   }
 
-  /** Ends all of them on every rank. */
+  /** Ends all groups on every rank. */
   void abort(Throwable cause) {
     forEachFromTheLast(group -> group.abort(cause));
   }
 
-  /** Closes all of them; from now on none can be made. */
+  /** Closes all groups; no more can be made. */
   void close(Duration timeout) {
     synchronized (this) {
       closed = true;

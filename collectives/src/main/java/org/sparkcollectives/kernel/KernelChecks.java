@@ -5,7 +5,7 @@ import java.util.Locale;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.tensor.HostTensor;
 
-/** Refuses the arguments that do not fit a kernel before anything is written. */
+/** Refuses arguments that do not fit a kernel, before anything is written. */
 final class KernelChecks {
 
   private KernelChecks() {}

@@ -7,7 +7,7 @@ import java.util.stream.Collectors;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.ReduceOp;
 
-/** Which kernel does what. */
+/** Selects the kernel for a reduction and a type. */
 final class ReduceKernels {
 
   /** The kernels that have no factor, each of which serves all. */
@@ -107,7 +107,7 @@ final class ReduceKernels {
         + types;
   }
 
-  /** A reduction of a kind. */
+  /** Returns a reduction of a kind. */
   private static ReduceOp example(ReduceOp.Kind kind) {
     return switch (kind) {
       case SUM -> ReduceOp.SUM;

@@ -10,7 +10,7 @@ import org.sparkcollectives.tensor.TilePool;
 
 /**
  * A reduction whose accumulator has the type of its input. Two heap tensors that begin at the same
- * index of their arrays are reduced where they lie; all else goes through tiles.
+ * index of their arrays are reduced in place; all others go through tiles.
  */
 final class SameTypeKernel<A> implements ReduceKernel {
 
@@ -25,7 +25,7 @@ final class SameTypeKernel<A> implements ReduceKernel {
   private final ArrayScaling<A> finishing;
 
   /**
-   * A kernel.
+   * Creates a kernel.
    *
    * @param arrayClass the class of {@link ArrayType#of(DType)}
    * @param factor what {@code premultiplication} gets

@@ -41,7 +41,10 @@ final class TruthLoops {
     }
   }
 
-  /** 0 for 0, else 1, without a branch: only of 0 are both it and its negative without a sign. */
+  /**
+   * Returns 0 for 0, else 1, without a branch: 0 is the only value for which both it and its
+   * negative have no sign bit.
+   */
   private static byte truth(int value) {
     return (byte) ((value | -value) >>> 31);
   }

@@ -11,7 +11,7 @@ final class UnsignedByteLoops {
     return switch (kind) {
       case MIN -> UnsignedByteLoops::minimum;
       case MAX -> UnsignedByteLoops::maximum;
-      // In the low eight bits these do not depend on the sign.
+      // The low eight bits of these do not depend on the sign.
       case SUM, PRODUCT, BAND, BOR, BXOR, AVG, PREMUL_SUM -> ByteLoops.reduction(kind);
     };
   }

@@ -11,8 +11,8 @@ import java.nio.ShortBuffer;
 import org.sparkcollectives.DType;
 
 /**
- * The primitive arrays that elements lie in on the heap, and how they are moved in bulk to and from
- * buffers. A slot is one entry of an array; a complex element takes two.
+ * The primitive arrays that hold elements on the heap, and their bulk copies to and from buffers. A
+ * slot is one entry of an array; a complex element takes two.
  */
 public enum ArrayType {
   /** {@code boolean[]}, which buffers hold as bytes 0 and 1; any other byte is read as true. */
@@ -234,8 +234,8 @@ public enum ArrayType {
   public abstract void put(Buffer view, int from, Object array, int index, int length);
 
   /**
-   * The bytes of a buffer between its position and its limit as slots of this type. The position
-   * may be any, aligned or not.
+   * Returns the bytes of a buffer between its position and its limit as slots of this type. The
+   * position may be any, aligned or not.
    *
    * @throws IllegalArgumentException if the buffer is not in native byte order, which {@code slice}
    *     and {@code duplicate} silently reset
@@ -251,12 +251,12 @@ public enum ArrayType {
     return typed(bytes);
   }
 
-  /** The size of one slot in bytes. */
+  /** Returns the size of one slot in bytes. */
   int slotBytes() {
     return slotBytes;
   }
 
-  /** The type in which the elements of {@code dtype} are computed; bytes for truth values. */
+  /** Returns the type in which the elements of {@code dtype} are computed; bytes for booleans. */
   public static ArrayType of(DType dtype) {
     return switch (dtype) {
       case BOOL, UINT8, INT8, FLOAT8_E4M3, FLOAT8_E5M2 -> BYTE;
@@ -268,13 +268,13 @@ public enum ArrayType {
     };
   }
 
-  /** The slots that one element of {@code dtype} takes. */
+  /** Returns how many slots one element of {@code dtype} takes. */
   public static int slots(DType dtype) {
     return dtype.isComplex() ? 2 : 1;
   }
 
   /**
-   * The type of an array that is to hold elements of {@code dtype}.
+   * Returns the type of an array that is to hold elements of {@code dtype}.
    *
    * @throws IllegalArgumentException if it cannot hold them
    */

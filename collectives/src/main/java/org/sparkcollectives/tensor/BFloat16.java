@@ -1,23 +1,23 @@
 package org.sparkcollectives.tensor;
 
-/** Conversions of bfloat16 numbers: the upper 16 bits of a float. */
+/** Converts bfloat16 numbers, which are the upper 16 bits of a float. */
 public final class BFloat16 {
 
   private static final int FLOAT_INFINITY = 0x7f800000;
 
-  /** The fraction bit that tells a quiet NaN, and keeps a NaN from becoming infinity. */
+  /** The fraction bit that marks a quiet NaN, and keeps a NaN from becoming infinity. */
   private static final int QUIET = 0x40;
 
   private BFloat16() {}
 
-  /** The value as a float, exactly. */
+  /** Returns the value as a float, exactly. */
   public static float toFloat(short bfloat) {
     return Float.intBitsToFloat(bfloat << 16);
   }
 
   /**
-   * The nearest bfloat16, the even one of two as near; infinity beyond the largest. A NaN becomes a
-   * quiet NaN with its sign and the upper bits of its payload.
+   * Returns the nearest bfloat16, ties to even; infinity beyond the largest. A NaN becomes a quiet
+   * NaN with its sign and the upper bits of its payload.
    */
   public static short fromFloat(float value) {
     int bits = Float.floatToRawIntBits(value);

@@ -13,10 +13,10 @@ import org.sparkcollectives.Tensor;
 
 /**
  * Tensors over the memory of {@code java.nio} buffers, from their position to their limit at the
- * time of the call; never a copy, so what an operation writes is in the buffer. Position and limit
- * stay as they are. The tensors have one dimension.
+ * time of the call. They are never copies, so an operation writes into the buffer. Position and
+ * limit stay as they are. The tensors have one dimension.
  *
- * <p>A direct buffer of another type than bytes does not show its memory: wrap the {@link
+ * <p>A direct buffer of another type than bytes does not expose its memory: wrap the {@link
  * ByteBuffer} that it is a view of, with {@link Tensor#wrap(DType, ByteBuffer)}.
  */
 public final class BufferTensors {
@@ -24,7 +24,7 @@ public final class BufferTensors {
   private BufferTensors() {}
 
   /**
-   * A {@link DType#FLOAT32} tensor.
+   * Returns a {@link DType#FLOAT32} tensor.
    *
    * @throws IllegalArgumentException if the buffer is direct or read-only
    */
@@ -33,7 +33,7 @@ public final class BufferTensors {
   }
 
   /**
-   * A {@link DType#FLOAT64} tensor.
+   * Returns a {@link DType#FLOAT64} tensor.
    *
    * @throws IllegalArgumentException if the buffer is direct or read-only
    */
@@ -42,7 +42,7 @@ public final class BufferTensors {
   }
 
   /**
-   * An {@link DType#INT16} tensor.
+   * Returns an {@link DType#INT16} tensor.
    *
    * @throws IllegalArgumentException if the buffer is direct or read-only
    */
@@ -51,7 +51,7 @@ public final class BufferTensors {
   }
 
   /**
-   * An {@link DType#INT32} tensor.
+   * Returns an {@link DType#INT32} tensor.
    *
    * @throws IllegalArgumentException if the buffer is direct or read-only
    */
@@ -60,7 +60,7 @@ public final class BufferTensors {
   }
 
   /**
-   * An {@link DType#INT64} tensor.
+   * Returns an {@link DType#INT64} tensor.
    *
    * @throws IllegalArgumentException if the buffer is direct or read-only
    */
@@ -69,7 +69,7 @@ public final class BufferTensors {
   }
 
   /**
-   * An {@link DType#INT8} tensor over a heap or direct buffer.
+   * Returns an {@link DType#INT8} tensor over a heap or direct buffer.
    *
    * @throws IllegalArgumentException if the buffer is read-only
    */

@@ -6,8 +6,8 @@ import java.nio.ByteOrder;
 import org.sparkcollectives.DType;
 
 /**
- * A tensor in a direct buffer, or in a range of one. The buffer that the caller wrapped stays
- * reachable, and its memory with it, as long as the tensor or a view of it does.
+ * A tensor in a direct buffer, or in a range of one. It keeps the buffer that the caller wrapped
+ * reachable, and its memory with it, as long as the tensor or a view of it is.
  */
 public final class DirectTensor extends HostTensor {
 
@@ -16,7 +16,10 @@ public final class DirectTensor extends HostTensor {
   private final int start;
   private final Buffer view;
 
-  /** What is acquired while the memory is used; null for memory that is there while it is held. */
+  /**
+   * The lease that is acquired while the memory is used; null for memory that lives as long as the
+   * buffer.
+   */
   private final LeasedMemory lease;
 
   private DirectTensor(
@@ -72,7 +75,8 @@ public final class DirectTensor extends HostTensor {
   }
 
   /**
-   * A tensor over a part of a direct buffer in native byte order, whatever its position and limit.
+   * Returns a tensor over a part of a direct buffer in native byte order, whatever its position and
+   * limit.
    *
    * @param start where it begins in the buffer, in bytes
    */
@@ -81,8 +85,8 @@ public final class DirectTensor extends HostTensor {
   }
 
   /**
-   * The same, in memory that is freed when {@code lease} is closed: who uses the tensor afterwards
-   * gets an {@link IllegalStateException}.
+   * Returns a tensor over a part of a direct buffer whose memory is freed when {@code lease} is
+   * closed. Later uses of the tensor throw {@link IllegalStateException}.
    */
   public static DirectTensor within(
       DType dtype, ByteBuffer owner, LeasedMemory lease, int start, int count) {
@@ -103,12 +107,12 @@ public final class DirectTensor extends HostTensor {
     }
   }
 
-  /** The very buffer that was wrapped. */
+  /** Returns the very buffer that was wrapped. */
   public ByteBuffer wrapped() {
     return owner;
   }
 
-  /** Where this tensor begins in {@link #wrapped}, in bytes. */
+  /** Returns where this tensor begins in {@link #wrapped}, in bytes. */
   public int wrappedOffset() {
     return start;
   }
@@ -119,7 +123,7 @@ public final class DirectTensor extends HostTensor {
   }
 
   @Override
-  @SuppressWarnings("ReferenceEquality") // The same memory is meant, not the same content.
+  @SuppressWarnings("ReferenceEquality") // The comparison is of the memory, not of the content.
   public boolean overlaps(TensorView other) {
     return other instanceof DirectTensor direct
         && direct.owner == owner

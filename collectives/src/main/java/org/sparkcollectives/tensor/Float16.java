@@ -1,6 +1,6 @@
 package org.sparkcollectives.tensor;
 
-/** Conversions of IEEE 754 half-precision numbers: 1 sign, 5 exponent and 10 fraction bits. */
+/** Converts IEEE 754 half-precision numbers: 1 sign, 5 exponent and 10 fraction bits. */
 public final class Float16 {
 
   private static final int SIGN = 0x8000;
@@ -8,7 +8,7 @@ public final class Float16 {
   private static final int INFINITY = 0x7c00;
   private static final int QUIET_NAN = 0x7e00;
 
-  /** A float has 13 more fraction bits. */
+  /** The additional fraction bits of a float. */
   private static final int SHIFT = 13;
 
   /** The difference of the exponents' biases, 127 - 15, as a factor. */
@@ -24,22 +24,22 @@ public final class Float16 {
 
   private Float16() {}
 
-  /** The value as a float, exactly. A NaN keeps its sign and payload. */
+  /** Returns the value as a float, exactly. A NaN keeps its sign and payload. */
   public static float toFloat(short half) {
     int magnitude = half & MAGNITUDE;
     int sign = (half & SIGN) << 16;
     if (magnitude >= INFINITY) {
       return Float.intBitsToFloat(sign | FLOAT_INFINITY | (magnitude << SHIFT));
     }
-    // With the fraction in place the exponent is too small by the difference of the biases; the
-    // multiplication sets it right, and normalizes what is subnormal as a half.
+    // With the fraction in place the exponent is too small by the difference of the biases. The
+    // multiplication corrects it, and normalizes what is subnormal as a half.
     float value = Float.intBitsToFloat(magnitude << SHIFT) * REBIAS;
     return Float.intBitsToFloat(sign | Float.floatToRawIntBits(value));
   }
 
   /**
-   * The nearest half, the even one of two as near. From 65520 on it is infinity, below 2^-25 zero.
-   * A NaN becomes a quiet NaN with its sign and the upper bits of its payload.
+   * Returns the nearest half, ties to even. From 65520 on it is infinity, below 2^-25 zero. A NaN
+   * becomes a quiet NaN with its sign and the upper bits of its payload.
    */
   public static short fromFloat(float value) {
     int bits = Float.floatToRawIntBits(value);
@@ -57,7 +57,7 @@ public final class Float16 {
       float rounded = Float.intBitsToFloat(magnitude) + 0.5f;
       return (short) (sign | (Float.floatToRawIntBits(rounded) - Float.floatToRawIntBits(0.5f)));
     }
-    // A carry out of the fraction moves on into the exponent, up to infinity.
+    // A carry out of the fraction propagates into the exponent, up to infinity.
     int odd = (magnitude >>> SHIFT) & 1;
     int rebiased = magnitude - (112 << 23);
     return (short) (sign | ((rebiased + 0xfff + odd) >>> SHIFT));

@@ -6,7 +6,7 @@ import org.sparkcollectives.DType;
 /** A tensor in a primitive array on the heap, or in a range of one. */
 public final class HeapTensor extends HostTensor {
 
-  /** What HotSpot can allocate: a few slots less than {@code Integer.MAX_VALUE}. */
+  /** The most slots that HotSpot can allocate: a few less than {@code Integer.MAX_VALUE}. */
   private static final int MAX_SLOTS = Integer.MAX_VALUE - 8;
 
   private final Object array;
@@ -65,7 +65,9 @@ public final class HeapTensor extends HostTensor {
     return array;
   }
 
-  /** The slot of {@link #array()} at which the element {@code offset} of this tensor begins. */
+  /**
+   * Returns the slot of {@link #array()} at which the element {@code offset} of this tensor begins.
+   */
   public int arrayIndex(long offset) {
     return (int) (start + offset * slots);
   }
@@ -124,7 +126,7 @@ public final class HeapTensor extends HostTensor {
     source.toArray(sourceOffset, (int) count, array, arrayIndex(offset));
   }
 
-  /** Truth values lie in two types of arrays; all others are copied as they are. */
+  /** Copies slots. Booleans lie in two types of arrays; all others are copied as they are. */
   private static void copy(Object source, int from, Object target, int to, int length) {
     if (source instanceof boolean[] booleans && target instanceof byte[] bytes) {
       TruthValues.toBytes(booleans, from, bytes, to, length);

@@ -10,10 +10,10 @@ import org.sparkcollectives.Tensor;
 /**
  * A tensor in the memory of the JVM's process: a heap array or a direct buffer.
  *
- * <p>What transports and kernels know of memory is here: elements are moved in bulk between a
+ * <p>This is all that transports and kernels know of memory: elements are copied in bulk between a
  * tensor and buffers or arrays. Positions and counts are in elements. A range outside of the
- * tensor, or a buffer without enough room, is an {@link IllegalArgumentException} and nothing is
- * moved.
+ * tensor, or a buffer without enough room, is an {@link IllegalArgumentException}, and nothing is
+ * copied.
  */
 public abstract sealed class HostTensor implements TensorView permits HeapTensor, DirectTensor {
 
@@ -27,17 +27,17 @@ public abstract sealed class HostTensor implements TensorView permits HeapTensor
     this.shape = shape;
   }
 
-  /** See {@link Tensor#wrap(DType, Object)}. */
+  /** Returns the tensor of {@link Tensor#wrap(DType, Object)}. */
   public static HostTensor wrap(DType dtype, Object primitiveArray) {
     return HeapTensor.over(dtype, primitiveArray);
   }
 
-  /** See {@link Tensor#wrap(DType, ByteBuffer)}. */
+  /** Returns the tensor of {@link Tensor#wrap(DType, ByteBuffer)}. */
   public static HostTensor wrap(DType dtype, ByteBuffer direct) {
     return DirectTensor.over(dtype, direct);
   }
 
-  /** See {@link Tensor#allocate(DType, long)}. */
+  /** Returns the tensor of {@link Tensor#allocate(DType, long)}. */
   public static HostTensor allocate(DType dtype, long count) {
     return HeapTensor.zeros(dtype, count);
   }
@@ -52,7 +52,7 @@ public abstract sealed class HostTensor implements TensorView permits HeapTensor
   }
 
   /**
-   * The tensor as host memory.
+   * Returns the tensor as host memory.
    *
    * @throws IllegalArgumentException if it is not ours, or lies on another device
    */
@@ -131,14 +131,16 @@ public abstract sealed class HostTensor implements TensorView permits HeapTensor
   }
 
   /**
-   * Copies {@code count} elements from {@code offset} on to {@code destination}, which advances.
+   * Copies {@code count} elements from {@code offset} on to {@code destination}, whose position
+   * advances.
    *
    * @param destination direct, in native byte order, at any position
    */
   public abstract void read(long offset, int count, ByteBuffer destination);
 
   /**
-   * Copies {@code count} elements from {@code source}, which advances, to {@code offset} on.
+   * Copies {@code count} elements from {@code source}, whose position advances, to {@code offset}
+   * on.
    *
    * @param source direct, in native byte order, at any position
    */
@@ -147,7 +149,7 @@ public abstract sealed class HostTensor implements TensorView permits HeapTensor
   /**
    * Copies {@code count} elements from {@code offset} on into an array.
    *
-   * @param array of the type {@link ArrayType#of(DType)}, or {@code boolean[]} for truth values
+   * @param array of the type {@link ArrayType#of(DType)}, or {@code boolean[]} for booleans
    * @param index the slot of the array that the first element goes to
    */
   public abstract void toArray(long offset, int count, Object array, int index);
@@ -155,7 +157,7 @@ public abstract sealed class HostTensor implements TensorView permits HeapTensor
   /**
    * Copies {@code count} elements of an array to {@code offset} on.
    *
-   * @param array of the type {@link ArrayType#of(DType)}, or {@code boolean[]} for truth values
+   * @param array of the type {@link ArrayType#of(DType)}, or {@code boolean[]} for booleans
    * @param index the slot of the array that the first element comes from
    */
   public abstract void fromArray(long offset, int count, Object array, int index);
@@ -166,7 +168,7 @@ public abstract sealed class HostTensor implements TensorView permits HeapTensor
    */
   public abstract void copyFrom(long offset, HostTensor source, long sourceOffset, long count);
 
-  /** A view of a range that was checked. */
+  /** Returns a view of a range that was checked. */
   abstract HostTensor view(long offset, long count, long[] shape);
 
   /**
@@ -188,7 +190,7 @@ public abstract sealed class HostTensor implements TensorView permits HeapTensor
     }
   }
 
-  /** Checks a move of {@code length} elements to or from what remains of a buffer. */
+  /** Checks a copy of {@code length} elements to or from what remains of a buffer. */
   final void checkMove(long offset, int length, ByteBuffer buffer) {
     checkRange(offset, length);
     long bytes = (long) length * dtype.bytes();
@@ -229,7 +231,7 @@ public abstract sealed class HostTensor implements TensorView permits HeapTensor
     }
   }
 
-  /** A type and a count for messages, such as {@code float32 x 4,194,304}. */
+  /** Returns a type and a count for messages, such as {@code float32 x 4,194,304}. */
   static String describe(DType dtype, long count) {
     return dtype.label() + " x " + grouped(count);
   }
@@ -242,7 +244,7 @@ public abstract sealed class HostTensor implements TensorView permits HeapTensor
     return Arrays.toString(shape);
   }
 
-  /** The type and the shape, such as {@code float32[2, 3]}. */
+  /** Returns the type and the shape, such as {@code float32[2, 3]}. */
   @Override
   public final String toString() {
     return dtype.label() + text(shape);

@@ -4,19 +4,22 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Memory that is freed once it is closed and nobody uses it any more: whoever reads or writes it
- * acquires it before and releases it after. Thread-safe; nothing blocks.
+ * Memory that is freed when it is closed and no longer used. A reader or writer acquires it before
+ * and releases it after. Thread-safe; nothing blocks.
  */
 public final class LeasedMemory implements AutoCloseable {
 
-  /** The bit that says closed; the others count who uses the memory. */
+  /** The bit that says closed; the others count the users of the memory. */
   private static final int CLOSED = Integer.MIN_VALUE;
 
   private final AtomicInteger state = new AtomicInteger();
   private final AtomicBoolean freed = new AtomicBoolean();
   private final Runnable free;
 
-  /** Of memory that {@code free} frees, which is called once, on the thread that is the last. */
+  /**
+   * Creates a lease of memory that {@code free} frees, which is called once, by the thread that
+   * uses it last.
+   */
   public LeasedMemory(Runnable free) {
     this.free = free;
   }
@@ -35,14 +38,14 @@ public final class LeasedMemory implements AutoCloseable {
     }
   }
 
-  /** Ends what {@link #acquire} began. */
+  /** Ends one use that {@link #acquire} began. */
   public void release() {
     if (state.decrementAndGet() == CLOSED) {
       freeOnce();
     }
   }
 
-  /** Frees the memory, at once or when the last who uses it has released it. */
+  /** Frees the memory, at once or when its last user has released it. */
   @Override
   public void close() {
     if (state.getAndUpdate(now -> now | CLOSED) == 0) {

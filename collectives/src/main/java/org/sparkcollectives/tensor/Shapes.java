@@ -2,13 +2,13 @@ package org.sparkcollectives.tensor;
 
 import java.util.Arrays;
 
-/** The arithmetic of shapes. */
+/** Computes with shapes. */
 final class Shapes {
 
   private Shapes() {}
 
   /**
-   * The number of elements of a shape: the product of its extents, 1 where there are none.
+   * Returns the number of elements of a shape: the product of its extents, 1 where there are none.
    *
    * @throws IllegalArgumentException if an extent is negative or the product exceeds a {@code long}
    */

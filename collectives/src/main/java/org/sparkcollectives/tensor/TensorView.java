@@ -3,14 +3,14 @@ package org.sparkcollectives.tensor;
 import org.sparkcollectives.Tensor;
 
 /**
- * A tensor of this library, in whichever memory: what operations have to know before they begin.
+ * A tensor of this library, in any memory: what operations have to know before they begin.
  *
  * <p>Tensors of different devices never share memory.
  */
 public interface TensorView extends Tensor {
 
   /**
-   * The tensor, of whichever device.
+   * Returns the tensor, of any device.
    *
    * @throws IllegalArgumentException if it is not ours
    */
@@ -34,9 +34,9 @@ public interface TensorView extends Tensor {
    */
   void copyTo(HostTensor destination);
 
-  /** Whether the two have an element's memory in common, as far as that can be known. */
+  /** Returns whether the two share the memory of an element, as far as that can be known. */
   boolean overlaps(TensorView other);
 
-  /** Whether both are the same elements in memory. */
+  /** Returns whether both are the same elements in memory. */
   boolean isSameMemoryAs(TensorView other);
 }

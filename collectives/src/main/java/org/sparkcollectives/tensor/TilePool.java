@@ -5,14 +5,13 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * Tiles: arrays of {@value #LENGTH} slots in which elements are converted and reduced while they
- * are in the first-level cache. HotSpot turns a loop over two arrays into vector instructions only
- * where it indexes both alike, which elements at different offsets do once they are copied into
- * tiles.
+ * A pool of tiles: arrays of {@value #LENGTH} slots in which elements are converted and reduced
+ * while they are in the first-level cache. HotSpot vectorizes a loop over two arrays only if it
+ * indexes both alike; elements at different offsets satisfy that once they are copied into tiles.
  *
  * <p>At most {@value #IDLE} idle tiles of each type are kept in a JVM; beyond that they are left to
- * the garbage collector. They are plain arrays, tied to no thread and no class loader. Safe for any
- * number of threads; nothing blocks.
+ * the garbage collector. They are plain arrays, tied to no thread and no class loader. Thread-safe;
+ * nothing blocks.
  */
 public final class TilePool {
 
@@ -32,7 +31,7 @@ public final class TilePool {
 
   private TilePool() {}
 
-  /** An array of {@link #LENGTH} slots with any content. */
+  /** Borrows an array of {@link #LENGTH} slots with any content. */
   public static Object borrow(ArrayType type) {
     AtomicReferenceArray<Object> idle = POOLS.get(type);
     int start = start();
@@ -60,7 +59,9 @@ public final class TilePool {
     }
   }
 
-  /** Threads begin at different slots, so that they seldom meet. */
+  /**
+   * Returns the slot at which a thread begins to search; it differs by thread, to avoid contention.
+   */
   private static int start() {
     return Thread.currentThread().hashCode();
   }

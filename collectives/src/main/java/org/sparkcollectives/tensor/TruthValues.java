@@ -2,7 +2,7 @@ package org.sparkcollectives.tensor;
 
 import java.nio.ByteBuffer;
 
-/** Truth values in {@code boolean[]}, in {@code byte[]} and in buffers: false is 0, true is 1. */
+/** Copies booleans between {@code boolean[]}, {@code byte[]} and buffers: false is 0, true is 1. */
 final class TruthValues {
 
   private TruthValues() {}
