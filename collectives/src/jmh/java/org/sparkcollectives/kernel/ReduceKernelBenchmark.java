@@ -20,7 +20,10 @@ import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.tensor.HostTensor;
 
-/** How fast one contribution is added up, by type, size, and where contribution and sum lie. */
+/**
+ * Measures how fast one contribution is added up, by type, size, and where contribution and sum
+ * lie.
+ */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
@@ -29,7 +32,7 @@ import org.sparkcollectives.tensor.HostTensor;
 @Fork(1)
 public class ReduceKernelBenchmark {
 
-  /** Where a tensor lies. */
+  /** The place of a tensor. */
   public enum Memory {
     /** In a Java array. */
     HEAP,
@@ -45,7 +48,7 @@ public class ReduceKernelBenchmark {
   @Param({"16384", "1048576", "67108864"})
   public int bytes;
 
-  /** Where the sum is. */
+  /** The place of the sum. */
   @Param({"HEAP", "DIRECT"})
   public Memory sum;
 
@@ -57,7 +60,7 @@ public class ReduceKernelBenchmark {
   private HostTensor result;
   private ByteBuffer received;
 
-  /** Called by JMH. */
+  /** Creates a benchmark; called by JMH. */
   public ReduceKernelBenchmark() {}
 
   /** Makes the tensors, of zeros. */
@@ -80,21 +83,21 @@ public class ReduceKernelBenchmark {
     return (HostTensor) Tensor.wrap(type, buffer.order(ByteOrder.nativeOrder()));
   }
 
-  /** Adds what a peer in this JVM has in an array. */
+  /** Adds a peer's contribution from an array of this JVM. */
   @Benchmark
   public HostTensor accumulateAnArray() {
     kernel.accumulate(accumulator, 0, array, 0, count);
     return accumulator;
   }
 
-  /** Adds what a peer has in a direct buffer, or in memory that processes share. */
+  /** Adds a peer's contribution from a direct buffer, such as memory that processes share. */
   @Benchmark
   public HostTensor accumulateADirectTensor() {
     kernel.accumulate(accumulator, 0, direct, 0, count);
     return accumulator;
   }
 
-  /** Adds what a connection has received. */
+  /** Adds a contribution that a connection has received. */
   @Benchmark
   public HostTensor accumulateWhatWasReceived() {
     kernel.accumulate(accumulator, 0, count, received.clear());

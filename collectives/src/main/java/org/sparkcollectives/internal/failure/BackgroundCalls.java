@@ -13,9 +13,9 @@ import org.slf4j.Logger;
 import org.sparkcollectives.store.StoreException;
 
 /**
- * Runs on an executor what may block, as calls of the store do, and knows which of it is not done
- * yet. Once the executor is shut down nothing is done any more: nobody is left to tell.
- * Thread-safe.
+ * Runs calls that may block, such as those of the store, on an executor, and knows which are not
+ * done yet. Once the executor is shut down, later calls are dropped, because no group needs them
+ * any more. Thread-safe.
  */
 public final class BackgroundCalls {
 
@@ -25,7 +25,7 @@ public final class BackgroundCalls {
   private final Object rank;
 
   /**
-   * Creates calls whose errors are told to a log.
+   * Creates calls whose errors are logged.
    *
    * @param rank what the log calls the rank
    */
@@ -38,9 +38,9 @@ public final class BackgroundCalls {
   /**
    * Begins a call. Does not block, and throws nothing of what the call throws.
    *
-   * @return false if no thread could be had for it
+   * @return false if no thread was available for it
    */
-  @SuppressWarnings("CollectionUndefinedEquality") // This very future is meant.
+  @SuppressWarnings("CollectionUndefinedEquality") // The comparison is of the future itself.
   public boolean run(Runnable call) {
     CompletableFuture<Void> done = new CompletableFuture<>();
     underWay.add(done);
@@ -69,10 +69,10 @@ public final class BackgroundCalls {
   }
 
   /**
-   * Waits until all that was begun is done, {@code atMost} is over, or the thread is interrupted,
-   * which stays pending.
+   * Waits until all calls that were begun are done, {@code atMost} is over, or the thread is
+   * interrupted, which stays pending.
    *
-   * @return whether it is done
+   * @return whether they are done
    */
   public boolean await(Duration atMost) {
     CompletableFuture<Void> all =
@@ -85,7 +85,7 @@ public final class BackgroundCalls {
     } catch (ExecutionException e) {
       throw new AssertionError("Calls end without an exception", e);
     } catch (TimeoutException e) {
-      // As asked for.
+      // The caller asked to wait no longer.
     }
     return false;
   }

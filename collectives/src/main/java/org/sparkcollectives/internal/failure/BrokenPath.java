@@ -12,13 +12,13 @@ import org.sparkcollectives.Failure;
 import org.sparkcollectives.membership.Membership;
 
 /**
- * Finds out who is behind a path that broke, where that is not known: a library that carries
- * messages by itself may say no more than that a peer is gone. The rank that failed gets a moment
- * to tell why; if none does, the ranks that do not answer a question are named.
+ * Determines which rank caused a broken path, where that is not known: a library with its own
+ * connections may report only that a peer is gone. The rank that failed has a moment to publish
+ * why. If none does, the ranks that do not answer a question are named.
  */
 final class BrokenPath {
 
-  /** How long the first cause may take to arrive: it ends the wait when it does. */
+  /** The time in which the first cause may arrive; its arrival ends the wait. */
   private static final Duration PATIENCE = Duration.ofSeconds(1);
 
   private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
@@ -32,7 +32,7 @@ final class BrokenPath {
   private final BackgroundCalls background;
 
   /**
-   * Creates what settles the broken paths of a group.
+   * Creates the handling of broken paths in a group.
    *
    * @param ask asks the ranks; blocks for a second or two
    */
@@ -51,7 +51,7 @@ final class BrokenPath {
   }
 
   /**
-   * Fails the group because of what was thrown, unless it is failing already. Does not block.
+   * Fails the group because of an exception, unless it is failing already. Does not block.
    *
    * @param own the record of it that names this rank
    * @param local what the operations of this rank then throw
@@ -64,7 +64,7 @@ final class BrokenPath {
 
   private void settle(Failure own, Function<String, CollectiveException> local) {
     long begin = time.nanos();
-    // A rank that has ended in good order may be behind it, too, and does not answer any more.
+    // A rank that has left in good order may be the cause, too, and does not answer any more.
     List<Integer> unresponsive = List.of();
     try {
       unresponsive = ask.get().unresponsive();

@@ -14,8 +14,8 @@ import org.slf4j.LoggerFactory;
 import org.sparkcollectives.recorder.FlightRecord;
 
 /**
- * Calls a group's hooks for each operation that is done, in that order, one call at a time, on a
- * thread that is not the operation's. Thread-safe.
+ * Calls a group's hooks for each operation that is done, in the order in which they end, one call
+ * at a time, on a thread that is not the operation's. Thread-safe.
  */
 public final class CompletionHooks {
 
@@ -28,7 +28,7 @@ public final class CompletionHooks {
   private boolean telling;
 
   /**
-   * Creates the hooks of a group without any.
+   * Creates the hooks of a group, none at first.
    *
    * @param rank what the log calls the rank
    */
@@ -37,13 +37,14 @@ public final class CompletionHooks {
     this.rank = rank;
   }
 
-  /** Adds a hook, which hears of each operation that ends from now on. */
+  /** Adds a hook, which is called for each operation that ends from now on. */
   public void add(Consumer<FlightRecord> hook) {
     hooks.add(hook);
   }
 
   /**
-   * Tells the hooks of an operation. Does not block; costs next to nothing while there is no hook.
+   * Calls the hooks for an operation, in the background. Does not block; costs next to nothing
+   * while there is no hook.
    */
   void tell(Supplier<FlightRecord> record) {
     if (hooks.isEmpty()) {
@@ -59,7 +60,7 @@ public final class CompletionHooks {
     try {
       executor.execute(this::tellAll);
     } catch (RejectedExecutionException e) {
-      // The node has ended, and its groups with it.
+      // The node has closed, and its groups with it.
       stop();
     }
   }
@@ -92,8 +93,8 @@ public final class CompletionHooks {
   }
 
   /**
-   * Waits until the hooks know all, {@code atMost} is over, or the thread is interrupted, which
-   * stays pending.
+   * Waits until all calls of the hooks are done, {@code atMost} is over, or the thread is
+   * interrupted, which stays pending.
    */
   public synchronized void await(Duration atMost) {
     long end = System.nanoTime() + atMost.toNanos();

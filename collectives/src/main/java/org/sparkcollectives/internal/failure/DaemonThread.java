@@ -3,7 +3,7 @@ package org.sparkcollectives.internal.failure;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** Runs a thread of the library that does something, pauses, and does it again until it ends. */
+/** Runs a thread of the library that repeats a step, with a pause in between, until it is ended. */
 final class DaemonThread {
 
   private final Thread thread;
@@ -19,12 +19,15 @@ final class DaemonThread {
     return new DaemonThread(thread);
   }
 
-  /** Returns where it is. */
+  /** Returns the thread's stack. */
   ThreadStack stack() {
     return ThreadStack.of(thread);
   }
 
-  /** Ends its pause, so that it sees that it is to end; waits for that for a second at the most. */
+  /**
+   * Ends the thread's pause, so that it sees that it must end; waits for that for a second at the
+   * most.
+   */
   void awaitEnd() {
     LockSupport.unpark(thread);
     try {

@@ -3,22 +3,23 @@ package org.sparkcollectives.internal.failure;
 import java.time.Duration;
 
 /**
- * Extends the time that a group's operations get beyond their timeout, for a while: those that
- * begin until the first that got the extension completes. So a step that is slow once, such as the
- * loading of a checkpoint on one rank, needs no other timeout for all that follows.
+ * Extends, for a while, the time that a group's operations get beyond their timeout: for the
+ * operations that begin until the first that got the extension completes. So a step that is slow
+ * once, such as the loading of a checkpoint on one rank, needs no other timeout for all later
+ * operations.
  *
  * <p>The semantics are those of c10d's ephemeral timeout.
  */
 public final class EphemeralTimeout {
 
-  /** Holds what an operation gets. */
+  /** The extension of one operation. */
   public static final class Extension {
 
     private static final Extension NONE = new Extension(0, 0);
 
     private final long nanos;
 
-    /** The part that no operation before has got, and that ends with this one. */
+    /** The part that no earlier operation has got, and that ends with this one. */
     private final long ownNanos;
 
     private Extension(long nanos, long ownNanos) {
@@ -34,12 +35,12 @@ public final class EphemeralTimeout {
   private volatile long nanos;
   private long givenNanos;
 
-  /** Gives operations that begin from now on so much more. */
+  /** Gives operations that begin from now on {@code by} more time. */
   public synchronized void extend(Duration by) {
     nanos = Math.addExact(nanos, by.toNanos());
   }
 
-  /** Returns the extension of an operation that begins; to be given back when it completes. */
+  /** Returns the extension of an operation that begins; must be given back when it completes. */
   public Extension take() {
     return nanos == 0 ? Extension.NONE : takeSome();
   }

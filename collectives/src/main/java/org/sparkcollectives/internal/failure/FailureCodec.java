@@ -21,7 +21,9 @@ public final class FailureCodec {
 
   private static final Failure.Kind[] KINDS = Failure.Kind.values();
 
-  /** Deep recursion makes stack traces of megabytes; nobody reads beyond this many characters. */
+  /**
+   * The most characters of a cause that are kept: deep recursion makes stack traces of megabytes.
+   */
   private static final int MAX_CAUSE_CHARACTERS = 64 * 1024;
 
   private FailureCodec() {}

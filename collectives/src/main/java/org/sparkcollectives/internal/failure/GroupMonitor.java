@@ -27,7 +27,10 @@ import org.sparkcollectives.transport.ConnectionListener;
  */
 public final class GroupMonitor implements AutoCloseable {
 
-  /** How long a task may take to end by itself: then the job's error is what it has thrown. */
+  /**
+   * The time in which a task may end by itself, so that the job's error is the exception of its
+   * code.
+   */
   private static final Duration TEAR_DOWN_PATIENCE = Duration.ofSeconds(1);
 
   private final Membership members;
@@ -51,7 +54,7 @@ public final class GroupMonitor implements AutoCloseable {
   private volatile Thread caller = Thread.currentThread();
   private volatile CollectiveProgress progress = CollectiveProgress.NONE;
 
-  /** Null once it has been called. */
+  /** The listener, or null once it has been called. */
   private final AtomicReference<Consumer<String>> onKilled = new AtomicReference<>();
 
   /** Creates the monitor of a rank's first group. */
@@ -107,7 +110,7 @@ public final class GroupMonitor implements AutoCloseable {
     heartbeat.join(this);
   }
 
-  /** Tells the numbers of this rank's collectives. */
+  /** The source of this rank's progress, by the numbers of its collectives. */
   public interface CollectiveProgress {
 
     /** The progress before the first collective. */
@@ -117,14 +120,14 @@ public final class GroupMonitor implements AutoCloseable {
   }
 
   /**
-   * Has {@code listener}, which must not block, told why, should this rank be killed: once the
-   * group has failed because of that, or before.
+   * Registers {@code listener}, which must not block, to be called with the reason if this rank is
+   * killed: once the group has failed because of that, or before.
    */
   public void onKilled(Consumer<String> listener) {
     onKilled.set(listener);
   }
 
-  /** Sets where late ranks are asked from how far this one is. */
+  /** Sets what tells other ranks how far this one is. */
   public void reportsProgressOf(CollectiveProgress source) {
     progress = source;
   }
@@ -139,7 +142,7 @@ public final class GroupMonitor implements AutoCloseable {
     return state;
   }
 
-  /** Returns what takes reports of what ends the group. */
+  /** Returns what takes reports of events that end the group. */
   public FailureReports reports() {
     return reports;
   }
@@ -152,12 +155,12 @@ public final class GroupMonitor implements AutoCloseable {
     return records;
   }
 
-  /** Returns what has happened in the group. */
+  /** Returns the records of the group's operations. */
   public FlightRecorder recorder() {
     return dumps.of(records);
   }
 
-  /** Returns the hooks that hear of each operation that ends. */
+  /** Returns the hooks that are called for each operation that ends. */
   public CompletionHooks completionHooks() {
     return completionHooks;
   }
@@ -168,18 +171,19 @@ public final class GroupMonitor implements AutoCloseable {
   }
 
   /**
-   * Takes work among what is pending, which whoever closes the group waits for.
+   * Adds work to what is pending, which a close of the group waits for.
    *
    * @throws IllegalStateException if the group is being closed
    */
   void begin(PendingWork work) {
     Thread current = Thread.currentThread();
-    // Almost always the same one: to look is cheaper than to write.
+    // It is almost always the same thread, and a read is cheaper than a write.
     if (caller != current) {
       caller = current;
     }
     pending.add(work);
-    // After it was added: either the close is seen here, or the close sees the work.
+    // This check comes after the work was added: either it sees the close, or the close sees the
+    // work.
     if (state.isClosing()) {
       IllegalStateException refusal = closed();
       work.complete(refusal);
@@ -197,7 +201,7 @@ public final class GroupMonitor implements AutoCloseable {
   }
 
   /**
-   * Refuses what nobody can do in a group that is closed.
+   * Refuses what a closed group cannot do.
    *
    * @throws IllegalStateException if the group is closed, or is being closed
    */
@@ -211,21 +215,24 @@ public final class GroupMonitor implements AutoCloseable {
     pending.remove(work);
   }
 
-  /** Returns whether an operation is under way. */
+  /** Returns whether an operation is pending. */
   public boolean hasPending() {
-    // Its size is only an estimate while others add and remove.
+    // The set's size is only an estimate while others add and remove.
     return pending.iterator().hasNext();
   }
 
   /**
-   * Runs an operation that asks the store itself: if nothing is heard of the store meanwhile, it
-   * waits as pending work does.
+   * Runs an operation that uses the store itself. If the store does not respond meanwhile, it
+   * counts as waiting, as pending work does.
    */
   public <T> T askingStore(Supplier<T> operation) {
     return storeSteps.run(operation);
   }
 
-  /** Checks what has become overdue or vain. Called by the watchdog; does not block. */
+  /**
+   * Checks what has become overdue, or waits for a rank that has left. Called by the watchdog; does
+   * not block.
+   */
   public void poll() {
     if (parent == null) {
       control.poll();
@@ -282,12 +289,12 @@ public final class GroupMonitor implements AutoCloseable {
     }
   }
 
-  /** Returns what hears how connections to a peer end, whatever they carry. */
+  /** Returns the listener for the end of connections to a peer, whatever they carry. */
   public ConnectionListener connectionTo(int peer) {
     return new ConnectionListener() {
       @Override
       public void finished(long lastCollective) {
-        // Whether somebody still needs it, numbers tell.
+        // Whether an operation still needs the peer follows from the numbers.
         leaves.left(peer, lastCollective);
       }
 
@@ -304,8 +311,8 @@ public final class GroupMonitor implements AutoCloseable {
   }
 
   /**
-   * Fails the group on this rank because nothing is heard of the store, if the rank has an
-   * operation that waits for longer than {@code patience}. Others cannot be told.
+   * Fails the group on this rank because the store does not respond, if the rank has an operation
+   * that has waited for longer than {@code patience}. The other ranks cannot be told.
    */
   void storeUnresponsive(Duration patience, String cause) {
     long now = host.time().nanos();
@@ -320,13 +327,13 @@ public final class GroupMonitor implements AutoCloseable {
     }
   }
 
-  /** Ends the group, because the watchdog is stuck and nobody guards it any more. */
+  /** Ends the group, because the watchdog is stuck and no longer guards it. */
   public void watchdogStuck(String what) {
     reports.abort(new IllegalStateException(what));
     host.background().execute(this::failPending);
   }
 
-  /** Says that this rank leaves, so that who waits for it in vain is told. */
+  /** Publishes that this rank leaves, so that the ranks that wait for it fail. */
   public void leave(long lastSequenceNumber, Deadline deadline) {
     if (state.failed()) {
       leaves.leaveAfterFailure(deadline);
@@ -335,13 +342,13 @@ public final class GroupMonitor implements AutoCloseable {
     }
   }
 
-  /** Returns whether nothing has been heard of the store for longer than the heartbeat timeout. */
+  /** Returns whether the store has not responded for longer than the heartbeat timeout. */
   public boolean isStoreUnresponsive() {
     return heartbeat.isStoreUnresponsive();
   }
 
   /**
-   * Waits until what this rank has to say about its failure is said.
+   * Waits until this rank's report of its failure is published.
    *
    * @return whether it is
    */

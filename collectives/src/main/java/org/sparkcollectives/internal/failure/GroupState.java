@@ -31,9 +31,7 @@ public final class GroupState implements Cancellation {
   public enum Phase {
     /** Operations begin and end. */
     OPEN,
-    /**
-     * This rank has noticed a failure, and the record with which the group fails is being found.
-     */
+    /** A failure was noticed, and the record with which the group fails is being determined. */
     FAILING,
     /** Every pending and every later operation throws. */
     FAILED,

@@ -23,7 +23,7 @@ public final class HeartbeatMonitor implements AutoCloseable {
   private final DaemonThread thread;
   private volatile boolean closed;
 
-  /** Starts the thread. */
+  /** Creates a monitor and starts its thread. */
   public HeartbeatMonitor(Watchdog watchdog, Duration timeout) {
     this.watchdog = watchdog;
     this.timeout = timeout;

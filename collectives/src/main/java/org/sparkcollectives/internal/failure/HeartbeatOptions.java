@@ -3,16 +3,16 @@ package org.sparkcollectives.internal.failure;
 import java.time.Duration;
 
 /**
- * Says how often a JVM sends a heartbeat, and how long it may send none.
+ * The interval of heartbeats, and the time without one after which a JVM is unresponsive.
  *
  * @param interval the time between two heartbeats; a fifth of the timeout at the most, so that a
  *     single one that is late or lost does not count
- * @param timeout how long after its last act a JVM is found unresponsive, at the latest; 0 for
- *     never
+ * @param timeout how long after its last sign of progress a JVM is found unresponsive, at the
+ *     latest; 0 for never
  */
 public record HeartbeatOptions(Duration interval, Duration timeout) {
 
-  /** Creates options, of which {@code interval} may be longer than it will be. */
+  /** Creates options; reduces {@code interval} to a fifth of the timeout if it is longer. */
   public HeartbeatOptions {
     Duration longest = timeout.dividedBy(5);
     interval = interval.compareTo(longest) > 0 ? longest : interval;
@@ -24,14 +24,15 @@ public record HeartbeatOptions(Duration interval, Duration timeout) {
   }
 
   /**
-   * Returns how long an observer sees no new heartbeat before it says so: less than the timeout, as
-   * it may have seen the last one an interval after it was sent, and looks once in an interval.
+   * Returns how long an observer sees no new heartbeat before it reports that. It is less than the
+   * timeout, because the observer checks once in an interval, and may have seen the last heartbeat
+   * an interval after it was sent.
    */
   Duration patience() {
     return timeout.minus(interval.multipliedBy(2));
   }
 
-  /** Returns how much of the time between two looks counts. */
+  /** Returns how much of the time between two checks counts. */
   Duration longestStep() {
     return interval.multipliedBy(2);
   }

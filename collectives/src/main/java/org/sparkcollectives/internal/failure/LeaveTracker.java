@@ -15,25 +15,28 @@ import org.sparkcollectives.store.Store;
 /**
  * Tracks which ranks have left the group in good order, and after which collective.
  *
- * <p>A rank that leaves is no failure as long as nobody needs it. That somebody does is known from
- * numbers alone: a collective beyond the last one that the rank called before it left cannot
- * complete. So it makes no difference over which path the ranks would have met. Thread-safe.
+ * <p>A rank that leaves is no failure as long as no other rank needs it. Numbers alone decide that:
+ * a collective beyond the last one that the rank called before it left cannot complete. So it makes
+ * no difference over which path the ranks would have communicated. Thread-safe.
  */
 public final class LeaveTracker implements AutoCloseable {
 
   private static final String KEY = "departures";
   private static final int RECORD_BYTES = 12;
 
-  /** Stands for a rank that has not left. */
+  /** The value for a rank that has not left. */
   private static final long HERE = -2;
 
-  /** Stands for one that has left because the group has failed. */
+  /** The value for a rank that has left because the group has failed. */
   private static final long AFTER_FAILURE = -3;
 
   private static final Duration STORE_TIMEOUT = Duration.ofSeconds(2);
   private static final Duration REREAD = Duration.ofMillis(50);
 
-  /** The same for each rank: n ranks that each read n records would keep the store busy. */
+  /**
+   * The time between two reads for each rank: if n ranks each read n records more often, they would
+   * keep the store busy.
+   */
   private static final Duration REREAD_PER_RANK = Duration.ofNanos(200_000);
 
   private static final Logger LOG = LoggerFactory.getLogger(LeaveTracker.class);
@@ -47,10 +50,10 @@ public final class LeaveTracker implements AutoCloseable {
   private volatile boolean somebodyLeft;
   private volatile boolean anyAfterFailure;
 
-  /** For each rank the last collective that it called before it left. */
+  /** The last collective that each rank called before it left. */
   private final AtomicLongArray last;
 
-  /** The least of {@link #last}: as long as no collective is beyond it, no rank is to be blamed. */
+  /** The least of {@link #last}: a collective up to it waits for no rank that has left. */
   private final AtomicLong earliest = new AtomicLong(Long.MAX_VALUE);
 
   /** Creates the tracker of a rank's first group, and begins to listen. */
@@ -59,8 +62,8 @@ public final class LeaveTracker implements AutoCloseable {
   }
 
   /**
-   * Creates the tracker of a group that was made from another, and begins to listen: who has left
-   * that one without having been here will not come any more.
+   * Creates the tracker of a group that was made from another, and begins to listen. A rank that
+   * left the other group without having joined this one will not come any more.
    *
    * @param parent of the other group; null if there is none
    * @param ranksInParent the rank there of each rank here
@@ -88,7 +91,7 @@ public final class LeaveTracker implements AutoCloseable {
               merge(decode(bytes));
               somebodyLeft = true;
             });
-    // Where nobody tells of the first who leaves, all is read again and again.
+    // If the store does not push the first leave, the records are read repeatedly.
     this.somebodyLeft = !watch.isPushed();
     watch.open();
   }
@@ -100,7 +103,7 @@ public final class LeaveTracker implements AutoCloseable {
   }
 
   /**
-   * Says that this rank leaves, after this collective. Blocks until the store has it, or the
+   * Publishes that this rank leaves, after this collective. Blocks until the store has it, or the
    * deadline.
    */
   void leave(long lastSequenceNumber, Deadline deadline) {
@@ -112,8 +115,8 @@ public final class LeaveTracker implements AutoCloseable {
   }
 
   /**
-   * Says that this rank leaves because the group has failed: whoever waits for it is to look for
-   * the failure. Blocks until the store has it, or the deadline.
+   * Publishes that this rank leaves because the group has failed, so that the ranks that wait for
+   * it look for the failure. Blocks until the store has it, or the deadline.
    */
   void leaveAfterFailure(Deadline deadline) {
     leave(AFTER_FAILURE, deadline);
@@ -129,7 +132,7 @@ public final class LeaveTracker implements AutoCloseable {
 
   /**
    * Returns the first rank that has left before the collective with this number, or -1. Does not
-   * block; what it knows is refreshed in the background when it is old.
+   * block; old records are refreshed in the background.
    */
   public int leftBefore(long sequenceNumber) {
     refresh();
@@ -152,14 +155,17 @@ public final class LeaveTracker implements AutoCloseable {
     return left != HERE && left != AFTER_FAILURE;
   }
 
-  /** Notes that a rank says itself, over a path to it, that it has left after this collective. */
+  /**
+   * Notes that a rank has reported, over a connection to it, that it has left after this
+   * collective.
+   */
   void left(int peer, long lastSequenceNumber) {
     if (lastSequenceNumber == AFTER_FAILURE) {
       last.compareAndSet(peer, HERE, AFTER_FAILURE);
       anyAfterFailure = true;
       return;
     }
-    // What was known stays.
+    // A record that is known already stays.
     if (lastSequenceNumber != HERE && last.compareAndSet(peer, HERE, lastSequenceNumber)) {
       earliest.accumulateAndGet(lastSequenceNumber, Math::min);
     }
@@ -182,9 +188,9 @@ public final class LeaveTracker implements AutoCloseable {
   }
 
   /**
-   * Returns who has left by now. The parent is read first: a rank leaves the groups made from a
-   * group before that one, so whoever is found to have left the parent has left here too, or never
-   * came.
+   * Returns which ranks have left by now. The parent's records are read first: a rank leaves the
+   * groups made from a group before that one, so a rank that has left the parent has left here too,
+   * or never came.
    */
   private long[] read() {
     return read(Deadline.after(STORE_TIMEOUT).bound(store));
@@ -222,7 +228,7 @@ public final class LeaveTracker implements AutoCloseable {
     return known;
   }
 
-  /** Hears of the first who leaves, for whom no thread could be had. Does not block. */
+  /** Delivers the first leave, if no thread was available for it. Does not block. */
   void poll() {
     if (!somebodyLeft) {
       watch.poll();

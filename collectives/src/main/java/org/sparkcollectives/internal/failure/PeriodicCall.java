@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Makes a call in the background again and again: never two at the same time, and the next no
- * sooner than a period after the last has ended. Thread-safe.
+ * Makes a call in the background periodically: never two at the same time, and the next no sooner
+ * than a period after the last has ended. Thread-safe.
  */
 final class PeriodicCall {
 
@@ -15,7 +15,7 @@ final class PeriodicCall {
   private final AtomicBoolean underWay = new AtomicBoolean();
   private volatile long dueNanos;
 
-  /** Creates a call of which the first is due at once. */
+  /** Creates a call that is due at once. */
   PeriodicCall(BackgroundCalls background, Duration period, TimeSource time) {
     this.background = background;
     this.periodNanos = period.toNanos();
@@ -23,7 +23,7 @@ final class PeriodicCall {
     this.dueNanos = time.nanos();
   }
 
-  /** Begins the call if it is due. Does not block. If no thread can be had, it stays due. */
+  /** Begins the call if it is due. Does not block. If no thread is available, it stays due. */
   void poll(Runnable call) {
     if (time.nanos() - dueNanos < 0 || !underWay.compareAndSet(false, true)) {
       return;

@@ -6,8 +6,8 @@ import org.sparkcollectives.Failure;
 import org.sparkcollectives.store.Store;
 
 /**
- * Holds the record of a group's failure in the group's part of the store, where the one that tells
- * most of the first cause stays. May be used by any process that sees the store.
+ * The record of a group's failure in the group's part of the store, where the one that tells most
+ * about the first cause stays. May be used by any process that sees the store.
  */
 public final class PublishedFailure {
 
@@ -22,7 +22,7 @@ public final class PublishedFailure {
   }
 
   /**
-   * Publishes a record, unless a better one is there. Blocks for a store call or a few.
+   * Publishes a record, unless a better one is there. Blocks for one store call or a few.
    *
    * @return the record that is there now
    */

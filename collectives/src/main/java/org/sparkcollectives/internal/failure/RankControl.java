@@ -12,8 +12,8 @@ import org.sparkcollectives.recorder.GroupStatus;
 import org.sparkcollectives.store.Store;
 
 /**
- * Answers what is asked of a rank through the store of its first group, in the background: at once
- * where the store can be watched, else within a second.
+ * Answers requests that reach a rank through the store of its first group, in the background: at
+ * once if the store can be watched, else within a second.
  */
 final class RankControl implements AutoCloseable {
 
@@ -28,7 +28,10 @@ final class RankControl implements AutoCloseable {
   private final BackgroundCalls background;
   private final StoreWatch watch;
 
-  /** Begins to listen at the world's part of the store. */
+  /**
+   * Creates the control of a rank, and begins to listen for requests in the world's part of the
+   * store.
+   */
   RankControl(Membership world, Store store, RankDumps dumps, RankHost host) {
     this.world = world;
     this.store = store.withTimeout(STORE_TIMEOUT);
@@ -91,12 +94,15 @@ final class RankControl implements AutoCloseable {
         + group.lastCompleted();
   }
 
-  /** Looks for a request now and then, if the store cannot be watched. Does not block. */
+  /** Reads requests periodically, if the store cannot be watched. Does not block. */
   void poll() {
     watch.poll();
   }
 
-  /** Stops listening, and waits for two seconds at the most until what was begun is answered. */
+  /**
+   * Stops listening, and waits for two seconds at the most until the requests that were begun are
+   * answered.
+   */
   @Override
   public void close() {
     watch.close();

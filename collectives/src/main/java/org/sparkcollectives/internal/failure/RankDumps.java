@@ -20,7 +20,7 @@ import org.sparkcollectives.transport.Endpoint;
 
 /**
  * Holds the flight recorder of one rank, over all its groups, and dumps it: once when the first of
- * the groups fails, and whenever somebody asks. Dumps are made in the background.
+ * the groups fails, and on every request. Dumps are made in the background.
  */
 final class RankDumps implements AutoCloseable {
 
@@ -94,7 +94,7 @@ final class RankDumps implements AutoCloseable {
         records);
   }
 
-  /** Hands in what the recorder holds now. Does not wait for it. */
+  /** Submits a dump of the recorder. Does not wait for it. */
   void dump(String occasion, String reason) {
     background.run(() -> context.dumped(world.name(), occasion, snapshot(reason)));
   }
@@ -104,7 +104,7 @@ final class RankDumps implements AutoCloseable {
     return ring.groups();
   }
 
-  /** Waits for two seconds at the most until what was begun is handed in. */
+  /** Waits for two seconds at the most until the dumps that were begun are submitted. */
   @Override
   public void close() {
     if (!background.await(CLOSE_TIMEOUT)) {

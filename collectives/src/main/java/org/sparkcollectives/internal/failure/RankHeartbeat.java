@@ -25,14 +25,15 @@ public final class RankHeartbeat implements Heartbeat.Listener, AutoCloseable {
   private final HeartbeatOptions options;
   private final Set<GroupMonitor> groups = ConcurrentHashMap.newKeySet();
 
-  /** What errors say of ranks in unresponsive JVMs, by the JVM's id. */
+  /** The cause in the errors of ranks in unresponsive JVMs, by the JVM's id. */
   private final Map<String, String> unresponsive = new ConcurrentHashMap<>();
 
   /** Null if there are no other JVMs. */
   private final Heartbeat heartbeat;
 
   /**
-   * Starts to send heartbeats and to listen to those of other JVMs, if there are any.
+   * Creates the heartbeat of a rank, and starts to send heartbeats and to listen to those of other
+   * JVMs, if there are any.
    *
    * @param peers whether the group's other ranks exist at all
    * @param turn the group's in this JVM

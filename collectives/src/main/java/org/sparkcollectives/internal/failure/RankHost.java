@@ -4,7 +4,7 @@ import java.util.concurrent.Executor;
 import org.sparkcollectives.RankContext;
 
 /**
- * Holds what a rank's groups run on.
+ * The resources that a rank's groups use.
  *
  * @param context what hosts the rank
  * @param background runs what may block

@@ -9,7 +9,7 @@ import org.sparkcollectives.GroupAbortedException;
 import org.sparkcollectives.PeerFailedException;
 
 /**
- * Identifies a rank in failures, and says what others' failures mean for its operations.
+ * Identifies a rank in failures, and makes the exceptions that its operations throw.
  *
  * @param group the group's name
  * @param rank the rank in the group
@@ -20,7 +20,7 @@ import org.sparkcollectives.PeerFailedException;
 public record RankIdentity(
     String group, int rank, String host, String executorId, long taskAttemptId) {
 
-  /** Returns the record of a failure of this rank. */
+  /** Returns the record of a failure of this rank, with an exception as the cause. */
   public Failure failure(
       Failure.Kind kind, String operation, long sequenceNumber, Throwable cause) {
     List<CollectiveCall> calls =
@@ -37,13 +37,13 @@ public record RankIdentity(
         calls);
   }
 
-  /** Returns the record of a failure of this rank. */
+  /** Returns the record of a failure of this rank, with a text as the cause. */
   public Failure failure(Failure.Kind kind, String operation, long sequenceNumber, String cause) {
     return new Failure(
         kind, rank, host, executorId, taskAttemptId, operation, sequenceNumber, cause);
   }
 
-  /** Returns what is said of this rank if its process vanishes. */
+  /** Returns the record to publish if this rank's process vanishes. */
   public Failure lost() {
     return failure(
         Failure.Kind.EXECUTOR_LOST,
@@ -52,7 +52,7 @@ public record RankIdentity(
         "its process is gone, and with it the connection to the driver");
   }
 
-  /** Returns what an operation of this rank throws after a failure of this or another rank. */
+  /** Returns the exception of an operation of this rank after a failure of this or another rank. */
   public CollectiveException exceptionAfter(String operation, Failure failure) {
     if (!failure.calls().isEmpty()) {
       return new CollectiveMismatchException(
@@ -80,14 +80,14 @@ public record RankIdentity(
     return frames < 0 ? failure.cause() : failure.cause().substring(0, frames);
   }
 
-  /** Returns what the rank that found a mismatch says of it, without the exception's class. */
+  /** Returns what the rank that found a mismatch reports of it, without the exception's class. */
   private static String mismatch(Failure failure) {
     String thrown = beforeStack(failure);
     String type = CollectiveMismatchException.class.getName() + ": ";
     return thrown.startsWith(type) ? thrown.substring(type.length()) : thrown;
   }
 
-  /** Returns where this rank runs, and in which group, as errors have it. */
+  /** Returns where this rank runs, and in which group, as errors name it. */
   public String where() {
     return "group \""
         + group

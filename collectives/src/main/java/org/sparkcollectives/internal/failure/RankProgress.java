@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Says how far a rank has come in its group's collectives.
+ * The progress of a rank in its group's collectives.
  *
  * @param lastCalled the number of the last collective that it called, -1 before the first
  * @param lastCompleted the number of the last collective that it completed, -1 before the first
@@ -24,9 +24,9 @@ public record RankProgress(long lastCalled, long lastCompleted, String lastOpera
   }
 
   /**
-   * Returns what {@link #encode} made.
+   * Returns the progress that {@link #encode} made these bytes of.
    *
-   * @throws IllegalArgumentException if these bytes are nothing of the kind
+   * @throws IllegalArgumentException if it did not
    */
   static RankProgress decode(byte[] bytes) {
     if (bytes.length < NUMBERS_BYTES) {

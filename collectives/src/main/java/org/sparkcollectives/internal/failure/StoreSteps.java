@@ -5,7 +5,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 /**
- * Tracks the operations of a rank that ask the store themselves, and are no pending work meanwhile.
+ * Tracks the operations of a rank that use the store themselves, and are no pending work meanwhile.
  * Thread-safe.
  */
 final class StoreSteps {

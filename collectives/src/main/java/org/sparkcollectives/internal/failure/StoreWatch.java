@@ -28,8 +28,8 @@ final class StoreWatch implements AutoCloseable {
     void arrived(long number, byte[] value);
 
     /**
-     * Is called when the store is lost, so that no value will arrive any more. Called on a thread
-     * of the store; must not block.
+     * Notes that the store is lost, so that no value will arrive any more. Called on a thread of
+     * the store; must not block.
      */
     default void lost(Throwable cause) {}
   }

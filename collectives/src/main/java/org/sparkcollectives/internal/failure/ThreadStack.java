@@ -4,26 +4,29 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Holds what a thread was doing at one moment, as text that travels.
+ * The stack of a thread at one moment, as text that can be sent.
  *
  * @param text the thread's name and state, then a line for each frame, as in a stack trace
  */
 public record ThreadStack(String text) {
 
-  /** Deeper ones are cut off; recursion would make megabytes of them. */
+  /** The most frames; deep recursion would make megabytes of them. */
   private static final int MOST_FRAMES = 100;
 
-  /** As many of the frames below the top as one sentence bears. */
+  /** The most frames below the top that a sentence contains. */
   private static final int FRAMES_IN_SENTENCE = 3;
 
   private static final String FRAME = "\n\tat ";
 
-  /** Frames of others than the user, which say little of where the user's code is. */
+  /**
+   * The prefixes of frames that are not the user's, which say little of where the user's code is.
+   */
   private static final List<String> LIBRARIES =
       List.of("java.", "jdk.", "sun.", "scala.", "org.apache.spark.");
 
   /**
-   * Returns that of a thread now. Waits until the thread can be looked at, which takes a moment.
+   * Returns the stack of a thread now. Waits until the thread can be inspected, which takes a
+   * moment.
    */
   public static ThreadStack of(Thread thread) {
     StackTraceElement[] frames = thread.getStackTrace();
@@ -38,7 +41,7 @@ public record ThreadStack(String text) {
     return new ThreadStack(text.toString());
   }
 
-  /** Returns the frames alone, each on a line of its own, as they follow an exception's message. */
+  /** Returns only the frames, each on a line of its own, as they follow an exception's message. */
   public String frames() {
     int first = text.indexOf(FRAME);
     return first < 0 ? "" : text.substring(first);
@@ -64,7 +67,7 @@ public record ThreadStack(String text) {
     return callers.isEmpty() ? where : where + ", called from " + String.join(" < ", callers);
   }
 
-  /** {@code java.base/java.lang.Thread.sleep(...)} without what is before the slash. */
+  /** Returns a frame without the module, such as {@code java.base/}, before the slash. */
   private static String withoutModule(String frame) {
     String plain = frame.split("\n", 2)[0];
     int slash =

@@ -3,7 +3,7 @@ package org.sparkcollectives.internal.failure;
 import java.time.Duration;
 
 /**
- * Says how long an operation may take.
+ * The time that an operation may take.
  *
  * @param left for this operation, from its beginning on
  * @param stated what the user has set, which errors name: more than {@code left} if the operation

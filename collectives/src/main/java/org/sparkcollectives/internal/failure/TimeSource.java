@@ -2,7 +2,10 @@ package org.sparkcollectives.internal.failure;
 
 import java.util.concurrent.locks.LockSupport;
 
-/** Tells the time to what detects and settles failures, and lets it pass: tests give their own. */
+/**
+ * Tells the time to the detection and handling of failures, and sleeps for them. Tests have their
+ * own.
+ */
 interface TimeSource {
 
   /** The clock of this JVM. */
@@ -19,9 +22,9 @@ interface TimeSource {
         }
       };
 
-  /** Returns the time in nanoseconds, of which only differences count. */
+  /** Returns the time in nanoseconds, of which only differences are meaningful. */
   long nanos();
 
-  /** Blocks for so long, or for less if the thread is interrupted or unparked. */
+  /** Blocks for {@code nanos}, or for less if the thread is interrupted or unparked. */
   void sleep(long nanos);
 }

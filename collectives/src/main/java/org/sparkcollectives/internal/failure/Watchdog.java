@@ -8,22 +8,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Polls every group of a JVM again and again, on a thread of its own: deadlines, task kills, peers
+ * Polls every group of a JVM periodically, on a thread of its own: deadlines, task kills, peers
  * that have left.
  *
- * <p>What it polls must not block. One that throws is logged and polled again, and disturbs nobody
- * else.
+ * <p>What it polls must not block. If a poll throws, that is logged, and the other polls go on.
  */
 public final class Watchdog implements AutoCloseable {
 
-  /** Has to be polled. */
+  /** A part of a group that the watchdog polls. */
   public interface Watched {
 
-    /** Does what is due; must not block. */
+    /** Checks what is due; must not block. */
     void poll();
 
     /**
-     * Hears that the watchdog polls no more, because something that it polled blocks. Called on
+     * Notes that the watchdog polls no more, because something that it polled blocks. Called on
      * another thread; must not block.
      *
      * @param what a sentence about it
@@ -31,7 +30,7 @@ public final class Watchdog implements AutoCloseable {
     default void watchdogStuck(String what) {}
   }
 
-  /** How often to poll; the resolution of all deadlines. */
+  /** The time between two polls; the resolution of all deadlines. */
   private static final long PERIOD_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
   private static final Logger LOG = LoggerFactory.getLogger(Watchdog.class);
@@ -41,7 +40,7 @@ public final class Watchdog implements AutoCloseable {
   private volatile long rounds;
   private volatile boolean closed;
 
-  /** Starts the thread. */
+  /** Creates a watchdog and starts its thread. */
   public Watchdog() {
     thread = DaemonThread.start("collectives-watchdog", this::run);
   }
@@ -51,22 +50,22 @@ public final class Watchdog implements AutoCloseable {
     watched.add(one);
   }
 
-  /** Polls {@code one} no longer, but for a poll that may be under way. */
+  /** Stops polling {@code one}; a poll may still be running. */
   public void forget(Watched one) {
     watched.remove(one);
   }
 
-  /** Returns a number that changes each time that the thread has polled all. */
+  /** Returns a number that changes each time that the thread has polled everything. */
   long rounds() {
     return rounds;
   }
 
-  /** Returns where the thread is. */
+  /** Returns the thread's stack. */
   ThreadStack stack() {
     return thread.stack();
   }
 
-  /** Reports to all that is watched that nobody polls it any more. */
+  /** Reports to everything that is watched that it is not polled any more. */
   void reportStuck(String what) {
     for (Watched one : watched) {
       try {
@@ -85,7 +84,8 @@ public final class Watchdog implements AutoCloseable {
         try {
           one.poll();
         } catch (RuntimeException | Error e) {
-          // An Error too: a class that is missing in one place must not leave all groups alone.
+          // An Error is caught too: a class that is missing in one place must not leave all groups
+          // unguarded.
           LOG.error("The watchdog could not poll {}", one, e);
         }
       }
