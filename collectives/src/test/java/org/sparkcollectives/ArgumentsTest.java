@@ -15,15 +15,15 @@ import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
 
 /**
- * Every check of an argument: each call is refused on the rank that made it, with the operation,
- * the rank and what is wrong, and none takes a number, so that the group goes on.
+ * Tests every check of an argument: each wrong call is refused on the rank that made it, with the
+ * operation, the rank and the reason. None takes a sequence number, so the group goes on.
  */
 @ExtendWith(LeakCheck.class)
 class ArgumentsTest {
 
   private static final int SIZE = 3;
 
-  /** A call that is wrong, and what the refusal says. */
+  /** A wrong call, and the reason that the refusal states. */
   private record Wrong(String operation, String reason, Consumer<ProcessGroup> call) {}
 
   private final List<Wrong> wrongs = new ArrayList<>();
@@ -44,7 +44,7 @@ class ArgumentsTest {
     return list(floats(count), floats(count), floats(count));
   }
 
-  /** Somebody else's implementation. */
+  /** Returns a tensor of a foreign implementation. */
   private static Tensor foreign() {
     return (Tensor)
         Proxy.newProxyInstance(

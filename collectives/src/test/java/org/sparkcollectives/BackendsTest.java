@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.testing.LeakCheck;
 
-/** Who carries out a group's operations, and how that is said. */
+/** Tests which backend carries out a group's operations, and how a group names its backends. */
 @ExtendWith(LeakCheck.class)
 class BackendsTest {
 
@@ -237,7 +237,7 @@ class BackendsTest {
             ProcessGroups.create(
                 store, 0, 1, GroupOptions.defaults().withBackend("cpu:netty,cuda:netty"))) {
       assertThat(world.backend()).isEqualTo("cpu:netty,cuda:netty");
-      // It is there, but what it needs is not.
+      // The backend exists, but what it needs does not.
       assertThat(BackendRegistry.names()).contains(BackendRegistry.NETTY_ON_GPU);
       assertThat(BackendRegistry.isAvailable("cpu:netty,cuda:netty")).isFalse();
     } finally {

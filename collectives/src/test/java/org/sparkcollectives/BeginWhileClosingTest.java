@@ -22,15 +22,17 @@ import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.RankThreads;
 
 /**
- * What becomes of an operation that one thread begins while another closes the group: the close
- * waits for it, or it is refused. It never waits for ever.
+ * Tests an operation that one thread begins while another closes the group: either the close waits
+ * for it, or it is refused. It never waits for ever.
  */
 @ExtendWith(LeakCheck.class)
 class BeginWhileClosingTest {
 
   private static final int AWAITED_BEFORE = 20;
 
-  /** What a call gives whose arguments are looked at while the group is closed. */
+  /**
+   * A list that runs an action, such as closing the group, while a call checks it as an argument.
+   */
   private static final class ClosingList<T> extends AbstractList<T> {
     private final T element;
     private final Runnable onLook;
@@ -131,7 +133,7 @@ class BeginWhileClosingTest {
                     2,
                     GroupOptions.defaults());
             for (int i = 0; i < AWAITED_BEFORE; i++) {
-              // From then on the channel leaves single operations to those who await them.
+              // From then on the channel leaves single operations to the threads that await them.
               group.barrier().await();
             }
             if (rank == 1) {
@@ -215,7 +217,7 @@ class BeginWhileClosingTest {
   private static void beginAll(
       ProcessGroup group, Function<ProcessGroup, Work> call, Queue<Work> begun) {
     while (true) {
-      // As many as there are moments in which to close, but no flood.
+      // The threads begin as many operations as there are moments in which to close, but no flood.
       LockSupport.parkNanos(20_000);
       try {
         begun.add(call.apply(group));

@@ -10,7 +10,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.sparkcollectives.store.StoreConfiguration;
 
-/** The numbers that users of c10d know, and find in dumps. */
+/** Tests the numbers that users of c10d know, and find in dumps. */
 class C10dValuesTest {
 
   @Test

@@ -19,7 +19,7 @@ import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.RankThreads;
 
-/** State that outlives a group: complete or absent, whatever becomes of its ranks. */
+/** Tests state that outlives a group: it is complete or absent, whatever happens to its ranks. */
 @ExtendWith(LeakCheck.class)
 class CheckpointTest {
 
@@ -38,7 +38,7 @@ class CheckpointTest {
     return GroupRuns.run(store, size, named, rank -> RankContext.process(), body);
   }
 
-  /** Each rank's own part: its rank, and the step. */
+  /** Returns a rank's own part: its rank, and the step. */
   private static List<Tensor> state(ProcessGroup group, int step) {
     return List.of(Tensor.of((double) group.rank(), step), Tensor.of(step));
   }
@@ -47,7 +47,7 @@ class CheckpointTest {
     group.checkpoint("model", state(group, step));
   }
 
-  /** The step that all parts of what is restored are of; -1 for nothing. */
+  /** Returns the step that all restored parts are of; -1 if nothing was kept. */
   private static int restore(ProcessGroup group) {
     double[] values = {-1, -1};
     int[] step = {-1};
@@ -125,12 +125,15 @@ class CheckpointTest {
         });
   }
 
-  /** Where rank 0 or 1 of a group dies in the middle of its second checkpoint. */
+  /** The points of a group's second checkpoint at which rank 0 or 1 dies. */
   private enum Death {
     BEFORE_IT_WRITES(1, true, "multiSet", "/part/1/", 1, 1),
     AFTER_IT_WROTE(1, false, "multiSet", "/part/1/", 1, 1),
     BEFORE_IT_COMMITS(0, true, "compareSet", "/committed", 2, 1),
-    /** The first exchange tells it of the version before. */
+    /**
+     * Dies after the commit. Its second compareSet of the key commits, because the first returned
+     * the version before.
+     */
     AFTER_IT_COMMITTED(0, false, "compareSet", "/committed", 2, 2),
     WHILE_IT_CLEANS_UP(0, true, "listKeys", "", 1, 2);
 
@@ -207,7 +210,10 @@ class CheckpointTest {
     assertThat(partsOfVersions()).as("nothing of torn versions").hasSize(2 * SIZE);
   }
 
-  /** Whether the others hear of the commit before they hear of the death, is a matter of chance. */
+  /**
+   * Keeps a checkpoint during which a rank dies. Whether the others learn of the commit or of the
+   * death first is a matter of chance.
+   */
   private static void keepThoughOneDies(ProcessGroup world, boolean mayBeKept) {
     try {
       keep(world, 2);

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** Several tensors, messages or operations as one. */
+/** Specifies operations on several tensors, several messages, and several operations as one. */
 interface CoalescingContract extends RanksUnderTest {
 
   @Test

@@ -1,5 +1,5 @@
 package org.sparkcollectives;
 
-/** What every path between ranks must do. */
+/** Specifies what every path between ranks must do. */
 abstract class CollectivesContractTest extends PathsUnderTest
     implements ReductionsContract, DistributionContract, MessagesContract, EndOfGroupContract {}

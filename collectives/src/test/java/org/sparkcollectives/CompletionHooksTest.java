@@ -15,7 +15,7 @@ import org.sparkcollectives.recorder.FlightRecord;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
 
-/** Who is told of operations that are done. */
+/** Tests which hooks are called for operations that are done. */
 @ExtendWith(LeakCheck.class)
 @Timeout(60)
 class CompletionHooksTest {

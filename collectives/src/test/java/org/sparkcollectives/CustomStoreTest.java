@@ -20,13 +20,13 @@ import org.sparkcollectives.store.net.TransportSecurity;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.RankThreads;
 
-/** Groups over a store that somebody else has written, which has the interface and no more. */
+/** Tests groups over a user's own store, which implements the interface and no more. */
 @ExtendWith(LeakCheck.class)
 class CustomStoreTest {
 
   private static final AtomicInteger SCHEMES = new AtomicInteger();
 
-  /** A store that can do what {@link Store} says, and cannot watch keys. */
+  /** Returns a store with the methods of {@link Store}, which cannot watch keys. */
   private static Store plain(Store store) {
     return (Store)
         Proxy.newProxyInstance(

@@ -19,11 +19,14 @@ import org.sparkcollectives.store.StoreTable;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.RankThreads;
 
-/** What becomes of a rank that has been cut off from its store: nothing breaks, nothing answers. */
+/** Tests a rank that has been cut off from its store: nothing breaks, nothing answers. */
 @ExtendWith(LeakCheck.class)
 class CutStoreTest {
 
-  /** Each call in a store that does not answer takes five seconds by itself, and there are many. */
+  /**
+   * The limit for a close, which makes many calls. A single call takes five seconds if the store
+   * does not answer.
+   */
   private static final Duration LESS_THAN_TWO_CALLS = Duration.ofSeconds(9);
 
   private static final class CuttableStore extends RemoteStore {
@@ -102,8 +105,8 @@ class CutStoreTest {
   }
 
   /**
-   * Rank 1 loses its store after each number of requests, or the answer to the last. Both ranks
-   * have the group, or are told, long before the store's timeout; so does what follows.
+   * Cuts rank 1 off from its store after each number of requests, or before the answer to the last.
+   * Both ranks make the group, or fail, long before the store's timeout, and so does what follows.
    */
   @Test
   void theMakingOfAGroupEndsWheneverTheStoreIsCutOff() {
@@ -133,7 +136,7 @@ class CutStoreTest {
               }
             });
     tables.forEach(StoreTable::close);
-    // Not a request got through.
+    // No request reached the store.
     assertThat(made.subList(0, 2)).containsOnly(false);
   }
 

@@ -9,7 +9,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.sparkcollectives.testing.GroupRuns;
 
-/** What the debug levels write to the log, which in tests is the standard error. */
+/** Tests what the debug levels write to the log, which in tests is the standard error. */
 class DebugLevelTest {
 
   private static String logOf(Runnable action) {

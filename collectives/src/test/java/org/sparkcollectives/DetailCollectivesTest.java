@@ -1,6 +1,6 @@
 package org.sparkcollectives;
 
-/** All is as it should be while the ranks compare their calls. */
+/** Runs the contract of collectives while the ranks compare their calls. */
 class DetailCollectivesTest extends CollectivesContractTest {
 
   @Override

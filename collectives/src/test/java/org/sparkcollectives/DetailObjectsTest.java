@@ -1,6 +1,6 @@
 package org.sparkcollectives;
 
-/** Objects while every call is compared first. */
+/** Runs the contract of objects while the ranks compare their calls. */
 class DetailObjectsTest extends ObjectsContractTest {
 
   @Override

@@ -1,6 +1,6 @@
 package org.sparkcollectives;
 
-/** Parts handed around while every call is compared first. */
+/** Runs the contract of redistribution while the ranks compare their calls. */
 class DetailRedistributionTest extends RedistributionContractTest {
 
   @Override

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
 
-/** With DETAIL, ranks whose calls do not belong together all learn who called what. */
+/** Tests that with DETAIL all ranks learn which calls did not match. */
 @ExtendWith(LeakCheck.class)
 class DetailTest {
 

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkcollectives.recorder.FlightRecord;
 
-/** Broadcast, all-gather and barrier, and the order of collectives. */
+/** Specifies broadcast, all-gather and barrier, and the order of collectives. */
 interface DistributionContract extends RanksUnderTest {
 
   @Test

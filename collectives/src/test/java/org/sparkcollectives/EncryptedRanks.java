@@ -3,17 +3,17 @@ package org.sparkcollectives;
 import java.util.List;
 import org.sparkcollectives.store.net.TransportSecurity;
 
-/** Hosts of ranks whose connections are encrypted, for the contracts of what goes over them. */
+/** Makes hosts of ranks whose connections are encrypted, for contracts that run over them. */
 final class EncryptedRanks {
 
   private EncryptedRanks() {}
 
-  /** Sockets only: memory that ranks share is not encrypted. */
+  /** Returns options for sockets only, because memory that ranks share is not encrypted. */
   static GroupOptions options() {
     return GroupOptions.defaults().withTransports("tcp");
   }
 
-  /** A rank behind TLS, with a key of the process. */
+  /** Returns the host of a rank that uses TLS, with a key of the process. */
   static RankContext tls() {
     return new HostedRank(List.of(), TransportSecurity.ephemeralTls());
   }

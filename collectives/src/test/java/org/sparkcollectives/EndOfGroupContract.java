@@ -15,7 +15,9 @@ import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreException;
 import org.sparkcollectives.testing.Eventually;
 
-/** How a group ends: ranks whose calls do not fit, that abort, leave, or do not come. */
+/**
+ * Specifies how a group ends: ranks whose calls do not match, that abort, leave, or do not come.
+ */
 interface EndOfGroupContract extends RanksUnderTest {
 
   @Test
@@ -73,7 +75,7 @@ interface EndOfGroupContract extends RanksUnderTest {
         });
   }
 
-  /** What {@link #differentCollectivesFailAllRanksAndAreNamed} brings about. */
+  /** Checks the exception of {@link #differentCollectivesFailAllRanksAndAreNamed}. */
   private void hasBothCalls(CollectiveMismatchException mismatch) {
     assertThat(mismatch.calls()).hasSize(2);
     for (CollectiveCall call : mismatch.calls()) {
@@ -109,7 +111,7 @@ interface EndOfGroupContract extends RanksUnderTest {
                               .await())
                   .isInstanceOfSatisfying(
                       CollectiveMismatchException.class, e -> seen.add(e.calls()));
-              // What comes afterwards says the same.
+              // Later operations say the same.
               assertThatThrownBy(() -> group.barrier())
                   .isInstanceOfSatisfying(
                       CollectiveMismatchException.class, e -> seen.add(e.calls()));
@@ -142,7 +144,10 @@ interface EndOfGroupContract extends RanksUnderTest {
                     1)));
   }
 
-  /** Where small operations go another way than large ones, and ranks of one JVM yet another. */
+  /**
+   * Calls different collectives of different sizes, of which small ones take another path than
+   * large ones, and ranks of one JVM yet another.
+   */
   @Test
   default void differentCollectivesOfDifferentSizesFailAllRanks() {
     for (int stray = 0; stray < 4; stray++) {
@@ -328,7 +333,7 @@ interface EndOfGroupContract extends RanksUnderTest {
         });
   }
 
-  /** Waits in what stands for the user's own code. */
+  /** Waits, in place of the user's own code. */
   private static void readingSlowly(CountDownLatch end) throws InterruptedException {
     end.await();
   }

@@ -27,15 +27,15 @@ import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.RankThreads;
 
-/** What becomes of ranks when others leave, and when what carries the news is disturbed. */
+/** Tests ranks whose peers leave, also when the news of that is delayed or lost. */
 @ExtendWith(LeakCheck.class)
 class EndOfGroupTest {
 
   private static final GroupOptions TCP = GroupOptions.defaults().withTransports("tcp");
 
   /**
-   * A node of its own where Netty's event loops write, which have some of what was sent still in
-   * hand.
+   * Returns a host in a node of its own, where Netty's event loops write, which still hold some of
+   * what was sent.
    */
   private static RankContext ownNodeWithLoops(int rank) {
     return HostedRank.inNode(rank, "spark.collectives.tcp.direct=false");
@@ -43,7 +43,7 @@ class EndOfGroupTest {
 
   @Test
   void whatWasSentArrivesThoughItsSenderLeavesAtOnce() {
-    int count = 16_000; // A segment, about.
+    int count = 16_000; // About one segment.
     AtomicInteger sent = new AtomicInteger();
     CountDownLatch full = new CountDownLatch(1);
     GroupRuns.run(
@@ -101,7 +101,10 @@ class EndOfGroupTest {
     }
   }
 
-  /** A view of {@code store} that cannot be watched, where {@code onWait} comes before waits. */
+  /**
+   * Returns a view of {@code store} that cannot be watched, and that calls {@code onWait} before
+   * waits.
+   */
   private static Store unwatchable(Store store, Consumer<Collection<?>> onWait) {
     return (Store)
         Proxy.newProxyInstance(
@@ -165,7 +168,7 @@ class EndOfGroupTest {
     }
   }
 
-  /** A host that answers the watchdog once with an error. */
+  /** Returns a host that answers the watchdog once with an error. */
   private static RankContext answeringOnceWithAnError() {
     AtomicBoolean thrown = new AtomicBoolean();
     RankContext process = RankContext.process();
@@ -224,7 +227,7 @@ class EndOfGroupTest {
         });
   }
 
-  /** A view of {@code store} to which the news of a failure does not come. */
+  /** Returns a view of {@code store} to which the news of a failure does not come. */
   private static WatchableStore withoutNewsOfFailures(WatchableStore store) {
     WatchableStore[] self = new WatchableStore[1];
     self[0] =
@@ -257,7 +260,7 @@ class EndOfGroupTest {
     assertThatThrownBy(never::await).isInstanceOf(CollectiveTimeoutException.class);
   }
 
-  /** Of a rank to which nobody tells more than that another has left. */
+  /** Waits on a rank that learns no more than that another has left. */
   private static void hearOfRank2(ProcessGroup world, CountDownLatch told) {
     try {
       assertThatThrownBy(() -> world.barrier().await())
@@ -295,7 +298,7 @@ class EndOfGroupTest {
     }
   }
 
-  /** That the late rank then leaves, as it must, does not make its leaving the cause. */
+  /** Checks that the late rank stays the cause, though it then leaves, as it must. */
   @Test
   void aRankThatIsLateAndLeavesWhenTheGroupHasFailedWasLate() {
     CountDownLatch told = new CountDownLatch(1);

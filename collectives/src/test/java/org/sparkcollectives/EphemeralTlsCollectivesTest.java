@@ -3,7 +3,7 @@ package org.sparkcollectives;
 import java.util.List;
 import org.sparkcollectives.store.net.TransportSecurity;
 
-/** Ranks that talk over sockets, through TLS with a key of the process. */
+/** Runs the contract of collectives over TLS with a key of the process. */
 class EphemeralTlsCollectivesTest extends CollectivesContractTest {
 
   @Override

@@ -21,14 +21,14 @@ import org.sparkcollectives.testing.Eventually;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
 
-/** What each {@link ErrorHandling} makes of an operation that is overdue or fails. */
+/** Tests what each {@link ErrorHandling} does with an operation that is overdue or fails. */
 @ExtendWith(LeakCheck.class)
 class ErrorHandlingTest {
 
   private static final String NAME = "handled";
   private static final Duration SOON = Duration.ofMillis(200);
 
-  /** That a rank's host was told to end the rank. */
+  /** A call that told a rank's host to end the rank. */
   private record TornDown(int rank, String cause, Duration patience) {}
 
   private final ConcurrentLinkedQueue<TornDown> tornDown = new ConcurrentLinkedQueue<>();
@@ -107,13 +107,13 @@ class ErrorHandlingTest {
           world -> {
             world.barrier().await();
             if (world.rank() < 2) {
-              // Each refuses what the other sends it.
+              // Each rank refuses what the other sends it.
               double[] data = new double[world.rank() == 0 ? 10 : 11];
               Work reduced = world.withTimeout(Duration.ofSeconds(2)).broadcast(Tensor.of(data), 0);
               if (world.rank() == 1) {
                 assertThatThrownBy(reduced::await).isInstanceOf(CollectiveException.class);
               } else {
-                // The root may be through before it hears of it.
+                // The root may have returned before it learns of the failure.
                 Eventually.holds(reduced::isCompleted, () -> "the broadcast of the root ends");
               }
               assertThat(isPublished(store)).isFalse();
@@ -161,7 +161,7 @@ class ErrorHandlingTest {
         world -> {
           world.barrier().await();
           if (world.rank() == 1) {
-            // In its own code, and none of the group's business.
+            // This wait is in the rank's own code, outside of the group.
             failed.await();
             Eventually.holds(
                 () -> !mode.tearsDown() || tornDown.size() == 3,
@@ -193,7 +193,7 @@ class ErrorHandlingTest {
   void theModeIsConfiguredAndAGroupMadeFromAnotherHasTheSame() {
     IntFunction<RankContext> hosts =
         rank -> host(rank, "spark.collectives.errorHandling=tear-down");
-    // The abort may end a barrier of the group on the rank that leaves it last.
+    // A barrier of the group would not do: the abort may end it on the rank that leaves it last.
     CountDownLatch through = new CountDownLatch(2);
     GroupRuns.run(
         2,

@@ -3,7 +3,10 @@ package org.sparkcollectives;
 import java.util.List;
 import org.sparkcollectives.store.net.TransportSecurity;
 
-/** Ranks whose sockets Netty's event loops read and write, with native code where there is any. */
+/**
+ * Runs the contract of collectives where Netty's event loops read and write the sockets, with
+ * native code where there is any.
+ */
 class EventLoopCollectivesTest extends CollectivesContractTest {
 
   @Override

@@ -24,7 +24,7 @@ import org.sparkcollectives.store.net.TransportSecurity;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.RankThreads;
 
-/** The rendezvous of a group of which a rank is known not to come. */
+/** Tests the rendezvous of a group of which a rank is known not to come. */
 @ExtendWith(LeakCheck.class)
 class FailedRendezvousTest {
 
@@ -33,7 +33,7 @@ class FailedRendezvousTest {
   private static final int LATE = 3;
   private static final String GROUP = "world";
 
-  /** Nobody may have to wait for as long. */
+  /** A timeout that no rank may have to wait for. */
   private static final Duration LONG = Duration.ofMinutes(5);
 
   private static final Failure FINISHED =
@@ -49,7 +49,7 @@ class FailedRendezvousTest {
 
   @TempDir private Path folder;
 
-  /** What ranks wait in: with a watch, or by asking again. */
+  /** The ways in which ranks wait: by a watch, or by polling. */
   private enum Kind {
     HASH {
       @Override
@@ -67,7 +67,7 @@ class FailedRendezvousTest {
     abstract Store open(Path folder);
   }
 
-  /** A rank that is told to stop when the test wants it. */
+  /** The host of a rank that is told to stop when the test wants it. */
   private static final class StoppedRank extends HostedRank {
 
     private final boolean withOthers;
@@ -83,7 +83,7 @@ class FailedRendezvousTest {
       stopped.countDown();
     }
 
-    /** Waits until the rank knows that it is to stop. */
+    /** Waits until the rank knows that it must stop. */
     void awaitIsAskedWhy() throws InterruptedException {
       assertThat(asked.await(60, TimeUnit.SECONDS)).isTrue();
     }
@@ -179,7 +179,7 @@ class FailedRendezvousTest {
     }
   }
 
-  /** What Spark does with the tasks of a barrier stage when one fails. */
+  /** Stops a rank as Spark stops the tasks of a barrier stage when one fails. */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void aRankThatIsStoppedWithTheOthersGivesTheFirstCauseTimeToArrive(boolean interrupted)

@@ -7,7 +7,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.sparkcollectives.Failure.Kind;
 
-/** Which of two records of a failure tells more of the first cause. */
+/** Tests which of two records of a failure tells more about the first cause. */
 class FailureTest {
 
   private static Failure of(Kind kind, int rank) {

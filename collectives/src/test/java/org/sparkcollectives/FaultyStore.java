@@ -6,10 +6,10 @@ import java.lang.reflect.Proxy;
 import org.sparkcollectives.store.PrefixStore;
 import org.sparkcollectives.store.WatchableStore;
 
-/** A handle on a store with something before or after its calls. */
+/** Makes a view of a store that runs something before or after its calls. */
 final class FaultyStore {
 
-  /** What comes before or after a call; what it throws, the caller of the store gets. */
+  /** Runs before or after a call; what it throws is thrown to the store's caller. */
   interface Fault {
     void strike(String method, String firstArgument);
   }

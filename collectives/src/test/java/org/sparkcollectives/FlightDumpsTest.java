@@ -23,7 +23,7 @@ import org.sparkcollectives.testing.Eventually;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
 
-/** When ranks dump their flight recorders, and what the dumps tell. */
+/** Tests when ranks dump their flight recorders, and what the dumps contain. */
 @ExtendWith(LeakCheck.class)
 class FlightDumpsTest {
 
@@ -131,7 +131,7 @@ class FlightDumpsTest {
     long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     Path path = DumpFolder.of(folder, "world", occasion).path();
     for (int rank = 0; rank < count; rank++) {
-      // The one in Python's format is the second of the two.
+      // The file in Python's format is written second.
       while (!Files.exists(path.resolve("rank_" + rank))) {
         assertThat(System.nanoTime()).as("no dump of rank %s", rank).isLessThan(end);
         Thread.onSpinWait();

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** A work made from a future. */
+/** Tests a work made from a future. */
 class FutureWorkTest {
 
   private final CompletableFuture<List<Tensor>> future = new CompletableFuture<>();

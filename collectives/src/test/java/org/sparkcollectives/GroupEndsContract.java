@@ -10,7 +10,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** How groups end that belong together, and what remains. */
+/** Specifies how related groups end, and what remains. */
 interface GroupEndsContract extends GroupSums {
 
   @Test

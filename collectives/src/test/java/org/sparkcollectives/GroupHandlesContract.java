@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
-/** What the handles of a group have in common, and what a group tells of its end. */
+/** Specifies what the handles of a group have in common, and what they report of its end. */
 interface GroupHandlesContract extends GroupSums {
 
   @Test

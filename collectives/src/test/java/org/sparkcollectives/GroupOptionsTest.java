@@ -42,7 +42,7 @@ class GroupOptionsTest {
     return changes;
   }
 
-  /** What every accessor says. */
+  /** Returns the result of every accessor. */
   private static Map<String, Object> values(GroupOptions options) {
     Map<String, Object> values = new LinkedHashMap<>();
     for (Method method : GroupOptions.class.getDeclaredMethods()) {

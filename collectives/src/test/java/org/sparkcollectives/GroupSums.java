@@ -1,9 +1,9 @@
 package org.sparkcollectives;
 
-/** What shows that a group works, and among which ranks. */
+/** Checks that a group works, and which ranks are in it. */
 interface GroupSums extends RanksUnderTest {
 
-  /** The global ranks that a group sums up. */
+  /** Returns the sum of the global ranks of a group. */
   default int sum(ProcessGroup group, ProcessGroup world) {
     int[] value = {world.rank()};
     group.allReduce(Tensor.of(value), ReduceOp.SUM).await();

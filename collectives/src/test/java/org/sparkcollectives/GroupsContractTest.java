@@ -1,6 +1,6 @@
 package org.sparkcollectives;
 
-/** Groups made from groups, over every path between ranks. */
+/** Runs the contracts of groups that are made from groups. */
 abstract class GroupsContractTest extends PathsUnderTest
     implements NewGroupsContract,
         SubgroupOptionsContract,

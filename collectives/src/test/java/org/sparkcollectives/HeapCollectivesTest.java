@@ -1,6 +1,6 @@
 package org.sparkcollectives;
 
-/** Ranks of one JVM that read each other's tensors. */
+/** Runs the contract of collectives among ranks of one JVM, which read each other's tensors. */
 class HeapCollectivesTest extends CollectivesContractTest {
 
   @Override

@@ -1,6 +1,6 @@
 package org.sparkcollectives;
 
-/** Groups made from groups of ranks of one JVM. */
+/** Runs the contract of groups among ranks of one JVM. */
 class HeapGroupsTest extends GroupsContractTest {
 
   @Override

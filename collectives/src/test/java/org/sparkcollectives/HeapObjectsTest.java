@@ -1,6 +1,6 @@
 package org.sparkcollectives;
 
-/** Objects among ranks of one JVM. */
+/** Runs the contract of objects among ranks of one JVM. */
 class HeapObjectsTest extends ObjectsContractTest {
 
   @Override

@@ -1,6 +1,6 @@
 package org.sparkcollectives;
 
-/** Operations at the same time in one heap. */
+/** Runs the contract of overlapping operations among ranks of one JVM. */
 class HeapOverlapTest extends OverlapContractTest {
 
   @Override

@@ -1,6 +1,6 @@
 package org.sparkcollectives;
 
-/** Parts handed around among ranks of one JVM. */
+/** Runs the contract of redistribution among ranks of one JVM. */
 class HeapRedistributionTest extends RedistributionContractTest {
 
   @Override

@@ -1,6 +1,6 @@
 package org.sparkcollectives;
 
-/** The works of ranks of one JVM. */
+/** Runs the contract of works among ranks of one JVM. */
 class HeapWorkTest extends WorkContractTest {
 
   @Override

@@ -13,7 +13,7 @@ public class HostedRank implements RankContext {
   private final Map<String, String> settings = new HashMap<>();
   private final TransportSecurity security;
 
-  /** With settings, each {@code key=value}. */
+  /** Creates a host with settings, each {@code key=value}. */
   public HostedRank(List<String> settings, TransportSecurity security) {
     for (String each : settings) {
       this.settings.put(
@@ -23,14 +23,14 @@ public class HostedRank implements RankContext {
   }
 
   /**
-   * In a node that ranks with another number are not in, as in another process: settings that
-   * differ keep them apart.
+   * Returns a host in a node that ranks with another number are not in, as if in another process:
+   * different settings keep them apart.
    *
    * @param settings further ones, each {@code key=value}
    */
   public static HostedRank inNode(int number, String... settings) {
     List<String> all = new ArrayList<>(List.of(settings));
-    // Makes no other difference: it is the default number of ports to try, and more.
+    // This is the default number of ports to try, and some more, so it makes no other difference.
     all.add("spark.collectives.port.maxRetries=" + (16 + number));
     return new HostedRank(all, TransportSecurity.plain());
   }

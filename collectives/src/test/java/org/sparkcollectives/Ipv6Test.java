@@ -15,7 +15,7 @@ import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.RankThreads;
 
-/** Addresses of the sixth version. */
+/** Tests addresses of IPv6. */
 @ExtendWith(LeakCheck.class)
 class Ipv6Test {
 

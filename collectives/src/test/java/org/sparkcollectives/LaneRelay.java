@@ -16,12 +16,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * In front of the port of a rank: passes connections on, and holds up those of one lane in the
- * midst of what they carry.
+ * A relay in front of a rank's port. It passes connections on, and holds up those of one lane in
+ * the middle of their data.
  */
 final class LaneRelay implements AutoCloseable {
 
-  /** Where the first message of a handshake has the lane, after two ranks. */
+  /** The offset of the lane in the first message of a handshake, after two ranks. */
   private static final int LANE_OFFSET = 2 + 4 + 2 + 16 + 2 * 4;
 
   private static final String HOST = "127.0.1.1";
@@ -36,7 +36,7 @@ final class LaneRelay implements AutoCloseable {
   private final ConcurrentHashMap<Integer, Integer> connections = new ConcurrentHashMap<>();
 
   /**
-   * Of a rank with {@link #settings()}.
+   * Creates a relay for a rank with {@link #settings()}.
    *
    * @param heldLane the lane to hold up; -1 for none
    * @param passed after so many bytes
@@ -49,7 +49,7 @@ final class LaneRelay implements AutoCloseable {
       try {
         listener.bind(new InetSocketAddress(HOST, 20_000 + random.nextInt(10_000)));
       } catch (BindException taken) {
-        // Another one, then.
+        // The next port is tried.
       }
     }
     start(this::accept);
@@ -61,7 +61,7 @@ final class LaneRelay implements AutoCloseable {
     thread.start();
   }
 
-  /** With which a rank listens behind this. */
+  /** Returns the settings with which a rank listens behind this relay. */
   List<String> settings() {
     return List.of(
         "spark.collectives.host=" + HOST,
@@ -69,7 +69,7 @@ final class LaneRelay implements AutoCloseable {
         "spark.collectives.port.maxRetries=0");
   }
 
-  /** How many connections of a lane there have been. */
+  /** Returns how many connections of a lane there have been. */
   int connections(int lane) {
     return connections.getOrDefault(lane, 0);
   }
@@ -79,7 +79,7 @@ final class LaneRelay implements AutoCloseable {
     held.await();
   }
 
-  /** Lets what was held up go on. */
+  /** Lets the connections that are held up go on. */
   void release() {
     released.countDown();
   }
@@ -99,7 +99,7 @@ final class LaneRelay implements AutoCloseable {
         start(() -> pass(near));
       }
     } catch (IOException closed) {
-      // The end.
+      // The connection has ended.
     }
   }
 

@@ -14,7 +14,7 @@ final class LargeObjectsRank {
 
   private LargeObjectsRank() {}
 
-  /** With the rank and the port to meet at. */
+  /** Runs a rank. Arguments: the rank, and the port to meet at. */
   public static void main(String[] arguments) {
     int rank = Integer.parseInt(arguments[0]);
     String url = "tcp://127.0.0.1:" + arguments[1] + "?rank=" + rank + "&world_size=2";

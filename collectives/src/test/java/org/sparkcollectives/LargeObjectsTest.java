@@ -9,7 +9,7 @@ import org.sparkcollectives.testing.RankProcesses;
 
 class LargeObjectsTest {
 
-  /** With room for one object of 200 MB, but not for two. */
+  /** The options of a JVM with room for one object of 200 MB, but not for two. */
   private static final List<String> OPTIONS = List.of("-Xmx320m", "-XX:+ExitOnOutOfMemoryError");
 
   @Test

@@ -16,7 +16,7 @@ import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.RankProcesses;
 import org.sparkcollectives.testing.RankThreads;
 
-/** The port on which a JVM's ranks listen. */
+/** Tests the port on which a JVM's ranks listen. */
 @ExtendWith(LeakCheck.class)
 class ListeningPortTest {
 
@@ -25,7 +25,7 @@ class ListeningPortTest {
           "GET / HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII),
           new byte[] {0, 6, 1, 2, 3, 4, 5, 6},
           new byte[] {(byte) 0xff, (byte) 0xff, 1},
-          // Ours in magic, of a version that does not exist.
+          // This is our magic number with a version that does not exist.
           new byte[] {0, 6, 0x53, 0x43, 0x4f, 0x4c, 0x7f, 0x7f});
 
   private static HostedRank listeningOn(int port, int retries) {

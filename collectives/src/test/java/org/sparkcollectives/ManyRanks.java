@@ -7,19 +7,24 @@ import java.util.concurrent.CyclicBarrier;
 import org.sparkcollectives.testing.Eventually;
 import org.sparkcollectives.testing.RankThreads;
 
-/** Some of the ranks of a large world, as threads of a process: meet, reduce, part. */
+/**
+ * Runs some of the ranks of a large world, as threads of a process: they meet, reduce and leave.
+ */
 final class ManyRanks {
 
   private static final int COUNT = 256;
 
   private ManyRanks() {}
 
-  /** Arguments: the first rank, the one after the last, the size of the world, the URL. */
+  /**
+   * Runs the ranks. Arguments: the first rank, the one after the last, the size of the world, the
+   * URL.
+   */
   public static void main(String[] args) {
     int first = Integer.parseInt(args[0]);
     int here = Integer.parseInt(args[1]) - first;
     int size = Integer.parseInt(args[2]);
-    // Shared memory would cost each of the thousands of pairs a file and a look now and then.
+    // Shared memory would cost a file and regular polling for each of the thousands of pairs.
     GroupOptions options = GroupOptions.defaults().withName("many").withTransports("heap", "tcp");
     CyclicBarrier together = new CyclicBarrier(here);
     long[] files = new long[2];
@@ -50,7 +55,7 @@ final class ManyRanks {
     System.out.println("parted");
   }
 
-  /** The files, sockets and selectors that this process has open. */
+  /** Returns how many files, sockets and selectors this process has open. */
   private static long openFiles() {
     return ManagementFactory.getOperatingSystemMXBean() instanceof UnixOperatingSystemMXBean unix
         ? unix.getOpenFileDescriptorCount()

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Messages between two ranks. */
+/** Specifies messages between two ranks. */
 interface MessagesContract extends RanksUnderTest {
 
   @Test

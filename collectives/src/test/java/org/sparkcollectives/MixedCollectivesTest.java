@@ -1,8 +1,8 @@
 package org.sparkcollectives;
 
 /**
- * Ranks two by two in what behaves as one JVM, because settings that differ keep them apart: over
- * the heap within, over sockets between.
+ * Runs the contract of collectives among ranks of which each two act as one JVM, because different
+ * settings keep the others apart: over the heap within a JVM, over sockets between them.
  */
 class MixedCollectivesTest extends CollectivesContractTest {
 

@@ -1,6 +1,6 @@
 package org.sparkcollectives;
 
-/** Parts handed around among ranks of which some share a JVM. */
+/** Runs the contract of redistribution among ranks of which some share a JVM. */
 class MixedRedistributionTest extends RedistributionContractTest {
 
   @Override

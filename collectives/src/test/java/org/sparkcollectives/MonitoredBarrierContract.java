@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.testing.Eventually;
 
-/** A monitored barrier, beside collectives over every path. */
+/** Specifies a monitored barrier, beside collectives over every path. */
 interface MonitoredBarrierContract extends RanksUnderTest {
 
   @Test
@@ -19,7 +19,7 @@ interface MonitoredBarrierContract extends RanksUnderTest {
           group -> {
             group.monitoredBarrier(Duration.ofSeconds(30), false);
             if (group.rank() == 0) {
-              // A busy machine may keep rank 2 from its call for longer than the barrier waits.
+              // A busy machine may delay rank 2's call for longer than the barrier waits.
               Eventually.holds(
                   () -> store.listKeys().stream().anyMatch(key -> key.endsWith("/1/rank-2")),
                   () -> "rank 2 does not come");

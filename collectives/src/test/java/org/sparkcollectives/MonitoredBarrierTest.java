@@ -13,7 +13,7 @@ import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
 
-/** What does not depend on the path: a monitored barrier goes through the store. */
+/** Tests what does not depend on the path, because a monitored barrier goes through the store. */
 @ExtendWith(LeakCheck.class)
 class MonitoredBarrierTest {
 

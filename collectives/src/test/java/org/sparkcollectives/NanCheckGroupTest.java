@@ -15,13 +15,13 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
 
-/** Operations that are given what is not a number, where that is checked. */
+/** Tests operations whose input contains NaNs, where that is checked. */
 @ExtendWith(LeakCheck.class)
 class NanCheckGroupTest {
 
   private static final GroupOptions CHECKED = GroupOptions.defaults().withNanCheck(true);
 
-  /** An operation that begins with a tensor of two elements, on rank 0. */
+  /** Returns an operation that begins with a tensor of two elements, on rank 0. */
   private static Arguments operation(String name, BiConsumer<ProcessGroup, Tensor> begin) {
     return Arguments.of(Named.of(name, begin));
   }
@@ -71,7 +71,7 @@ class NanCheckGroupTest {
                 .hasMessageContaining("on rank 0 of 2: element 1 of the 2 of the ")
                 .hasMessageContaining("is not a number");
           }
-          // The group goes on, and no number was taken.
+          // The group goes on, and no sequence number was taken.
           world.barrier().await();
           return null;
         });

@@ -9,7 +9,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.sparkcollectives.store.HashStore;
 
-/** Groups made from groups: their members, names and options. */
+/** Specifies groups made from groups: their members, names and options. */
 interface NewGroupsContract extends GroupSums {
 
   @Test
@@ -106,7 +106,7 @@ interface NewGroupsContract extends GroupSums {
           int[] b = {10};
           int[] c = {100};
           List<Work> works = new ArrayList<>();
-          // Each rank begins with another one of the three.
+          // Each rank begins with another of the three.
           for (int i = 0; i < 3; i++) {
             works.add(
                 switch ((i + world.rank()) % 3) {
@@ -160,7 +160,7 @@ interface NewGroupsContract extends GroupSums {
             }
             assertThat(world.newGroup(local.withRanks(0, 1))).isNull();
           }
-          // Names have not diverged.
+          // The counters in the names have not diverged.
           assertThat(sum(world.newGroup(), world)).isEqualTo(6);
           return null;
         });

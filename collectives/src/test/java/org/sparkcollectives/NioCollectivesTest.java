@@ -3,7 +3,10 @@ package org.sparkcollectives;
 import java.util.List;
 import org.sparkcollectives.store.net.TransportSecurity;
 
-/** Ranks whose sockets Netty's event loops read and write, without native code. */
+/**
+ * Runs the contract of collectives where Netty's event loops read and write the sockets, without
+ * native code.
+ */
 class NioCollectivesTest extends CollectivesContractTest {
 
   @Override

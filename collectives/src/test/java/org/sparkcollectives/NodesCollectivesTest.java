@@ -2,7 +2,10 @@ package org.sparkcollectives;
 
 import org.sparkcollectives.testing.SeveralNodes;
 
-/** Three nodes, which work inside first, and share memory between each other. */
+/**
+ * Runs the contract of collectives over three nodes, which first work within a node, and share
+ * memory with each other.
+ */
 class NodesCollectivesTest extends CollectivesContractTest {
 
   @Override

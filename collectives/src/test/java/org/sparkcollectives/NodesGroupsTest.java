@@ -2,7 +2,7 @@ package org.sparkcollectives;
 
 import org.sparkcollectives.testing.SeveralNodes;
 
-/** Groups from groups of ranks in two nodes, which work inside first. */
+/** Runs the contract of groups over two nodes, which first work within a node. */
 class NodesGroupsTest extends GroupsContractTest {
 
   @Override

@@ -2,7 +2,7 @@ package org.sparkcollectives;
 
 import org.sparkcollectives.testing.SeveralNodes;
 
-/** Operations side by side of ranks in two nodes, which work inside first. */
+/** Runs the contract of overlapping operations over two nodes, which first work within a node. */
 class NodesOverlapTest extends OverlapContractTest {
 
   @Override

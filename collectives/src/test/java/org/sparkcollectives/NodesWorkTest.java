@@ -2,7 +2,7 @@ package org.sparkcollectives;
 
 import org.sparkcollectives.testing.SeveralNodes;
 
-/** The works of ranks in two nodes, which work inside first. */
+/** Runs the contract of works over two nodes, which first work within a node. */
 class NodesWorkTest extends WorkContractTest {
 
   @Override

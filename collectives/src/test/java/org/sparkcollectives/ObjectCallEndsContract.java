@@ -18,13 +18,15 @@ import java.util.function.BiFunction;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
-/** Object calls that end before they are done. */
+/** Specifies object calls that end before they are done. */
 interface ObjectCallEndsContract extends RanksUnderTest {
 
-  /** What names the timeout of the whole call, whichever of its frames was under way. */
+  /**
+   * The text with which errors name the timeout of the whole call, whichever frame was under way.
+   */
   String TIMED_OUT = "timed out after 0.4 s";
 
-  /** One whose frames come in time each, but not all together. */
+  /** An object each of whose frames comes in time, but not all together. */
   static final class Slow implements KryoSerializable {
     static final Duration TIMEOUT = Duration.ofMillis(400);
     private static final long PAUSE_NANOS = TIMEOUT.toNanos() * 2 / 3;
@@ -33,7 +35,7 @@ interface ObjectCallEndsContract extends RanksUnderTest {
     @Override
     public void write(Kryo kryo, Output output) {
       for (int i = 0; i < PIECES; i++) {
-        // Each fills a frame, and the next makes it go.
+        // Each of these fills a frame, and so sends the one before.
         output.writeBytes(new byte[5_000_000]);
         LockSupport.parkNanos(PAUSE_NANOS);
       }
@@ -104,16 +106,17 @@ interface ObjectCallEndsContract extends RanksUnderTest {
                 boolean slow = calls.indexOf(call) == 3 ? group.rank() == 0 : group.rank() == 1;
                 Object mine = slow ? new Slow() : Samples.bytes(5_000_000, group.rank());
                 ObjectCollectives objects = group.withTimeout(Slow.TIMEOUT).objects();
-                // Nobody begins before all are ready.
+                // No rank begins before all are ready.
                 ready.countDown();
                 ready.await();
                 Throwable thrown = catchThrowable(() -> call.apply(objects, mine));
-                // Nobody leaves what others are still in.
+                // No rank leaves what others are still in.
                 ended.countDown();
                 ended.await();
                 return String.valueOf(thrown);
               });
-      // Whoever gives up first drops its connections, which others may notice before they give up.
+      // The first rank to give up closes its connections, which others may notice before they give
+      // up.
       assertThat(told)
           .as("call %s", calls.indexOf(call))
           .allMatch(each -> each.contains(TIMED_OUT) || each.contains("connection was lost"))

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
 
-/** Objects of classes that not every rank has. */
+/** Tests objects of classes that not every rank has. */
 @ExtendWith(LeakCheck.class)
 class ObjectClassesTest {
 

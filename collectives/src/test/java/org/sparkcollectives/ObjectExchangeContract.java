@@ -8,12 +8,12 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Objects that ranks hand to each other. */
+/** Specifies the exchange of objects. */
 interface ObjectExchangeContract extends RanksUnderTest {
 
   List<Integer> SIZES = List.of(1, 2, 4);
 
-  /** Around the borders of the first frame, of the frames after it, and of growing buffers. */
+  /** Lengths around the borders of the first frame, of the later frames, and of growing buffers. */
   List<Integer> LENGTHS =
       List.of(
           0, 1, 980, 1000, 1005, 1006, 1007, 1008, 1010, 1015, 1016, 1024, 5000, 66_000, 4_194_290,

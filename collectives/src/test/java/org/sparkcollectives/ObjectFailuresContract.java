@@ -11,7 +11,7 @@ import java.util.stream.IntStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
-/** Objects that cannot be serialised, and calls that are refused. */
+/** Specifies objects that cannot be serialised, and calls that are refused. */
 interface ObjectFailuresContract extends RanksUnderTest {
 
   private static void assertInStep(ProcessGroup group) {
@@ -22,7 +22,7 @@ interface ObjectFailuresContract extends RanksUnderTest {
         .isEqualTo(IntStream.range(0, group.size()).boxed().toList());
   }
 
-  /** Cannot be serialised, but only after {@code before} bytes have been. */
+  /** Returns an object that fails to be serialised after {@code before} bytes. */
   private static List<Object> unserializable(int before) {
     return Arrays.asList(Samples.bytes(before, 0), new Thread());
   }

@@ -1,5 +1,5 @@
 package org.sparkcollectives;
 
-/** Objects among ranks, over every path. */
+/** Runs the contracts of objects. */
 abstract class ObjectsContractTest extends PathsUnderTest
     implements ObjectExchangeContract, ObjectFailuresContract, ObjectCallEndsContract {}

@@ -14,10 +14,10 @@ import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.Threads;
 
 /**
- * That what need not wait does not: an operation that is blocked, because a rank has not joined it,
- * holds up neither other groups nor messages, and what is begun is carried on with whether or not
- * somebody awaits it. No clock is read: the blocked rank goes on only once the other operation is
- * done, so one that waited for it would never end.
+ * Specifies that an operation that is blocked, because a rank has not joined it, delays neither
+ * other groups nor messages, and that an operation proceeds whether or not somebody awaits it. No
+ * clock is read: the blocked rank goes on only when the other operation is done, so an operation
+ * that waited for it would never end.
  */
 abstract class OverlapContractTest extends PathsUnderTest {
 
@@ -26,7 +26,7 @@ abstract class OverlapContractTest extends PathsUnderTest {
   /** The rank for which the others wait. */
   private static final int LATE = 2;
 
-  /** Enough for several segments and for the algorithms of long tensors. */
+  /** A count large enough for several segments and for the algorithms of large tensors. */
   private static final int LONG = 300_000;
 
   private void ranks(GroupRuns.Body<Void> body) {
@@ -189,7 +189,7 @@ abstract class OverlapContractTest extends PathsUnderTest {
             assertThat(works).noneMatch(Work::isCompleted);
             allAreBegun.countDown();
           }
-          // The last first: those before it are done by then.
+          // The last is awaited first: those before it are done by then.
           works.get(operations - 1).await();
           assertThat(works).allMatch(Work::isSuccess);
           for (int i = 0; i < operations; i++) {
@@ -236,7 +236,7 @@ abstract class OverlapContractTest extends PathsUnderTest {
             tensors.add(data);
             works.add(made.get(group).allReduce(Tensor.of(data), ReduceOp.SUM));
           }
-          // Each rank awaits first what another has begun last.
+          // Each rank first awaits what another has begun last.
           for (int i = 0; i < groups; i++) {
             works.get(i).await();
             assertSum(tensors.get(i), (i + 2 * world.rank()) % groups + 1);

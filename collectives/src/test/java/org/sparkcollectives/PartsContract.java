@@ -9,12 +9,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Parts that ranks hand to each other. */
+/** Specifies operations in which ranks send parts to each other. */
 interface PartsContract extends RanksUnderTest {
 
   List<Integer> SIZES = List.of(1, 2, 3, 4, 7);
 
-  /** What rank {@code from} has for rank {@code to}: as many elements as their ranks together. */
+  /**
+   * Returns what rank {@code from} sends to rank {@code to}: as many elements as the sum of their
+   * ranks.
+   */
   private static int[] part(int from, int to) {
     return IntStream.range(0, from + to).map(i -> 100 * from + 10 * to + i).toArray();
   }

@@ -6,16 +6,14 @@ import org.sparkcollectives.store.Store;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
 
-/**
- * Ranks on threads of this JVM, which a subclass's options and hosts keep as far apart as needed.
- */
+/** Runs ranks on threads of this JVM, over the paths that a subclass's options and hosts select. */
 @ExtendWith(LeakCheck.class)
 abstract class PathsUnderTest implements RanksUnderTest {
 
-  /** The paths under test. */
+  /** Returns the options with the paths under test. */
   abstract GroupOptions options();
 
-  /** What hosts one rank. */
+  /** Returns what hosts one rank. */
   RankContext context(int rank) {
     return RankContext.process();
   }

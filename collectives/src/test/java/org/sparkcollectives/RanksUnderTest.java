@@ -5,7 +5,7 @@ import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.testing.GroupRuns;
 
-/** The paths between ranks that a contract is tested on. */
+/** The ranks on which a contract is tested, over some path. */
 interface RanksUnderTest {
 
   /** Runs {@code body} as each of {@code size} ranks, and returns the results in rank order. */

@@ -1,6 +1,6 @@
 package org.sparkcollectives;
 
-/** Operations that hand parts around, and several operations as one, over every path. */
+/** Runs the contracts of operations that redistribute parts, and of several operations as one. */
 abstract class RedistributionContractTest extends PathsUnderTest
     implements PartsContract,
         SparseReductionsContract,

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkcollectives.tensor.BFloat16;
 import org.sparkcollectives.tensor.Float16;
 
-/** All-reduce, reduce and reduce-scatter, against sums that a child could check. */
+/** Specifies all-reduce, reduce and reduce-scatter, with sums that are easily checked. */
 interface ReductionsContract extends RanksUnderTest {
 
   @ParameterizedTest
@@ -55,13 +55,16 @@ interface ReductionsContract extends RanksUnderTest {
         });
   }
 
-  /** Halves are added up by the owner of a part, not around the ring. */
+  /**
+   * Checks that the owner of a part adds up half-precision numbers, which do not go around the
+   * ring.
+   */
   @ParameterizedTest
   @EnumSource(names = {"FLOAT16", "BFLOAT16"})
   default void halvesAreReducedInFloat32AndRoundedOnce(DType dtype) {
     int size = 4;
     short one = halves(dtype, 1f, 1)[0];
-    // Too small to change 1 by itself; the three of them together are not.
+    // One of these is too small to change 1, but three together are not.
     float small = dtype == DType.FLOAT16 ? 0x1p-11f : 0x1p-8f;
     ranks(
         size,

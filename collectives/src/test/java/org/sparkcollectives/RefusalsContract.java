@@ -8,7 +8,9 @@ import java.util.List;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
-/** What ranks give that does not fit, by itself or with what other ranks give. */
+/**
+ * Specifies refusals of arguments that are wrong by themselves, or do not fit those of other ranks.
+ */
 interface RefusalsContract extends RanksUnderTest {
 
   private static void refused(ThrowingCallable call, String why) {
@@ -38,7 +40,7 @@ interface RefusalsContract extends RanksUnderTest {
                   () -> {
                     group.reduce(Tensor.of(1f, 2f), ReduceOp.SUM, root).await();
                     group.barrier().await();
-                    // A rank whose own neighbours agreed with it passes the barrier.
+                    // A rank whose neighbours agreed with it passes the barrier.
                     group.barrier().await();
                   })
               .isInstanceOf(CollectiveException.class)

@@ -10,8 +10,8 @@ import org.assertj.core.data.Offset;
 import org.junit.jupiter.params.provider.Arguments;
 
 /**
- * What the ranks contribute in tests, small enough for exact sums in every type, and what comes
- * out.
+ * The contributions of ranks in tests, small enough for exact sums in every type, and their
+ * reductions.
  */
 final class Samples {
 
@@ -20,7 +20,7 @@ final class Samples {
   /** Numbers of elements: none, few, and more than a segment has. */
   static final int[] COUNTS = {0, 1, 2, 3, 17, 1000, 70_001};
 
-  /** Types and the reductions that they know. */
+  /** Returns types, each with the reductions that it supports. */
   static Stream<Arguments> reductions() {
     List<Arguments> cases = new ArrayList<>();
     for (DType dtype : List.of(DType.FLOAT32, DType.FLOAT64, DType.INT32, DType.INT64)) {
@@ -34,7 +34,7 @@ final class Samples {
     return cases.stream();
   }
 
-  /** What a rank contributes. */
+  /** Returns a rank's contribution. */
   static Tensor contribution(DType dtype, int rank, int count) {
     double[] values = new double[count];
     for (int i = 0; i < count; i++) {
@@ -43,7 +43,9 @@ final class Samples {
     return tensor(dtype, values);
   }
 
-  /** The i-th element that a rank contributes: small enough for exact sums in every type. */
+  /**
+   * Returns the i-th element that a rank contributes, small enough for exact sums in every type.
+   */
   private static int element(int rank, int i) {
     return rank + 1 + i % 5;
   }
@@ -64,7 +66,7 @@ final class Samples {
     };
   }
 
-  /** All elements of a tensor on the heap. */
+  /** Returns all elements of a tensor on the heap. */
   static double[] values(Tensor tensor) {
     Object array = tensor.array();
     if (array instanceof float[] floats) {
@@ -83,7 +85,7 @@ final class Samples {
     return (double[]) array;
   }
 
-  /** The reduction of what {@code size} ranks contribute. */
+  /** Returns the reduction of what {@code size} ranks contribute. */
   static double[] model(ReduceOp op, int size, int count) {
     double[] expected = new double[count];
     for (int i = 0; i < count; i++) {
@@ -104,7 +106,7 @@ final class Samples {
     return expected;
   }
 
-  /** Bytes that differ by place and by {@code seed}. */
+  /** Returns bytes that differ by index and by {@code seed}. */
   static byte[] bytes(int length, int seed) {
     byte[] bytes = new byte[length];
     for (int i = 0; i < length; i++) {

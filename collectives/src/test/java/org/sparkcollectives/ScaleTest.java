@@ -20,7 +20,8 @@ import org.sparkcollectives.testing.RankThreads;
 import org.sparkcollectives.testing.StoreTraffic;
 
 /**
- * That what a rank needs to meet the others, and to work with them, hardly grows with the world.
+ * Tests that the resources which a rank needs to meet the others and to work with them hardly grow
+ * with the world.
  */
 @ExtendWith(LeakCheck.class)
 class ScaleTest {
@@ -28,7 +29,9 @@ class ScaleTest {
   private static final GroupOptions OPTIONS =
       GroupOptions.defaults().withName("many").withTransports("heap", "tcp");
 
-  /** What the ranks of a world ask of the store from the first request to the last. */
+  /**
+   * Returns the requests that each rank of a world sends to the store, from the first to the last.
+   */
   private static List<StoreTraffic> meetAndPart(int size) {
     List<StoreTraffic> traffic =
         IntStream.range(0, size).mapToObj(rank -> new StoreTraffic()).toList();
@@ -54,11 +57,11 @@ class ScaleTest {
       List<StoreTraffic> traffic = meetAndPart(size);
       long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
       long[] requests = traffic.stream().mapToLong(StoreTraffic::requests).sorted().toArray();
-      // The last to leave removes the keys, one for each rank and some more; there may be two that
-      // do more than the rest, as another one made the roster.
+      // The last rank to leave removes the keys, one for each rank and some more. Two ranks may
+      // send more than the others, because another rank wrote the endpoint table.
       assertThat(requests[size - 3]).as("%s ranks", size).isLessThanOrEqualTo(16);
       assertThat(requests[size - 1]).as("%s ranks", size).isLessThanOrEqualTo(size + 30L);
-      // Two requests at most every 50 ms.
+      // A rank sends two requests at most every 50 ms.
       long looks = traffic.stream().mapToLong(StoreTraffic::looksAtDepartures).max().orElseThrow();
       assertThat(looks).as("%s ranks", size).isLessThanOrEqualTo(2 * (1 + millis / 50));
     }
@@ -69,7 +72,8 @@ class ScaleTest {
     int size = 300;
     long[] bytes =
         meetAndPart(size).stream().mapToLong(StoreTraffic::bytesReceived).sorted().toArray();
-    // 16 in the roster, and 12 of each that has left before this rank looked.
+    // A rank reads 16 bytes in the endpoint table, and 12 for each rank that has left before it
+    // checked.
     assertThat(bytes[size - 2]).isLessThanOrEqualTo(40L * size + 1_000);
   }
 
@@ -140,9 +144,10 @@ class ScaleTest {
   }
 
   /**
-   * Each way to a peer is a connection out and one in. A barrier has a peer to send to for each
-   * doubling and another to receive from, recursive doubling has one for both, and the ranks beyond
-   * a power of two have one more; a selector takes three files.
+   * Returns how many files a rank has open at the most. Each path to a peer is a connection out and
+   * one in. A barrier has a peer to send to for each doubling and another to receive from,
+   * recursive doubling has one for both, and the ranks beyond a power of two have one more; a
+   * selector takes three files.
    */
   private static long filesOfOneRank(int size) {
     int doublings = Integer.SIZE - Integer.numberOfLeadingZeros(size - 1);

@@ -21,14 +21,16 @@ import org.sparkcollectives.store.net.TransportSecurity;
 import org.sparkcollectives.testing.ForkedJvm;
 import org.sparkcollectives.testing.GroupRuns;
 
-/** A process that logs all that there is to log, and in it nothing that is secret. */
+/** Tests that a process that logs everything logs no secret. */
 class SecretsStayInsideTest {
 
   private static final byte[] STORE_SECRET = "the secret of the store".getBytes(UTF_8);
   private static final int SECRET_OFFSET = 2;
   private static final int SECRET_BYTES = 32;
 
-  /** Makes a group, encrypts, fails, and refuses somebody; leaves the group's secret in a file. */
+  /**
+   * Makes a group, encrypts, fails, and refuses a stranger; leaves the group's secret in a file.
+   */
   static final class TalkativeProcess {
 
     private TalkativeProcess() {}

@@ -20,12 +20,15 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
 
-/** What a group has mapped is unmapped when it is closed, not at some garbage collection. */
+/**
+ * Tests that memory which a group has mapped is unmapped when it is closed, not at some garbage
+ * collection.
+ */
 @ExtendWith(LeakCheck.class)
 @EnabledOnOs(OS.LINUX)
 class SharedMappingsTest {
 
-  /** Where this test shares memory, and nobody else of this machine does. */
+  /** The folder in which this test alone shares memory. */
   private Path folder;
 
   @BeforeEach
@@ -53,7 +56,7 @@ class SharedMappingsTest {
         try {
           found.add(Files.readSymbolicLink(each).toString());
         } catch (IOException e) {
-          // Closed since it was listed.
+          // The mapping was closed after it was listed.
         }
       }
     }

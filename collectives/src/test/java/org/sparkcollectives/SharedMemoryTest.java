@@ -28,14 +28,14 @@ import org.sparkcollectives.testing.RankProcesses;
 import org.sparkcollectives.transport.shm.SharedFile;
 import org.sparkcollectives.transport.shm.SharedFileMemory;
 
-/** Memory that processes of one host share: who gets it, and what is left of it. */
+/** Tests memory that processes of one host share: which ranks get it, and what remains of it. */
 @ExtendWith(LeakCheck.class)
 @EnabledOnOs(OS.LINUX)
 class SharedMemoryTest {
 
   private static final Path SHM = Path.of("/dev/shm");
 
-  /** Where this test's processes share memory, and nobody else of this machine does. */
+  /** The folder in which this test's processes alone share memory. */
   private Path folder;
 
   @BeforeEach
@@ -57,12 +57,12 @@ class SharedMemoryTest {
     }
   }
 
-  /** A node for each rank, as in two processes. */
+  /** Returns a host with a node for each rank, as if in two processes. */
   private static RankContext ownNode(int rank, String folder) {
     return HostedRank.inNode(rank, "spark.collectives.shm.folder=" + folder);
   }
 
-  /** A rank in a process: reduces again and again. */
+  /** A rank in a process: reduces repeatedly. */
   static final class ReducingRank {
 
     private ReducingRank() {}
@@ -149,7 +149,7 @@ class SharedMemoryTest {
             world.broadcast(tensor, round % 3).await();
             tensor.copyTo(own);
             assertThat(own[0]).isEqualTo(3 + 3 * round);
-            // One rank's own memory: all go another way, together.
+            // One rank's tensor is not in shared memory, so all ranks take another path together.
             Tensor mine = rank == 1 ? Tensor.of(own) : tensor;
             world.allReduce(mine, ReduceOp.AVG).await();
             float[] result = new float[count];
@@ -178,7 +178,7 @@ class SharedMemoryTest {
         });
   }
 
-  /** Another process' view of the memory. */
+  /** Maps the memory as another process does. */
   private static MappedByteBuffer mapped(SharedMemory memory) {
     try (FileChannel file =
         FileChannel.open(
@@ -211,8 +211,8 @@ class SharedMemoryTest {
         GroupOptions.defaults().withTransports("shm", "tcp"),
         rank -> ownNode(rank, folder.toString()),
         world -> {
-          // Each is made where the one before was, with its number: neighbours must not mix them
-          // up.
+          // Each memory is made where the one before was, with the same number: neighbours must not
+          // mix them up.
           for (int round = 1; round <= 3; round++) {
             SharedMemory memory = allocateShared(world, 128 + count * 4L);
             MappedByteBuffer view = mapped(memory);
@@ -318,7 +318,7 @@ class SharedMemoryTest {
     assertThat(opened()).isEmpty();
   }
 
-  /** Memory in the folder that this process has mapped. */
+  /** Returns the memory in the folder that this process has mapped. */
   private List<String> mapped() {
     try (Stream<String> maps = Files.lines(Path.of("/proc/self/maps"))) {
       return maps.filter(each -> each.contains(folder.toString())).toList();
@@ -327,7 +327,7 @@ class SharedMemoryTest {
     }
   }
 
-  /** Files in the folder that this process has open. */
+  /** Returns the files in the folder that this process has open. */
   private List<Path> opened() {
     try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
       return descriptors
@@ -343,7 +343,7 @@ class SharedMemoryTest {
     try {
       return Files.readSymbolicLink(descriptor);
     } catch (IOException e) {
-      // Closed since it was listed.
+      // The file was closed after it was listed.
       return descriptor;
     }
   }

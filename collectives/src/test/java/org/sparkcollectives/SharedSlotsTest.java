@@ -15,7 +15,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
 
-/** Small operations of processes of one host, which meet in memory, among larger ones. */
+/** Tests small operations of processes of one host, which meet in memory, among larger ones. */
 @ExtendWith(LeakCheck.class)
 @EnabledOnOs(OS.LINUX)
 class SharedSlotsTest {

@@ -1,6 +1,9 @@
 package org.sparkcollectives;
 
-/** Operations at the same time among ranks that share memory as processes of one host do. */
+/**
+ * Runs the contract of overlapping operations among ranks that share memory as processes of one
+ * host do.
+ */
 class ShmOverlapTest extends OverlapContractTest {
 
   @Override

@@ -1,6 +1,9 @@
 package org.sparkcollectives;
 
-/** Ranks that share memory as processes of one host do, none of them a JVM. */
+/**
+ * Runs the contract of redistribution among ranks that share memory as processes of one host do,
+ * each in a JVM of its own.
+ */
 class ShmRedistributionTest extends RedistributionContractTest {
 
   @Override

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Sums of sparse tensors. */
+/** Specifies sums of sparse tensors. */
 interface SparseReductionsContract extends RanksUnderTest {
 
   @Test
@@ -16,7 +16,7 @@ interface SparseReductionsContract extends RanksUnderTest {
         3,
         group -> {
           int rank = group.rank();
-          // Each stores row `rank` twice, and all store row 4.
+          // Each rank stores row `rank` twice, and all store row 4.
           SparseTensor mine =
               SparseTensor.of(
                   new long[] {5, 2},

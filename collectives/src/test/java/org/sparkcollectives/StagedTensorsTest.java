@@ -14,12 +14,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
 
-/** All-reduce of arrays among processes of one host: chunk by chunk through memory that all see. */
+/**
+ * Tests all-reduce of arrays among processes of one host: chunk by chunk through memory that all
+ * share.
+ */
 @ExtendWith(LeakCheck.class)
 @EnabledOnOs(OS.LINUX)
 class StagedTensorsTest {
 
-  /** Of float32. */
+  /** The float32 elements of a chunk. */
   private static final int CHUNK = 32 * 1024;
 
   private static void run(int ranks, Consumer<ProcessGroup> body) {
@@ -59,7 +62,7 @@ class StagedTensorsTest {
     run(
         5,
         world -> {
-          // One chunk and a second one of a single element.
+          // These are one chunk and a second one of a single element.
           double[] values = new double[CHUNK / 2 + 1];
           Arrays.fill(values, world.rank());
           world.allReduce(Tensor.of(values), ReduceOp.MAX).await();
@@ -75,7 +78,8 @@ class StagedTensorsTest {
         world -> {
           Tensor tensor = Tensor.allocate(DType.FLOAT16, count);
           short[] values = new short[count];
-          // 2048 and twice 1: rounded at each step the sum would stay 2048.
+          // The values are 2048 and twice 1: if it were rounded at each step, the sum would stay
+          // 2048.
           Arrays.fill(values, (short) (world.rank() == 0 ? 0x6800 : 0x3c00));
           tensor.copyFrom(values);
           world.allReduce(tensor, ReduceOp.SUM).await();
@@ -94,7 +98,7 @@ class StagedTensorsTest {
           float[] ones = new float[count];
           for (int round = 0; round < 6; round++) {
             Arrays.fill(ones, 1);
-            // In the last rounds the ranks disagree on where their tensors lie.
+            // In the last rounds some ranks' tensors lie in shared memory, and some do not.
             boolean inShared = round < 3 ? round % 2 == 0 : (round + world.rank()) % 2 == 0;
             if (inShared) {
               shared.copyFrom(ones);

@@ -1,6 +1,6 @@
 package org.sparkcollectives;
 
-/** Collectives over three connections to each peer. */
+/** Runs the contract of collectives over three connections to each peer. */
 class StripedCollectivesTest extends CollectivesContractTest {
 
   @Override

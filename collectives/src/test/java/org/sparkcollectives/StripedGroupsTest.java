@@ -1,6 +1,6 @@
 package org.sparkcollectives;
 
-/** Groups made from groups over three connections to each peer. */
+/** Runs the contract of groups over three connections to each peer. */
 class StripedGroupsTest extends GroupsContractTest {
 
   @Override

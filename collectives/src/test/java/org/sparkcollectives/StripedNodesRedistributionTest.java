@@ -2,7 +2,10 @@ package org.sparkcollectives;
 
 import org.sparkcollectives.testing.SeveralNodes;
 
-/** Nodes of one and of more ranks, which work inside first, and in stripes between nodes. */
+/**
+ * Runs the contract of redistribution over nodes of one and of more ranks, which first work within
+ * a node, and in stripes between nodes.
+ */
 class StripedNodesRedistributionTest extends RedistributionContractTest {
 
   @Override

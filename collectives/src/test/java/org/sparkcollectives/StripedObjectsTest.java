@@ -1,6 +1,6 @@
 package org.sparkcollectives;
 
-/** Objects over three connections to each peer. */
+/** Runs the contract of objects over three connections to each peer. */
 class StripedObjectsTest extends ObjectsContractTest {
 
   @Override

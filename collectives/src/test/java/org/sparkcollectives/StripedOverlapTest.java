@@ -1,6 +1,6 @@
 package org.sparkcollectives;
 
-/** Overlapping operations over three connections to each peer. */
+/** Runs the contract of overlapping operations over three connections to each peer. */
 class StripedOverlapTest extends OverlapContractTest {
 
   @Override

@@ -3,7 +3,7 @@ package org.sparkcollectives;
 import java.util.List;
 import org.sparkcollectives.store.net.TransportSecurity;
 
-/** What hosts ranks that cut nearly every collective in three. */
+/** Makes hosts of ranks that cut nearly every collective in three. */
 final class StripedRanks {
 
   static final List<String> SETTINGS =

@@ -1,6 +1,6 @@
 package org.sparkcollectives;
 
-/** Redistribution over three connections to each peer. */
+/** Runs the contract of redistribution over three connections to each peer. */
 class StripedRedistributionTest extends RedistributionContractTest {
 
   @Override

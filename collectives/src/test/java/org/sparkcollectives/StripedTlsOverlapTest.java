@@ -1,6 +1,6 @@
 package org.sparkcollectives;
 
-/** Overlapping operations in stripes, each through TLS. */
+/** Runs the contract of overlapping operations in stripes, each over TLS. */
 class StripedTlsOverlapTest extends OverlapContractTest {
 
   @Override

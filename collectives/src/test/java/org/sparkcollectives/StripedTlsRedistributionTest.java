@@ -2,7 +2,7 @@ package org.sparkcollectives;
 
 import org.sparkcollectives.store.net.TransportSecurity;
 
-/** Redistribution in stripes, each through TLS. */
+/** Runs the contract of redistribution in stripes, each over TLS. */
 class StripedTlsRedistributionTest extends RedistributionContractTest {
 
   @Override

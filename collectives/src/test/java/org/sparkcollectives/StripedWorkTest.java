@@ -1,6 +1,6 @@
 package org.sparkcollectives;
 
-/** Works over three connections to each peer. */
+/** Runs the contract of works over three connections to each peer. */
 class StripedWorkTest extends WorkContractTest {
 
   @Override

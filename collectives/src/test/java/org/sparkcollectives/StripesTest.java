@@ -17,7 +17,10 @@ import org.sparkcollectives.store.net.TransportSecurity;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
 
-/** Collectives in several stripes: which are, and what becomes of all when one fails. */
+/**
+ * Tests collectives in several stripes: which ones are cut, and what happens to all stripes when
+ * one fails.
+ */
 @ExtendWith(LeakCheck.class)
 class StripesTest {
 
@@ -26,7 +29,7 @@ class StripesTest {
   private static final int THIRD_LANE = 4;
   private static final GroupOptions OVER_TCP = GroupOptions.defaults().withTransports("tcp");
 
-  /** Of float32: three stripes of 2 MiB, of which a rank sends a half at a time. */
+  /** The float32 elements of three stripes of 2 MiB, of which a rank sends a half at a time. */
   private static final int COUNT = (6 << 20) / Float.BYTES;
 
   private static final String MIN_BYTES = "spark.collectives.tcp.connections.minBytes=";
@@ -89,7 +92,7 @@ class StripesTest {
     }
   }
 
-  /** One rank of each node has a slice, and no shared memory with the other. */
+  /** Runs one rank of each node with a slice, and no shared memory with the other. */
   @Test
   void aColumnOfAHierarchyCutsWhatItExchanges() throws IOException {
     try (LaneRelay relay = new LaneRelay(-1, 0)) {
@@ -140,7 +143,7 @@ class StripesTest {
     assertThat(values).containsOnly(n * (n + 1) / 2f);
   }
 
-  /** The counts lie on both sides of where ranks begin to cut in two, and cut in more. */
+  /** Tries counts on both sides of those from which ranks cut in two, and in more. */
   @Test
   void anyCountAndTypeIsCutAtTheThreshold() {
     GroupRuns.run(
@@ -201,15 +204,15 @@ class StripesTest {
         });
   }
 
-  /** What befalls rank 0 while the second stripe is in the midst of its part. */
+  /** An event on rank 0 while the second stripe is in the middle of its part. */
   private interface Event {
     void happen(ProcessGroup group, LaneRelay relay, Thread caller) throws Exception;
   }
 
   /**
-   * Holds the second stripe up in the midst of a sum, has something happen, and looks at what both
-   * ranks get; then writes to the tensors, lets the stripe go on, and looks whether anybody else
-   * has written, too.
+   * Holds the second stripe up in the middle of a sum, causes an event, and checks the results of
+   * both ranks. Then writes to the tensors, lets the stripe go on, and checks that nothing else has
+   * written.
    */
   private static void inTheMidst(
       Duration timeout, Event event, Consumer<Throwable> ofZero, Consumer<Throwable> ofOne)

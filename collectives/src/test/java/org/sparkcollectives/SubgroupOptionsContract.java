@@ -8,7 +8,10 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
-/** Every way of making groups from a group takes options, and refuses those that do not fit. */
+/**
+ * Specifies the options of every way to make groups from a group, and the refusal of those that do
+ * not fit.
+ */
 interface SubgroupOptionsContract extends GroupSums {
 
   @Test
@@ -64,7 +67,7 @@ interface SubgroupOptionsContract extends GroupSums {
         3,
         world -> {
           if (world.rank() == 1) {
-            // Hangs as far as the others can see, until they have gone on without it.
+            // The rank hangs, as far as the others can see, until they have gone on without it.
             wentOn.await();
             return null;
           }

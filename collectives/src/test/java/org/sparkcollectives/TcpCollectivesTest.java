@@ -1,6 +1,6 @@
 package org.sparkcollectives;
 
-/** Ranks that talk over sockets only. */
+/** Runs the contract of collectives over sockets only. */
 class TcpCollectivesTest extends CollectivesContractTest {
 
   @Override

@@ -1,6 +1,6 @@
 package org.sparkcollectives;
 
-/** Groups made from groups whose ranks talk over sockets only. */
+/** Runs the contract of groups over sockets only. */
 class TcpGroupsTest extends GroupsContractTest {
 
   @Override

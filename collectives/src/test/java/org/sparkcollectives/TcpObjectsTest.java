@@ -1,6 +1,6 @@
 package org.sparkcollectives;
 
-/** Objects over sockets only. */
+/** Runs the contract of objects over sockets only. */
 class TcpObjectsTest extends ObjectsContractTest {
 
   @Override

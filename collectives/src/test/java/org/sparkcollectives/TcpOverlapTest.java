@@ -1,6 +1,6 @@
 package org.sparkcollectives;
 
-/** Operations at the same time over sockets only. */
+/** Runs the contract of overlapping operations over sockets only. */
 class TcpOverlapTest extends OverlapContractTest {
 
   @Override

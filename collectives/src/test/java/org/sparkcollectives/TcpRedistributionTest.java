@@ -1,6 +1,6 @@
 package org.sparkcollectives;
 
-/** Parts handed around over sockets only. */
+/** Runs the contract of redistribution over sockets only. */
 class TcpRedistributionTest extends RedistributionContractTest {
 
   @Override

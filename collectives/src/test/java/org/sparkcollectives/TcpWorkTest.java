@@ -1,6 +1,6 @@
 package org.sparkcollectives;
 
-/** The works of ranks that talk over sockets only. */
+/** Runs the contract of works over sockets only. */
 class TcpWorkTest extends WorkContractTest {
 
   @Override

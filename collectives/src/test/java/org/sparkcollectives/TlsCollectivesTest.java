@@ -14,7 +14,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkcollectives.store.net.TransportSecurity;
 
-/** Ranks that talk over sockets, through TLS with certificates that they are given. */
+/** Runs the contract of collectives over TLS with given certificates. */
 class TlsCollectivesTest extends CollectivesContractTest {
 
   private static final char[] PASSWORD = "changeit".toCharArray();

@@ -1,6 +1,6 @@
 package org.sparkcollectives;
 
-/** Groups made from groups whose ranks talk through TLS. */
+/** Runs the contract of groups over TLS. */
 class TlsGroupsTest extends GroupsContractTest {
 
   @Override

@@ -1,6 +1,6 @@
 package org.sparkcollectives;
 
-/** Objects through TLS. */
+/** Runs the contract of objects over TLS. */
 class TlsObjectsTest extends ObjectsContractTest {
 
   @Override

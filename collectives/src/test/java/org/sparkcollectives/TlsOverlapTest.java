@@ -1,6 +1,6 @@
 package org.sparkcollectives;
 
-/** Operations at the same time through TLS. */
+/** Runs the contract of overlapping operations over TLS. */
 class TlsOverlapTest extends OverlapContractTest {
 
   @Override

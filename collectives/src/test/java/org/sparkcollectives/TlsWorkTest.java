@@ -1,6 +1,6 @@
 package org.sparkcollectives;
 
-/** The works of ranks that talk through TLS. */
+/** Runs the contract of works over TLS. */
 class TlsWorkTest extends WorkContractTest {
 
   @Override

@@ -2,7 +2,10 @@ package org.sparkcollectives;
 
 import org.sparkcollectives.testing.SeveralNodes;
 
-/** Nodes of one and of more ranks, which work inside first. */
+/**
+ * Runs the contract of collectives over nodes of one and of more ranks, which first work within a
+ * node.
+ */
 class UnevenCollectivesTest extends CollectivesContractTest {
 
   @Override

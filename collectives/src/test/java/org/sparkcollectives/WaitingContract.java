@@ -17,10 +17,10 @@ import org.junit.jupiter.api.Test;
 import org.sparkcollectives.recorder.FlightRecord;
 import org.sparkcollectives.testing.Eventually;
 
-/** What waiting for a work means, with deadlines, failures and several threads. */
+/** Specifies the wait for a work, with deadlines, failures and several threads. */
 interface WaitingContract extends RanksUnderTest {
 
-  /** Far more than any of this takes. */
+  /** A time far longer than any of these waits. */
   long PATIENCE_SECONDS = 30;
 
   Duration PATIENCE = Duration.ofSeconds(PATIENCE_SECONDS);
@@ -115,7 +115,7 @@ interface WaitingContract extends RanksUnderTest {
 
   @Test
   default void aFailureThatNobodyAwaitedFailsWhatComesLater() {
-    // Not a barrier of the group: the abort may end it on the rank that leaves it last.
+    // A barrier of the group would not do: the abort may end it on the rank that leaves it last.
     CountDownLatch begun = new CountDownLatch(2);
     ranks(
         2,
@@ -164,7 +164,7 @@ interface WaitingContract extends RanksUnderTest {
         });
   }
 
-  /** Each time longer than a rank looks before it sleeps, and each time another rank is late. */
+  /** Makes another rank late each time, for longer than a rank spins before it sleeps. */
   @Test
   default void aRankThatComesLateFindsTheOthersAsleepAndWakesThem() {
     ranks(
@@ -213,7 +213,7 @@ interface WaitingContract extends RanksUnderTest {
             return null;
           }
           try {
-            // Long enough for the second to be begun before the first is overdue.
+            // This is long enough for the second to be begun before the first is overdue.
             ProcessGroup view = group.withTimeout(Duration.ofMillis(500));
             Coalescing block = view.coalesce();
             Work send;

@@ -1,5 +1,5 @@
 package org.sparkcollectives;
 
-/** What a work tells, and what waiting for it means, for every operation. */
+/** Runs the contracts of works and of waiting for them, for every operation. */
 abstract class WorkContractTest extends PathsUnderTest
     implements WaitingContract, WorkResultsContract {}

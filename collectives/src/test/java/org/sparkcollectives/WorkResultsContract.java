@@ -13,10 +13,10 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.sparkcollectives.recorder.FlightRecord;
 
-/** What a work tells: its type, its number, its tensors, its source. */
+/** Specifies what a work reports: its type, its number, its tensors, its source. */
 interface WorkResultsContract extends RanksUnderTest {
 
-  /** Far more than any of this takes. */
+  /** A time far longer than any of these waits. */
   long PATIENCE_SECONDS = 30;
 
   Duration PATIENCE = Duration.ofSeconds(PATIENCE_SECONDS);
@@ -81,7 +81,7 @@ interface WorkResultsContract extends RanksUnderTest {
                         return new double[] {sum[0] / group.size(), sum[1] / group.size()};
                       });
           assertThat(mean.get(PATIENCE_SECONDS, TimeUnit.SECONDS)).containsExactly(1, 3);
-          // Whoever completes the future that they got completes nobody else's.
+          // A caller that completes its future completes no other caller's.
           Work work = group.barrier();
           work.future().complete(Collections.emptyList());
           work.await();

@@ -17,7 +17,7 @@ import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.store.StoreException;
 import org.sparkcollectives.tensor.HostTensor;
 
-/** What a rank keeps of a version, as keys of a store. */
+/** Tests a rank's part of a version, as keys of a store. */
 class CheckpointPartTest {
 
   private static byte[] bytes(HostTensor tensor) {

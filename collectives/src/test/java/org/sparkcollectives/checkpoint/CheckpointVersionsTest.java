@@ -14,7 +14,7 @@ import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.testing.RankThreads;
 
-/** Which versions count, and what becomes of the others. */
+/** Tests which versions count, and what happens to the others. */
 class CheckpointVersionsTest {
 
   private final HashStore store = new HashStore();
@@ -84,14 +84,14 @@ class CheckpointVersionsTest {
 
   @Test
   void theLastTwoCompleteVersionsStayAndThoseThatAreStillWritten() {
-    // Version 3 is torn: rank 1 did not come to write. Version 6 is under way.
+    // Version 3 is incomplete, because rank 1 did not write. Version 6 is in progress.
     IntStream.rangeClosed(1, 6).forEach(i -> versions.draw());
     for (int version : new int[] {1, 2, 4, 5, 6}) {
       write(0, version);
       write(1, version);
     }
     write(0, 3);
-    write(2, 2); // When there were more ranks.
+    write(2, 2); // Written when there were more ranks.
     versions.commit(2, 3, false);
     versions.commit(4, 2, false);
     CheckpointVersions.Commit kept = versions.commit(5, 2, false);

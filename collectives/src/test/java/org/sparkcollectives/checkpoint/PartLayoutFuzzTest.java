@@ -9,7 +9,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.tensor.HostTensor;
 
-/** Any bytes in the store are the layout of a part of a checkpoint, or refused. */
+/**
+ * Tests that any bytes in the store are either the layout of a part of a checkpoint, or refused.
+ */
 class PartLayoutFuzzTest {
 
   static Stream<byte[]> seeds() {

@@ -2,7 +2,7 @@ package org.sparkcollectives.conformance;
 
 import org.sparkcollectives.tensor.HostTensor;
 
-/** All ranks' inputs, equal in count, in one tensor on all ranks. */
+/** Tests all-gather of inputs of equal count into one tensor on all ranks. */
 class AllGatherConformanceTest extends OperationConformanceTest {
 
   @Override

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.sparkcollectives.Tensor;
 
-/** All ranks' inputs, of any counts, in tensors on all ranks. */
+/** Tests all-gather of inputs of any counts into tensors on all ranks. */
 class AllGatherListConformanceTest extends OperationConformanceTest {
 
   @Override

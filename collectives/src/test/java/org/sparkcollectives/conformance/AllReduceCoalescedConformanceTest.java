@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.sparkcollectives.Tensor;
 
-/** Several tensors, each reduced in place, the same on all ranks. */
+/** Tests all-reduce of several tensors, each in place and the same on all ranks. */
 class AllReduceCoalescedConformanceTest extends OperationConformanceTest {
 
   @Override
@@ -15,7 +15,7 @@ class AllReduceCoalescedConformanceTest extends OperationConformanceTest {
   @Override
   public void check(CaseRun run) {
     List<Tensor> tensors = new ArrayList<>();
-    // Small ones travel packed; large ones are too much for that.
+    // Small tensors are sent packed; large ones are too large for that.
     for (int count : new int[] {run.sharedCount(), run.sharedCount(), run.count()}) {
       tensors.add(run.given(tensors.size(), count));
     }

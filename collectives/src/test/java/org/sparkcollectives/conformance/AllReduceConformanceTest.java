@@ -2,7 +2,7 @@ package org.sparkcollectives.conformance;
 
 import org.sparkcollectives.Tensor;
 
-/** The reduction in place, the same on all ranks. */
+/** Tests all-reduce, in place and the same on all ranks. */
 class AllReduceConformanceTest extends OperationConformanceTest {
 
   @Override

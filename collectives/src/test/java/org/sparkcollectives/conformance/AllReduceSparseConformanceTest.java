@@ -13,7 +13,9 @@ import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.Work;
 import org.sparkcollectives.tensor.HostTensor;
 
-/** Sums of sparse tensors: of rows, or in tensors of odd size of single elements of a matrix. */
+/**
+ * Tests sums of sparse tensors: of rows, or in tensors of odd size of single elements of a matrix.
+ */
 class AllReduceSparseConformanceTest extends OperationConformanceTest {
 
   private static final int WIDTH = 4;
@@ -23,7 +25,7 @@ class AllReduceSparseConformanceTest extends OperationConformanceTest {
     return true;
   }
 
-  /** No other reduction can be asked for. */
+  /** Returns sums alone, because no other reduction can be asked for. */
   @Override
   public List<Reduction> reductions() {
     return List.of(Reduction.SUM);
@@ -69,7 +71,7 @@ class AllReduceSparseConformanceTest extends OperationConformanceTest {
     assertThat(at).isEqualTo(sum.values().count());
   }
 
-  /** What all ranks store at each place. */
+  /** Returns what all ranks store at each index. */
   private static SortedMap<Long, List<ByteBuffer>> terms(CaseRun run, int dense) {
     SortedMap<Long, List<ByteBuffer>> terms = new TreeMap<>();
     int width = dense * run.what().dtype().bytes();
@@ -85,7 +87,7 @@ class AllReduceSparseConformanceTest extends OperationConformanceTest {
     return terms;
   }
 
-  /** Some ranks store nothing where there is little. */
+  /** Returns how many elements a rank stores; some ranks store none where there are few. */
   private static int stored(CaseRun run, int rank) {
     int count = run.uneven()[rank];
     return run.what().size() == CaseSize.LARGE ? Math.min(count, 3000) / WIDTH : count;
@@ -95,7 +97,9 @@ class AllReduceSparseConformanceTest extends OperationConformanceTest {
     return 2 + run.count() / 8;
   }
 
-  /** Few enough rows that some are stored twice, by one rank and by several. */
+  /**
+   * Returns indices among few enough rows that some are stored twice, by one rank and by several.
+   */
   private static long[] places(CaseRun run, int rank) {
     long[] places = new long[stored(run, rank)];
     int range = run.what().size() == CaseSize.ODD ? height(run) * WIDTH : height(run);
@@ -103,7 +107,7 @@ class AllReduceSparseConformanceTest extends OperationConformanceTest {
     return places;
   }
 
-  /** Places in a matrix as rows and columns. */
+  /** Returns indices in a matrix as rows and columns. */
   private static long[] split(long[] places) {
     long[] both = new long[2 * places.length];
     for (int i = 0; i < places.length; i++) {

@@ -2,7 +2,7 @@ package org.sparkcollectives.conformance;
 
 import org.sparkcollectives.tensor.HostTensor;
 
-/** Equal parts of one tensor, one to each rank. */
+/** Tests all-to-all of equal parts of one tensor, one to each rank. */
 class AllToAllConformanceTest extends OperationConformanceTest {
 
   @Override

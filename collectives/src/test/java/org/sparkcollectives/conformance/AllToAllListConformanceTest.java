@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.sparkcollectives.Tensor;
 
-/** Tensors of any counts, one to each rank. */
+/** Tests all-to-all of tensors of any counts, one to each rank. */
 class AllToAllListConformanceTest extends OperationConformanceTest {
 
   @Override
@@ -18,7 +18,7 @@ class AllToAllListConformanceTest extends OperationConformanceTest {
     List<Tensor> inputs = new ArrayList<>();
     List<Tensor> outputs = new ArrayList<>();
     for (int peer = 0; peer < run.world(); peer++) {
-      // What goes from a rank to another has a count that is theirs together.
+      // The count of what a rank sends to another follows from both.
       inputs.add(run.given(peer, counts[(run.rank() + 2 * peer) % run.world()]));
       outputs.add(run.blank(counts[(peer + 2 * run.rank()) % run.world()]));
     }

@@ -3,7 +3,7 @@ package org.sparkcollectives.conformance;
 import java.util.Arrays;
 import org.sparkcollectives.tensor.HostTensor;
 
-/** Rows of one tensor, any number of them to each rank. */
+/** Tests all-to-all of rows of one tensor, any number of them to each rank. */
 class AllToAllSplitsConformanceTest extends OperationConformanceTest {
 
   private static final int ROW = 3;

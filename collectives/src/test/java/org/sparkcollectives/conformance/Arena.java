@@ -10,8 +10,9 @@ import org.sparkcollectives.DType;
 import org.sparkcollectives.tensor.HostTensor;
 
 /**
- * The memory in which one rank has the tensors of one case after the other. It is full of noise, so
- * that what is not written shows; and around slices there are margins that must stay as they are.
+ * The memory in which one rank has the tensors of one case after the other. It is filled with
+ * noise, so that elements which were not written are found. Slices have margins that must stay as
+ * they are.
  */
 final class Arena {
 
@@ -26,13 +27,13 @@ final class Arena {
   private final List<HostTensor> sliced = new ArrayList<>();
   private int used;
 
-  /** Takes back all tensors. */
+  /** Reuses the memory of all tensors. */
   void clear() {
     used = 0;
     sliced.clear();
   }
 
-  /** A tensor full of noise. */
+  /** Returns a tensor filled with noise. */
   HostTensor tensor(DType dtype, int count, Memory place) {
     int margin = place.isSlice() ? MARGIN : 0;
     HostTensor whole = whole(dtype, count + 2 * margin, place);
@@ -69,14 +70,14 @@ final class Arena {
     tensor.write(0, (int) tensor.count(), staging);
   }
 
-  /** The elements of a tensor, until the next call. */
+  /** Returns the elements of a tensor, valid until the next call. */
   ByteBuffer read(HostTensor tensor) {
     staging.clear();
     tensor.read(0, (int) tensor.count(), staging);
     return staging.flip();
   }
 
-  /** That nothing was written around the slices. */
+  /** Asserts that nothing was written around the slices. */
   void assertMarginsUntouched() {
     for (HostTensor whole : sliced) {
       DType dtype = whole.dtype();

@@ -6,7 +6,9 @@ import java.util.Arrays;
 import java.util.List;
 import org.sparkcollectives.DType;
 
-/** Nobody leaves before all have come. Ranks are counted in the group's store. */
+/**
+ * Tests that no rank leaves a barrier before all have come. Ranks are counted in the group's store.
+ */
 class BarrierConformanceTest extends OperationConformanceTest {
 
   private static final String ARRIVED = "arrived";
@@ -16,7 +18,9 @@ class BarrierConformanceTest extends OperationConformanceTest {
     return false;
   }
 
-  /** A barrier has no tensor: the sizes stand for repetitions alone. */
+  /**
+   * Returns cases in which the sizes only stand for repetitions, because a barrier has no tensor.
+   */
   @Override
   public List<ConformanceCase> cases() {
     return ConformanceCase.WORLDS.stream()

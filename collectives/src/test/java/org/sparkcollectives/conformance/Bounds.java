@@ -9,22 +9,25 @@ import org.sparkcollectives.DType;
  * The bounds of reductions of floating-point numbers, component by component of complex ones.
  *
  * <p>Minima and maxima are one of their terms, and exact. A sum or product depends on the order,
- * about which nothing is promised; but in whichever order n numbers are added, the sum is off by at
- * most n-1 roundings of the sum of their magnitudes, and a product by n-1 roundings of itself. An
- * average is rounded once more. The bounds are computed in float64, in which those of float32 and
- * of halves are exact enough; for float64 itself the model's own roundings count as well.
+ * which is not specified. In whichever order n numbers are added, the sum is off by at most n-1
+ * roundings of the sum of their magnitudes, and a product by n-1 roundings of itself. An average is
+ * rounded once more. The bounds are computed in float64, in which those of float32 and of half
+ * precision are exact enough; for float64 itself the model's own roundings count as well.
  *
- * <p>Halves are added up in float32 and rounded once, so their bounds are those of float32, rounded
- * once. Were they rounded at every step, sums would miss them.
+ * <p>Half-precision numbers are added up in float32 and rounded once, so their bounds are those of
+ * float32, rounded once. Sums that were rounded at every step would miss them.
  */
 final class Bounds {
 
-  /** Half the distance from 1 to the next number. */
+  /** The half of the distance from 1 to the next number. */
   private static final double FLOAT32_ROUNDING = 0x1p-24;
 
   private static final double FLOAT64_ROUNDING = 0x1p-53;
 
-  /** Of k roundings each may be of a number that the others have made a little larger. */
+  /**
+   * The factor for k roundings, each of which may be of a number that the others have made a little
+   * larger.
+   */
   private static final double COMPOUND = 1.001;
 
   private Bounds() {}

@@ -2,7 +2,7 @@ package org.sparkcollectives.conformance;
 
 import org.sparkcollectives.Tensor;
 
-/** The root's tensor on all ranks. */
+/** Tests broadcast of the root's tensor to all ranks. */
 class BroadcastConformanceTest extends OperationConformanceTest {
 
   @Override

@@ -13,10 +13,10 @@ import org.sparkcollectives.Tensor;
 import org.sparkcollectives.tensor.HostTensor;
 
 /**
- * One rank's side of one case: its tensors, and what becomes of them.
+ * One rank's side of one case: its tensors, and the checks of their results.
  *
- * <p>A rank gives several parts, told apart by a number: what it gives to a peer has the peer's
- * rank as its number, and the n-th tensor of several has n.
+ * <p>A rank contributes several parts with different numbers: what it sends to a peer has the
+ * peer's rank as its number, and the n-th tensor of several has n.
  */
 final class CaseRun {
 
@@ -55,39 +55,39 @@ final class CaseRun {
     return what.reduction().of(rank());
   }
 
-  /** The number of elements by the case's size. */
+  /** Returns the number of elements of the case's size. */
   int count() {
     return what.size().count(what.dtype(), oneMemory);
   }
 
   /**
-   * That number for a tensor of which the ranks work on a part each: in one memory each part is to
-   * be large then.
+   * Returns the number of elements for a tensor of which the ranks work on a part each: in one
+   * memory each part is to be large then.
    */
   int sharedCount() {
     return oneMemory && what.size() == CaseSize.LARGE ? count() * world() : count();
   }
 
-  /** That number for each rank. */
+  /** Returns that number for each rank. */
   int[] even() {
     int[] counts = new int[world()];
     Arrays.fill(counts, count());
     return counts;
   }
 
-  /** Numbers that differ by rank. */
+  /** Returns numbers that differ by rank. */
   int[] uneven() {
     return what.size().uneven(what.dtype(), world(), oneMemory);
   }
 
-  /** The roots to try: each rank, but one only where the tensors are large. */
+  /** Returns the roots to try: each rank, but only one where the tensors are large. */
   int[] roots() {
     return what.size() == CaseSize.LARGE
         ? new int[] {(what.dtype().ordinal() + what.memory().ordinal()) % world()}
         : IntStream.range(0, world()).toArray();
   }
 
-  /** A tensor that something is to be received in. */
+  /** Returns a tensor to receive into. */
   HostTensor blank(int count) {
     return blank(what.dtype(), count);
   }
@@ -96,12 +96,12 @@ final class CaseRun {
     return arena.tensor(dtype, count, what.memory().place(rank(), tensors++));
   }
 
-  /** A tensor with one of the parts that this rank gives. */
+  /** Returns a tensor with one of the parts that this rank contributes. */
   HostTensor given(int part, int count) {
     return give(blank(count), part);
   }
 
-  /** Stores one of the parts that this rank gives in a tensor. */
+  /** Stores one of the parts that this rank contributes in a tensor. */
   HostTensor give(Tensor tensor, int part) {
     HostTensor host = HostTensor.of(tensor);
     arena.write(host, Contributions.of(host.dtype(), rank(), part, (int) host.count()));
@@ -112,19 +112,19 @@ final class CaseRun {
     arena.write(tensor, elements);
   }
 
-  /** That a tensor holds one of the parts that a rank gave. */
+  /** Asserts that a tensor holds one of the parts that a rank contributed. */
   void assertMoved(Tensor tensor, int from, int part) {
     ByteBuffer elements = Contributions.of(tensor.dtype(), from, part, (int) tensor.count());
     check("part " + part + " of rank " + from, tensor, Expected.moved(tensor.dtype(), elements));
   }
 
-  /** That a tensor still holds one of the parts that this rank gave. */
+  /** Asserts that a tensor still holds one of the parts that this rank contributed. */
   void assertUntouched(Tensor tensor, int part) {
     ByteBuffer elements = Contributions.of(tensor.dtype(), rank(), part, (int) tensor.count());
     check("input " + part, tensor, Expected.moved(tensor.dtype(), elements));
   }
 
-  /** That a tensor holds what one of the parts of all ranks is reduced to. */
+  /** Asserts that a tensor holds the reduction of one of the parts of all ranks. */
   void assertReduced(Tensor tensor, int part) {
     check(
         "reduced part " + part,
@@ -139,12 +139,12 @@ final class CaseRun {
     }
   }
 
-  /** That all ranks have the same bits here, which is seen when all have ended. */
+  /** Records bits that must be the same on all ranks, which is checked when all have ended. */
   void assertAgreed(Tensor tensor) {
     agreed.update(arena.read(HostTensor.of(tensor)));
   }
 
-  /** Ends the case, and returns what must be the same on all ranks. */
+  /** Ends the case, and returns a digest that must be the same on all ranks. */
   long finish() {
     arena.assertMarginsUntouched();
     assertThat(group.size()).isEqualTo(what.world());

@@ -7,14 +7,14 @@ import java.util.List;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.testing.GroupRuns;
 
-/** Carries out cases, one after the other in one group. */
+/** Runs cases, one after the other in one group. */
 final class CaseRunner {
 
   private static final List<Arena> ARENAS = new ArrayList<>();
 
   private CaseRunner() {}
 
-  /** Carries out cases of one world size as ranks on threads, each with all cases. */
+  /** Runs cases of one world size as ranks on threads, each with all cases. */
   static void onThreads(Operation operation, Paths paths, int world, List<ConformanceCase> cases) {
     List<Arena> arenas = arenas(world);
     List<List<Long>> agreed =
@@ -34,7 +34,7 @@ final class CaseRunner {
   }
 
   /**
-   * Carries out cases of this group's size as one of its ranks.
+   * Runs cases of this group's size as one of its ranks.
    *
    * @param oneMemory whether the ranks see each other's tensors
    * @return for each case what must be the same on all ranks

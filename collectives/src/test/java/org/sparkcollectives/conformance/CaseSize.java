@@ -2,27 +2,30 @@ package org.sparkcollectives.conformance;
 
 import org.sparkcollectives.DType;
 
-/** How many elements a tensor of a case has, or a rank's part of one. */
+/** The number of elements of a case's tensor, or of a rank's part of one. */
 enum CaseSize {
-  /** None at all. */
+  /** No elements. */
   EMPTY,
-  /** Fewer than there are ranks. */
+  /** Fewer elements than ranks. */
   ONE,
-  /** Divisible neither by the ranks nor by anything that is done in blocks. */
+  /** A number that neither the ranks nor any block size divides. */
   ODD,
-  /** More than is moved at once: than a tile of 16 KiB in one memory, a segment of 128 KiB else. */
+  /**
+   * More than is moved at once: than a tile of 16 KiB in one memory, else than a segment of 128
+   * KiB.
+   */
   LARGE;
 
   private static final int LARGE_BYTES_IN_ONE_MEMORY = 24_000;
   private static final int LARGE_BYTES_OVER_SOCKETS = 170_000;
 
-  /** The most elements of a type. */
+  /** Returns the most elements of a type. */
   static int largest(DType dtype) {
     return LARGE.count(dtype, false);
   }
 
   /**
-   * A number of elements.
+   * Returns a number of elements.
    *
    * @param oneMemory whether the ranks see each other's tensors
    */
@@ -36,7 +39,7 @@ enum CaseSize {
     };
   }
 
-  /** A count for each rank, which differ where there is something to differ in. */
+  /** Returns a count for each rank; they differ where the size allows it. */
   int[] uneven(DType dtype, int world, boolean oneMemory) {
     int[] counts = new int[world];
     for (int rank = 0; rank < world; rank++) {

@@ -6,7 +6,7 @@ import java.util.Locale;
 import org.sparkcollectives.DType;
 
 /**
- * One thing that an operation is tried with.
+ * One case of an operation's tests.
  *
  * @param reduction null for operations that only move
  * @param world the number of ranks
@@ -17,12 +17,12 @@ record ConformanceCase(
 
   static final List<Integer> WORLDS = List.of(1, 2, 3, 4, 7);
 
-  /** Those of {@code cases} that are for a number of ranks. */
+  /** Returns those of {@code cases} that are for a number of ranks. */
   static List<ConformanceCase> ofWorld(List<ConformanceCase> cases, int world) {
     return cases.stream().filter(each -> each.world() == world).toList();
   }
 
-  /** All that differs between cases; any two of these are to meet in a sample. */
+  /** Returns all that differs between cases; a sample contains any two of these together. */
   List<Object> factors() {
     List<Object> factors = new ArrayList<>(List.of(dtype, world, size, memory, inPlace));
     if (reduction != null) {

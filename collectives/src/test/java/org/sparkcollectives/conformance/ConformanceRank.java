@@ -12,12 +12,12 @@ import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Rendezvous;
 
 /**
- * A rank that carries out cases of all operations, wherever it runs. The ranks of smaller worlds
- * are the first of its world, in groups made from it.
+ * A rank that runs cases of all operations, on a thread or in a process. The ranks of smaller
+ * worlds are the first of its world, in groups made from it.
  */
 public final class ConformanceRank {
 
-  /** The ranks that the world must have: those of the largest world of a case. */
+  /** The number of ranks that the world must have: that of the largest world of a case. */
   public static final int WORLD = ConformanceCase.WORLDS.get(ConformanceCase.WORLDS.size() - 1);
 
   private static final List<Operation> OPERATIONS =
@@ -41,7 +41,7 @@ public final class ConformanceRank {
 
   private ConformanceRank() {}
 
-  /** Joins the world at a URL, carries out cases and prints what {@link #run} gives. */
+  /** Joins the world at a URL, runs cases and prints what {@link #run} reports. */
   public static void main(String[] args) {
     int rank = Integer.parseInt(args[0]);
     boolean all = args[2].equals("all");
@@ -51,7 +51,7 @@ public final class ConformanceRank {
   }
 
   /**
-   * Carries out cases as a rank of a world.
+   * Runs cases as a rank of a world.
    *
    * @param all whether all cases are carried out, or a sample
    * @param report gets a line for each operation, type and world size in which this rank is; all
@@ -81,11 +81,13 @@ public final class ConformanceRank {
             }
           });
     }
-    // A rank that leaves early would fail those that are still at it.
+    // A rank that left early would fail those that still run cases.
     world.barrier().await();
   }
 
-  /** How each line begins that the ranks of a size must have in common, in their order. */
+  /**
+   * Returns the prefix of each line that the ranks of a size must have in common, in their order.
+   */
   static List<String> lines(int size) {
     return OPERATIONS.stream()
         .flatMap(

@@ -10,17 +10,17 @@ import org.sparkcollectives.tensor.BFloat16;
 import org.sparkcollectives.tensor.Float16;
 
 /**
- * What the ranks put in: the same for the same seed, in every process. A contribution is a window
- * into a long row of random elements, and the windows begin at different places.
+ * The contributions of the ranks, the same for the same seed in every process. A contribution is a
+ * window into a long row of random elements, and the windows begin at different places.
  *
  * <p>Integers are any bits, so that sums and products wrap. Floating-point numbers are between 1/16
- * and 16, of either sign, with some zeros, infinities and NaN, and some that are too large or too
- * small for a half once two of them are multiplied; but none whose products leave float32, because
- * then the order of the factors would decide.
+ * and 16, of either sign, with some zeros, infinities and NaNs, and some that are too large or too
+ * small for half precision once two of them are multiplied. No products leave float32, because the
+ * order of the factors would then matter.
  */
 final class Contributions {
 
-  /** To run the same elements again, set {@code -Dconformance.seed}. */
+  /** The seed; set {@code -Dconformance.seed} to run the same elements again. */
   static final long SEED = Long.getLong("conformance.seed", System.nanoTime());
 
   private static final int STARTS = 4096;
@@ -39,7 +39,7 @@ final class Contributions {
 
   private Contributions() {}
 
-  /** The elements that a rank gives as one of its parts. */
+  /** Returns the elements that a rank contributes as one of its parts. */
   static ByteBuffer of(DType dtype, int rank, int part, int count) {
     int start = (rank * 1031 + part * 97 + 13) % STARTS;
     int width = dtype.bytes();
@@ -52,7 +52,7 @@ final class Contributions {
     random.nextBytes(bits);
     ByteBuffer row = ByteBuffer.wrap(bits).order(ByteOrder.nativeOrder());
     for (int i = 0; dtype == DType.BOOL && i < count; i++) {
-      // Any byte but 0 is true, of which now and then some are to be met.
+      // Any byte but 0 is true; some of these are neither 0 nor 1.
       row.put(i, random.nextInt(8) == 0 ? bits[i] : (byte) (bits[i] & 1));
     }
     if (dtype.isFloatingPoint() || dtype.isComplex()) {
@@ -83,7 +83,7 @@ final class Contributions {
     }
   }
 
-  /** The number in a component. */
+  /** Returns the number in a component. */
   static double get(DType dtype, ByteBuffer elements, int component) {
     return switch (dtype) {
       case FLOAT16 -> Float16.toFloat(elements.getShort(2 * component));
@@ -94,7 +94,7 @@ final class Contributions {
     };
   }
 
-  /** The numbers in all components. */
+  /** Returns the numbers in all components. */
   static double[] numbers(DType dtype, ByteBuffer elements) {
     int width = dtype.isComplex() ? dtype.bytes() / 2 : dtype.bytes();
     double[] numbers = new double[elements.remaining() / width];

@@ -5,8 +5,8 @@ import java.util.HexFormat;
 import org.sparkcollectives.DType;
 
 /**
- * What the elements of a result may be: those between two bounds, each rounded to the elements'
- * type. Where the bounds are the same bits, nothing else will do, but that a NaN may be any NaN.
+ * The allowed elements of a result: those between two bounds, each rounded to the elements' type.
+ * Where the bounds are the same bits, only these are allowed, except that a NaN may be any NaN.
  */
 final class Expected {
 
@@ -26,27 +26,29 @@ final class Expected {
     this.truth = truth;
   }
 
-  /** The result of a reduction that has but one. */
+  /** Returns the result of a reduction that has only one. */
   static Expected exactly(DType dtype, ByteBuffer elements) {
     return new Expected(dtype, elements, elements, false, false);
   }
 
-  /** The result of a reduction of floating-point numbers. */
+  /** Returns the result of a reduction of floating-point numbers. */
   static Expected between(DType dtype, ByteBuffer low, ByteBuffer high) {
     return new Expected(dtype, low, high, true, false);
   }
 
-  /** These elements, moved; a truth value may become 1 on the way if it is another byte but 0. */
+  /**
+   * Returns these elements, moved; a boolean that is a byte other than 0 may become 1 on the way.
+   */
   static Expected moved(DType dtype, ByteBuffer elements) {
     return new Expected(dtype, elements, elements, false, dtype == DType.BOOL);
   }
 
-  /** Says what is wrong with the first element that is, or null. */
+  /** Returns what is wrong with the first wrong element, or null. */
   String difference(ByteBuffer actual) {
     if (actual.remaining() != low.remaining()) {
       return "there are " + actual.remaining() + " bytes, not " + low.remaining();
     }
-    // The fast way out, for all but sums whose bits depend on the order.
+    // This is the fast path, for all but sums whose bits depend on the order.
     int from = low.mismatch(actual);
     if (from < 0) {
       return null;
@@ -83,7 +85,7 @@ final class Expected {
     return -1;
   }
 
-  /** Once, because the same result is compared with again and again. */
+  /** Decodes the bounds once, because many results are compared with them. */
   private synchronized void decode() {
     if (lows == null) {
       highs = Contributions.numbers(dtype, high);

@@ -10,10 +10,10 @@ import org.junit.jupiter.api.Test;
 import org.sparkcollectives.testing.ForkedJvm;
 import org.sparkcollectives.testing.RankProcesses;
 
-/** All operations among ranks that are processes, which meet at a TCP address. */
+/** Tests all operations among ranks that are processes, which meet at a TCP address. */
 class ForkedConformanceTest {
 
-  /** Seven JVMs that live for seconds on a few cores: what they save is time to start. */
+  /** The options of seven short-lived JVMs on a few cores, which save time to start. */
   private static final List<String> OPTIONS =
       List.of(
           "-Xmx256m",
@@ -21,7 +21,10 @@ class ForkedConformanceTest {
           "-XX:TieredStopAtLevel=1",
           "-Dconformance.seed=" + Contributions.SEED);
 
-  /** Seven processes on two cores take turns; the longest line has 140 cases for all of them. */
+  /**
+   * The time for a line: seven processes take turns on two cores, and the longest line has 140
+   * cases for all of them.
+   */
   private static final Duration LINE_LIMIT = Duration.ofMinutes(5);
 
   @Test

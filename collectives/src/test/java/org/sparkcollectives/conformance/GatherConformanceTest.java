@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.sparkcollectives.Tensor;
 
-/** All ranks' inputs in tensors at the root. */
+/** Tests gather of all ranks' inputs into tensors at the root. */
 class GatherConformanceTest extends OperationConformanceTest {
 
   @Override

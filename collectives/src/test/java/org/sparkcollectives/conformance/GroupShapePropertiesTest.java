@@ -21,12 +21,15 @@ import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.testing.GroupRuns;
 
-/** Groups of any shape, made in every way; what has which rank is checked by what arrives where. */
+/**
+ * Tests groups of any shape, made in every way. Which rank is where is checked by what arrives
+ * where.
+ */
 class GroupShapePropertiesTest {
 
   private static final int WORLD = 6;
 
-  /** Some ranks of the world, in any order. */
+  /** Returns some ranks of the world, in any order. */
   @Provide
   Arbitrary<List<Integer>> members() {
     return Combinators.combine(permutations(), Arbitraries.integers().between(1, WORLD))
@@ -37,7 +40,7 @@ class GroupShapePropertiesTest {
     return Arbitraries.shuffle(IntStream.range(0, WORLD).boxed().toList());
   }
 
-  /** Groups that share no rank, of some ranks of the world. */
+  /** Returns groups that share no rank, of some ranks of the world. */
   @Provide
   Arbitrary<List<int[]>> subgroups() {
     return Combinators.combine(
@@ -66,7 +69,7 @@ class GroupShapePropertiesTest {
       @ForAll("members") List<Integer> members,
       @ForAll @Size(value = WORLD) List<@IntRange(max = WORLD - 1) Integer> rotation) {
     int[] ranks = members.stream().mapToInt(i -> i).toArray();
-    // Of the group's ranks again some, which are named by their ranks in the world, too.
+    // These are some of the group's ranks, named by their ranks in the world, too.
     int[] nested =
         IntStream.range(0, (ranks.length + 1) / 2)
             .map(i -> ranks[(i + rotation.get(0)) % ranks.length])
@@ -135,7 +138,10 @@ class GroupShapePropertiesTest {
     return Arrays.stream(ranks).anyMatch(each -> each == rank);
   }
 
-  /** That a group has these members of the world, in this order, and that they meet in it. */
+  /**
+   * Asserts that a group has these members of the world, in this order, and that they communicate
+   * in it.
+   */
   private static void assertShape(ProcessGroup world, ProcessGroup group, int[] members) {
     if (!contains(members, world.rank())) {
       assertThat(group).isNull();

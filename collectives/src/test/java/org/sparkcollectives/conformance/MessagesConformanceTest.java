@@ -8,7 +8,7 @@ import java.util.List;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 
-/** Send, receive, and receive from whichever rank. */
+/** Tests send, receive, and receive from any rank. */
 class MessagesConformanceTest extends OperationConformanceTest {
 
   private static final int ANY = 7;
@@ -33,7 +33,7 @@ class MessagesConformanceTest extends OperationConformanceTest {
     everyoneToOne(run);
   }
 
-  /** The tag is the sender, and the count depends on both. */
+  /** Sends from every rank to every other. The tag is the sender, and the count depends on both. */
   private static void everyoneToEveryone(CaseRun run) {
     List<Work> works = new ArrayList<>();
     List<Tensor> received = new ArrayList<>();
@@ -71,7 +71,7 @@ class MessagesConformanceTest extends OperationConformanceTest {
       }
       assertThat(sources).doesNotHaveDuplicates().doesNotContain(root);
     }
-    // Else the next case's messages to the root might overtake.
+    // Without it the next case's messages to the root might overtake.
     run.group().barrier().await();
   }
 }

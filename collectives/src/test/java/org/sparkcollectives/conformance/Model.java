@@ -9,14 +9,14 @@ import org.sparkcollectives.DType;
 /**
  * The plain definition of the reductions, one element after the other.
  *
- * <p>Integers wrap, truth values follow logic: these results are exact. What floating-point numbers
- * come to is bounded by {@link Bounds}.
+ * <p>Integers wrap, and booleans follow logic: these results are exact. Floating-point results are
+ * bounded by {@link Bounds}.
  */
 final class Model {
 
   private Model() {}
 
-  /** What the ranks' contributions of one part are reduced to. */
+  /** Returns the reduction of the ranks' contributions of one part. */
   static Expected reduced(DType dtype, Reduction reduction, int world, int part, int count) {
     List<ByteBuffer> terms = new ArrayList<>();
     for (int rank = 0; rank < world; rank++) {
@@ -29,7 +29,7 @@ final class Model {
     return reduced(dtype, reduction, terms);
   }
 
-  /** What terms are reduced to that have been multiplied. */
+  /** Returns the reduction of terms that have been multiplied. */
   static Expected reduced(DType dtype, Reduction reduction, List<ByteBuffer> terms) {
     if (dtype == DType.BOOL) {
       return Expected.exactly(dtype, truths(reduction, terms));
@@ -40,7 +40,7 @@ final class Model {
     return Bounds.of(dtype, reduction, terms);
   }
 
-  /** The products as they travel: rounded to the elements' type. */
+  /** Returns the products as they are sent: rounded to the elements' type. */
   private static ByteBuffer multiplied(DType dtype, ByteBuffer given, double factor) {
     ByteBuffer products = bytes(given.remaining());
     boolean wide = dtype == DType.FLOAT64 || dtype == DType.COMPLEX128;

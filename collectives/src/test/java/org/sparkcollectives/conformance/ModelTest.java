@@ -11,7 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.sparkcollectives.DType;
 
-/** That the model lets nothing pass that is wrong. */
+/** Tests that the model accepts no wrong result. */
 class ModelTest {
 
   private static ByteBuffer numbers(DType dtype, double... values) {
@@ -53,7 +53,7 @@ class ModelTest {
   void sumsMayBeOffByTheirRoundingsAndNoMore(DType dtype) {
     double step = dtype == DType.FLOAT32 || dtype == DType.COMPLEX64 ? 0x1p-23 : 0x1p-52;
     ByteBuffer one = numbers(dtype, 1, 1);
-    // Two roundings of a magnitude of 3 come to 3 steps.
+    // Two roundings of a magnitude of 3 make up 3 steps.
     assertThat(difference(dtype, Reduction.SUM, numbers(dtype, 3, 3 + 2 * step), one, one, one))
         .isNull();
     assertThat(difference(dtype, Reduction.SUM, numbers(dtype, 3, 3 + 10 * step), one, one, one))

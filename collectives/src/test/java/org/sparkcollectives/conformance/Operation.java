@@ -5,26 +5,26 @@ import java.util.Arrays;
 import java.util.List;
 import org.sparkcollectives.DType;
 
-/** An operation under test: with what it is tried, and what it must do. */
+/** An operation under test: its cases, and the check of its results. */
 interface Operation {
 
-  /** Whether it reduces, and so has reductions to be tried with. */
+  /** Returns whether it reduces, and so has reductions to be tested with. */
   boolean reduces();
 
-  /** Whether what it receives may lie in what it sends, or the other way round. */
+  /** Returns whether what it receives may lie in what it sends, or the other way round. */
   default boolean worksInPlace() {
     return false;
   }
 
-  /** Carries out a case as one of its ranks; what is wrong is an {@link AssertionError}. */
+  /** Runs a case as one of its ranks; a wrong result is an {@link AssertionError}. */
   void check(CaseRun run) throws Exception;
 
-  /** The reductions that it is tried with; null alone if it only moves. */
+  /** Returns the reductions to test; only null if the operation only moves. */
   default List<Reduction> reductions() {
     return reduces() ? Arrays.asList(Reduction.values()) : Arrays.asList((Reduction) null);
   }
 
-  /** All cases that there are. */
+  /** Returns all cases. */
   default List<ConformanceCase> cases() {
     List<ConformanceCase> cases = new ArrayList<>();
     for (DType dtype : DType.values()) {
@@ -50,7 +50,7 @@ interface Operation {
     }
   }
 
-  /** A few of them, see {@link Pairwise}. */
+  /** Returns a few of the cases, see {@link Pairwise}. */
   default List<ConformanceCase> sample() {
     return Pairwise.sample(cases(), ConformanceCase::factors);
   }

@@ -22,8 +22,9 @@ import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
 
 /**
- * One operation with every type, reduction, world size, size and memory: all of them over the
- * fastest path, a pairwise sample over the others, and with {@code -Pconformance} all over all.
+ * Tests one operation with every type, reduction, world size, size and memory: all cases over the
+ * fastest path, a pairwise sample over the others, and with {@code -Pconformance} all cases over
+ * all paths.
  */
 @ExtendWith(LeakCheck.class)
 abstract class OperationConformanceTest implements Operation {

@@ -8,11 +8,11 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * A small sample of many cases in which each two values that meet in any case meet again: most
- * faults need no more than two causes to come together.
+ * Chooses a small sample of many cases in which each two values that meet in any case meet again:
+ * most faults need no more than two causes together.
  *
- * <p>Greedy: always the case that brings the most pairs that have not been seen. The same for the
- * same cases.
+ * <p>Greedy: it always takes the case that adds the most pairs that are not in the sample yet. The
+ * sample is the same for the same cases.
  */
 final class Pairwise {
 
@@ -57,7 +57,7 @@ final class Pairwise {
     return pairs;
   }
 
-  /** Which of the sets hold, together, all that any holds. */
+  /** Returns which of the sets hold, together, all that any holds. */
   private static List<Integer> cover(List<int[]> sets) {
     BitSet open = new BitSet();
     for (int[] set : sets) {

@@ -16,7 +16,7 @@ class PairwiseTest {
     Set<Object> pairs = new HashSet<>();
     for (int i = 0; i < 5 * 5 * 5 * 5; i++) {
       List<Integer> each = List.of(i % 5, i / 5 % 5, i / 25 % 5, i / 125);
-      // 0 with 0 in the first two is not to be had.
+      // No case has 0 together with 0 in the first two.
       if (each.get(0) != 0 || each.get(1) != 0) {
         cases.add(each);
         pairs.addAll(pairs(each));
@@ -28,7 +28,7 @@ class PairwiseTest {
     }
     assertThat(pairs).isEmpty();
     assertThat(cases).containsAll(sample);
-    // No fewer than the two largest factors have pairs.
+    // The two largest factors alone have that many pairs.
     assertThat(sample).hasSizeBetween(25, 45).doesNotHaveDuplicates();
   }
 

@@ -7,21 +7,24 @@ import org.sparkcollectives.RankContext;
 import org.sparkcollectives.store.net.TransportSecurity;
 import org.sparkcollectives.testing.SeveralNodes;
 
-/** The ways between ranks that are threads of one JVM. */
+/** The paths between ranks that are threads of one JVM. */
 enum Paths {
-  /** The default, and the fastest: all see one memory. */
+  /** The default, and the fastest: all ranks see one memory. */
   HEAP,
   /** Sockets only. */
   TCP,
-  /** Sockets only, nearly all of what is sent cut in three. */
+  /** Sockets only, where nearly everything that is sent is cut in three. */
   STRIPED,
-  /** Two by two over the heap, because settings that differ keep them apart, else over sockets. */
+  /**
+   * The heap between two and two ranks, which different settings keep apart from the others; else
+   * sockets.
+   */
   MIXED,
-  /** Nodes of one, two and four ranks, which work inside first; over sockets between them. */
+  /** Nodes of one, two and four ranks, which first work within a node; sockets between nodes. */
   UNEVEN,
-  /** Two nodes to which ranks belong in turn, which work inside first. */
+  /** Two nodes to which ranks belong in turn, which first work within a node. */
   INTERLEAVED,
-  /** Memory that ranks share as processes of one host do, none of them a JVM. */
+  /** Memory that ranks share as processes of one host do, each in a JVM of its own. */
   SHM,
   /** Sockets only, encrypted with TLS. */
   TLS;
@@ -35,7 +38,7 @@ enum Paths {
     };
   }
 
-  /** What hosts a rank. */
+  /** Returns what hosts a rank. */
   RankContext context(int rank) {
     return switch (this) {
       case HEAP, TCP -> RankContext.process();

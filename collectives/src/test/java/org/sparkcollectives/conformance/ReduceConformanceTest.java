@@ -2,7 +2,7 @@ package org.sparkcollectives.conformance;
 
 import org.sparkcollectives.Tensor;
 
-/** The reduction at the root, in place; elsewhere the tensor stays as it was. */
+/** Tests reduce, in place at the root; elsewhere the tensor stays as it was. */
 class ReduceConformanceTest extends OperationConformanceTest {
 
   @Override

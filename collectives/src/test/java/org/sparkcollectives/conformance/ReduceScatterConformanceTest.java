@@ -2,7 +2,7 @@ package org.sparkcollectives.conformance;
 
 import org.sparkcollectives.tensor.HostTensor;
 
-/** The reduction of equal parts of one tensor, one to each rank. */
+/** Tests reduce-scatter of equal parts of one tensor, one to each rank. */
 class ReduceScatterConformanceTest extends OperationConformanceTest {
 
   @Override

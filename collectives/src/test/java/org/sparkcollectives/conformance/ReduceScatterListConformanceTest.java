@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.sparkcollectives.Tensor;
 
-/** The reduction of tensors of any counts, one to each rank. */
+/** Tests reduce-scatter of tensors of any counts, one to each rank. */
 class ReduceScatterListConformanceTest extends OperationConformanceTest {
 
   @Override

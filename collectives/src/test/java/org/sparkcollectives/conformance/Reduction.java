@@ -3,7 +3,7 @@ package org.sparkcollectives.conformance;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.ReduceOp;
 
-/** The reductions, with what each rank passes for them. */
+/** The reductions, with each rank's argument. */
 enum Reduction {
   SUM,
   AVG,
@@ -15,7 +15,7 @@ enum Reduction {
   BXOR,
   PREMUL_SUM;
 
-  /** What rank {@code rank} passes. */
+  /** Returns the argument of rank {@code rank}. */
   ReduceOp of(int rank) {
     return switch (this) {
       case SUM -> ReduceOp.SUM;
@@ -30,14 +30,14 @@ enum Reduction {
     };
   }
 
-  /** What the elements of a rank are multiplied by; no power of two, so that products round. */
+  /** Returns the factor of a rank's elements; no power of two, so that products round. */
   double factor(int rank) {
     return this == PREMUL_SUM ? 0.7 + 0.4 * rank : 1;
   }
 
   /**
-   * Whether elements of a type can be reduced so. Said here once more and not asked of the code
-   * under test: a table that shrinks by mistake must not go unnoticed.
+   * Returns whether elements of a type can be reduced so. The table is repeated here and not taken
+   * from the code under test, so that a loss in that is found.
    */
   boolean supports(DType dtype) {
     return switch (dtype) {

@@ -4,7 +4,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.sparkcollectives.DType;
 
-/** The model's results that were last asked for: cases in a row and ranks ask for the same. */
+/** Caches the latest results of the model, because successive cases and ranks ask for the same. */
 final class Reductions {
 
   private static final int KEPT = 24;
@@ -21,7 +21,7 @@ final class Reductions {
 
   private Reductions() {}
 
-  /** See {@link Model#reduced(DType, Reduction, int, int, int)}. */
+  /** Returns the result of {@link Model#reduced(DType, Reduction, int, int, int)}. */
   static Expected of(DType dtype, Reduction reduction, int world, int part, int count) {
     Key key = new Key(dtype, reduction, world, part, count);
     synchronized (RESULTS) {

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.sparkcollectives.Tensor;
 
-/** The root's tensors, one to each rank. */
+/** Tests scatter of the root's tensors, one to each rank. */
 class ScatterConformanceTest extends OperationConformanceTest {
 
   @Override

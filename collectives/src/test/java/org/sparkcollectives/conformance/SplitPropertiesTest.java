@@ -18,10 +18,10 @@ import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.testing.GroupRuns;
 
-/** Parts of any sizes, none included. */
+/** Tests splits of any sizes, none included. */
 class SplitPropertiesTest {
 
-  /** How much each rank has for each rank: a square. */
+  /** Returns how much each rank has for each rank: a square. */
   @Provide
   Arbitrary<int[][]> exchanges() {
     Arbitrary<Integer> rows =
@@ -136,7 +136,7 @@ class SplitPropertiesTest {
     return tensor;
   }
 
-  /** Numbers that tell where they come from. */
+  /** Fills a tensor with numbers that tell which rank they come from. */
   private static void fill(Tensor tensor, int rank) {
     Arrays.setAll((long[]) tensor.array(), i -> 1_000_000L * rank + i);
   }

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.tensor.HostTensor;
 
-/** What is not a number in each type. */
+/** Tests which values of each type are NaNs. */
 class NanCheckTest {
 
   private static final int COUNT = 3000;
@@ -49,7 +49,7 @@ class NanCheckTest {
         Arguments.of(DType.FLOAT64, new double[] {Double.NEGATIVE_INFINITY, Double.MIN_VALUE}),
         Arguments.of(DType.FLOAT16, new short[] {0x7c00, (short) 0xfc00, 0x7bff}),
         Arguments.of(DType.BFLOAT16, new short[] {0x7f80, (short) 0xff80, 0x7f7f}),
-        // The first has no infinity: what would be one is the number 448.
+        // The first format has no infinity: the bits of one are the number 448.
         Arguments.of(DType.FLOAT8_E4M3, new byte[] {0x7e, (byte) 0xfe}),
         Arguments.of(DType.FLOAT8_E5M2, new byte[] {0x7c, (byte) 0xfc}));
   }

@@ -18,7 +18,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 
-/** The threads of an operation in parts: who waits for whom, and what the first failure does. */
+/**
+ * Tests the threads of an operation in parts: which waits for which, and what the first failure
+ * does.
+ */
 class StripeThreadsTest {
 
   private final ExecutorService executor = Executors.newCachedThreadPool();
@@ -41,7 +44,7 @@ class StripeThreadsTest {
     failed.countDown();
   }
 
-  /** What a part does that waits for peers: only the failure of the group ends it. */
+  /** Waits as a part does that waits for peers: only the failure of the group ends the wait. */
   private void waitForPeers() {
     try {
       failed.await();
@@ -56,7 +59,7 @@ class StripeThreadsTest {
     AtomicInteger parts = new AtomicInteger();
     StripeThreads threads = threads(executor);
     for (int i = 0; i < 10; i++) {
-      // Plain: to wait for the others is to see what they wrote.
+      // This is a plain array: a thread that waits for the others sees what they wrote.
       int[] done = new int[4];
       threads.run(
           4,

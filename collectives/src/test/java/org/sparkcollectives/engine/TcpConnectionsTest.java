@@ -11,10 +11,10 @@ import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.membership.Membership;
 import org.sparkcollectives.transport.Endpoint;
 
-/** How many connections ranks use that are told nothing. */
+/** Tests how many connections ranks use whose configuration names no number. */
 class TcpConnectionsTest {
 
-  /** Ranks as the host of each and its number of processors. */
+  /** Returns ranks, given the host of each and its number of processors. */
   private static Membership ranks(Object... hostsAndProcessors) {
     List<Endpoint> endpoints = new ArrayList<>();
     for (int i = 0; i < hostsAndProcessors.length; i += 2) {
@@ -57,7 +57,7 @@ class TcpConnectionsTest {
     assertThat(connections(ranks("a", 2, "a", 2, "a", 2), "auto")).isEqualTo(1);
   }
 
-  /** Of which it is not known on which host it is. */
+  /** Includes a rank of which the host is not known. */
   @Test
   void aRankOfAnUnknownHostHasThatForItself() {
     assertThat(connections(ranks("", 2, "", 2), "auto")).isEqualTo(2);

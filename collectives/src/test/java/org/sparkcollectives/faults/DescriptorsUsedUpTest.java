@@ -22,11 +22,11 @@ import org.sparkcollectives.testing.ForkedJvm;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.RankProcesses;
 
-/** A process whose user's code has used up its file descriptors for a while. */
+/** Tests a process whose user's code has used up its file descriptors for a while. */
 @ExtendWith(LeakCheck.class)
 class DescriptorsUsedUpTest {
 
-  /** What a JVM of the tests needs, and some for connections. */
+  /** The descriptors that a JVM of the tests needs, and some for connections. */
   private static final int DESCRIPTORS = 512;
 
   private static final String USED_UP = "used up";
@@ -57,11 +57,11 @@ class DescriptorsUsedUpTest {
           files.add(new FileInputStream("/dev/null"));
         }
       } catch (IOException e) {
-        // There are no more.
+        // All descriptors are used up.
       }
     }
 
-    /** Takes also those that others give back, until it is told to stop. */
+    /** Takes all descriptors, even those that other code closes later, until it is told to stop. */
     private static void keepUsedUp(Deque<FileInputStream> files, Path stop) {
       while (Files.exists(stop)) {
         useUp(files);
@@ -82,7 +82,7 @@ class DescriptorsUsedUpTest {
     GroupOptions options =
         GroupOptions.defaults().withTransports("tcp").withTimeout(Duration.ofMinutes(1));
     try (ProcessGroup world = Rendezvous.join(url, rank, 2, options)) {
-      // Loads the classes, which takes descriptors too.
+      // This loads the classes, which takes descriptors too.
       world.allReduce(Tensor.of(new long[1]), ReduceOp.SUM).await();
       try (ProcessGroup second = world.newGroup(0, 1)) {
         world.barrier().await();
@@ -105,7 +105,7 @@ class DescriptorsUsedUpTest {
           new Thread(
               () -> {
                 rank.awaitOutput(USED_UP);
-                // Long enough for the ranks to try several times.
+                // This is long enough for the ranks to try several times.
                 LockSupport.parkNanos(Duration.ofSeconds(3).toNanos());
                 try {
                   Files.delete(stop);
@@ -118,7 +118,7 @@ class DescriptorsUsedUpTest {
       sum(1, url, () -> {});
       assertThat(rank.exitStatus()).as(rank.output()).isZero();
       assertThat(rank.output()).contains("sum 3");
-      // One line for each of its ports at most, however often it has tried.
+      // There is at most one line for each of its ports, however often it has tried.
       assertThat(rank.output().lines())
           .filteredOn(line -> line.contains("Too many"))
           .hasSizeBetween(0, 2);

@@ -7,12 +7,12 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** How long it took from faults until the last of the other ranks threw. */
+/** The times from faults until the last of the other ranks threw. */
 final class DetectionTimes {
 
   private final Map<Fault, Map<Phase, List<Double>>> millis = new EnumMap<>(Fault.class);
 
-  /** Of one case. */
+  /** Adds the time of one case. */
   void add(FaultCase fault, double time) {
     millis
         .computeIfAbsent(fault.fault(), each -> new EnumMap<>(Phase.class))
@@ -20,7 +20,10 @@ final class DetectionTimes {
         .add(time);
   }
 
-  /** Median and maximum in milliseconds, and the number of cases, as a table in Markdown. */
+  /**
+   * Returns the median and maximum in milliseconds, and the number of cases, as a table in
+   * Markdown.
+   */
   String table() {
     StringBuilder text = new StringBuilder("| fault |");
     StringBuilder line = new StringBuilder("|---|");

@@ -8,7 +8,7 @@ import java.util.Random;
 import java.util.stream.IntStream;
 
 /**
- * One fault in one phase at one moment. Follows from a seed and a number, so that every process
+ * One fault in one phase at one moment. It follows from a seed and a number, so that every process
  * knows it.
  *
  * @param size the number of ranks
@@ -31,13 +31,16 @@ record FaultCase(
   private static final List<Fault> FAULTS = List.of(Fault.values());
   private static final List<Phase> PHASES = List.of(Phase.values());
 
-  /** Seeds that are near each other would begin with the same numbers. */
+  /**
+   * The factor that spreads seeds: seeds that are near each other would begin with the same
+   * numbers.
+   */
   private static final long SPREAD = 0x9E3779B97F4A7C15L;
 
-  /** How many cases it takes until each fault has come in each phase. */
+  /** The number of cases until each fault has come in each phase. */
   static final int ROUND = FAULTS.size() * PHASES.size();
 
-  /** The case of that number, of the row that follows from {@code seed}. */
+  /** Returns the case of that number, in the row that follows from {@code seed}. */
   static FaultCase of(long seed, int number) {
     List<Integer> order = new ArrayList<>(IntStream.range(0, ROUND).boxed().toList());
     Collections.shuffle(order, new Random(seed + number / ROUND));
@@ -58,22 +61,25 @@ record FaultCase(
         random.nextInt(8));
   }
 
-  /** Whether a thread beside the victim's own aborts the group, as Spark does when a task fails. */
+  /**
+   * Returns whether a thread other than the victim's own aborts the group, as Spark does when a
+   * task fails.
+   */
   boolean abortsFromBeside() {
     return (variant & 1) == 0;
   }
 
-  /** Whether large tensors lie in memory of the group. */
+  /** Returns whether large tensors lie in memory of the group. */
   boolean usesGroupMemory() {
     return sharedMemory && (variant & 2) == 0;
   }
 
-  /** Whether the others make a group without the victim out of the one that has failed. */
+  /** Returns whether the others make a group without the victim from the one that has failed. */
   boolean shrinks() {
     return (variant & 4) == 0 && phase.isEndless() && phase != Phase.RENDEZVOUS;
   }
 
-  /** The ways that bytes may take. */
+  /** Returns the paths that may be used. */
   String[] transports() {
     return sharedMemory ? new String[] {"shm", "tcp"} : new String[] {"tcp"};
   }

@@ -13,12 +13,12 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.sparkcollectives.testing.LeakCheck;
 
 /**
- * Every fault in every phase at some moment: nobody hangs, everybody else is told which rank it was
- * and what happened to it, nothing is left behind, and the others go on without it.
+ * Tests every fault in every phase at some moment: no rank hangs, all other ranks report the right
+ * rank and fault, nothing is left behind, and the others go on without the victim.
  *
  * <p>Prints each case with its times, and a table of all. {@code -Dfaults.seed} and {@code
- * -Dfaults.first} bring cases again, {@code -Dfaults.count} says how many. Where network namespaces
- * are permitted, each process has one; {@code -Dfaults.namespaces=false} does without.
+ * -Dfaults.first} repeat cases, {@code -Dfaults.count} sets how many. Where network namespaces are
+ * permitted, each process has one; {@code -Dfaults.namespaces=false} does without.
  */
 @EnabledOnOs(OS.LINUX)
 @ExtendWith(LeakCheck.class)
@@ -27,7 +27,7 @@ class FaultInjectionTest {
   private static final int SAMPLE = 30;
   private static final int ALL = 1000;
 
-  /** So many that go wrong tell enough. */
+  /** The number of problems after which the test ends. */
   private static final int MOST_PROBLEMS = 10;
 
   @Test
@@ -41,7 +41,7 @@ class FaultInjectionTest {
     assertThatCasesEndWell(Integer.getInteger("faults.count", ALL));
   }
 
-  /** Whether partitions are those of a real network; else of a proxy. */
+  /** Returns whether partitions are those of a real network; else of a proxy. */
   private static boolean areNamespacesUsed() {
     String obstacle =
         Boolean.parseBoolean(System.getProperty("faults.namespaces", "true"))

@@ -16,19 +16,22 @@ import org.sparkcollectives.store.TcpStoreServer;
 import org.sparkcollectives.store.net.TransportSecurity;
 
 /**
- * Carries out cases with processes that live on from case to case, as executors do: what one leaves
+ * Runs cases with processes that live on from case to case, as executors do: what one leaves
  * behind, the next would find. A process that was killed is replaced by another.
  */
 final class FaultRun implements AutoCloseable {
 
   private static final int PROCESSES = 4;
 
-  /** Connections that break before anything went through them are made again: so are they. */
+  /**
+   * The time between resets. Connections that break before they carried anything are made again, so
+   * they are reset again.
+   */
   private static final long RESET_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
   private static final String LOOPBACK = "127.0.0.1";
 
-  /** Another address of this host, for what is between the ranks. */
+  /** Another address of this host, for the proxy between the ranks. */
   private static final String BETWEEN = "127.0.1.1";
 
   private final Path folder;
@@ -36,7 +39,7 @@ final class FaultRun implements AutoCloseable {
   private final List<RankProcess> processes = new ArrayList<>();
 
   /**
-   * What came of one case.
+   * The result of one case.
    *
    * @param outcomes of each rank; null for one that was killed
    */
@@ -44,7 +47,7 @@ final class FaultRun implements AutoCloseable {
       List<String> problems, OptionalDouble detectionMillis, List<Outcome> outcomes, String text) {}
 
   /**
-   * With processes that make shared memory in a folder of this run.
+   * Creates a run whose processes make shared memory in a folder of its own.
    *
    * @param namespaces whether each process has a network of its own; else all have this host's
    */
@@ -76,12 +79,12 @@ final class FaultRun implements AutoCloseable {
     return namespaces == null ? LOOPBACK : namespaces.address(processOf(fault, rank));
   }
 
-  /** Where the store is. */
+  /** Returns where the store is. */
   private String outside() {
     return namespaces == null ? LOOPBACK : namespaces.outside();
   }
 
-  /** What is between the ranks of a case; null for nothing. */
+  /** Returns the network between the ranks of a case; null for none. */
   private FaultyNetwork networkOf(FaultCase fault, int storePort) throws IOException {
     if (!fault.fault().isOfNetwork() || isCutByNamespaces(fault)) {
       return null;
@@ -101,7 +104,7 @@ final class FaultRun implements AutoCloseable {
     return namespaces != null && fault.fault() == Fault.PARTITION;
   }
 
-  /** Carries out a case. After one with problems all processes are new. */
+  /** Runs a case. After a case with problems all processes are replaced. */
   Result run(FaultCase fault) throws IOException, InterruptedException {
     List<String> problems = new ArrayList<>();
     OptionalDouble detection = OptionalDouble.empty();
@@ -132,7 +135,10 @@ final class FaultRun implements AutoCloseable {
     return new Result(problems, detection, outcomes, text.toString());
   }
 
-  /** From the beginning of the phase until the last rank has said how it ended; when it was hit. */
+  /**
+   * Runs a case from the beginning of the phase until the last rank has reported how it ended;
+   * returns when the victim was hit.
+   */
   private long carryOut(
       FaultCase fault,
       List<RankProcess> ranks,
@@ -260,8 +266,8 @@ final class FaultRun implements AutoCloseable {
   }
 
   /**
-   * The victim may wait for a network that it is cut off from, which then breaks for good, or is
-   * mended where it is a real one.
+   * Waits until the ranks have closed. The victim may wait for a network that it is cut off from,
+   * which is then reset for good, or healed where it is a real one.
    */
   private void awaitClosed(
       FaultCase fault, List<RankProcess> ranks, FaultyNetwork network, List<String> problems)
@@ -302,7 +308,7 @@ final class FaultRun implements AutoCloseable {
     }
   }
 
-  /** All but the victim make another group. */
+  /** Makes all but the victim join another group. */
   private void meetAgain(
       FaultCase fault, List<RankProcess> ranks, int storePort, List<String> problems)
       throws IOException, InterruptedException {

@@ -8,13 +8,13 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * The network of a case: what ranks send to each other and to the store passes through it. Each
- * rank listens at a port of its own address and tells others another one, where the same port leads
- * through here.
+ * The network of a case. All that ranks send to each other and to the store passes through it. Each
+ * rank listens at a port of its own address and announces another address to others, at which the
+ * same port leads through here.
  */
 final class FaultyNetwork implements AutoCloseable {
 
-  /** Ports that the operating system gives to nobody by itself. */
+  /** The first port that is tried, below those that the operating system assigns. */
   private static final int FIRST_PORT = 20_000;
 
   private static final int PORTS = 10_000;
@@ -26,7 +26,7 @@ final class FaultyNetwork implements AutoCloseable {
   private volatile boolean[] cut;
 
   /**
-   * Between ranks and a store.
+   * Creates the network between ranks and a store.
    *
    * @param host the address at which ranks find the store and each other; not one of theirs
    * @param ranks the address of each
@@ -51,7 +51,7 @@ final class FaultyNetwork implements AutoCloseable {
     }
   }
 
-  /** One that nobody listens at on any address. */
+  /** Returns a port that is free on every address. */
   private static int freePort() throws IOException {
     while (true) {
       int port = FIRST_PORT + RANDOM.nextInt(PORTS);
@@ -59,39 +59,39 @@ final class FaultyNetwork implements AutoCloseable {
         probe.bind(new InetSocketAddress(port));
         return port;
       } catch (java.net.BindException taken) {
-        // Another one, then.
+        // The next port is tried.
       }
     }
   }
 
-  /** Where a rank finds the store. */
+  /** Returns the port at which a rank finds the store. */
   int storePort(int rank) {
     return toStore.get(rank).port();
   }
 
-  /** The address at which others find the store and the ranks. */
+  /** Returns the address at which others find the store and the ranks. */
   String host() {
     return host;
   }
 
-  /** The port that a rank is to listen on, at its own address. */
+  /** Returns the port that a rank must listen on, at its own address. */
   int port(int rank) {
     return toRanks.get(rank).port();
   }
 
-  /** From now on drops what a rank sends and what is sent to it, without closing a connection. */
+  /** Begins to drop all packets that a rank sends or is sent, without closing a connection. */
   void cut(int rank) {
     boolean[] now = cut.clone();
     now[rank] = true;
     cut = now;
   }
 
-  /** Breaks a rank's connections to others; the number of those that there were. */
+  /** Resets a rank's connections to others; returns how many there were. */
   int resetToRanks(int rank) {
     return toRanks.stream().mapToInt(relay -> relay.reset(rank)).sum();
   }
 
-  /** Breaks a rank's connections to the store; the number of those that there were. */
+  /** Resets a rank's connections to the store; returns how many there were. */
   int resetToStore(int rank) {
     return toStore.get(rank).reset(rank);
   }

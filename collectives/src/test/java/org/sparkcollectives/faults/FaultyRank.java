@@ -10,14 +10,14 @@ import java.util.Iterator;
 
 /**
  * A process that is a rank of one group after the other, to one of whose ranks something happens in
- * each case. Does what its input says, and prints how it went, a line for each step:
+ * each case. It does what its input says, and prints a line for each step:
  *
  * <pre>
  *   case SEED NUMBER RANK STORE STORE-PORT ADDRESS HOST PORT
  *                                                it takes part in a case, and prints
  *                  ready                         that it is about to begin with the phase
- *   go             fault                         when it does itself what goes wrong
- *                  ended OUTCOME                 what became of its operation, see {@link Outcome}
+ *   go             fault                         when it causes the fault itself
+ *                  ended OUTCOME                 how its operation ended, see {@link Outcome}
  *                  shrunk                        that it has reduced in what is left of the group
  *                  closed                        that it has closed all, or why it could not
  *                  left                          what is still there of the library: nothing
@@ -29,7 +29,7 @@ final class FaultyRank {
 
   private FaultyRank() {}
 
-  /** With the folder in which shared memory is made. Ends with its input. */
+  /** Runs the process until its input ends. Argument: the folder in which shared memory is made. */
   public static void main(String[] arguments) throws IOException {
     String folder = arguments[0];
     Remains remains = new Remains(folder);

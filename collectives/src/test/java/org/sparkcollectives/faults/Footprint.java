@@ -11,7 +11,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 /**
- * What this process holds. Linux only.
+ * The resources that this process holds. Linux only.
  *
  * @param heap bytes that are reachable
  * @param netty bytes of direct memory in Netty's pools
@@ -25,11 +25,11 @@ record Footprint(long heap, long netty, long direct, long mapped, int descriptor
   private static final int MOST_COLLECTIONS = 20;
   private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
-  /** Of now, after collections that have freed all that they could. */
+  /** Returns the present footprint, after collections that have freed all that they could. */
   static Footprint now() throws IOException {
     long heap = collected();
     for (int i = 0; i < MOST_COLLECTIONS; i++) {
-      // What waited for its finalisation goes with one of the next.
+      // Objects that waited for their finalisation are freed by one of the next collections.
       LockSupport.parkNanos(PAUSE_NANOS);
       long next = collected();
       if (next >= heap && i > 1) {
@@ -60,7 +60,7 @@ record Footprint(long heap, long netty, long direct, long mapped, int descriptor
         .sum();
   }
 
-  /** What {@link #decode} reads. */
+  /** Returns the text that {@link #decode} reads. */
   String encode() {
     return heap + " " + netty + " " + direct + " " + mapped + " " + descriptors + " " + threads;
   }

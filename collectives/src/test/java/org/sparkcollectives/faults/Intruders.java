@@ -17,7 +17,7 @@ import org.sparkcollectives.store.net.EventLoops;
 import org.sparkcollectives.store.net.TransportSecurity;
 import org.sparkcollectives.testing.Eventually;
 
-/** Connections to a port of this host from somebody who does not have the secret. */
+/** Connections to a port of this host by somebody who does not have the secret. */
 final class Intruders implements AutoCloseable {
 
   private final int port;
@@ -27,7 +27,7 @@ final class Intruders implements AutoCloseable {
     this.port = port;
   }
 
-  /** Opens so many further connections. */
+  /** Opens {@code count} further connections. */
   void open(int count) throws IOException {
     for (int i = 0; i < count; i++) {
       SocketChannel connection = SocketChannel.open(new InetSocketAddress("127.0.0.1", port));
@@ -42,12 +42,12 @@ final class Intruders implements AutoCloseable {
       try {
         each.write(ByteBuffer.wrap(new byte[] {(byte) value}));
       } catch (IOException e) {
-        // It was turned away, as it should be.
+        // It was refused, as it should be.
       }
     }
   }
 
-  /** How many the port has closed. */
+  /** Returns how many the port has closed. */
   long turnedAway() {
     return connections.stream().filter(Intruders::isClosedByTheOther).count();
   }
@@ -60,7 +60,7 @@ final class Intruders implements AutoCloseable {
     }
   }
 
-  /** Tries to get in with a secret that is not the right one; returns what it is told. */
+  /** Tries to connect with a wrong secret; returns the answer. */
   String guess(ConnectionId id, byte[] secret, TransportSecurity security) {
     CompletableFuture<Channel> done = new CompletableFuture<>();
     try (EventLoops loops = EventLoops.openNio("intruder", 1)) {

@@ -15,14 +15,14 @@ import org.sparkcollectives.Tensor;
 
 /**
  * A process that is a rank of one group after the other, all of them made by a {@code tcp://}
- * rendezvous, whose store rank 0 serves. Does what its input says, and prints how it went:
+ * rendezvous, whose store rank 0 serves. It does what its input says, and prints:
  *
  * <pre>
  *   join MILLIS ROUNDS URL            it joins with this timeout, reduces so often, and prints
  *                  joining MICROS     when it began
  *                  joined MICROS      when it had the group
  *                  ended OUTCOME      what the making of the group or an operation threw
- *                  closed MICROS      when all was let go
+ *                  closed MICROS      when everything was released
  *                  left               what is still there of the library: nothing
  * </pre>
  */
@@ -33,7 +33,7 @@ final class LinkedRank {
   private LinkedRank() {}
 
   /**
-   * Ends with its input.
+   * Runs the process until its input ends.
    *
    * @param arguments the milliseconds of the heartbeat timeout, and the folder of shared memory
    */

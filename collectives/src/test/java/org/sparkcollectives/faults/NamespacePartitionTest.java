@@ -25,8 +25,8 @@ import org.sparkcollectives.store.net.TransportSecurity;
 import org.sparkcollectives.testing.LeakCheck;
 
 /**
- * Ranks on hosts whose network fails for real, in the middle of large all-reduces over TCP. Needs
- * the right to make network namespaces.
+ * Tests ranks on hosts whose network really fails, in the middle of large all-reduces over TCP.
+ * Needs the right to make network namespaces.
  */
 @EnabledOnOs(OS.LINUX)
 @ExtendWith(LeakCheck.class)
@@ -34,7 +34,9 @@ class NamespacePartitionTest {
 
   private static final long SEED = 1;
 
-  /** Far less than the deadline of the operation, and than TCP takes to give up. */
+  /**
+   * The limit, which is far less than the deadline of the operation, and than TCP takes to give up.
+   */
   private static final Duration LIMIT = FaultSettings.PATIENCE.dividedBy(2);
 
   @BeforeAll
@@ -95,7 +97,8 @@ class NamespacePartitionTest {
 
       for (Outcome outcome : outcomes) {
         assertThat(outcome.micros() - begun).isLessThan(LIMIT.toNanos() / 1_000);
-        // An end of the connection whose system was the first to ask, or the one that it blames.
+        // The record names an end of the connection: the one whose kernel was the first to probe,
+        // or the one that it blames.
         assertThat(outcome.exception())
             .as("%s", outcome)
             .isIn(
@@ -151,7 +154,7 @@ class NamespacePartitionTest {
     assertThat(Path.of("/run/netns", name)).doesNotExist();
   }
 
-  /** What each of the ranks says with a word. */
+  /** Returns what each of the ranks prints after a word. */
   private static List<String> awaitFrom(List<RankProcess> ranks, String word) throws Exception {
     List<String> said = new ArrayList<>();
     for (RankProcess each : ranks) {
@@ -160,7 +163,7 @@ class NamespacePartitionTest {
     return said;
   }
 
-  /** The first such case of the row, over TCP alone. */
+  /** Returns the first case of the row that is a partition of this size, over TCP alone. */
   private static FaultCase partition(int size, boolean shrinks) {
     return IntStream.iterate(0, number -> number + 1)
         .mapToObj(number -> FaultCase.of(SEED, number))

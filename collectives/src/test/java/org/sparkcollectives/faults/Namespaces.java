@@ -39,8 +39,8 @@ final class Namespaces implements AutoCloseable {
   private static final int FIRST_HOST = 10;
 
   /**
-   * How long a connection attempt may take, so that a firewall that drops packets from the bridge
-   * is noticed.
+   * The time for a connection attempt, so that a firewall that drops packets from the bridge is
+   * noticed.
    */
   private static final String CONNECT_SECONDS = "10";
 

@@ -9,7 +9,7 @@ import org.sparkcollectives.Failure;
 import org.sparkcollectives.PeerFailedException;
 
 /**
- * How a rank's part in a case ended, as its process prints it.
+ * The end of a rank's part in a case, as its process prints it.
  *
  * @param micros when, in microseconds since the epoch, so that all processes of a host agree
  * @param exception the simple name of what was thrown; {@link #NOTHING} where all went well
@@ -19,22 +19,22 @@ import org.sparkcollectives.PeerFailedException;
  */
 public record Outcome(long micros, String exception, String kind, String ranks, String message) {
 
-  /** In place of an exception. */
+  /** The text in place of an exception. */
   public static final String NOTHING = "nothing";
 
   private static final String NONE = "-";
 
-  /** Now, in microseconds since the epoch. */
+  /** Returns the present time, in microseconds since the epoch. */
   public static long now() {
     return ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
   }
 
-  /** Of a rank that needed nobody any more. */
+  /** Returns the outcome of a rank that needed no other rank any more. */
   public static Outcome well(String message) {
     return new Outcome(now(), NOTHING, NONE, NONE, message);
   }
 
-  /** Of a rank whose operation has thrown. */
+  /** Returns the outcome of a rank whose operation has thrown. */
   public static Outcome of(Throwable thrown) {
     long at = now();
     String exception = thrown.getClass().getSimpleName();
@@ -70,7 +70,7 @@ public record Outcome(long micros, String exception, String kind, String ranks, 
     return text.toString();
   }
 
-  /** What {@link #decode} reads. */
+  /** Returns the text that {@link #decode} reads. */
   public String encode() {
     String line = message.replace('\n', ' ').replace('\t', ' ');
     return String.join("\t", String.valueOf(micros), exception, kind, ranks, line);
@@ -85,12 +85,12 @@ public record Outcome(long micros, String exception, String kind, String ranks, 
     return exception.equals(NOTHING);
   }
 
-  /** Whether it names this rank, and no other. */
+  /** Returns whether it names this rank, and no other. */
   public boolean names(int rank) {
     return ranks.equals(String.valueOf(rank));
   }
 
-  /** Whether it does not know which rank it was. */
+  /** Returns whether it names no rank, because none is known. */
   public boolean namesNobody() {
     return ranks.equals(NONE);
   }

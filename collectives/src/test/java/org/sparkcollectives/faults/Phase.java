@@ -2,21 +2,21 @@ package org.sparkcollectives.faults;
 
 import java.time.Duration;
 
-/** What the ranks are doing when something goes wrong with one of them. */
+/** The phase that the ranks are in when something goes wrong with one of them. */
 enum Phase {
-  /** They look for each other in the store. */
+  /** The ranks look for each other in the store. */
   RENDEZVOUS("rendezvous", 10),
-  /** They have a group, and are in its first operation. */
+  /** The ranks have a group, and are in its first operation. */
   FIRST_CONNECT("first connect", 15),
-  /** They reduce 64 numbers, again and again. */
+  /** The ranks reduce 64 numbers repeatedly. */
   SMALL_ALL_REDUCE("small all-reduce", 50),
-  /** They reduce 4 MB, again and again. */
+  /** The ranks reduce 4 MB repeatedly. */
   LARGE_ALL_REDUCE("large all-reduce", 50),
-  /** They meet, again and again. */
+  /** The ranks meet in barriers repeatedly. */
   BARRIER("barrier", 50),
-  /** They keep their state, again and again. */
+  /** The ranks keep checkpoints repeatedly. */
   CHECKPOINT("checkpoint", 50),
-  /** They close the group with an operation that is still under way. */
+  /** The ranks close the group with an operation that is still pending. */
   CLOSE("close", 10);
 
   private final String label;
@@ -27,22 +27,22 @@ enum Phase {
     this.window = Duration.ofMillis(windowMillis);
   }
 
-  /** As tables have it. */
+  /** Returns the name in tables. */
   String label() {
     return label;
   }
 
-  /** Within which time from its beginning the fault comes. */
+  /** Returns the time from the phase's beginning within which the fault comes. */
   Duration window() {
     return window;
   }
 
-  /** Whether it goes on until something fails. */
+  /** Returns whether it goes on until something fails. */
   boolean isEndless() {
     return this != CLOSE;
   }
 
-  /** Whether the ranks have worked together before it begins. */
+  /** Returns whether the ranks have worked together before it begins. */
   boolean isWarm() {
     return this != RENDEZVOUS && this != FIRST_CONNECT;
   }

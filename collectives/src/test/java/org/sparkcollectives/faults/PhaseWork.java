@@ -9,7 +9,7 @@ import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 
-/** What the ranks do in a phase. A result that is wrong ends it, too. */
+/** Runs the operations of a phase. A wrong result ends it, too. */
 final class PhaseWork {
 
   /** The name of the checkpoint that is the same on all ranks. */
@@ -32,7 +32,7 @@ final class PhaseWork {
     Arrays.fill(ones, 1);
   }
 
-  /** So that all ranks are connected, and have come here. */
+  /** Connects all ranks, and waits until they have come here. */
   void warmUp() {
     for (int i = 0; i < 3; i++) {
       allReduce(SMALL);
@@ -42,14 +42,14 @@ final class PhaseWork {
     group.barrier().await();
   }
 
-  /** Never ends but by an exception. */
+  /** Runs until an exception. */
   void forEver() {
     while (true) {
       step();
     }
   }
 
-  /** Ends after {@code time}, or with an exception. */
+  /** Runs for {@code time}, or until an exception. */
   void during(Duration time) {
     long start = System.nanoTime();
     while (System.nanoTime() - start < time.toNanos()) {
@@ -66,7 +66,7 @@ final class PhaseWork {
     }
   }
 
-  /** All ranks give ones. */
+  /** Reduces ones of all ranks. */
   private void allReduce(int count) {
     Tensor tensor = large.slice(0, count);
     tensor.copyFrom(count == LARGE ? ones : Arrays.copyOf(ones, count));

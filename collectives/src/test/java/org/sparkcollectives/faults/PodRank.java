@@ -12,7 +12,7 @@ import org.sparkcollectives.Rendezvous;
 import org.sparkcollectives.Tensor;
 
 /**
- * A process that is one of two ranks, and prints where it finds itself:
+ * A process that is one of two ranks, and prints where it is:
  *
  * <pre>
  *   place ID                     its process id
@@ -28,7 +28,7 @@ final class PodRank {
   private PodRank() {}
 
   /**
-   * Ends by itself.
+   * Runs the process, which ends by itself.
    *
    * @param arguments the URL with the rank, and the folder of shared memory
    */
@@ -48,7 +48,7 @@ final class PodRank {
       System.out.println("ranks-here\t" + world.localSize());
       System.out.println("shared-memory\t" + mapped(folder));
       System.out.println("reduced\t" + (int) small[0] + " " + (int) large[COUNT - 1]);
-      // Nobody leaves while the other still looks.
+      // No rank leaves while the other still looks.
       world.barrier().await();
     }
   }

@@ -32,13 +32,13 @@ import org.sparkcollectives.testing.RankThreads;
 import org.sparkcollectives.transport.tcp.SocketOptions;
 import org.sparkcollectives.transport.tcp.TcpTransport;
 
-/** Strangers at the ports of ranks and of a store, while a job runs. */
+/** Tests ports of ranks and of a store to which strangers connect while a job runs. */
 @ExtendWith(LeakCheck.class)
 class PortsUnderAttackTest {
 
   private static final int RANKS = 2;
 
-  /** More than any port keeps open. */
+  /** The number of connections, more than any port keeps open. */
   private static final int EACH = UnauthenticatedConnections.LIMIT + 76;
 
   private static final byte[] SECRET = "the right one".getBytes(StandardCharsets.UTF_8);
@@ -64,7 +64,7 @@ class PortsUnderAttackTest {
               security);
     }
     try (TcpStoreServer server = TcpStore.server("127.0.0.1", 0, SECRET, security)) {
-      // Whatever is made once is made now.
+      // Everything that is made once is made now.
       runGroup(server.port(), group -> true);
       Footprint before = Footprint.now();
 
@@ -86,7 +86,7 @@ class PortsUnderAttackTest {
         List<Intruders> all = List.of(atStore, atFirst, atSecond);
         for (Intruders each : all) {
           each.open(EACH);
-          // Where there is TLS, this begins its handshake.
+          // With TLS, this byte begins its handshake.
           each.sendEach(tls ? 22 : 0);
         }
         awaitMore(rounds, job);
@@ -127,7 +127,9 @@ class PortsUnderAttackTest {
     }
   }
 
-  /** As soon as the closed ones are gone, or of the last look. */
+  /**
+   * Returns the footprint as soon as the closed connections are gone, or after the last attempt.
+   */
   private static Footprint footprintWithAtMost(int descriptors) throws Exception {
     Footprint now = Footprint.now();
     for (int i = 0; i < 100 && now.descriptors() > descriptors; i++) {
@@ -143,7 +145,7 @@ class PortsUnderAttackTest {
     assertThat(job).isNotDone();
   }
 
-  /** Sums among all ranks, again and again until it is over for rank 0. */
+  /** Sums among all ranks repeatedly, until it is over for rank 0. */
   private void runGroup(int storePort, Predicate<ProcessGroup> isOver) {
     GroupOptions options = GroupOptions.defaults().withTransports("tcp");
     RankThreads.run(

@@ -17,7 +17,10 @@ import org.sparkcollectives.store.StoreException;
 import org.sparkcollectives.store.TcpStore;
 import org.sparkcollectives.store.net.TransportSecurity;
 
-/** One rank's part in a case: comes to the phase, and is hit by the fault, or by what follows. */
+/**
+ * Runs one rank's part in a case: it reaches the phase, and is hit by the fault, or by what
+ * follows.
+ */
 final class RankOfCase {
 
   private final FaultCase fault;
@@ -30,7 +33,7 @@ final class RankOfCase {
   private boolean ended;
 
   /**
-   * Of this process.
+   * Creates the part of this process.
    *
    * @param storeAddress where the store is, or what passes connections on to it
    * @param awaitGo says that this rank is ready, and waits until all are
@@ -49,7 +52,7 @@ final class RankOfCase {
     this.strikes = rank == fault.victim() && fault.fault().isOwn();
   }
 
-  /** Does it all, and prints how it went. */
+  /** Runs all of it, and prints how it went. */
   void run() {
     String closing = "";
     try {
@@ -76,7 +79,7 @@ final class RankOfCase {
   private void end(Outcome outcome) {
     ended = true;
     if (beside != null) {
-      // Whether or not the group has waited for it.
+      // This does not depend on whether the group has waited for it.
       awaitEnd(beside);
     }
     System.out.println("ended\t" + outcome.encode());
@@ -101,7 +104,10 @@ final class RankOfCase {
     }
   }
 
-  /** Whether the victim joins all the same, too late. */
+  /**
+   * Applies a fault that comes before the victim joins; returns whether the victim joins
+   * nevertheless, too late.
+   */
   private boolean strikeBeforeJoining() {
     park(fault.moment());
     sayFault();
@@ -140,12 +146,12 @@ final class RankOfCase {
         timeout);
   }
 
-  /** What remains of the group still works. */
+  /** Checks that what remains of the group still works. */
   private void shrink(ProcessGroup world) {
     try (ProcessGroup rest = world.shrink(fault.victim())) {
       long[] sum = {1};
       rest.allReduce(Tensor.of(sum), ReduceOp.SUM).await();
-      // Nobody leaves while another may still need it.
+      // No rank leaves while another may still need it.
       rest.barrier().await();
       System.out.println("shrunk\t" + sum[0]);
     } catch (CollectiveException | StoreException e) {
@@ -216,7 +222,7 @@ final class RankOfCase {
     }
   }
 
-  /** Closes the group while an all-reduce of it is under way. */
+  /** Closes the group while an all-reduce of it is pending. */
   private void close(ProcessGroup world, PhaseWork work) {
     Work last = work.beginLargeAllReduce();
     world.close();

@@ -15,10 +15,13 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** A process with a rank, which is told what to do and says what it does. */
+/** A process with a rank, which takes commands and prints what it does. */
 final class RankProcess implements AutoCloseable {
 
-  /** Several JVMs that start and end on a few cores. Any of them may leak a buffer. */
+  /**
+   * The options for several JVMs that start and end on a few cores, and of which any may leak a
+   * buffer.
+   */
   private static final List<String> OPTIONS =
       List.of(
           "-Xmx256m",
@@ -26,7 +29,7 @@ final class RankProcess implements AutoCloseable {
           "-XX:TieredStopAtLevel=1",
           "-Dio.netty.leakDetection.level=paranoid");
 
-  /** For the stacks of all threads to be printed. */
+  /** The time in which the stacks of all threads are printed. */
   private static final Duration STACKS = Duration.ofSeconds(3);
 
   private final Process process;
@@ -37,7 +40,8 @@ final class RankProcess implements AutoCloseable {
   private boolean killed;
 
   /**
-   * Starts one with {@link FaultyRank}; {@link #await} {@code "started"} tells when it is there.
+   * Creates a process with {@link FaultyRank}, which is ready when {@link #await} {@code "started"}
+   * returns.
    *
    * @param folder where it is to make shared memory
    * @param on what is written before the command for it to run on a certain host; normally nothing
@@ -46,7 +50,7 @@ final class RankProcess implements AutoCloseable {
     this(on, FaultyRank.class, folder.toString());
   }
 
-  /** Starts one with the main method of {@code main}. */
+  /** Creates a process with the main method of {@code main}. */
   RankProcess(List<String> on, Class<?> main, String... arguments) throws IOException {
     List<String> command = new ArrayList<>(on);
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -64,13 +68,13 @@ final class RankProcess implements AutoCloseable {
     thread.start();
   }
 
-  /** Tells it to do something. */
+  /** Sends it a command. */
   void send(String command) {
     commands.println(command);
   }
 
   /**
-   * Waits until it says a word, and passes over what it says before.
+   * Waits until it prints a word, and skips what it prints before.
    *
    * @return what comes with the word
    * @throws AssertionError with its threads' stacks if it does not say so before it hangs
@@ -95,7 +99,7 @@ final class RankProcess implements AutoCloseable {
     }
   }
 
-  /** What it has said so far with a word, of that which was waited for; null for nothing. */
+  /** Returns what it has printed so far with a word that was waited for; null for nothing. */
   String said(String word) {
     String last = null;
     for (String line : recent) {
@@ -106,13 +110,13 @@ final class RankProcess implements AutoCloseable {
     return last;
   }
 
-  /** All that it has said, whether or not it was waited for. */
+  /** Returns all that it has printed, whether or not it was waited for. */
   String all() {
     lines.drainTo(recent);
     return String.join(" / ", recent);
   }
 
-  /** Forgets what it has said. */
+  /** Forgets what it has printed. */
   void forget() {
     recent.clear();
   }
@@ -128,7 +132,7 @@ final class RankProcess implements AutoCloseable {
     return text.append('\n').append(Files.readString(log)).toString();
   }
 
-  /** Whether it was not killed, and has not ended. */
+  /** Returns whether it was not killed, and has not ended. */
   boolean isAlive() {
     return !killed && process.isAlive();
   }
@@ -139,12 +143,12 @@ final class RankProcess implements AutoCloseable {
     process.destroyForcibly();
   }
 
-  /** Stops it as it stands. */
+  /** Stops it with SIGSTOP. */
   void stop() throws IOException, InterruptedException {
     signal("-STOP");
   }
 
-  /** Lets it go on. */
+  /** Resumes it with SIGCONT. */
   void resume() throws IOException, InterruptedException {
     signal("-CONT");
   }
@@ -153,7 +157,10 @@ final class RankProcess implements AutoCloseable {
     new ProcessBuilder("kill", name, String.valueOf(process.pid())).start().waitFor();
   }
 
-  /** What it has logged about buffers that were not released, with who had them; normally empty. */
+  /**
+   * Returns what it has logged about buffers that were not released, with their owners; normally
+   * empty.
+   */
   List<String> leaks() throws IOException {
     List<String> lines = Files.readAllLines(log);
     int first = 0;

@@ -16,21 +16,24 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
 
 /**
- * Passes connections on to an address, until they are to be dropped or reset. Each connection is of
- * two ends, which are known from its first bytes, or from the relay.
+ * Relays connections to an address, until they must be dropped or reset. The two ranks of each
+ * connection are known from its first bytes, or from the relay.
  */
 final class Relay implements AutoCloseable {
 
-  /** In place of a rank, for the store. */
+  /** The number that stands for the store in place of a rank. */
   static final int STORE = -1;
 
-  /** Where the first message of a handshake has the rank that connects, after its length. */
+  /** The offset of the connecting rank in the first message of a handshake, after its length. */
   private static final int RANK_OFFSET = 2 + 4 + 2 + 16;
 
-  /** Where the group's name is, after its own length. */
+  /** The offset of the group's name, after its own length. */
   private static final int GROUP_OFFSET = RANK_OFFSET + 3 * 4 + 2;
 
-  /** What tells the name of a group without the victim from that of the group it was made from. */
+  /**
+   * The text that distinguishes the name of a group without the victim from that of the group it
+   * was made from.
+   */
   private static final String SHRUNK = "/shrink";
 
   private static final int BUFFER_BYTES = 1 << 16;
@@ -44,7 +47,7 @@ final class Relay implements AutoCloseable {
   private final List<Link> links = new CopyOnWriteArrayList<>();
 
   /**
-   * In front of {@code target}.
+   * Creates a relay in front of {@code target}.
    *
    * @param client the rank whose connections come here; {@link #STORE} if they say so themselves
    * @param server the rank that they lead to, or {@link #STORE}
@@ -74,7 +77,7 @@ final class Relay implements AutoCloseable {
     thread.start();
   }
 
-  /** The port to connect to. */
+  /** Returns the port to connect to. */
   int port() {
     return listener.getLocalPort();
   }
@@ -87,11 +90,11 @@ final class Relay implements AutoCloseable {
         start(link::open);
       }
     } catch (IOException closed) {
-      // The end.
+      // The connection has ended.
     }
   }
 
-  /** Resets all connections of a rank; the number of those that there were. */
+  /** Resets all connections of a rank; returns how many there were. */
   int reset(int rank) {
     int count = 0;
     for (Link link : links) {
@@ -141,7 +144,7 @@ final class Relay implements AutoCloseable {
         }
         open = true;
         if (isCut()) {
-          // As if it had never been connected: until it is reset.
+          // The packets are dropped, as if it had never been connected, until it is reset.
           return;
         }
         far.connect(target);
@@ -166,7 +169,7 @@ final class Relay implements AutoCloseable {
       return all;
     }
 
-    /** The rank, in the group of all, that connects. */
+    /** Returns the connecting rank, in the group of all. */
     private int rankIn(byte[] hello) {
       int rank = ByteBuffer.wrap(hello).getInt(RANK_OFFSET);
       String group = new String(hello, GROUP_OFFSET, hello.length - GROUP_OFFSET, UTF_8);
@@ -203,7 +206,7 @@ final class Relay implements AutoCloseable {
       }
     }
 
-    /** Whether there was anything to break. */
+    /** Resets the connection; returns whether there was anything to reset. */
     synchronized boolean reset() {
       links.remove(this);
       if (reset) {
@@ -212,11 +215,11 @@ final class Relay implements AutoCloseable {
       reset = true;
       for (Socket socket : List.of(near, far)) {
         try {
-          // Without waiting for what was not sent yet: both ends get a reset.
+          // The close does not wait for unsent bytes: both ends get a reset.
           socket.setSoLinger(true, 0);
           socket.close();
         } catch (IOException closed) {
-          // By its other end.
+          // The other end has closed it.
         }
       }
       return true;

@@ -12,21 +12,27 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
-/** What of the library is left in this process, in which there is no group any more. Linux only. */
+/**
+ * Finds what of the library is left in this process, in which there is no group any more. Linux
+ * only.
+ */
 final class Remains {
 
-  /** Longer than anything takes that ends by itself, such as a thread that waits for work. */
+  /**
+   * The limit, longer than anything takes that ends by itself, such as a thread that waits for
+   * work.
+   */
   private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(20);
 
   private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
   private final String folder;
 
-  /** The JDK itself keeps a socket, with which it takes the place of one that is being closed. */
+  /** The socket that the JDK itself keeps to put in place of one that is being closed. */
   private final Set<String> ofJdk;
 
   /**
-   * For a process in which nothing of the library has been yet.
+   * Creates the check in a process that has not used the library yet.
    *
    * @param folder where shared memory is made
    */
@@ -37,8 +43,8 @@ final class Remains {
   }
 
   /**
-   * What is left when nothing more goes away; normally empty. The memory of a tensor goes when the
-   * garbage is collected, because a user may hold it.
+   * Returns what is left when nothing more goes away; normally empty. The memory of a tensor is
+   * freed by garbage collection, because a user may hold the tensor.
    */
   List<String> await() {
     System.gc();
@@ -46,7 +52,8 @@ final class Remains {
     List<String> left = now();
     while (!left.isEmpty() && System.nanoTime() - start < LIMIT_NANOS) {
       LockSupport.parkNanos(PAUSE_NANOS);
-      // Again: a thread that ended after the last one may have had hold of it.
+      // It is collected again, because a thread that ended after the last collection may have held
+      // something.
       System.gc();
       left = now();
     }
@@ -73,7 +80,7 @@ final class Remains {
     return left;
   }
 
-  /** Sockets, what waits for them, and files of shared memory. */
+  /** Returns sockets, selectors, and files of shared memory. */
   private List<String> descriptors() {
     try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
       return descriptors
@@ -89,7 +96,7 @@ final class Remains {
     try {
       return Files.readSymbolicLink(descriptor).toString();
     } catch (IOException e) {
-      // Closed since it was listed.
+      // The descriptor was closed after it was listed.
       return "";
     }
   }

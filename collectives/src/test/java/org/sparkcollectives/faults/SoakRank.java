@@ -16,20 +16,20 @@ import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.TcpStore;
 
 /**
- * A rank that carries out collectives of all kinds, types and sizes in several groups, which it
- * makes and closes again and again. All ranks draw the same.
+ * A rank that runs collectives of all kinds, types and sizes in several groups, which it makes and
+ * closes repeatedly. All ranks draw the same random numbers.
  */
 final class SoakRank {
 
   static final int SIZE = 3;
 
-  /** After so many collectives the groups are closed, and others made. */
+  /** The number of collectives after which the groups are closed, and others made. */
   private static final int GENERATION = 1000;
 
-  /** How many collectives there are in a world that lives beside the first one for a moment. */
+  /** The number of collectives in a second world that lives beside the first for a moment. */
   private static final int ASIDE = 100;
 
-  /** The largest tensor, by the logarithm of its count: most are far smaller. */
+  /** The logarithm of the largest tensor's count; most are far smaller. */
   private static final int LARGEST = 15;
 
   private static final List<DType> DTYPES =
@@ -49,8 +49,8 @@ final class SoakRank {
   }
 
   /**
-   * With the rank, the port of the store, the number of collectives, the seed, and how often the
-   * footprint is printed, each time when there is no group but the world.
+   * Runs the rank. Arguments: the rank, the port of the store, the number of collectives, the seed,
+   * and how often the footprint is printed, each time when there is no group but the world.
    */
   public static void main(String[] arguments) throws IOException {
     int rank = Integer.parseInt(arguments[0]);
@@ -70,7 +70,7 @@ final class SoakRank {
         world.barrier().await();
         System.out.println("footprint " + Footprint.now().encode());
       }
-      // Collections take their time, and nobody is to miss the others meanwhile.
+      // Collections take their time, and no rank must miss the others meanwhile.
       world.barrier().await();
     }
     System.out.println("done");
@@ -103,7 +103,7 @@ final class SoakRank {
         collective(group, operation, dtype, size, root % group.size(), inGroupMemory);
       }
     }
-    // A rank that leaves a group early would fail those that are still at it.
+    // A rank that left a group early would fail those that are still in it.
     world.barrier().await();
     for (ProcessGroup each : made) {
       if (each != null) {

@@ -14,9 +14,9 @@ import org.sparkcollectives.store.TcpStoreServer;
 import org.sparkcollectives.testing.ForkedJvm;
 
 /**
- * Many collectives in groups that come and go leave a process as large as it was: heap, direct
- * memory, mapped files, descriptors and threads. Prints what it measures; {@code -Dsoak.seed} draws
- * the same again.
+ * Tests that many collectives in groups that come and go leave a process as large as it was: heap,
+ * direct memory, mapped files, descriptors and threads. Prints what it measures; {@code
+ * -Dsoak.seed} draws the same again.
  */
 @EnabledOnOs(OS.LINUX)
 class SoakTest {
@@ -25,22 +25,28 @@ class SoakTest {
   private static final int ALL = 1_000_000;
   private static final int MEASURES = 10;
 
-  /** What is loaded, compiled or pooled late is no leak; what grows with the operations is. */
+  /**
+   * The footprints that are skipped: what is loaded, compiled or pooled late is no leak; what grows
+   * with the operations is.
+   */
   private static final int WARM = 3;
 
   private static final long HEAP_TOLERANCE = 4L << 20;
   private static final long DIRECT_TOLERANCE = 1L << 20;
 
   /**
-   * A rank makes its ring to another, of 256 KiB, when it first sends to it, which may be late. One
-   * that leaked with each group would be some 10 MiB.
+   * The tolerance for mapped memory. A rank makes its ring to another, of 256 KiB, when it first
+   * sends to it, which may be late. A ring that leaked with each group would be some 10 MiB.
    */
   private static final long MAPPED_TOLERANCE = 1L << 20;
 
-  /** Threads that run what nobody waits for end when they have had nothing to do for a while. */
+  /**
+   * The tolerance for threads: those that run unawaited operations end when they have been idle for
+   * a while.
+   */
   private static final int THREAD_TOLERANCE = 10;
 
-  /** One that is just being closed. */
+  /** The tolerance for descriptors that are just being closed. */
   private static final int DESCRIPTOR_TOLERANCE = 4;
 
   private static final Duration LIMIT = Duration.ofHours(2);

@@ -17,7 +17,7 @@ import org.sparkcollectives.Tensor;
 
 /**
  * A rank of {@link StoppedRankTest}: in each round it repeats an operation until that fails, takes
- * its tensors back, and looks later whether somebody has written to them.
+ * its tensors back, and checks later whether anything has written to them.
  *
  * <p>Arguments: rank, folder, bytes of the larger tensor, timeout in milliseconds.
  */
@@ -26,7 +26,7 @@ final class StoppedRank {
   static final int SIZE = 3;
   private static final long LOOK_MILLIS = 5;
 
-  /** What is done to two tensors of which the first has a part for each rank. */
+  /** The operations on two tensors of which the first has a part for each rank. */
   enum Operation {
     ALL_REDUCE {
       @Override
@@ -101,7 +101,7 @@ final class StoppedRank {
 
   private StoppedRank() {}
 
-  /** The file that lets the ranks of a round look at their tensors. */
+  /** Returns the file whose existence lets the ranks of a round check their tensors. */
   static Path mayLook(Path folder, int round) {
     return folder.resolve("look-" + round);
   }
@@ -127,7 +127,7 @@ final class StoppedRank {
       if (large.array() != null || part.array() != null) {
         throw new IllegalStateException("There is no room in /dev/shm for this test");
       }
-      // Connections and shared files are there before the clock runs.
+      // This makes connections and shared files before the clock runs.
       Operation.of(round).run(world, large, part);
       repeat(world.withTimeout(timeout), Operation.of(round), large, part, rank, round);
       int[] largeContents = refill(large, 1_000_000 * round + 1);
@@ -172,7 +172,7 @@ final class StoppedRank {
     System.out.println(line(rank, round, what));
   }
 
-  /** What a rank prints. */
+  /** Returns a line that a rank prints. */
   static String line(int rank, int round, String what) {
     return "round " + round + ", rank " + rank + ": " + what;
   }

@@ -17,9 +17,9 @@ import org.sparkcollectives.testing.ForkedJvm;
 import org.sparkcollectives.testing.LeakCheck;
 
 /**
- * A process is stopped in the middle of an operation on memory that the ranks of a host share. The
- * others fail, and take their tensors back: whatever the process does when it goes on, it does not
- * write to them.
+ * Tests a process that is stopped in the middle of an operation on memory that the ranks of a host
+ * share. The others fail, and take their tensors back. Whatever the process does when it is
+ * resumed, it does not write to them.
  */
 @EnabledOnOs(OS.LINUX)
 @ExtendWith(LeakCheck.class)
@@ -27,7 +27,7 @@ class StoppedRankTest {
 
   private static final int STOPPED = 2;
 
-  /** Each operation once. */
+  /** The number of rounds that run each operation once. */
   private static final int SAMPLE = StoppedRank.Operation.values().length;
 
   private static final int ALL = 100;

@@ -14,12 +14,12 @@ import org.sparkcollectives.OpType;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 
-/** Which operations belong to which block, with several threads. */
+/** Tests which operations belong to which block, with several threads. */
 class CoalescingBlocksTest {
 
   private final CoalescingBlocks blocks = new CoalescingBlocks("world");
 
-  /** A work whose result is {@code tensor}. */
+  /** Returns a work whose result is {@code tensor}. */
   private static Work work(Tensor tensor) {
     return Work.of(OpType.ALL_REDUCE, 0, CompletableFuture.completedFuture(List.of(tensor)));
   }

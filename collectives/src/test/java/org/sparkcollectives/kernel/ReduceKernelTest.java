@@ -34,7 +34,7 @@ class ReduceKernelTest {
           ReduceOp.BXOR,
           ReduceOp.premulSum(0.3));
 
-  /** Around the length of a tile, of complex numbers and of all others. */
+  /** Counts around the length of a tile, of complex numbers and of all others. */
   private static final int[] COUNTS = {0, 1, 7, 511, 512, 513, 1023, 1024, 1025, 5000};
 
   static Stream<Arguments> reductions() {
@@ -63,7 +63,9 @@ class ReduceKernelTest {
     return contributions;
   }
 
-  /** A contribution as it comes from the network: multiplied by its sender, at any address. */
+  /**
+   * Returns a contribution as it comes from the network: multiplied by its sender, at any address.
+   */
   private static ByteBuffer staged(
       ReduceKernel kernel, ByteBuffer contribution, int misalignment, TensorMemory senders) {
     HostTensor tensor = senders.tensor(kernel.inputType(), contribution);
@@ -211,7 +213,7 @@ class ReduceKernelTest {
       names = {"FLOAT16", "BFLOAT16"})
   void halvesAreRoundedOnceAtTheEnd(DType dtype) {
     boolean bfloat = dtype == DType.BFLOAT16;
-    // Half of the last place of 1: added to 1 alone it is lost, two of them are not.
+    // This is half of the last place of 1: one added to 1 is lost, two are not.
     float tiny = bfloat ? 0x1p-8f : 0x1p-11f;
     short one = bfloat ? BFloat16.fromFloat(1) : Float16.fromFloat(1);
     short small = bfloat ? BFloat16.fromFloat(tiny) : Float16.fromFloat(tiny);

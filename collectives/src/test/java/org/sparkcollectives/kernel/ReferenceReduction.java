@@ -11,8 +11,8 @@ import org.sparkcollectives.tensor.BFloat16;
 import org.sparkcollectives.tensor.Float16;
 
 /**
- * The plain definition of a reduction, one element after the other, on elements given as bytes.
- * What the kernels do must have the same bits.
+ * The plain definition of a reduction, one element after the other, on elements given as bytes. The
+ * kernels must give the same bits.
  */
 final class ReferenceReduction {
 
@@ -120,7 +120,7 @@ final class ReferenceReduction {
     }
   }
 
-  /** A contribution as it travels: the product with the factor is rounded to its type. */
+  /** Returns a contribution as it is sent: the product with the factor is rounded to its type. */
   private static float multiplied(DType dtype, ReduceOp op, ByteBuffer elements, int at) {
     float value = floating(dtype, elements, at) * (float) op.factor();
     return switch (dtype) {
@@ -146,7 +146,7 @@ final class ReferenceReduction {
     }
   }
 
-  /** Elements with ordinary values and, now and then, any bits at all. */
+  /** Returns elements with ordinary values and, sometimes, any bits at all. */
   static ByteBuffer random(DType dtype, int count, Random random) {
     byte[] bits = new byte[count * dtype.bytes()];
     random.nextBytes(bits);
@@ -168,7 +168,7 @@ final class ReferenceReduction {
     return elements;
   }
 
-  /** The elements with one bit pattern for all NaN, whose payload is nobody's promise. */
+  /** Returns the elements with one bit pattern for all NaNs, whose payload is not specified. */
   static ByteBuffer canonical(DType dtype, ByteBuffer elements) {
     ByteBuffer canonical = bytes(elements.remaining());
     canonical.put(0, elements, elements.position(), elements.remaining());

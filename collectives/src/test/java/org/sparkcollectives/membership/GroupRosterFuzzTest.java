@@ -11,7 +11,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkcollectives.transport.Endpoint;
 
 /**
- * Any bytes in the store are a roster, or refused with no more memory than they take themselves.
+ * Tests that any bytes in the store are either an endpoint table, or refused with no more memory
+ * than they take themselves.
  */
 class GroupRosterFuzzTest {
 
@@ -22,7 +23,7 @@ class GroupRosterFuzzTest {
     return Stream.of(
         new GroupRoster("secret".getBytes(UTF_8), List.of(first, second, third)).encode(),
         new GroupRoster(new byte[0], List.of(first)).encode(),
-        // A group of two thousand million places.
+        // This is a group of two thousand million ranks.
         new byte[] {1, 0, 0x7f, -1, -1, -1},
         new byte[] {1, 0, -1, -1, -1, -1},
         new byte[] {1, 0, 0, 0, 0, 1, -1, -1, -1, -1},

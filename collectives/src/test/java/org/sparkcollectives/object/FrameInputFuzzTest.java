@@ -18,9 +18,9 @@ import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 
 /**
- * What a rank can do with whatever it sends as an object: the receiver reads no more than came,
- * asks for no frame larger than the largest, and ends with the object, its sender's failure, or
- * words.
+ * Tests whatever a rank may send as an object: the receiver reads no more than came, asks for no
+ * frame larger than the largest, and ends with the object, its sender's failure, or an error with a
+ * message.
  */
 class FrameInputFuzzTest {
 
@@ -53,7 +53,7 @@ class FrameInputFuzzTest {
         new byte[3]);
   }
 
-  /** Gives what the other rank has sent, and then fails as a group whose other rank is gone. */
+  /** Delivers what the other rank has sent, and then fails as a group whose other rank is gone. */
   private static final class Sent implements FrameInput.Path {
     private final byte[] bytes;
     private int position;

@@ -59,7 +59,10 @@ class KryoObjectCodecTest {
 
   private interface Shout extends Function<String, String>, Serializable {}
 
-  /** Neither serializable nor with a constructor without parameters; refers to itself. */
+  /**
+   * An object that is not serializable, has no constructor without parameters, and refers to
+   * itself.
+   */
   private static final class Node {
     private final String name;
     private final List<Node> neighbours = new ArrayList<>();
@@ -172,7 +175,7 @@ class KryoObjectCodecTest {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     codec.write(positive, bytes);
     byte[] forged = bytes.toByteArray();
-    forged[forged.length - 1] = 1; // A zigzag varint: -1.
+    forged[forged.length - 1] = 1; // This is -1 as a zigzag varint.
     assertThatThrownBy(() -> codec.read(new ByteArrayInputStream(forged)))
         .hasRootCauseMessage("not positive: -1");
   }

@@ -13,12 +13,12 @@ final class FuzzedConnection {
 
   private FuzzedConnection() {}
 
-  /** For the frames of seeds. */
+  /** Returns the allocator for the frames of seeds. */
   static ByteBufAllocator alloc() {
     return UnpooledByteBufAllocator.DEFAULT;
   }
 
-  /** As it goes over the connection; the content is used up. */
+  /** Returns a frame as it is sent over the connection; releases the content. */
   static byte[] frame(ByteBuf content) {
     ByteBuf frame = Unpooled.buffer().writeInt(content.readableBytes()).writeBytes(content);
     content.release();

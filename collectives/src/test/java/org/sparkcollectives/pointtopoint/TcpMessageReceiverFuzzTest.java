@@ -18,8 +18,8 @@ import org.sparkcollectives.testing.FuzzedStream;
 import org.sparkcollectives.transport.ConnectionListener;
 
 /**
- * What a peer can do with whatever it sends on a connection of messages, to a rank with two
- * receives: each ends once, nothing beside its tensor is written, and the path's end is told once.
+ * Tests whatever a peer may send on a connection of messages, to a rank with two receives: each
+ * ends once, nothing beside its tensor is written, and the path's end is reported once.
  */
 class TcpMessageReceiverFuzzTest {
 
@@ -27,7 +27,7 @@ class TcpMessageReceiverFuzzTest {
   private static final int TAG = 7;
   private static final int UNTOUCHED = -1;
 
-  /** How a receive and the path went on. */
+  /** The events of a receive and of the path. */
   private static final class Events implements PostedReceive.Listener, ConnectionListener {
     private final List<String> ends = new ArrayList<>();
     private boolean matched;

@@ -18,12 +18,12 @@ import org.sparkcollectives.testing.FuzzedStream;
 import org.sparkcollectives.transport.ConnectionListener;
 
 /**
- * What a peer can do with whatever it answers to a rank that has offered it two messages: each send
- * ends at most once, and one that was refused never moves.
+ * Tests whatever a peer may answer to a rank that has offered it two messages: each send ends at
+ * most once, and one that was refused is never sent.
  */
 class TcpMessageSenderFuzzTest {
 
-  /** How a send went on. */
+  /** The events of a send. */
   private static final class Events implements PostedSend.Listener {
     private final List<String> ends = new ArrayList<>();
     private boolean matched;

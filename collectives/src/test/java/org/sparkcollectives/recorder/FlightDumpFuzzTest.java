@@ -12,7 +12,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkcollectives.OpType;
 
-/** Any file is a dump, of which there is a report, or said to be none. */
+/** Tests that any file is either a dump, of which there is a report, or refused. */
 class FlightDumpFuzzTest {
 
   static Stream<byte[]> seeds() {

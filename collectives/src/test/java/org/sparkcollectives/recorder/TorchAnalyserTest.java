@@ -22,8 +22,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.sparkcollectives.OpType;
 
 /**
- * PyTorch's own analyser reads the dumps. Takes the Python that {@code examples/comparison
- * --install} makes, or the one in {@code -Dcollectives.python}; skipped where it has no PyTorch.
+ * Tests that PyTorch's own analyser reads the dumps. Uses the Python that {@code
+ * examples/comparison --install} makes, or the one in {@code -Dcollectives.python}; skipped where
+ * it has no PyTorch.
  */
 class TorchAnalyserTest {
 
@@ -82,7 +83,7 @@ class TorchAnalyserTest {
   void itFindsNothingWhereNothingIsWrong() throws Exception {
     FlightRecord[] records = {
       allReduce(0, COMPLETED, 1),
-      // One to nobody known.
+      // This receive has no known peer.
       record(7, OpType.RECV_ANY, 4, "from any rank, tag 0", -1, STARTED, 1),
       record(1, OpType.ALL_GATHER_INTO, 4, "", -1, COMPLETED, 1),
       allReduce(2, COMPLETED, 1)
@@ -147,7 +148,10 @@ class TorchAnalyserTest {
     assertThat(outcome.output).doesNotContain("rror", "Not all ranks", "mismatch");
   }
 
-  /** A rank whose ring is full, and which remembers two groups from different numbers on. */
+  /**
+   * Returns the dump of a rank whose ring is full, and which remembers two groups from different
+   * numbers on.
+   */
   private static FlightDump twoGroups(int rank, long firstId, long first, long second) {
     List<FlightRecord> records = new ArrayList<>();
     for (long number = Math.min(first, second); number < 12; number++) {

@@ -20,7 +20,7 @@ class BFloat16Test {
     }
   }
 
-  /** The definition of the format, by its fields. */
+  /** Returns a value by the definition of the format's fields. */
   private static double value(int bfloat) {
     int exponent = (bfloat >>> 7) & 0xff;
     int fraction = bfloat & 0x7f;
@@ -59,7 +59,7 @@ class BFloat16Test {
         assertBits(bfloat(value), nan | 0x40, "NaN");
       }
     }
-    // Rounding up this payload, or cutting it off, would make it infinity or a zero.
+    // Rounded up, the first payload would become a zero; cut off, the second would become infinity.
     assertBits(bfloat(Float.intBitsToFloat(0x7fffffff)), 0x7fff, "NaN");
     assertBits(bfloat(Float.intBitsToFloat(0x7f800001)), 0x7fc0, "NaN");
   }

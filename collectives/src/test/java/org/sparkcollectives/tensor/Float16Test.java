@@ -9,7 +9,7 @@ class Float16Test {
   private static final int LARGEST = 0x7bff;
   private static final int INFINITY = 0x7c00;
 
-  /** The definition of the format. */
+  /** Returns a value by the definition of the format. */
   private static double value(int half) {
     int exponent = (half >>> 10) & 0x1f;
     int fraction = half & 0x3ff;

@@ -13,7 +13,7 @@ import org.sparkcollectives.DType;
 import org.sparkcollectives.Device;
 import org.sparkcollectives.Tensor;
 
-/** What every kind of host memory must do. */
+/** Specifies what every kind of host memory must do. */
 abstract class HostTensorContractTest {
 
   private static final int COUNT = 2500;

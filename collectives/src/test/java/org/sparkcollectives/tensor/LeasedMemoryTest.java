@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.sparkcollectives.testing.Threads;
 
-/** Memory that goes with the last who uses it. */
+/** Tests memory that its last user frees. */
 class LeasedMemoryTest {
 
   private final AtomicInteger freed = new AtomicInteger();

@@ -4,24 +4,24 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.sparkcollectives.DType;
 
-/** The kinds of memory that a tensor of elements given as bytes can lie in. */
+/** The kinds of memory of a tensor whose elements are given as bytes. */
 public enum TensorMemory {
   /** A heap array of its own. */
   HEAP,
-  /** From the third element of a larger heap array on. */
+  /** A range of a larger heap array, from the third element on. */
   HEAP_SLICE,
-  /** A {@code byte[]} even for truth values. */
+  /** A {@code byte[]}, even for booleans. */
   HEAP_BYTES,
   /** A direct buffer of its own. */
   DIRECT,
-  /** From the third element of a larger direct buffer on. */
+  /** A range of a larger direct buffer, from the third element on. */
   DIRECT_SLICE,
   /** A direct buffer at an odd address. */
   DIRECT_UNALIGNED;
 
   private static final int MARGIN = 3;
 
-  /** A tensor with these elements. */
+  /** Returns a tensor with these elements. */
   public HostTensor tensor(DType dtype, ByteBuffer elements) {
     int count = elements.remaining() / dtype.bytes();
     HostTensor tensor = allocate(dtype, count);
@@ -29,7 +29,7 @@ public enum TensorMemory {
     return tensor;
   }
 
-  /** A tensor of zeros. */
+  /** Returns a tensor of zeros. */
   public HostTensor allocate(DType dtype, int count) {
     return switch (this) {
       case HEAP -> HostTensor.allocate(dtype, count);
@@ -46,14 +46,14 @@ public enum TensorMemory {
     };
   }
 
-  /** The elements of a tensor as bytes. */
+  /** Returns the elements of a tensor as bytes. */
   public static ByteBuffer elements(HostTensor tensor) {
     ByteBuffer bytes = direct((int) tensor.byteSize());
     tensor.read(0, (int) tensor.count(), bytes);
     return bytes.flip();
   }
 
-  /** A direct buffer in native order. */
+  /** Returns a direct buffer in native order. */
   public static ByteBuffer direct(int bytes) {
     return ByteBuffer.allocateDirect(bytes).order(ByteOrder.nativeOrder());
   }

@@ -12,10 +12,10 @@ import org.sparkcollectives.store.Store;
 /** Runs a test's body as the ranks of a group, on threads of this JVM over a store in its heap. */
 public final class GroupRuns {
 
-  /** What one rank does. */
+  /** The code of one rank. */
   public interface Body<T> {
 
-    /** Runs as a rank of the group; what it throws fails the test. */
+    /** Runs as a rank of the group; an exception fails the test. */
     T run(ProcessGroup group) throws Exception;
   }
 

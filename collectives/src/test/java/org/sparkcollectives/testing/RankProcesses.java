@@ -5,7 +5,7 @@ import java.net.ServerSocket;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Ranks as JVMs of their own. Those that are left at the end are killed. */
+/** Runs ranks as JVMs of their own. Those that are left at the end are killed. */
 public final class RankProcesses implements AutoCloseable {
 
   private final List<ForkedJvm> processes = new ArrayList<>();
@@ -22,14 +22,14 @@ public final class RankProcesses implements AutoCloseable {
     return ranks;
   }
 
-  /** A port that was free a moment ago. */
+  /** Returns a port that was free a moment ago. */
   public static int freePort() throws IOException {
     try (ServerSocket socket = new ServerSocket(0)) {
       return socket.getLocalPort();
     }
   }
 
-  /** What a rank has printed so far. */
+  /** Returns what a rank has printed so far. */
   public String output(int rank) {
     return processes.get(rank).output();
   }
@@ -39,22 +39,22 @@ public final class RankProcesses implements AutoCloseable {
     processes.get(rank).awaitOutput(text);
   }
 
-  /** Kills a rank so that it cannot say goodbye. */
+  /** Kills a rank, which cannot publish that it leaves. */
   public void kill(int rank) throws InterruptedException {
     processes.get(rank).kill();
   }
 
-  /** Stops a rank as it stands, without a word to the others. */
+  /** Stops a rank with SIGSTOP. */
   public void stop(int rank) throws IOException, InterruptedException {
     processes.get(rank).stop();
   }
 
-  /** Lets a stopped rank go on. */
+  /** Resumes a stopped rank. */
   public void resume(int rank) throws IOException, InterruptedException {
     processes.get(rank).resume();
   }
 
-  /** The exit status of a rank; fails the test if it does not end. */
+  /** Returns the exit status of a rank; fails the test if it does not end. */
   public int exitStatus(int rank) throws InterruptedException {
     return processes.get(rank).exitStatus();
   }

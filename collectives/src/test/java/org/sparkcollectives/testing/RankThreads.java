@@ -12,13 +12,13 @@ import java.util.concurrent.TimeoutException;
 /** Runs a test's body once for each rank, on threads of this JVM. */
 public final class RankThreads {
 
-  /** Longer than any test should take on a slow machine. */
+  /** The limit, longer than any test should take on a slow machine. */
   private static final Duration LIMIT = Duration.ofSeconds(60);
 
-  /** What one rank does. */
+  /** The code of one rank. */
   public interface Body<T> {
 
-    /** Runs as this rank; what it throws fails the test. */
+    /** Runs as this rank; an exception fails the test. */
     T run(int rank) throws Exception;
   }
 
@@ -26,8 +26,8 @@ public final class RankThreads {
 
   /**
    * Runs {@code body} for the ranks 0 to {@code size - 1} at once and returns their results in rank
-   * order. When one throws, the others have until the limit to end; then the first to throw counts.
-   * When they hang, the error shows all stacks.
+   * order. When one throws, the others have until the limit to end; then the first exception
+   * counts. When they hang, the error shows all stacks.
    */
   public static <T> List<T> run(int size, Body<T> body) {
     List<CompletableFuture<T>> results = new ArrayList<>();

@@ -7,26 +7,28 @@ import org.sparkcollectives.HostedRank;
 import org.sparkcollectives.RankContext;
 
 /**
- * Ranks in what behaves as several JVMs, because settings that differ keep them apart: over the
- * heap within, over shared memory or sockets between. What can work inside the nodes first does so,
- * whatever its size.
+ * Makes hosts of ranks that act as if in several JVMs, because different settings keep them apart:
+ * over the heap within a node, over shared memory or sockets between nodes. Operations first work
+ * within a node if they can, whatever their size.
  */
 public final class SeveralNodes {
 
-  /** With which every operation that can works inside the nodes first, whatever its size. */
+  /**
+   * The settings with which every operation that can first works within a node, whatever its size.
+   */
   private static final String[] NOTHING_INSIDE = {
     "spark.collectives.cost.heap.latency=0s", "spark.collectives.cost.heap.bandwidth=1000t"
   };
 
   private SeveralNodes() {}
 
-  /** Each node with so many ranks, the last with all further ones. */
+  /** Returns hosts in nodes with so many ranks each, the last with all further ranks. */
   public static IntFunction<RankContext> of(int... sizes) {
     return of(List.of(), sizes);
   }
 
   /**
-   * The same with further settings.
+   * Returns such hosts with further settings.
    *
    * @param settings each {@code key=value}
    */
@@ -42,7 +44,7 @@ public final class SeveralNodes {
     };
   }
 
-  /** One rank to each of so many nodes in turn. */
+  /** Returns hosts in which ranks belong to {@code nodes} nodes in turn. */
   public static IntFunction<RankContext> inTurn(int nodes) {
     return rank -> node(rank % nodes, List.of());
   }

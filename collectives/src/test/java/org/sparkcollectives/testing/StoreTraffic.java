@@ -11,32 +11,35 @@ import org.sparkcollectives.store.PrefixStore;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.WatchableStore;
 
-/** Counts what a handle on a store, and all views of it, ask and receive. */
+/** Counts what a handle on a store, and all views of it, request and receive. */
 public final class StoreTraffic {
 
   private final AtomicLong requests = new AtomicLong();
   private final AtomicLong looksAtDepartures = new AtomicLong();
   private final AtomicLong bytesReceived = new AtomicLong();
 
-  /** The calls that a client would send to the store's process, but for looks at departures. */
+  /**
+   * Returns how many calls a client would send to the store's process, without those that ask who
+   * has left.
+   */
   public long requests() {
     return requests.get();
   }
 
   /**
-   * The calls that ask who has left. A rank that waits for others makes them now and then, so how
-   * many there are depends on how long it waits.
+   * Returns how many calls ask who has left. A rank that waits for others makes them periodically,
+   * so their number depends on how long it waits.
    */
   public long looksAtDepartures() {
     return looksAtDepartures.get();
   }
 
-  /** The bytes of the values that came back, but for those of looks at departures. */
+  /** Returns how many bytes of values came back, without those of calls that ask who has left. */
   public long bytesReceived() {
     return bytesReceived.get();
   }
 
-  /** A handle on {@code store} whose calls are counted here. */
+  /** Returns a handle on {@code store} whose calls are counted here. */
   public Store count(WatchableStore store) {
     return counted(store);
   }

@@ -8,7 +8,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkcollectives.Failure;
 
-/** Any bytes in the store are a failure record, or refused. */
+/** Tests that any bytes in the store are either a failure record, or refused. */
 class FailureCodecFuzzTest {
 
   static Stream<byte[]> seeds() {

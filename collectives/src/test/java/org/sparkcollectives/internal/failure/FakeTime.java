@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** A time that passes when the test says so, or when somebody sleeps. */
+/** A time that passes when the test says so, or when a thread sleeps. */
 final class FakeTime implements TimeSource {
 
   private record Event(long nanos, Runnable action) {}
@@ -27,7 +27,7 @@ final class FakeTime implements TimeSource {
     pass(Duration.ofNanos(duration));
   }
 
-  /** Has something happen once so much time has passed. */
+  /** Runs an action once so much time has passed. */
   void after(Duration duration, Runnable action) {
     events.add(new Event(nanos() + duration.toNanos(), action));
   }

@@ -16,7 +16,7 @@ import org.sparkcollectives.PeerFailedException;
 import org.sparkcollectives.internal.failure.GroupState.Phase;
 import org.sparkcollectives.testing.Threads;
 
-/** Each transition of a group's state. */
+/** Tests each transition of a group's state. */
 class GroupStateTest {
 
   private final AtomicInteger interrupts = new AtomicInteger();

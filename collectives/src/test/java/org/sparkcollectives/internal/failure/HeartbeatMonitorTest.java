@@ -13,7 +13,7 @@ import org.sparkcollectives.testing.LeakCheck;
 @ExtendWith(LeakCheck.class)
 class HeartbeatMonitorTest {
 
-  /** Blocks the watchdog until it is let go. */
+  /** Blocks the watchdog until it is released. */
   private static final class Blocking implements Watchdog.Watched {
     private final CountDownLatch within = new CountDownLatch(1);
     private final CountDownLatch letGo = new CountDownLatch(1);
@@ -46,7 +46,8 @@ class HeartbeatMonitorTest {
           });
       watchdog.watch(blocking);
       blocking.within.await();
-      // Not before: a thread that a busy machine does not run has not come round either.
+      // The monitor starts only when the watchdog is stuck: on a busy machine the watchdog may not
+      // have polled before.
       try (HeartbeatMonitor monitor = new HeartbeatMonitor(watchdog, Duration.ofMillis(200))) {
         assertThat(monitor).isNotNull();
         assertThat(told.get(30, TimeUnit.SECONDS))

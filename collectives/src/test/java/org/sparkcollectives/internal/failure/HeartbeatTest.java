@@ -15,7 +15,7 @@ import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreConnectionException;
 
-/** A ring of JVMs whose time is the test's: everything happens on the test's thread. */
+/** Tests a ring of JVMs whose time is the test's: everything happens on the test's thread. */
 class HeartbeatTest {
 
   private static final HeartbeatOptions OPTIONS =
@@ -78,7 +78,7 @@ class HeartbeatTest {
     store.close();
   }
 
-  /** Lets seconds go by, in which those who are awake look ten times each second. */
+  /** Lets seconds pass, in which the JVMs that are awake poll ten times each second. */
   private void pass(int seconds, Jvm... awake) {
     for (int i = 0; i < seconds * 10; i++) {
       time.pass(Duration.ofMillis(100));
@@ -120,7 +120,7 @@ class HeartbeatTest {
     threadsLeft = Integer.MAX_VALUE;
     pass(30, ring.get(0), ring.get(1), ring.get(2));
     assertThat(ring).allSatisfy(jvm -> assertThat(jvm.unresponsive).isEmpty());
-    // What is said of another while there are no threads is heard once there are.
+    // What is reported of another JVM while no thread is available is delivered once one is.
     threadsLeft = 0;
     store.set("heartbeat/silent/1", ByteBuffer.allocate(12).putInt(1).putLong(12_000).array());
     pass(1, ring.get(0), ring.get(2));
@@ -201,7 +201,9 @@ class HeartbeatTest {
     assertThat(second.unresponsive).containsExactly(0);
   }
 
-  /** A view of the store that answers nothing while the test says so, and cannot be watched. */
+  /**
+   * Returns a view of the store that answers nothing while the test says so, and cannot be watched.
+   */
   private Store pausing(Store target) {
     return (Store)
         Proxy.newProxyInstance(

@@ -16,7 +16,7 @@ import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.testing.Eventually;
 
-/** What a rank makes of values in its group's store that nobody of this library has written. */
+/** Tests what a rank does with values in its group's store that this library has not written. */
 class MalformedValuesTest {
 
   private ExecutorService executor;

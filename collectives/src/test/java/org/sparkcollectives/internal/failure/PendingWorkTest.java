@@ -19,7 +19,9 @@ import org.sparkcollectives.membership.Membership;
 import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.HashStore;
 
-/** The end of an operation: it is done, late, in vain, refused, or its group fails. */
+/**
+ * Tests the ends of an operation: it is done, late, waits in vain, is refused, or its group fails.
+ */
 class PendingWorkTest {
 
   private final HashStore store = new HashStore();

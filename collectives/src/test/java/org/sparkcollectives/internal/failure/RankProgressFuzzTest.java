@@ -6,7 +6,7 @@ import com.code_intelligence.jazzer.junit.FuzzTest;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Any bytes in the store are the progress of a rank, or refused. */
+/** Tests that any bytes in the store are either the progress of a rank, or refused. */
 class RankProgressFuzzTest {
 
   static Stream<byte[]> seeds() {

@@ -8,12 +8,14 @@ import org.sparkcollectives.RankContext;
 import org.sparkcollectives.membership.Membership;
 import org.sparkcollectives.transport.Endpoint;
 
-/** Ranks of a group whose connections do not exist. */
+/** Makes ranks of a group whose connections do not exist. */
 final class Ranks {
 
   private Ranks() {}
 
-  /** Returns the group "g" of so many ranks, each in a JVM of its own, as one of them sees it. */
+  /**
+   * Returns the group "g" of {@code size} ranks, each in a JVM of its own, as one of them sees it.
+   */
   static Membership membership(int rank, int size) {
     List<Endpoint> endpoints = new ArrayList<>();
     for (int each = 0; each < size; each++) {
@@ -24,7 +26,7 @@ final class Ranks {
     return new Membership("g", "", rank, endpoints, new byte[32]);
   }
 
-  /** A rank of a process that the test kills. */
+  /** The context of a rank in a process that the test kills. */
   static final class Context implements RankContext {
 
     private final List<String> tornDown = new ArrayList<>();
@@ -37,7 +39,7 @@ final class Ranks {
       withOthers = stoppedWithOthers;
     }
 
-    /** Returns why the rank was torn down, each time. */
+    /** Returns the reason of each tear-down. */
     List<String> tornDown() {
       return tornDown;
     }

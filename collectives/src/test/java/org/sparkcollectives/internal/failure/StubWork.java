@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import org.sparkcollectives.OpType;
 
-/** Work that nobody does: the test ends it. */
+/** Work that no thread does: the test ends it. */
 final class StubWork extends PendingWork {
 
   static final Duration TIMEOUT = Duration.ofSeconds(30);
