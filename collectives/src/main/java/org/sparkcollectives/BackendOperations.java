@@ -2,6 +2,7 @@ package org.sparkcollectives;
 
 import java.time.Duration;
 import java.util.List;
+import org.sparkcollectives.spi.OperationSpec;
 
 /**
  * Takes the operations that a backend carries out by itself into its group. The group numbers and
@@ -21,12 +22,12 @@ public interface BackendOperations {
    * all ranks have compared their calls. If the calls differ, or a rank does not come in time, the
    * operation has failed when this returns, see {@link Begun#work}, and must not be carried out.
    *
-   * @param call what the user called
+   * @param spec what the user called
    * @param timeout how long it may take
    * @param outputs what it writes
    * @param operation how it is seen whether it is done
    */
-  Begun begin(BackendCall call, Duration timeout, List<Tensor> outputs, BackendOperation operation);
+  Begun begin(OperationSpec spec, Duration timeout, List<Tensor> outputs, BackendOperation operation);
 
   /** An operation that was begun. One of {@link #completed} and {@link #failed} ends it. */
   interface Begun {

@@ -14,7 +14,9 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 import org.sparkcollectives.DType;
-import org.sparkcollectives.OpType;
+import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.Tensor;
+import org.sparkcollectives.spi.OperationSpec;
 
 /** What it costs an operation to be recorded, from its call over its start to its end. */
 @State(Scope.Benchmark)
@@ -29,41 +31,10 @@ public class RecordingBenchmark {
   @Param({"0", "2000"})
   public int capacity;
 
-  private final RecordedOperation operation = new AllReduce();
+  private final OperationSpec spec =
+      OperationSpec.allReduce(Tensor.allocate(DType.FLOAT32, 1), ReduceOp.SUM);
   private GroupRecords group;
   private long number;
-
-  private record AllReduce() implements RecordedOperation {
-    @Override
-    public OpType type() {
-      return OpType.ALL_REDUCE;
-    }
-
-    @Override
-    public DType dtype() {
-      return DType.FLOAT32;
-    }
-
-    @Override
-    public long inputCount() {
-      return 1;
-    }
-
-    @Override
-    public long outputCount() {
-      return 1;
-    }
-
-    @Override
-    public long agreedCount() {
-      return 1;
-    }
-
-    @Override
-    public String particulars() {
-      return "SUM";
-    }
-  }
 
   /** Called by JMH. */
   @Setup
@@ -80,7 +51,7 @@ public class RecordingBenchmark {
   /** A record from the call to the end. */
   @Benchmark
   public RecordRing.Entry record() {
-    RecordRing.Entry entry = group.record(operation, number++, 1000, System.nanoTime());
+    RecordRing.Entry entry = group.record(spec, number++, 1000, System.nanoTime());
     entry.started();
     entry.completed(true);
     return entry;

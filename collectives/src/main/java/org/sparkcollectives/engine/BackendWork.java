@@ -10,15 +10,14 @@ import org.sparkcollectives.DeviceStream;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
-import org.sparkcollectives.internal.failure.GroupMonitor;
 import org.sparkcollectives.internal.failure.LeaveTracker;
-import org.sparkcollectives.internal.failure.OperationDescription;
 import org.sparkcollectives.internal.failure.PendingWork;
 import org.sparkcollectives.internal.failure.TimeLimit;
+import org.sparkcollectives.spi.OperationSpec;
 
 /**
- * An operation that a backend carries out by itself. Whoever awaits it looks for its end: first
- * without pause, because a device's short operations take less than a thread switch, then at
+ * An operation that a backend carries out by itself. The thread that awaits it polls for its end:
+ * first without pause, because a device's short operations take less than a thread switch, then at
  * intervals.
  */
 class BackendWork extends PendingWork implements BackendOperations.Begun {
@@ -26,34 +25,26 @@ class BackendWork extends PendingWork implements BackendOperations.Begun {
   private static final long SPIN_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
   private static final long PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
 
-  private final Channel channel;
+  private final OperationQueue queue;
   private final BackendOperation operation;
   private final boolean pointToPoint;
-  private final int peer;
 
   BackendWork(
-      Channel channel,
-      GroupMonitor monitor,
-      OperationDescription description,
-      long sequenceNumber,
+      OperationQueue queue,
+      OperationSpec spec,
       TimeLimit limit,
       List<Tensor> outputs,
-      int peer,
       BackendOperation operation) {
-    super(monitor, description, sequenceNumber, limit, outputs);
-    this.channel = channel;
+    super(queue.monitor(), spec, limit, outputs);
+    this.queue = queue;
     this.operation = operation;
-    this.pointToPoint = description.type().isPointToPoint();
-    this.peer = peer;
-    if (peer >= 0) {
-      recordPeer(peer);
-    }
+    this.pointToPoint = spec.type().isPointToPoint();
   }
 
   @Override
   protected final void help(long nanos) {
     long begin = System.nanoTime();
-    while (!look() && !Thread.currentThread().isInterrupted()) {
+    while (!poll() && !Thread.currentThread().isInterrupted()) {
       long waited = System.nanoTime() - begin;
       if (waited >= nanos) {
         return;
@@ -66,8 +57,8 @@ class BackendWork extends PendingWork implements BackendOperations.Begun {
     }
   }
 
-  /** Whether it has ended, which is then known to all. */
-  private boolean look() {
+  /** Returns whether the operation has ended, and completes the work if so. */
+  private boolean poll() {
     if (isCompleted()) {
       return true;
     }
@@ -75,7 +66,7 @@ class BackendWork extends PendingWork implements BackendOperations.Begun {
     try {
       done = operation.isDone();
     } catch (RuntimeException | Error e) {
-      // An Error, too: whoever awaits this must not be the only one to know.
+      // An Error, too: the thread that awaits this must not be the only one to know.
       failed(e);
       return true;
     }
@@ -92,12 +83,12 @@ class BackendWork extends PendingWork implements BackendOperations.Begun {
 
   @Override
   public final int sourceRank() {
-    return opType() == OpType.RECV && isCompleted() ? peer : super.sourceRank();
+    return opType() == OpType.RECV && isCompleted() ? spec().peer() : super.sourceRank();
   }
 
   /**
-   * When a group fails its backends give up what is under way, and a device then may say that it is
-   * done: what ends after the failure has failed.
+   * Completes the work. When a group fails its backends abort what is under way, and a device may
+   * then report it as done: an operation that ends after the failure has failed.
    */
   @Override
   public final void completed() {
@@ -106,7 +97,7 @@ class BackendWork extends PendingWork implements BackendOperations.Begun {
       return;
     }
     if (!pointToPoint) {
-      channel.completed(sequenceNumber());
+      queue.completed(sequenceNumber());
     }
     complete(null);
   }
@@ -138,7 +129,7 @@ class BackendWork extends PendingWork implements BackendOperations.Begun {
     complete(monitor().state().exceptionFor(describe()));
   }
 
-  /** A message may be on its way still when its sender has left: then it comes, or the deadline. */
+  /** A message may still be on its way when its sender has left: it arrives, or times out. */
   @Override
   protected int waitsInVainFor(LeaveTracker leaves) {
     return pointToPoint ? -1 : leaves.leftBefore(sequenceNumber());

@@ -1,8 +1,7 @@
 package org.sparkcollectives.engine;
 
-import org.sparkcollectives.CallAgreement;
 import org.sparkcollectives.debug.FingerprintCheck;
-import org.sparkcollectives.internal.failure.OperationDescription;
+import org.sparkcollectives.spi.OperationSpec;
 import org.sparkcollectives.transport.Lane;
 
 /**
@@ -14,25 +13,24 @@ import org.sparkcollectives.transport.Lane;
 public record CallComparison(Lane lane, FingerprintCheck check) {
 
   /**
-   * Blocks until all ranks have said what they call, in the turn of the operation.
+   * Blocks until all ranks have sent what they call, in the operation's turn.
    *
    * @throws org.sparkcollectives.CollectiveMismatchException on every rank, if two ranks differ
    */
-  void compare(OperationDescription description, long sequenceNumber, CallAgreement agreement) {
+  void compare(OperationSpec spec, long sequenceNumber) {
     check.compare(
         lane,
         sequenceNumber,
-        description.call(lane.rank(), sequenceNumber, agreement),
-        agreement.sends(lane.size()),
-        agreement.receives(lane.size()));
+        spec.call(lane.rank(), sequenceNumber),
+        spec.sends(lane.size()),
+        spec.receives(lane.size()));
   }
 
-  /** The same for an operation of which nothing else goes over the lane. */
-  void compareAlone(
-      OperationDescription description, long sequenceNumber, CallAgreement agreement) {
+  /** Compares the calls of an operation that uses the lane for nothing else. */
+  void compareAlone(OperationSpec spec, long sequenceNumber) {
     boolean done = false;
     try {
-      compare(description, sequenceNumber, agreement);
+      compare(spec, sequenceNumber);
       done = true;
     } finally {
       if (!done) {

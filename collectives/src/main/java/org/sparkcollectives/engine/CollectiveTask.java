@@ -3,40 +3,32 @@ package org.sparkcollectives.engine;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.internal.failure.GroupMonitor;
 import org.sparkcollectives.internal.failure.LeaveTracker;
-import org.sparkcollectives.internal.failure.OperationDescription;
 import org.sparkcollectives.internal.failure.PendingWork;
 import org.sparkcollectives.internal.failure.TimeLimit;
+import org.sparkcollectives.spi.OperationSpec;
 
-/** A collective in the queue of its group's channel. */
-class CollectiveTask extends PendingWork implements ChannelTask {
+/** A collective in its group's queue. */
+abstract class CollectiveTask extends PendingWork implements QueuedTask {
 
-  private final Channel channel;
-  private final Runnable body;
+  private final OperationQueue queue;
 
-  /** Who takes the task: the thread that runs it, or the failure of the group. */
+  /** Set by what ends the task: the thread that runs it, or the failure of the group. */
   private final AtomicBoolean taken = new AtomicBoolean();
 
-  CollectiveTask(
-      Channel channel,
-      GroupMonitor monitor,
-      OperationDescription description,
-      long sequenceNumber,
-      TimeLimit limit,
-      List<Tensor> outputs,
-      Runnable body) {
-    super(monitor, description, sequenceNumber, limit, outputs);
-    this.channel = channel;
-    this.body = body;
+  CollectiveTask(OperationQueue queue, OperationSpec spec, TimeLimit limit, List<Tensor> outputs) {
+    super(queue.monitor(), spec, limit, outputs);
+    this.queue = queue;
   }
+
+  /** Carries out the collective, blocking until it is done or has failed. */
+  protected abstract void execute();
 
   @Override
   protected final void help(long nanos) {
-    // Who runs it cannot stop in the middle: who wants to wait for a while only leaves it to
-    // others.
+    // A collective cannot be left in the middle: a thread with a limit leaves it to others.
     if (nanos == Long.MAX_VALUE) {
-      channel.runUntil(this);
+      queue.runUntil(this);
     }
   }
 
@@ -49,7 +41,7 @@ class CollectiveTask extends PendingWork implements ChannelTask {
 
   @Override
   protected final int waitsInVainFor(LeaveTracker leaves) {
-    // One that is still in the queue waits for the operation before it, which may yet succeed.
+    // A task in the queue waits for the operation before it, which may yet succeed.
     return taken.get() ? leaves.leftBefore(sequenceNumber()) : -1;
   }
 
@@ -81,7 +73,7 @@ class CollectiveTask extends PendingWork implements ChannelTask {
     started();
     Throwable cause = null;
     try {
-      body.run();
+      execute();
     } catch (RuntimeException | Error e) {
       cause = monitor().reports().operationFailed(this, e);
     }

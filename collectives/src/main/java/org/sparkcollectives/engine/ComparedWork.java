@@ -3,19 +3,17 @@ package org.sparkcollectives.engine;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
-import org.sparkcollectives.BackendCall;
 import org.sparkcollectives.BackendOperation;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.internal.failure.GroupMonitor;
 import org.sparkcollectives.internal.failure.LeaveTracker;
-import org.sparkcollectives.internal.failure.OperationDescription;
 import org.sparkcollectives.internal.failure.TimeLimit;
+import org.sparkcollectives.spi.OperationSpec;
 
 /**
  * An operation that a backend carries out by itself when the ranks have compared what they call,
  * which they do in host memory, in the operation's turn among the group's collectives.
  */
-final class ComparedWork extends BackendWork implements ChannelTask {
+final class ComparedWork extends BackendWork implements QueuedTask {
 
   private enum State {
     /** It waits for the collectives before it. */
@@ -25,27 +23,20 @@ final class ComparedWork extends BackendWork implements ChannelTask {
     COMPARED
   }
 
-  private final Channel channel;
-  private final OperationDescription description;
-  private final BackendCall call;
+  private final OperationQueue queue;
   private final CallComparison comparison;
   private final AtomicReference<State> state = new AtomicReference<>(State.QUEUED);
   private final CountDownLatch compared = new CountDownLatch(1);
 
   ComparedWork(
-      Channel channel,
-      GroupMonitor monitor,
-      OperationDescription description,
-      long sequenceNumber,
+      OperationQueue queue,
+      OperationSpec spec,
       TimeLimit limit,
       List<Tensor> outputs,
-      BackendCall call,
       BackendOperation operation,
       CallComparison comparison) {
-    super(channel, monitor, description, sequenceNumber, limit, outputs, call.peer(), operation);
-    this.channel = channel;
-    this.description = description;
-    this.call = call;
+    super(queue, spec, limit, outputs, operation);
+    this.queue = queue;
     this.comparison = comparison;
   }
 
@@ -54,7 +45,7 @@ final class ComparedWork extends BackendWork implements ChannelTask {
    * end of the group ends. The work has then failed, or the operation may begin.
    */
   void awaitComparison() {
-    channel.runUntil(this);
+    queue.runUntil(this);
     boolean interrupted = false;
     while (true) {
       try {
@@ -80,7 +71,7 @@ final class ComparedWork extends BackendWork implements ChannelTask {
       return;
     }
     try {
-      comparison.compareAlone(description, sequenceNumber(), call.agreement());
+      comparison.compareAlone(spec(), sequenceNumber());
     } catch (RuntimeException | Error e) {
       complete(monitor().reports().operationFailed(this, e));
     } finally {

@@ -35,7 +35,7 @@ import org.sparkcollectives.transport.tcp.TcpPairs;
 import org.sparkcollectives.transport.tcp.TcpTransport;
 
 /** The paths of one rank to its peers: over the heap within the JVM, over TCP to all others. */
-public final class GroupPaths implements TcpTransport.Receiver, NettyBackend.Memory {
+public final class GroupPaths implements TcpTransport.Receiver {
 
   /** How long to sleep between two looks: longer each time, up to the longest. */
   private static final long SHORTEST_LOOK_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
@@ -202,9 +202,8 @@ public final class GroupPaths implements TcpTransport.Receiver, NettyBackend.Mem
     return heapAllowed && members.isLocal(peer);
   }
 
-  /** A tensor of zeros where all ranks of the group can see it, if there is such memory. */
-  @Override
-  public HostTensor allocate(DType dtype, long count) {
+  /** Returns a tensor of zeros where all ranks of the group can see it, if there is such memory. */
+  HostTensor allocate(DType dtype, long count) {
     if (tensors != null) {
       try {
         return tensors.allocate(dtype, count);
@@ -216,8 +215,7 @@ public final class GroupPaths implements TcpTransport.Receiver, NettyBackend.Mem
     return HostTensor.allocate(dtype, count);
   }
 
-  @Override
-  public SharedMemory allocateShared(long bytes) throws IOException {
+  SharedMemory allocateShared(long bytes) throws IOException {
     if (memory == null) {
       throw new IOException(id + " may not share memory: shm is not among its transports");
     }

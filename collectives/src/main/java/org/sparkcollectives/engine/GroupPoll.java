@@ -7,14 +7,14 @@ import org.sparkcollectives.internal.failure.Watchdog;
  * Does what is due in one rank's group, when the watchdog polls it.
  *
  * @param monitor knows what is pending, and what has become of the peers
- * @param channel holds what nobody runs
+ * @param queue of the group's collectives
  */
-public record GroupPoll(GroupMonitor monitor, Channel channel) implements Watchdog.Watched {
+public record GroupPoll(GroupMonitor monitor, OperationQueue queue) implements Watchdog.Watched {
 
   @Override
   public void poll() {
     monitor.poll();
-    channel.runNeglected();
+    queue.runNeglected();
   }
 
   @Override

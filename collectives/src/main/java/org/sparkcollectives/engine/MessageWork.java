@@ -5,13 +5,13 @@ import java.util.function.Supplier;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.internal.failure.GroupMonitor;
 import org.sparkcollectives.internal.failure.LeaveTracker;
-import org.sparkcollectives.internal.failure.OperationDescription;
 import org.sparkcollectives.internal.failure.PendingWork;
 import org.sparkcollectives.internal.failure.TimeLimit;
 import org.sparkcollectives.pointtopoint.MessageMatcher;
 import org.sparkcollectives.pointtopoint.MessagePath;
 import org.sparkcollectives.pointtopoint.PostedReceive;
 import org.sparkcollectives.pointtopoint.PostedSend;
+import org.sparkcollectives.spi.OperationSpec;
 import org.sparkcollectives.tensor.HostTensor;
 
 /** A message to or from a peer. No thread runs it: whoever brings about its end completes it. */
@@ -23,15 +23,9 @@ abstract class MessageWork extends PendingWork {
   private volatile boolean matched;
 
   MessageWork(
-      GroupMonitor monitor,
-      OperationDescription description,
-      long sequenceNumber,
-      TimeLimit limit,
-      List<Tensor> outputs,
-      int peer) {
-    super(monitor, description, sequenceNumber, limit, outputs);
-    this.peer = peer;
-    recordPeer(peer);
+      GroupMonitor monitor, OperationSpec spec, TimeLimit limit, List<Tensor> outputs) {
+    super(monitor, spec, limit, outputs);
+    this.peer = spec.peer();
   }
 
   final int peer() {
@@ -47,13 +41,13 @@ abstract class MessageWork extends PendingWork {
 
   @Override
   protected void help(long nanos) {
-    // There is nothing that the waiting thread could do.
+    // The waiting thread has nothing to do.
   }
 
   @Override
   protected int waitsInVainFor(LeaveTracker leaves) {
     int left = leftPeer(leaves);
-    // Looked at last: a peer may match this message and leave between the two looks.
+    // Read last: a peer may match this message and leave between the two reads.
     return matched ? -1 : left;
   }
 
@@ -93,21 +87,14 @@ abstract class MessageWork extends PendingWork {
   static final class Send extends MessageWork implements PostedSend.Listener {
     private final PostedSend posted;
 
-    Send(
-        GroupMonitor monitor,
-        OperationDescription description,
-        long sequenceNumber,
-        TimeLimit limit,
-        HostTensor tensor,
-        int destination,
-        int tag) {
-      super(monitor, description, sequenceNumber, limit, List.of(), destination);
+    Send(GroupMonitor monitor, TimeLimit limit, HostTensor tensor, int destination, int tag) {
+      super(monitor, OperationSpec.send(tensor, destination, tag), limit, List.of());
       this.posted = new PostedSend(tag, tensor, this);
     }
 
-    /** Goes over a path that is asked for once the work keeps the group's paths open. */
-    void post(Supplier<MessagePath> path) {
-      begin();
+    /** Sends the message over a path that is asked for once the work keeps the group's paths open. */
+    void post(long number, Supplier<MessagePath> path) {
+      begin(number);
       try {
         path.get().send(posted);
       } catch (RuntimeException e) {
@@ -144,20 +131,17 @@ abstract class MessageWork extends PendingWork {
 
     Receive(
         GroupMonitor monitor,
-        OperationDescription description,
-        long sequenceNumber,
+        OperationSpec spec,
         TimeLimit limit,
         HostTensor tensor,
-        int source,
-        int tag,
         MessageMatcher matcher) {
-      super(monitor, description, sequenceNumber, limit, List.of(tensor), source);
+      super(monitor, spec, limit, List.of(tensor));
       this.matcher = matcher;
-      this.posted = new PostedReceive(source, tag, tensor, this);
+      this.posted = new PostedReceive(spec.peer(), spec.tag(), tensor, this);
     }
 
-    void post() {
-      begin();
+    void post(long number) {
+      begin(number);
       matcher.post(posted);
     }
 

@@ -1,17 +1,13 @@
 package org.sparkcollectives.engine;
 
-import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntFunction;
-import org.sparkcollectives.OpType;
 import org.sparkcollectives.Work;
 import org.sparkcollectives.internal.failure.GroupMonitor;
-import org.sparkcollectives.internal.failure.OperationDescription;
 import org.sparkcollectives.internal.failure.TimeLimit;
 import org.sparkcollectives.pointtopoint.MessageMatcher;
 import org.sparkcollectives.pointtopoint.MessagePath;
-import org.sparkcollectives.pointtopoint.PostedReceive;
-import org.sparkcollectives.recorder.RecordedShapes;
+import org.sparkcollectives.spi.OperationSpec;
 import org.sparkcollectives.tensor.HostTensor;
 
 /**
@@ -41,26 +37,12 @@ public final class RankMessages {
 
   /** Begins to send to a rank of the group. */
   public Work send(HostTensor tensor, int destination, int tag, TimeLimit limit) {
-    MessageWork.Send work =
-        new MessageWork.Send(
-            monitor,
-            OperationDescription.message(
-                    OpType.SEND,
-                    tensor.dtype(),
-                    tensor.count(),
-                    0,
-                    "to rank " + destination + ", tag " + tag)
-                .shaped(RecordedShapes.of(List.of(tensor), List.of())),
-            next.getAndIncrement(),
-            limit,
-            tensor,
-            destination,
-            tag);
-    work.post(() -> pathTo(destination));
+    MessageWork.Send work = new MessageWork.Send(monitor, limit, tensor, destination, tag);
+    work.post(next.getAndIncrement(), () -> pathTo(destination));
     return work;
   }
 
-  /** Where this rank's messages are counted. */
+  /** Returns the counter that numbers this rank's messages. */
   public AtomicLong numbers() {
     return next;
   }
@@ -74,29 +56,17 @@ public final class RankMessages {
 
   /** Begins to receive from a rank of the group. */
   public Work recv(HostTensor tensor, int source, int tag, TimeLimit limit) {
-    return receive(OpType.RECV, tensor, source, tag, "from rank " + source, limit);
+    return receive(OperationSpec.recv(tensor, source, tag), tensor, limit);
   }
 
   /** Begins to receive from whichever rank sends first. */
   public Work recvAny(HostTensor tensor, int tag, TimeLimit limit) {
-    return receive(OpType.RECV_ANY, tensor, PostedReceive.ANY_SOURCE, tag, "from any rank", limit);
+    return receive(OperationSpec.recvAny(tensor, tag), tensor, limit);
   }
 
-  private Work receive(
-      OpType type, HostTensor tensor, int source, int tag, String from, TimeLimit limit) {
-    MessageWork.Receive work =
-        new MessageWork.Receive(
-            monitor,
-            OperationDescription.message(
-                    type, tensor.dtype(), 0, tensor.count(), from + ", tag " + tag)
-                .shaped(RecordedShapes.of(List.of(), List.of(tensor))),
-            next.getAndIncrement(),
-            limit,
-            tensor,
-            source,
-            tag,
-            matcher);
-    work.post();
+  private Work receive(OperationSpec spec, HostTensor tensor, TimeLimit limit) {
+    MessageWork.Receive work = new MessageWork.Receive(monitor, spec, limit, tensor, matcher);
+    work.post(next.getAndIncrement());
     return work;
   }
 }

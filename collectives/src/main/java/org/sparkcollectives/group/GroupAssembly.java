@@ -18,12 +18,12 @@ import org.sparkcollectives.algorithm.PathCosts;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.debug.FingerprintCheck;
 import org.sparkcollectives.engine.CallComparison;
-import org.sparkcollectives.engine.Channel;
 import org.sparkcollectives.engine.CollectiveNode;
+import org.sparkcollectives.engine.CpuBackend;
 import org.sparkcollectives.engine.GroupOperations;
 import org.sparkcollectives.engine.GroupPaths;
 import org.sparkcollectives.engine.GroupPoll;
-import org.sparkcollectives.engine.NettyBackend;
+import org.sparkcollectives.engine.OperationQueue;
 import org.sparkcollectives.engine.RankMessages;
 import org.sparkcollectives.engine.TcpConnections;
 import org.sparkcollectives.engine.WaitingPlace;
@@ -145,8 +145,8 @@ record GroupAssembly(Store store, RankContext context, String path) {
                     host),
                 host)
             : new GroupMonitor(members, groupStore, options.errorHandling().orElseThrow(), parent);
-    Channel channel = new Channel(node.executor());
-    monitor.reportsProgressOf(channel::progress);
+    OperationQueue queue = new OperationQueue(monitor, node.executor());
+    monitor.reportsProgressOf(queue::progress);
     GroupPaths paths =
         new GroupPaths(
             members,
@@ -157,7 +157,7 @@ record GroupAssembly(Store store, RankContext context, String path) {
             options.transports().contains("heap"),
             members.hosts(options.transports().contains("shm") ? MOST_SHARING : 0),
             sharedMemory(members, options, context.configuration()));
-    paths.stripe(TcpConnections.of(members, context.configuration()), channel::partFailed);
+    paths.stripe(TcpConnections.of(members, context.configuration()), queue::partFailed);
     paths.open();
     RankMessages messages =
         new RankMessages(monitor, local.matchers().of(members.rank()), paths::messagesTo);
@@ -166,24 +166,22 @@ record GroupAssembly(Store store, RankContext context, String path) {
         options.debugLevel().orElseThrow() == DebugLevel.DETAIL
             ? new CallComparison(paths.lane(), new FingerprintCheck(algorithms))
             : null;
-    NettyBackend netty =
-        new NettyBackend(
-            monitor,
-            channel,
-            paths.lane(),
+    CpuBackend netty =
+        new CpuBackend(
+            queue,
+            paths,
             messages,
             algorithms,
             comparison,
-            paths,
             () ->
                 ClosingSteps.run(
                     () ->
                         paths.close(
-                            channel.lastSequenceNumber(),
+                            queue.lastSequenceNumber(),
                             options.timeout().orElseThrow(),
-                            !channel.isRunning()),
+                            !queue.isRunning()),
                     () -> node.leave(members.id())));
-    Watchdog.Watched polled = new GroupPoll(monitor, channel);
+    Watchdog.Watched polled = new GroupPoll(monitor, queue);
     node.watchdog().watch(polled);
     boolean assembled = false;
     try {
@@ -194,16 +192,14 @@ record GroupAssembly(Store store, RankContext context, String path) {
               members,
               groupStore,
               options,
-              new GroupOperations(monitor, channel, messages.numbers(), comparison),
+              new GroupOperations(queue, messages.numbers(), comparison),
               context,
               origin);
       RankGroup group =
           new RankGroup(
-              members,
+              queue,
               options,
-              monitor,
               backends,
-              channel,
               lease,
               this,
               () ->

@@ -9,7 +9,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.GroupOptions;
-import org.sparkcollectives.engine.Channel;
+import org.sparkcollectives.engine.OperationQueue;
 import org.sparkcollectives.internal.failure.GroupMonitor;
 import org.sparkcollectives.membership.Membership;
 import org.sparkcollectives.object.ObjectCodec;
@@ -40,7 +40,7 @@ final class RankGroup {
   private final GroupOptions options;
   private final Backends backends;
   private final Subgroups subgroups;
-  private final Channel channel;
+  private final OperationQueue queue;
   private final StoreLease lease;
   private final GroupStores stores;
   private final CoalescingBlocks coalescing;
@@ -50,28 +50,27 @@ final class RankGroup {
   private volatile boolean nanCheck;
 
   /**
-   * Creates a group from its parts.
+   * Creates the group from its parts.
    *
-   * @param options which leave nothing open
+   * @param queue of the group's collectives
+   * @param options with every setting resolved
    * @param lease of the group's keys
    * @param assembly makes groups from this one
    * @param afterClose releases what the group was made with
    */
   RankGroup(
-      Membership members,
+      OperationQueue queue,
       GroupOptions options,
-      GroupMonitor monitor,
       Backends backends,
-      Channel channel,
       StoreLease lease,
       GroupAssembly assembly,
       Runnable afterClose) {
-    this.members = members;
+    this.queue = queue;
+    this.monitor = queue.monitor();
+    this.members = monitor.members();
     this.options = options;
     this.nanCheck = options.nanCheck().orElseThrow();
-    this.monitor = monitor;
     this.backends = backends;
-    this.channel = channel;
     this.lease = lease;
     Store groupStore = lease.store();
     this.subgroups = new Subgroups(members, options, monitor, backends, groupStore, assembly);
@@ -248,7 +247,7 @@ final class RankGroup {
         abortPending();
         return;
       }
-      channel.runNeglected();
+      queue.runNeglected();
       LockSupport.parkNanos(this, DRAIN_LOOK_NANOS);
     }
   }
@@ -266,9 +265,9 @@ final class RankGroup {
    * failed group still has such work, which ends soon.
    */
   private void awaitRunner() {
-    channel.close();
+    queue.close();
     long start = System.nanoTime();
-    while (channel.isRunning() || monitor.hasPending()) {
+    while (queue.isRunning() || monitor.hasPending()) {
       if (monitor.state().failed()) {
         // The watchdog cannot do this, because it soon stops polling this group.
         monitor.failPending();
@@ -290,7 +289,7 @@ final class RankGroup {
     boolean published = !failed || monitor.awaitPublished(ANSWER_TIMEOUT);
     try {
       monitor.leave(
-          channel.lastSequenceNumber(), Deadline.after(failed ? ANSWER_TIMEOUT : STORE_TIMEOUT));
+          queue.lastSequenceNumber(), Deadline.after(failed ? ANSWER_TIMEOUT : STORE_TIMEOUT));
       if (!published && !monitor.awaitPublished(PUBLISH_TIMEOUT)) {
         LOG.warn("{} could not publish its failure within {}", monitor, PUBLISH_TIMEOUT);
       }

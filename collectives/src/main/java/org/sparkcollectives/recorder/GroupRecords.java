@@ -2,6 +2,7 @@ package org.sparkcollectives.recorder;
 
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import org.sparkcollectives.spi.OperationSpec;
 
 /** One group's part in the records of a rank. Thread-safe. */
 public final class GroupRecords {
@@ -38,11 +39,11 @@ public final class GroupRecords {
    * @param createdNanos when, by {@link System#nanoTime}
    */
   public RecordRing.Entry record(
-      RecordedOperation operation, long sequenceNumber, long timeoutMillis, long createdNanos) {
-    if (!operation.type().isPointToPoint()) {
+      OperationSpec spec, long sequenceNumber, long timeoutMillis, long createdNanos) {
+    if (!spec.type().isPointToPoint()) {
       lastEnqueued.lazySet(sequenceNumber);
     }
-    return ring.add(this, operation, sequenceNumber, timeoutMillis, createdNanos);
+    return ring.add(this, spec, sequenceNumber, timeoutMillis, createdNanos);
   }
 
   void started(long sequenceNumber) {

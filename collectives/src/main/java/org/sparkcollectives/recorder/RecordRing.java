@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.spi.OperationSpec;
 
 /**
  * The flight recorder of a rank: keeps the last {@code capacity} operations of all its groups and
@@ -53,12 +54,12 @@ public final class RecordRing {
 
   Entry add(
       GroupRecords group,
-      RecordedOperation operation,
+      OperationSpec spec,
       long sequenceNumber,
       long timeoutMillis,
       long createdNanos) {
     long id = next.getAndIncrement();
-    Entry entry = new Entry(id, group, operation, sequenceNumber, timeoutMillis, createdNanos);
+    Entry entry = new Entry(id, group, spec.forRecord(), sequenceNumber, timeoutMillis, createdNanos);
     if (ring.length() > 0) {
       ring.setRelease((int) (id % ring.length()), entry);
     }
@@ -115,7 +116,7 @@ public final class RecordRing {
 
     private final long id;
     private final GroupRecords group;
-    private final RecordedOperation operation;
+    private final OperationSpec spec;
     private final long sequenceNumber;
     private final long timeoutMillis;
     private final long createdNanos;
@@ -131,13 +132,13 @@ public final class RecordRing {
     private Entry(
         long id,
         GroupRecords group,
-        RecordedOperation operation,
+        OperationSpec spec,
         long sequenceNumber,
         long timeoutMillis,
         long createdNanos) {
       this.id = id;
       this.group = group;
-      this.operation = operation;
+      this.spec = spec;
       this.sequenceNumber = sequenceNumber;
       this.timeoutMillis = timeoutMillis;
       this.createdNanos = createdNanos;
@@ -154,7 +155,7 @@ public final class RecordRing {
     public void started() {
       startedNanos = System.nanoTime();
       STATE.lazySet(this, FlightRecord.State.STARTED);
-      if (!operation.type().isPointToPoint()) {
+      if (!spec.type().isPointToPoint()) {
         group.started(sequenceNumber);
       }
     }
@@ -163,7 +164,7 @@ public final class RecordRing {
     public void completed(boolean well) {
       completedNanos = System.nanoTime();
       STATE.lazySet(this, well ? FlightRecord.State.COMPLETED : FlightRecord.State.FAILED);
-      if (well && !operation.type().isPointToPoint()) {
+      if (well && !spec.type().isPointToPoint()) {
         group.completed(sequenceNumber);
       }
     }
@@ -180,18 +181,17 @@ public final class RecordRing {
       FlightRecord.State reached = state;
       boolean ended =
           reached == FlightRecord.State.COMPLETED || reached == FlightRecord.State.FAILED;
-      DType dtype = operation.dtype();
-      RecordedShapes shapes = operation.shapes();
+      DType dtype = spec.dtype();
       return new FlightRecord(
           id,
           group.name(),
-          operation.type(),
+          spec.type(),
           sequenceNumber,
           dtype == null ? "" : dtype.label(),
-          shapes.inputs(),
-          shapes.outputs(),
-          operation.agreedCount(),
-          operation.particulars(),
+          spec.inputShapes(),
+          spec.outputShapes(),
+          spec.agreedCount(),
+          spec.details(),
           peer,
           reached,
           thread,

@@ -3,6 +3,7 @@ package org.sparkcollectives.transport;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.spi.OperationSpec;
 
 /**
  * What a rank is doing, as its peers are told with each message of a collective. Ranks whose
@@ -35,6 +36,18 @@ public record OperationHeader(
   /** Of an operation without a reduction and a root. */
   public OperationHeader(OpType type, long sequenceNumber, DType dtype, long count) {
     this(type, sequenceNumber, dtype, count, null, NO_ROOT, 0);
+  }
+
+  /** Returns what the peers of a rank are told of its call. */
+  public static OperationHeader of(OperationSpec spec, long sequenceNumber) {
+    return new OperationHeader(
+        spec.type(),
+        sequenceNumber,
+        spec.dtype() == null ? DType.UINT8 : spec.dtype(),
+        spec.agreedCount(),
+        spec.reduction() == null ? null : spec.reduction().kind(),
+        spec.root() == OperationSpec.NONE ? NO_ROOT : spec.root(),
+        spec.sizesDigest());
   }
 
   /** The reduction where headers are written down: its ordinal + 1, or 0 for none. */

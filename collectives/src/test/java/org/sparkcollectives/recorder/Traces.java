@@ -3,6 +3,9 @@ package org.sparkcollectives.recorder;
 import java.util.List;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.OpType;
+import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.Tensor;
+import org.sparkcollectives.spi.OperationSpec;
 
 /** Records for tests. */
 final class Traces {
@@ -14,19 +17,14 @@ final class Traces {
 
   private Traces() {}
 
-  /** What a recorder is told of a call. */
-  private record Call(
-      OpType type,
-      DType dtype,
-      long inputCount,
-      long outputCount,
-      long agreedCount,
-      String particulars)
-      implements RecordedOperation {}
-
+  /** Records the call of an all-reduce or of a send of 4 elements. */
   static RecordRing.Entry call(GroupRecords group, OpType type, long number) {
-    return group.record(
-        new Call(type, DType.FLOAT32, 4, 4, 4, "SUM"), number, 1000, System.nanoTime());
+    Tensor tensor = Tensor.allocate(DType.FLOAT32, 4);
+    OperationSpec spec =
+        type == OpType.SEND
+            ? OperationSpec.send(tensor, 1, 0)
+            : OperationSpec.allReduce(tensor, ReduceOp.SUM);
+    return group.record(spec, number, 1000, System.nanoTime());
   }
 
   /** An all-reduce of 4 elements, that began {@code number} * 10 ms after the first. */

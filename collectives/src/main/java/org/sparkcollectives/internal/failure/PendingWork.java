@@ -11,6 +11,7 @@ import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 import org.sparkcollectives.WorkResult;
 import org.sparkcollectives.recorder.RecordRing;
+import org.sparkcollectives.spi.OperationSpec;
 
 /**
  * Implements what all kinds of work have in common: a deadline, a record, an end, and those who
@@ -18,14 +19,16 @@ import org.sparkcollectives.recorder.RecordRing;
  */
 public abstract class PendingWork implements Work {
 
-  private final OperationDescription description;
-  private final long sequenceNumber;
-  private final TimeLimit limit;
-  private final EphemeralTimeout.Extension extension;
-  private final long deadlineNanos;
-  private final RecordRing.Entry entry;
   private final GroupMonitor monitor;
+  private final OperationSpec spec;
+  private final TimeLimit limit;
   private final List<Tensor> outputs;
+
+  // Set once, by begin, before another thread sees the work.
+  private long sequenceNumber = -1;
+  private EphemeralTimeout.Extension extension;
+  private long deadlineNanos;
+  private RecordRing.Entry entry;
 
   private final Object lock = new Object();
   private CompletableFuture<List<Tensor>> future;
@@ -33,33 +36,31 @@ public abstract class PendingWork implements Work {
   private volatile boolean completed;
 
   /**
-   * Creates the work of an operation whose time begins now.
+   * Creates the work of an operation that has not begun.
    *
    * @param outputs what the future of the work gives
    */
   public PendingWork(
-      GroupMonitor monitor,
-      OperationDescription description,
-      long sequenceNumber,
-      TimeLimit limit,
-      List<Tensor> outputs) {
+      GroupMonitor monitor, OperationSpec spec, TimeLimit limit, List<Tensor> outputs) {
     this.monitor = monitor;
-    this.description = description;
-    this.sequenceNumber = sequenceNumber;
+    this.spec = spec;
     this.limit = limit;
-    long now = monitor.time().nanos();
-    this.extension = monitor.ephemeralTimeout().take();
-    this.deadlineNanos = now + nanosOf(allowed());
     this.outputs = outputs;
-    this.entry = monitor.records().record(description, sequenceNumber, allowed().toMillis(), now);
   }
 
   /**
-   * Begins the work, which is whole: from now on it ends at its deadline.
+   * Begins the work, once: it is recorded, and from now on it ends at its deadline.
    *
+   * @param number the number of the operation among the group's collectives or messages
    * @throws IllegalStateException if the group is being closed, which then does not wait for it
    */
-  public final void begin() {
+  public final void begin(long number) {
+    long now = monitor.time().nanos();
+    sequenceNumber = number;
+    extension = monitor.ephemeralTimeout().take();
+    deadlineNanos = now + nanosOf(allowed());
+    entry = monitor.records().record(spec, number, allowed().toMillis(), now);
+    entry.with(spec.peer());
     monitor.begin(this);
   }
 
@@ -115,9 +116,14 @@ public abstract class PendingWork implements Work {
     return limit.left().plus(extension.duration());
   }
 
+  /** Returns what was called. */
+  public final OperationSpec spec() {
+    return spec;
+  }
+
   /** Returns the operation as messages have it. */
   public final String describe() {
-    return description.numbered(sequenceNumber);
+    return spec.describe(sequenceNumber);
   }
 
   final boolean isOverdue(long nowNanos) {
@@ -277,7 +283,7 @@ public abstract class PendingWork implements Work {
 
   @Override
   public final OpType opType() {
-    return description.type();
+    return spec.type();
   }
 
   @Override

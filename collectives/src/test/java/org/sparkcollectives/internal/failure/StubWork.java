@@ -2,26 +2,21 @@ package org.sparkcollectives.internal.failure;
 
 import java.time.Duration;
 import java.util.List;
-import org.sparkcollectives.OpType;
+import org.sparkcollectives.spi.OperationSpec;
 
 /** Work that no thread does: the test ends it. */
 final class StubWork extends PendingWork {
 
   static final Duration TIMEOUT = Duration.ofSeconds(30);
 
-  private StubWork(GroupMonitor monitor, long number) {
-    super(
-        monitor,
-        OperationDescription.collective(OpType.BARRIER, null, 0, 0, 0),
-        number,
-        new TimeLimit(TIMEOUT, TIMEOUT),
-        List.of());
+  private StubWork(GroupMonitor monitor) {
+    super(monitor, OperationSpec.barrier(), new TimeLimit(TIMEOUT, TIMEOUT), List.of());
   }
 
   /** Returns a barrier that has begun. */
   static StubWork begun(GroupMonitor monitor, long number) {
-    StubWork work = new StubWork(monitor, number);
-    work.begin();
+    StubWork work = new StubWork(monitor);
+    work.begin(number);
     return work;
   }
 

@@ -2,12 +2,12 @@ package org.sparkcollectives.gpu.nccl;
 
 import java.util.List;
 import java.util.OptionalLong;
-import org.sparkcollectives.BackendCall;
 import org.sparkcollectives.gpu.DeviceTensor;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.cuda.CudaStream;
 import org.sparkcollectives.gpu.kernel.DeviceKernels;
 import org.sparkcollectives.gpu.kernel.NanReport;
+import org.sparkcollectives.spi.OperationSpec;
 
 /**
  * Refuses operations on what is not a number, before they begin: by a kernel in the caller's
@@ -31,7 +31,7 @@ final class DeviceNanCheck implements AutoCloseable {
    *
    * @throws IllegalArgumentException naming an element that is not a number
    */
-  synchronized void require(BackendCall call, List<DeviceTensor> inputs, CudaStream stream) {
+  synchronized void require(OperationSpec spec, List<DeviceTensor> inputs, CudaStream stream) {
     if (report == null) {
       report = new NanReport(device);
     }
@@ -42,7 +42,7 @@ final class DeviceNanCheck implements AutoCloseable {
       OptionalLong found = report.index();
       if (found.isPresent()) {
         throw new IllegalArgumentException(
-            call.type().label()
+            spec.type().label()
                 + ": element "
                 + found.getAsLong()
                 + " of "

@@ -1,21 +1,17 @@
 package org.sparkcollectives.gpu.nccl;
 
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import org.sparkcollectives.Backend;
-import org.sparkcollectives.BackendCall;
-import org.sparkcollectives.CallAgreement;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.MemoryRegistration;
-import org.sparkcollectives.OpType;
 import org.sparkcollectives.P2POp;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 import org.sparkcollectives.gpu.DeviceTensor;
+import org.sparkcollectives.spi.OperationSpec;
 
 /**
  * Collectives and messages between GPUs over NCCL.
@@ -54,10 +50,6 @@ final class NcclBackend implements Backend {
     group.setNanCheck(enabled);
   }
 
-  private static long total(List<DeviceTensor> tensors) {
-    return tensors.stream().mapToLong(DeviceTensor::count).sum();
-  }
-
   private DeviceTensor own(Tensor tensor) {
     return group.own(tensor);
   }
@@ -66,22 +58,12 @@ final class NcclBackend implements Backend {
     return tensors.stream().map(this::own).toList();
   }
 
-  /** This rank's only part, which the root has or gives; nothing for the others. */
-  private List<DeviceTensor> toOne(int root, DeviceTensor part) {
-    List<DeviceTensor> parts = new ArrayList<>(Collections.nCopies(group.size(), part.slice(0, 0)));
-    parts.set(root, part);
-    return parts;
-  }
-
   @Override
   public Work broadcast(Tensor tensor, int root, Duration timeout) {
     DeviceTensor own = own(tensor);
-    BackendCall call =
-        BackendCall.collective(OpType.BROADCAST, own.dtype(), own.count(), own.count(), own.count())
-            .rootedAt(root)
-            .agreeing(CallAgreement.onShape(own));
+    OperationSpec spec = OperationSpec.broadcast(own, root);
     return group.collective(
-        call,
+        spec,
         timeout,
         List.of(own),
         group.rank() == root ? List.of(own) : List.of(),
@@ -92,13 +74,9 @@ final class NcclBackend implements Backend {
   public Work allReduce(Tensor tensor, ReduceOp op, Duration timeout) {
     DeviceTensor own = own(tensor);
     NcclTypes.requireReducible(own.dtype(), op);
-    BackendCall call =
-        BackendCall.collective(
-                OpType.ALL_REDUCE, own.dtype(), own.count(), own.count(), own.count())
-            .reducing(op)
-            .agreeing(CallAgreement.onShape(own));
+    OperationSpec spec = OperationSpec.allReduce(own, op);
     return group.collective(
-        call, timeout, List.of(own), List.of(own), target -> target.allReduce(own, op));
+        spec, timeout, List.of(own), List.of(own), target -> target.allReduce(own, op));
   }
 
   /**
@@ -118,26 +96,18 @@ final class NcclBackend implements Backend {
     List<DeviceTensor> own = own(tensors);
     DType dtype = own.get(0).dtype();
     NcclTypes.requireReducible(dtype, op);
-    BackendCall call =
-        BackendCall.collective(
-                OpType.ALL_REDUCE_COALESCED, dtype, total(own), total(own), total(own))
-            .reducing(op)
-            .agreeing(CallAgreement.onShapes(own));
+    OperationSpec spec = OperationSpec.allReduceCoalesced(own, op);
     return group.collective(
-        call, timeout, own, own, target -> own.forEach(each -> target.allReduce(each, op)));
+        spec, timeout, own, own, target -> own.forEach(each -> target.allReduce(each, op)));
   }
 
   @Override
   public Work reduce(Tensor tensor, ReduceOp op, int root, Duration timeout) {
     DeviceTensor own = own(tensor);
     NcclTypes.requireReducible(own.dtype(), op);
-    BackendCall call =
-        BackendCall.collective(OpType.REDUCE, own.dtype(), own.count(), own.count(), own.count())
-            .reducing(op)
-            .rootedAt(root)
-            .agreeing(CallAgreement.onShape(own));
+    OperationSpec spec = OperationSpec.reduce(own, op, root);
     return group.collective(
-        call, timeout, List.of(own), List.of(own), target -> target.reduce(own, own, op, root));
+        spec, timeout, List.of(own), List.of(own), target -> target.reduce(own, own, op, root));
   }
 
   @Override
@@ -145,9 +115,7 @@ final class NcclBackend implements Backend {
     DeviceTensor to = own(output);
     DeviceTensor from = own(input);
     return group.collective(
-        BackendCall.collective(
-                OpType.ALL_GATHER_INTO, from.dtype(), from.count(), to.count(), from.count())
-            .agreeing(CallAgreement.onShape(from)),
+        OperationSpec.allGather(to, from),
         timeout,
         List.of(to),
         List.of(from),
@@ -159,8 +127,7 @@ final class NcclBackend implements Backend {
     List<DeviceTensor> to = own(outputs);
     DeviceTensor from = own(input);
     return group.collective(
-        BackendCall.collective(OpType.ALL_GATHER, from.dtype(), from.count(), total(to), 0)
-            .agreeing(CallAgreement.onShapes(to)),
+        OperationSpec.allGather(to, from),
         timeout,
         to,
         List.of(from),
@@ -180,10 +147,7 @@ final class NcclBackend implements Backend {
     DeviceTensor from = own(input);
     NcclTypes.requireReducible(from.dtype(), op);
     return group.collective(
-        BackendCall.collective(
-                OpType.REDUCE_SCATTER_INTO, from.dtype(), from.count(), to.count(), from.count())
-            .reducing(op)
-            .agreeing(CallAgreement.onShape(to)),
+        OperationSpec.reduceScatter(to, from, op),
         timeout,
         List.of(to),
         List.of(from),
@@ -196,10 +160,7 @@ final class NcclBackend implements Backend {
     List<DeviceTensor> from = own(inputs);
     NcclTypes.requireReducible(to.dtype(), op);
     return group.collective(
-        BackendCall.collective(
-                OpType.REDUCE_SCATTER, to.dtype(), total(from), to.count(), total(from))
-            .reducing(op)
-            .agreeing(CallAgreement.onShapes(from)),
+        OperationSpec.reduceScatter(to, from, op),
         timeout,
         List.of(to),
         from,
@@ -217,9 +178,7 @@ final class NcclBackend implements Backend {
     List<DeviceTensor> to = own(outputs);
     DeviceTensor from = own(input);
     return group.collective(
-        BackendCall.collective(OpType.GATHER, from.dtype(), from.count(), total(to), 0)
-            .rootedAt(root)
-            .agreeing(CallAgreement.onCounts(toOne(root, from), to)),
+        OperationSpec.gather(to, from, root),
         timeout,
         to,
         List.of(from),
@@ -236,9 +195,7 @@ final class NcclBackend implements Backend {
     DeviceTensor to = own(output);
     List<DeviceTensor> from = own(inputs);
     return group.collective(
-        BackendCall.collective(OpType.SCATTER, to.dtype(), total(from), to.count(), 0)
-            .rootedAt(root)
-            .agreeing(CallAgreement.onCounts(from, toOne(root, to))),
+        OperationSpec.scatter(to, from, root),
         timeout,
         List.of(to),
         from,
@@ -255,9 +212,7 @@ final class NcclBackend implements Backend {
     DeviceTensor to = own(output);
     DeviceTensor from = own(input);
     return group.collective(
-        BackendCall.collective(
-                OpType.ALL_TO_ALL_INTO, from.dtype(), from.count(), to.count(), from.count())
-            .agreeing(CallAgreement.onShape(from)),
+        OperationSpec.allToAll(to, from),
         timeout,
         List.of(to),
         List.of(from),
@@ -269,8 +224,7 @@ final class NcclBackend implements Backend {
     List<DeviceTensor> to = own(outputs);
     List<DeviceTensor> from = own(inputs);
     return group.collective(
-        BackendCall.collective(OpType.ALL_TO_ALL, from.get(0).dtype(), total(from), total(to), 0)
-            .agreeing(CallAgreement.onCounts(from, to)),
+        OperationSpec.allToAll(to, from),
         timeout,
         to,
         from,
@@ -287,7 +241,7 @@ final class NcclBackend implements Backend {
   public Work barrier(Duration timeout) {
     DeviceTensor one = group.barrierElement();
     return group.collective(
-        BackendCall.collective(OpType.BARRIER, null, 0, 0, 0),
+        OperationSpec.barrier(),
         timeout,
         List.of(),
         // Kept as any other: the kernel of one that failed may not have come to an end yet.
@@ -299,7 +253,7 @@ final class NcclBackend implements Backend {
   public Work send(Tensor tensor, int destination, int tag, Duration timeout) {
     DeviceTensor own = own(tensor);
     return group.message(
-        BackendCall.message(OpType.SEND, own.dtype(), own.count(), destination, tag),
+        OperationSpec.send(own, destination, tag),
         timeout,
         List.of(),
         List.of(own),
@@ -310,7 +264,7 @@ final class NcclBackend implements Backend {
   public Work recv(Tensor tensor, int source, int tag, Duration timeout) {
     DeviceTensor own = own(tensor);
     return group.message(
-        BackendCall.message(OpType.RECV, own.dtype(), own.count(), source, tag),
+        OperationSpec.recv(own, source, tag),
         timeout,
         List.of(own),
         List.of(),

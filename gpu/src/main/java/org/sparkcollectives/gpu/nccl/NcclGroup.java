@@ -3,7 +3,6 @@ package org.sparkcollectives.gpu.nccl;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.sparkcollectives.BackendCall;
 import org.sparkcollectives.BackendContext;
 import org.sparkcollectives.BackendOperations;
 import org.sparkcollectives.DType;
@@ -14,7 +13,7 @@ import org.sparkcollectives.gpu.GpuConfiguration;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.cuda.CudaStream;
 import org.sparkcollectives.gpu.cuda.EventCache;
-import org.sparkcollectives.recorder.RecordedShapes;
+import org.sparkcollectives.spi.OperationSpec;
 
 /**
  * What one rank holds of a group on GPUs: its communicators, what is on its way into them, and the
@@ -121,12 +120,12 @@ final class NcclGroup {
   }
 
   Work collective(
-      BackendCall call,
+      OperationSpec spec,
       Duration timeout,
       List<DeviceTensor> outputs,
       List<DeviceTensor> inputs,
       NcclOperation.Call launch) {
-    return submit(communicators.all(), blocks.current(), call, timeout, outputs, inputs, launch);
+    return submit(communicators.all(), blocks.current(), spec, timeout, outputs, inputs, launch);
   }
 
   /** A message, by the peer's rank in the communicator that it takes. */
@@ -135,18 +134,18 @@ final class NcclGroup {
   }
 
   Work message(
-      BackendCall call,
+      OperationSpec spec,
       Duration timeout,
       List<DeviceTensor> outputs,
       List<DeviceTensor> inputs,
       MessageCall launch) {
-    int peer = call.peer();
+    int peer = spec.peer();
     LaunchBlocks.Block block = blocks.current();
     if (block != null) {
       return submit(
           communicators.all(),
           block,
-          call,
+          spec,
           timeout,
           outputs,
           inputs,
@@ -156,7 +155,7 @@ final class NcclGroup {
     return submit(
         communicators.with(peer),
         null,
-        call,
+        spec,
         timeout,
         outputs,
         inputs,
@@ -166,7 +165,7 @@ final class NcclGroup {
   private Work submit(
       CommunicatorLane target,
       LaunchBlocks.Block block,
-      BackendCall call,
+      OperationSpec spec,
       Duration timeout,
       List<DeviceTensor> outputs,
       List<DeviceTensor> inputs,
@@ -175,7 +174,7 @@ final class NcclGroup {
       throw closed();
     }
     try {
-      return submitOpen(target, block, call, timeout, outputs, inputs, launch);
+      return submitOpen(target, block, spec, timeout, outputs, inputs, launch);
     } finally {
       entrance.leave();
     }
@@ -184,29 +183,25 @@ final class NcclGroup {
   private Work submitOpen(
       CommunicatorLane target,
       LaunchBlocks.Block block,
-      BackendCall call,
+      OperationSpec spec,
       Duration timeout,
       List<DeviceTensor> outputs,
       List<DeviceTensor> inputs,
       NcclOperation.Call launch) {
     CudaStream caller = CudaStream.current(device);
     if (checksNan) {
-      nanCheck.require(call, inputs, caller);
+      nanCheck.require(spec, inputs, caller);
     }
     NcclOperation operation = prepare(target, caller, outputs, inputs, launch);
     boolean added = false;
     try {
       // Numbers and launches in the same order; which may take as long as the ranks compare calls:
       // a message of another thread, which they do not compare, must not wait for that.
-      boolean alone = block != null && call.type().isPointToPoint();
+      boolean alone = block != null && spec.type().isPointToPoint();
       synchronized (alone ? block : target.order()) {
         requireOpen();
         operation.begun(
-            operations.begin(
-                call.shaped(RecordedShapes.of(inputs, outputs)),
-                timeout,
-                List.copyOf(outputs),
-                operation));
+            operations.begin(spec, timeout, List.copyOf(outputs), operation));
         added = !operation.begun().work().isCompleted() && add(operation, target, block);
       }
     } finally {

@@ -18,24 +18,22 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
-import org.sparkcollectives.DType;
 import org.sparkcollectives.ErrorHandling;
-import org.sparkcollectives.OpType;
 import org.sparkcollectives.RankContext;
 import org.sparkcollectives.internal.failure.GroupMonitor;
 import org.sparkcollectives.internal.failure.HeartbeatTurn;
-import org.sparkcollectives.internal.failure.OperationDescription;
 import org.sparkcollectives.internal.failure.RankHeartbeat;
 import org.sparkcollectives.internal.failure.RankHost;
 import org.sparkcollectives.internal.failure.TimeLimit;
 import org.sparkcollectives.membership.Membership;
+import org.sparkcollectives.spi.OperationSpec;
 import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.testing.Eventually;
 import org.sparkcollectives.testing.Threads;
 import org.sparkcollectives.transport.Endpoint;
 
 /** Who runs a collective: whoever awaits it, or a thread of the executor, and never both. */
-class ChannelTest {
+class OperationQueueTest {
 
   private static final int SUBMITTERS = 3;
   private static final int COLLECTIVES = 2000;
@@ -43,8 +41,8 @@ class ChannelTest {
 
   private final ExecutorService executor = Executors.newCachedThreadPool();
   private final HashStore store = new HashStore();
-  private final Channel channel = new Channel(executor);
   private GroupMonitor monitor;
+  private OperationQueue queue;
 
   @BeforeEach
   void begin() {
@@ -54,6 +52,7 @@ class ChannelTest {
     RankHost host = new RankHost(context, executor);
     RankHeartbeat none = new RankHeartbeat(alone, store, false, new HeartbeatTurn(), host);
     monitor = new GroupMonitor(alone, store, ErrorHandling.CLEAN_UP_ONLY, none, host);
+    queue = new OperationQueue(monitor, executor);
   }
 
   @AfterEach
@@ -63,43 +62,36 @@ class ChannelTest {
     executor.shutdownNow();
   }
 
-  private CollectiveTask submit(LongConsumer body) {
-    return submit(channel, body);
+  /** A collective that does something with its number. */
+  private static final class TestTask extends CollectiveTask {
+    private final LongConsumer body;
+
+    TestTask(OperationQueue queue, LongConsumer body) {
+      super(queue, OperationSpec.barrier(), new TimeLimit(LONG, LONG), List.of());
+      this.body = body;
+    }
+
+    @Override
+    protected void execute() {
+      body.accept(sequenceNumber());
+    }
   }
 
-  private CollectiveTask submit(Channel channel, LongConsumer body) {
-    OperationDescription barrier =
-        OperationDescription.collective(OpType.BARRIER, DType.UINT8, 0, 0, 0);
-    return channel.submit(
-        number ->
-            new CollectiveTask(
-                channel,
-                monitor,
-                barrier,
-                number,
-                new TimeLimit(LONG, LONG),
-                List.of(),
-                () -> body.accept(number)));
+  private CollectiveTask submit(LongConsumer body) {
+    return submit(queue, body);
+  }
+
+  private static CollectiveTask submit(OperationQueue queue, LongConsumer body) {
+    return queue.submit(new TestTask(queue, body));
   }
 
   @Test
   void anOperationThatIsRefusedBecauseTheGroupIsBeingClosedHasNoNumber() {
     monitor.state().beginClose();
-    assertThatThrownBy(
-            () ->
-                channel.begin(
-                    number ->
-                        new CollectiveTask(
-                            channel,
-                            monitor,
-                            OperationDescription.collective(OpType.BARRIER, DType.UINT8, 0, 0, 0),
-                            number,
-                            new TimeLimit(LONG, LONG),
-                            List.of(),
-                            () -> {})))
+    assertThatThrownBy(() -> queue.begin(new TestTask(queue, number -> {})))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("is closed");
-    assertThat(channel.lastSequenceNumber()).isEqualTo(-1);
+    assertThat(queue.lastSequenceNumber()).isEqualTo(-1);
   }
 
   @RepeatedTest(5)
@@ -118,7 +110,7 @@ class ChannelTest {
             if (index == SUBMITTERS) {
               // As the watchdog does, only more often.
               while (submitting.get() > 0 || left.stream().anyMatch(task -> !task.isCompleted())) {
-                channel.runNeglected();
+                queue.runNeglected();
                 Thread.yield();
               }
               return null;
@@ -148,19 +140,19 @@ class ChannelTest {
             return null;
           });
     }
-    Eventually.holds(() -> !channel.isRunning(), () -> "a task is still running");
+    Eventually.holds(() -> !queue.isRunning(), () -> "a task is still running");
     int all = SUBMITTERS * COLLECTIVES;
     assertThat(together).hasValue(0);
     assertThat(order).containsExactlyElementsOf(LongStream.range(0, all).boxed().toList());
-    assertThat(channel.progress().lastCompleted()).isEqualTo(all - 1);
-    assertThat(channel.lastSequenceNumber()).isEqualTo(all - 1);
+    assertThat(queue.progress().lastCompleted()).isEqualTo(all - 1);
+    assertThat(queue.lastSequenceNumber()).isEqualTo(all - 1);
   }
 
   @Test
-  void whatIsLeftInTheQueueOfAClosedChannelNeedsNoThread() {
+  void tasksLeftInAClosedQueueNeedNoThread() {
     AtomicBoolean ran = new AtomicBoolean();
     List<Runnable> handed = new ArrayList<>();
-    Channel lazy = new Channel(handed::add);
+    OperationQueue lazy = new OperationQueue(monitor, handed::add);
     submit(lazy, number -> ran.set(true));
 
     lazy.close();
@@ -179,8 +171,8 @@ class ChannelTest {
     for (int i = 0; i < 2000; i++) {
       monitor.ephemeralTimeout().extend(LONG);
       CollectiveTask task = submit(number -> {});
-      executor.execute(channel::runNeglected);
-      executor.execute(channel::runNeglected);
+      executor.execute(queue::runNeglected);
+      executor.execute(queue::runNeglected);
       while (!task.isCompleted()) {
         Thread.onSpinWait();
       }
