@@ -85,7 +85,7 @@ final class Arguments extends CallChecks {
     }
   }
 
-  void numbers(String operation, String name, HostTensor tensor) {
+  void checkNan(String operation, String name, HostTensor tensor) {
     long first = NanCheck.first(tensor);
     require(
         first < 0,

@@ -1,420 +1,296 @@
 package org.sparkcollectives.group;
 
-import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Objects;
-import java.util.Optional;
-import java.util.function.Consumer;
-import org.sparkcollectives.Coalescing;
-import org.sparkcollectives.DType;
-import org.sparkcollectives.Device;
-import org.sparkcollectives.Failure;
-import org.sparkcollectives.GroupOptions;
-import org.sparkcollectives.MemoryRegistration;
-import org.sparkcollectives.ObjectCollectives;
+import java.util.Map;
+import org.sparkcollectives.Backend;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.P2POp;
-import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
-import org.sparkcollectives.SharedMemory;
-import org.sparkcollectives.ShrinkMode;
 import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
-import org.sparkcollectives.object.StreamedObjectCollectives;
-import org.sparkcollectives.recorder.FlightRecord;
-import org.sparkcollectives.recorder.FlightRecorder;
-import org.sparkcollectives.store.Store;
+import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.tensor.TensorView;
 
-/** A process group, or a view of one: checks what the user gives and hands it to the backend. */
-final class RankProcessGroup implements ProcessGroup {
+/**
+ * A process group, or a view of one. The operations are here: each checks its arguments and hands
+ * them to the backend of the tensors' device.
+ */
+final class RankProcessGroup extends GroupHandle {
 
   private final RankGroup group;
   private final Backends backends;
   private final Arguments arguments;
-  private final CollectiveRequests collectives;
   private final Duration timeout;
-  private final boolean owner;
 
   private RankProcessGroup(RankGroup group, Backends backends, Duration timeout, boolean owner) {
+    super(group, backends, timeout, owner);
     this.group = group;
     this.backends = backends;
     this.arguments = new Arguments(group.name(), group.rank(), group.size());
-    this.collectives = new CollectiveRequests(group, backends, arguments, timeout);
     this.timeout = timeout;
-    this.owner = owner;
   }
 
-  /** A handle that owns nothing. */
+  /** Returns a handle that does not close the group. */
   static RankProcessGroup view(RankGroup group) {
     return new RankProcessGroup(
         group, group.backends(), group.options().timeout().orElseThrow(), false);
   }
 
+  /** Returns the handle that closes the group. */
   static RankProcessGroup owning(RankGroup group) {
     return new RankProcessGroup(
         group, group.backends(), group.options().timeout().orElseThrow(), true);
   }
 
   @Override
-  public String name() {
-    return group.name();
-  }
-
-  @Override
-  public String description() {
-    return group.members().description();
-  }
-
-  @Override
-  public int rank() {
-    return group.rank();
-  }
-
-  @Override
-  public int size() {
-    return group.size();
-  }
-
-  @Override
-  public int globalRank(int groupRank) {
-    return group.members().globalRank(groupRank);
-  }
-
-  @Override
-  public int groupRank(int globalRank) {
-    return group.members().groupRank(globalRank);
-  }
-
-  @Override
-  public int[] globalRanks() {
-    return group.members().globalRanks();
-  }
-
-  @Override
-  public List<String> hosts() {
-    return group.members().hostNames();
-  }
-
-  @Override
-  public int localRank() {
-    return group.members().localRank();
-  }
-
-  @Override
-  public int localSize() {
-    return group.members().ranksOnThisHost();
-  }
-
-  @Override
-  public Store store() {
-    return group.userStore();
-  }
-
-  @Override
-  public Duration timeout() {
-    return timeout;
-  }
-
-  @Override
-  public ProcessGroup withTimeout(Duration other) {
-    // Refuses what is no timeout.
-    GroupOptions.defaults().withTimeout(other);
-    return new RankProcessGroup(group, backends, other, false);
-  }
-
-  @Override
-  public void extendTimeout(Duration extra) {
-    if (extra.isNegative() || extra.compareTo(GroupOptions.LONGEST_TIMEOUT) > 0) {
-      throw new IllegalArgumentException(
-          "A timeout is extended by 0 to "
-              + GroupOptions.LONGEST_TIMEOUT.toDays()
-              + " days, not by "
-              + extra);
-    }
-    group.monitor().ephemeralTimeout().extend(extra);
+  RankProcessGroup view(Backends others, Duration otherTimeout) {
+    return new RankProcessGroup(group, others, otherTimeout, false);
   }
 
   @Override
   public Work broadcast(Tensor tensor, int root) {
-    return collectives.broadcast(tensor, root);
+    group.requireOpen();
+    TensorView own = arguments.tensor("broadcast", "tensor", tensor);
+    arguments.root("broadcast", root);
+    if (root == group.rank()) {
+      checkNan("broadcast", "tensor", own);
+    }
+    return begun(on(own).broadcast(own, root, timeout));
   }
 
   @Override
   public Work allReduce(Tensor tensor, ReduceOp op) {
-    return collectives.allReduce(tensor, op);
+    group.requireOpen();
+    TensorView own = arguments.tensor("all-reduce", "tensor", tensor);
+    arguments.reducible("all-reduce", op, own.dtype());
+    checkNan("all-reduce", "tensor", own);
+    return begun(on(own).allReduce(own, op, timeout));
   }
 
   @Override
   public Work allReduce(SparseTensor tensor) {
-    return collectives.allReduce(tensor);
+    group.requireOpen();
+    arguments.given("all-reduce-sparse", "tensor", tensor);
+    TensorView values = arguments.tensor("all-reduce-sparse", "values", tensor.values());
+    arguments.tensor("all-reduce-sparse", "indices", tensor.indices());
+    arguments.reducible("all-reduce-sparse", ReduceOp.SUM, values.dtype());
+    checkNan("all-reduce-sparse", "values", values);
+    return begun(on(values).allReduce(tensor, timeout));
   }
 
   @Override
   public Work allReduceCoalesced(List<Tensor> tensors, ReduceOp op) {
-    return collectives.allReduceCoalesced(tensors, op);
+    group.requireOpen();
+    List<TensorView> all = arguments.tensors("all-reduce-coalesced", "tensors", tensors);
+    arguments.sameTypes("all-reduce-coalesced", all, all.get(0));
+    arguments.reducible("all-reduce-coalesced", op, all.get(0).dtype());
+    checkNan("all-reduce-coalesced", "tensors", all);
+    return begun(on(all.get(0)).allReduceCoalesced(List.copyOf(all), op, timeout));
   }
 
   @Override
   public Work reduce(Tensor tensor, ReduceOp op, int root) {
-    return collectives.reduce(tensor, op, root);
+    group.requireOpen();
+    TensorView own = arguments.tensor("reduce", "tensor", tensor);
+    arguments.reducible("reduce", op, own.dtype());
+    arguments.root("reduce", root);
+    checkNan("reduce", "tensor", own);
+    return begun(on(own).reduce(own, op, root, timeout));
   }
 
   @Override
   public Work allGather(Tensor output, Tensor input) {
-    return collectives.allGather(output, input);
+    group.requireOpen();
+    TensorView to = arguments.tensor("all-gather", "output", output);
+    TensorView from = arguments.tensor("all-gather", "input", input);
+    arguments.sameType("all-gather", to, from);
+    arguments.partForEachRank("all-gather", "output", to, "input", from);
+    arguments.apartOrInPlace("all-gather", to, from);
+    checkNan("all-gather", "input", from);
+    return begun(on(to).allGather(to, from, timeout));
   }
 
   @Override
   public Work allGather(List<Tensor> outputs, Tensor input) {
-    return collectives.allGather(outputs, input);
+    group.requireOpen();
+    List<TensorView> to = arguments.onePerRank("all-gather", "outputs", outputs);
+    TensorView from = arguments.tensor("all-gather", "input", input);
+    arguments.sameTypes("all-gather", to, from);
+    arguments.ownPart("all-gather", "outputs", to, from);
+    arguments.apartOrInPlace("all-gather", to, from);
+    checkNan("all-gather", "input", from);
+    return begun(on(from).allGather(List.copyOf(to), from, timeout));
   }
 
   @Override
   public Work reduceScatter(Tensor output, Tensor input, ReduceOp op) {
-    return collectives.reduceScatter(output, input, op);
+    group.requireOpen();
+    TensorView to = arguments.tensor("reduce-scatter", "output", output);
+    TensorView from = arguments.tensor("reduce-scatter", "input", input);
+    arguments.sameType("reduce-scatter", to, from);
+    arguments.reducible("reduce-scatter", op, from.dtype());
+    arguments.partForEachRank("reduce-scatter", "input", from, "output", to);
+    arguments.apartOrInPlace("reduce-scatter", from, to);
+    checkNan("reduce-scatter", "input", from);
+    return begun(on(to).reduceScatter(to, from, op, timeout));
   }
 
   @Override
   public Work reduceScatter(Tensor output, List<Tensor> inputs, ReduceOp op) {
-    return collectives.reduceScatter(output, inputs, op);
+    group.requireOpen();
+    TensorView to = arguments.tensor("reduce-scatter", "output", output);
+    List<TensorView> from = arguments.onePerRank("reduce-scatter", "inputs", inputs);
+    arguments.sameTypes("reduce-scatter", from, to);
+    arguments.reducible("reduce-scatter", op, to.dtype());
+    arguments.ownPart("reduce-scatter", "inputs", from, to);
+    arguments.apartOrInPlace("reduce-scatter", from, to);
+    checkNan("reduce-scatter", "inputs", from);
+    return begun(on(to).reduceScatter(to, List.copyOf(from), op, timeout));
   }
 
   @Override
   public Work gather(List<Tensor> outputs, Tensor input, int root) {
-    return collectives.gather(outputs, input, root);
+    group.requireOpen();
+    arguments.root("gather", root);
+    TensorView from = arguments.tensor("gather", "input", input);
+    List<TensorView> to = arguments.atRootOnly("gather", "outputs", outputs, root);
+    arguments.sameTypes("gather", to, from);
+    arguments.ownPartAtRoot("gather", "outputs", to, from);
+    arguments.apartOrInPlace("gather", to, from);
+    checkNan("gather", "input", from);
+    return begun(on(from).gather(List.copyOf(to), from, root, timeout));
   }
 
   @Override
   public Work scatter(Tensor output, List<Tensor> inputs, int root) {
-    return collectives.scatter(output, inputs, root);
+    group.requireOpen();
+    arguments.root("scatter", root);
+    TensorView to = arguments.tensor("scatter", "output", output);
+    List<TensorView> from = arguments.atRootOnly("scatter", "inputs", inputs, root);
+    arguments.sameTypes("scatter", from, to);
+    arguments.ownPartAtRoot("scatter", "inputs", from, to);
+    arguments.apartOrInPlace("scatter", from, to);
+    checkNan("scatter", "inputs", from);
+    return begun(on(to).scatter(to, List.copyOf(from), root, timeout));
   }
 
   @Override
   public Work allToAll(Tensor output, Tensor input) {
-    return collectives.allToAll(output, input);
+    group.requireOpen();
+    TensorView to = arguments.tensor("all-to-all", "output", output);
+    TensorView from = arguments.tensor("all-to-all", "input", input);
+    arguments.sameType("all-to-all", to, from);
+    arguments.equalParts("all-to-all", to, from);
+    arguments.apart("all-to-all", List.of(to), List.of(from));
+    checkNan("all-to-all", "input", from);
+    return begun(on(to).allToAll(to, from, timeout));
   }
 
   @Override
   public Work allToAll(Tensor output, Tensor input, long[] outputSplits, long[] inputSplits) {
-    return collectives.allToAll(output, input, outputSplits, inputSplits);
+    group.requireOpen();
+    TensorView to = arguments.tensor("all-to-all", "output", output);
+    TensorView from = arguments.tensor("all-to-all", "input", input);
+    arguments.sameType("all-to-all", to, from);
+    arguments.apart("all-to-all", List.of(to), List.of(from));
+    List<TensorView> outputs = arguments.split("all-to-all", "output", to, outputSplits);
+    List<TensorView> inputs = arguments.split("all-to-all", "input", from, inputSplits);
+    arguments.ownPart("all-to-all", "output's parts", outputs, inputs.get(group.rank()));
+    checkNan("all-to-all", "input", from);
+    return begun(on(to).allToAll(List.copyOf(outputs), List.copyOf(inputs), timeout));
   }
 
   @Override
   public Work allToAll(List<Tensor> outputs, List<Tensor> inputs) {
-    return collectives.allToAll(outputs, inputs);
+    group.requireOpen();
+    List<TensorView> to = arguments.onePerRank("all-to-all", "outputs", outputs);
+    List<TensorView> from = arguments.onePerRank("all-to-all", "inputs", inputs);
+    arguments.sameTypes("all-to-all", to, from.get(0));
+    arguments.sameTypes("all-to-all", from, from.get(0));
+    arguments.ownPart("all-to-all", "outputs", to, from.get(group.rank()));
+    arguments.apart("all-to-all", to, from);
+    checkNan("all-to-all", "inputs", from);
+    return begun(on(from.get(0)).allToAll(List.copyOf(to), List.copyOf(from), timeout));
   }
 
   @Override
   public Work barrier() {
-    return collectives.barrier();
-  }
-
-  @Override
-  public void monitoredBarrier(Duration atMost, boolean waitAllRanks) {
     group.requireOpen();
-    // Refuses what is no timeout.
-    GroupOptions.defaults().withTimeout(atMost);
-    group.monitoredBarrier(atMost, waitAllRanks);
-  }
-
-  @Override
-  public List<Work> batch(List<P2POp> operations) {
-    return messages().batch(operations);
-  }
-
-  @Override
-  public Coalescing coalesce() {
-    group.requireOpen();
-    return group.coalescing().open(backends.all());
+    return begun(backends.forBarrier().barrier(timeout));
   }
 
   @Override
   public Work send(Tensor tensor, int destination, int tag) {
-    return messages().send(tensor, destination, tag);
+    group.requireOpen();
+    TensorView own = arguments.tensor("send", "tensor", tensor);
+    arguments.peer("send", destination);
+    arguments.tag("send", tag);
+    checkNan("send", "tensor", own);
+    return begun(on(own).send(own, destination, tag, timeout));
   }
 
   @Override
   public Work recv(Tensor tensor, int source, int tag) {
-    return messages().recv(tensor, source, tag);
+    group.requireOpen();
+    TensorView own = arguments.tensor("recv", "tensor", tensor);
+    arguments.peer("recv", source);
+    arguments.tag("recv", tag);
+    return begun(on(own).recv(own, source, tag, timeout));
   }
 
   @Override
   public Work recvAny(Tensor tensor, int tag) {
-    return messages().recvAny(tensor, tag);
-  }
-
-  private MessageRequests messages() {
-    return new MessageRequests(group, backends, arguments, timeout);
-  }
-
-  @Override
-  public void checkpoint(String name, List<Tensor> tensors) {
-    checkpoints().save(name, tensors, false);
-  }
-
-  @Override
-  public void checkpointReplicated(String name, List<Tensor> tensors) {
-    checkpoints().save(name, tensors, true);
-  }
-
-  @Override
-  public boolean restore(String name, List<Tensor> tensors) {
-    return checkpoints().restore(name, tensors);
-  }
-
-  private CheckpointRequests checkpoints() {
-    return new CheckpointRequests(
-        group, within(backends.withinCall(timeout).hostOnly()), arguments);
-  }
-
-  /** This view for the operations of one call. */
-  private RankProcessGroup within(Backends parts) {
-    return new RankProcessGroup(group, parts, timeout, false);
-  }
-
-  @Override
-  public ObjectCollectives objects() {
-    Backends parts = backends.withinCall(timeout).hostOnly();
-    return parts
-        .forHost()
-        .objects()
-        .orElseGet(
-            () ->
-                new StreamedObjectCollectives(within(parts), parts.forHost(), group.objectCodec()));
-  }
-
-  @Override
-  public ProcessGroup newGroup(int... globalRanks) {
-    return newGroup(GroupOptions.defaults().withRanks(globalRanks));
-  }
-
-  @Override
-  public ProcessGroup newGroup(GroupOptions options) {
-    return derived().newGroup(options);
-  }
-
-  @Override
-  public ProcessGroup newSubgroups(int groupSize, GroupOptions options) {
-    return derived().newSubgroups(groupSize, options);
-  }
-
-  @Override
-  public ProcessGroup newSubgroups(List<int[]> globalRanks, GroupOptions options) {
-    return derived().newSubgroups(globalRanks, options);
-  }
-
-  @Override
-  public ProcessGroup newLocalGroup(GroupOptions options) {
-    return derived().newLocalGroup(options);
-  }
-
-  @Override
-  public ProcessGroup split(int color, int key, GroupOptions options) {
-    return derived().split(color, key, options);
-  }
-
-  @Override
-  public ProcessGroup shrink(int[] excludedGroupRanks, ShrinkMode mode, GroupOptions options) {
-    return derived().shrink(excludedGroupRanks, mode, options);
-  }
-
-  @Override
-  public List<ProcessGroup> groups() {
-    return derived().open();
-  }
-
-  @Override
-  public ProcessGroup group(String name) {
-    return derived().named(name);
-  }
-
-  private DerivedGroups derived() {
-    return new DerivedGroups(
-        group, within(backends.hostOnly()), new SubgroupArguments(group.members()));
-  }
-
-  @Override
-  public String backend() {
-    return group.backends().toString();
-  }
-
-  @Override
-  public Tensor allocate(DType dtype, long count) {
     group.requireOpen();
-    return backends.forMemory().allocate(Objects.requireNonNull(dtype, "dtype"), count);
+    TensorView own = arguments.tensor("recv-any", "tensor", tensor);
+    arguments.hasPeers("recv-any");
+    arguments.tag("recv-any", tag);
+    return begun(on(own).recvAny(own, tag, timeout));
   }
 
   @Override
-  public Tensor allocate(DType dtype, long count, Device.Type device) {
+  public List<Work> batch(List<P2POp> operations) {
     group.requireOpen();
-    return backends.forDevice(device).allocate(Objects.requireNonNull(dtype, "dtype"), count);
+    arguments.batch(operations);
+    operations.stream()
+        .filter(each -> each.type() == OpType.SEND)
+        .forEach(each -> checkNan("send", "tensor", TensorView.of(each.tensor())));
+    Map<Backend, List<P2POp>> byBackend = new LinkedHashMap<>();
+    operations.forEach(
+        each ->
+            byBackend
+                .computeIfAbsent(on(TensorView.of(each.tensor())), backend -> new ArrayList<>())
+                .add(each));
+    // Each backend's works are in the order of its operations: put them back among the others'.
+    Map<Backend, Iterator<Work>> works = new LinkedHashMap<>();
+    byBackend.forEach((backend, own) -> works.put(backend, backend.batch(own, timeout).iterator()));
+    return operations.stream()
+        .map(each -> begun(works.get(on(TensorView.of(each.tensor()))).next()))
+        .toList();
   }
 
-  @Override
-  public MemoryRegistration register(Tensor tensor) {
-    group.requireOpen();
-    return backends.forDevice(TensorView.of(tensor).device().type()).register(tensor);
-  }
-
-  @Override
-  public SharedMemory allocateShared(long bytes) throws IOException {
-    group.requireOpen();
-    return backends.forHost().allocateShared(bytes);
-  }
-
-  @Override
-  public void onCompletion(Consumer<FlightRecord> hook) {
-    group.requireNotClosed();
-    group.monitor().completionHooks().add(Objects.requireNonNull(hook, "hook"));
-  }
-
-  @Override
-  public FlightRecorder flightRecorder() {
-    return group.monitor().recorder();
-  }
-
-  @Override
-  public void setNanCheck(boolean enabled) {
-    group.requireNotClosed();
-    group.setNanCheck(enabled);
-  }
-
-  @Override
-  public boolean isFailed() {
-    return group.monitor().state().failed();
-  }
-
-  @Override
-  public Optional<Failure> failure() {
-    return Optional.ofNullable(group.monitor().state().failure());
-  }
-
-  @Override
-  public void abort(Throwable cause) {
-    group.abort(Objects.requireNonNull(cause, "cause"));
-  }
-
-  @Override
-  public void close() {
-    if (owner) {
-      group.close(timeout);
+  private void checkNan(String operation, String name, List<TensorView> tensors) {
+    for (TensorView tensor : tensors) {
+      checkNan(operation, name, tensor);
     }
   }
 
-  @Override
-  public boolean equals(Object other) {
-    return other instanceof RankProcessGroup that && group == that.group;
+  /** Checks a tensor in host memory; a tensor on a device is checked there, by its backend. */
+  private void checkNan(String operation, String name, TensorView tensor) {
+    if (group.nanCheck() && tensor instanceof HostTensor host) {
+      arguments.checkNan(operation, name, host);
+    }
   }
 
-  @Override
-  public int hashCode() {
-    return System.identityHashCode(group);
+  private Backend on(TensorView tensor) {
+    return backends.forDevice(tensor.device().type());
   }
 
-  @Override
-  public String toString() {
-    return "ProcessGroup(\"" + name() + "\", rank " + rank() + " of " + size() + ")";
+  private Work begun(Work work) {
+    return group.coalescing().begun(work);
   }
 }
