@@ -1,0 +1,131 @@
+package org.sparkcollectives;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.sparkcollectives.store.HashStore;
+import org.sparkcollectives.store.Store;
+import org.sparkcollectives.store.net.TransportSecurity;
+import org.sparkcollectives.testing.LeakCheck;
+import org.sparkcollectives.testing.RankThreads;
+
+/** What the ranks of a group must agree on when they make it, and what it leaves in the store. */
+@ExtendWith(LeakCheck.class)
+class GroupCreationTest {
+
+  @Test
+  void ranksOfDifferentWorldSizesAreToldSo() {
+    try (HashStore store = new HashStore()) {
+      GroupOptions options = GroupOptions.defaults().withName("uneven");
+      store.withPrefix("uneven").set("rendezvous/terms", new byte[] {'4'});
+      assertThatThrownBy(() -> ProcessGroups.create(store, 0, 3, options))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("world size of 3")
+          .hasMessageContaining("did with a world size of 4");
+    }
+  }
+
+  /** Ranks that chose algorithms by different figures would wait for each other in vain. */
+  @Test
+  void aRankWhoseChoicesWouldDifferIsToldSo() {
+    assertThatRankIsRefused(
+        GroupOptions.defaults(),
+        "spark.collectives.cost.latency=1ms",
+        "with spark.collectives.cost.latency of PT0.001S, but another rank did");
+    assertThatRankIsRefused(
+        GroupOptions.defaults(), "spark.collectives.cost.mesh=2", "cost.mesh of 2");
+    assertThatRankIsRefused(
+        GroupOptions.defaults(),
+        "spark.collectives.tcp.connections=2",
+        "with spark.collectives.tcp.connections of 2, but another rank did with"
+            + " spark.collectives.tcp.connections of auto");
+    assertThatRankIsRefused(
+        GroupOptions.defaults().withTransports("tcp"),
+        "spark.collectives.transports=heap,shm,tcp",
+        "over the transports [tcp], but another rank did over the transports [heap, shm, tcp]");
+    assertThatRankIsRefused(
+        GroupOptions.defaults().withDebugLevel(DebugLevel.DETAIL),
+        "spark.collectives.port.maxRetries=17",
+        "debug level DETAIL at all ranks, but another rank did with debug level DETAIL at no rank");
+  }
+
+  private static void assertThatRankIsRefused(
+      GroupOptions options, String setting, String message) {
+    try (HashStore store = new HashStore()) {
+      Store hasty = store.withTimeout(Duration.ofMillis(100));
+      RankContext plain = new HostedRank(List.of(), TransportSecurity.plain());
+      RankContext other = new HostedRank(List.of(setting), TransportSecurity.plain());
+      GroupOptions named = GroupOptions.defaults().withName("unlike");
+      // Its claim stays when it has waited in vain.
+      assertThatThrownBy(() -> ProcessGroups.create(hasty, 0, 2, named, plain))
+          .isInstanceOf(CollectiveTimeoutException.class);
+      assertThatThrownBy(() -> ProcessGroups.create(store, 1, 2, options.withName("unlike"), other))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("Rank 1 joins group \"unlike\" ")
+          .hasMessageContaining(message)
+          .hasMessageContaining("All ranks must give the same");
+    }
+  }
+
+  @Test
+  void aRankIsTakenOnce() {
+    try (HashStore store = new HashStore()) {
+      GroupOptions options = GroupOptions.defaults().withName("taken");
+      RankThreads.run(
+          1,
+          rank -> {
+            try (ProcessGroup group = ProcessGroups.create(store, 0, 1, options)) {
+              assertThatThrownBy(() -> ProcessGroups.create(store, 0, 1, options))
+                  .isInstanceOf(IllegalArgumentException.class)
+                  .hasMessageContaining("Rank 0 of group \"taken\" is taken already");
+              assertThat(group.size()).isEqualTo(1);
+            }
+            return null;
+          });
+    }
+  }
+
+  @Test
+  void groupsLeaveNoKeysInTheStore() {
+    try (HashStore store = new HashStore()) {
+      RankThreads.run(
+          3,
+          rank -> {
+            GroupOptions options = GroupOptions.defaults().withName("g");
+            try (ProcessGroup group = ProcessGroups.create(store, rank, 3, options)) {
+              group.store().set("mine/" + rank, new byte[1]);
+              group.barrier().await();
+            }
+            return null;
+          });
+      assertThat(store.listKeys()).isEmpty();
+    }
+  }
+
+  @Test
+  void severalGroupsOverOneStoreAreKeptApart() {
+    try (HashStore store = new HashStore()) {
+      RankThreads.run(
+          2,
+          rank -> {
+            GroupOptions options = GroupOptions.defaults();
+            try (ProcessGroup first = ProcessGroups.create(store, rank, 2, options);
+                ProcessGroup second = ProcessGroups.create(store, rank, 2, options)) {
+              assertThat(first.name()).isNotEqualTo(second.name());
+              int[] a = {1};
+              int[] b = {10};
+              Work workB = second.allReduce(Tensor.of(b), ReduceOp.SUM);
+              first.allReduce(Tensor.of(a), ReduceOp.SUM).await();
+              workB.await();
+              assertThat(a[0]).isEqualTo(2);
+              assertThat(b[0]).isEqualTo(20);
+            }
+            return null;
+          });
+    }
+  }
+}
