@@ -27,7 +27,8 @@ public interface BackendOperations {
    * @param outputs what it writes
    * @param operation how it is seen whether it is done
    */
-  Begun begin(OperationSpec spec, Duration timeout, List<Tensor> outputs, BackendOperation operation);
+  Begun begin(
+      OperationSpec spec, Duration timeout, List<Tensor> outputs, BackendOperation operation);
 
   /** An operation that was begun. One of {@link #completed} and {@link #failed} ends it. */
   interface Begun {

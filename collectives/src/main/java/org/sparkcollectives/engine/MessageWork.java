@@ -22,8 +22,7 @@ abstract class MessageWork extends PendingWork {
 
   private volatile boolean matched;
 
-  MessageWork(
-      GroupMonitor monitor, OperationSpec spec, TimeLimit limit, List<Tensor> outputs) {
+  MessageWork(GroupMonitor monitor, OperationSpec spec, TimeLimit limit, List<Tensor> outputs) {
     super(monitor, spec, limit, outputs);
     this.peer = spec.peer();
   }
@@ -92,7 +91,9 @@ abstract class MessageWork extends PendingWork {
       this.posted = new PostedSend(tag, tensor, this);
     }
 
-    /** Sends the message over a path that is asked for once the work keeps the group's paths open. */
+    /**
+     * Sends the message over a path that is asked for once the work keeps the group's paths open.
+     */
     void post(long number, Supplier<MessagePath> path) {
       begin(number);
       try {

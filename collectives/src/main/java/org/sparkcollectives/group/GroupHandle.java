@@ -171,7 +171,8 @@ abstract class GroupHandle implements ProcessGroup {
         .objects()
         .orElseGet(
             () ->
-                new StreamedObjectCollectives(view(parts, timeout), parts.forHost(), group.objectCodec()));
+                new StreamedObjectCollectives(
+                    view(parts, timeout), parts.forHost(), group.objectCodec()));
   }
 
   @Override

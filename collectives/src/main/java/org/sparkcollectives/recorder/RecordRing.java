@@ -59,7 +59,8 @@ public final class RecordRing {
       long timeoutMillis,
       long createdNanos) {
     long id = next.getAndIncrement();
-    Entry entry = new Entry(id, group, spec.forRecord(), sequenceNumber, timeoutMillis, createdNanos);
+    Entry entry =
+        new Entry(id, group, spec.forRecord(), sequenceNumber, timeoutMillis, createdNanos);
     if (ring.length() > 0) {
       ring.setRelease((int) (id % ring.length()), entry);
     }

@@ -101,7 +101,9 @@ public final class OperationSpec {
     return new Draft(OpType.ALL_GATHER).input(input).outputs(outputs).agreeOnOutputs().spec();
   }
 
-  /** Describes {@link org.sparkcollectives.ProcessGroup#reduceScatter(Tensor, Tensor, ReduceOp)}. */
+  /**
+   * Describes {@link org.sparkcollectives.ProcessGroup#reduceScatter(Tensor, Tensor, ReduceOp)}.
+   */
   public static OperationSpec reduceScatter(Tensor output, Tensor input, ReduceOp op) {
     return new Draft(OpType.REDUCE_SCATTER_INTO)
         .input(input)
@@ -311,7 +313,9 @@ public final class OperationSpec {
     return text.toString();
   }
 
-  /** Returns the operation with its number, such as {@code all-reduce #7 (float32 x 1,024, SUM)}. */
+  /**
+   * Returns the operation with its number, such as {@code all-reduce #7 (float32 x 1,024, SUM)}.
+   */
   public String describe(long sequenceNumber) {
     String details = details();
     StringBuilder text = new StringBuilder(type.label()).append(" #").append(sequenceNumber);

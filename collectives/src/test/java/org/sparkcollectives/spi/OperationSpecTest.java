@@ -99,8 +99,7 @@ class OperationSpecTest {
   @Test
   void ranksAgreeOnTheShapeOfASparseTensorAndNotOnItsValues() {
     long[] shape = {10};
-    SparseTensor one =
-        SparseTensor.of(shape, Tensor.of(2L).reshape(1, 1), Tensor.of(1.0f));
+    SparseTensor one = SparseTensor.of(shape, Tensor.of(2L).reshape(1, 1), Tensor.of(1.0f));
     SparseTensor two =
         SparseTensor.of(shape, Tensor.of(2L, 3L).reshape(1, 2), Tensor.of(1.0f, 2.0f));
     assertThat(OperationSpec.allReduce(one).call(0, 0))

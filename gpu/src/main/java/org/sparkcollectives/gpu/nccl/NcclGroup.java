@@ -200,8 +200,7 @@ final class NcclGroup {
       boolean alone = block != null && spec.type().isPointToPoint();
       synchronized (alone ? block : target.order()) {
         requireOpen();
-        operation.begun(
-            operations.begin(spec, timeout, List.copyOf(outputs), operation));
+        operation.begun(operations.begin(spec, timeout, List.copyOf(outputs), operation));
         added = !operation.begun().work().isCompleted() && add(operation, target, block);
       }
     } finally {
