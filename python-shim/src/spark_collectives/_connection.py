@@ -147,7 +147,7 @@ class Connection:
     ) -> _frames.Reply:
         """Have the JVM do something, and wait for its reply.
 
-        ``patience``: how many seconds a JVM that stands still is waited for.
+        ``patience``: how many seconds a JVM that hangs is waited for.
         """
         self.post(
             code,
@@ -231,8 +231,7 @@ class Connection:
                 stuck = stuck or now
                 if now - stuck > MARGIN_SECONDS:
                     raise self._break(
-                        f"The executor's JVM has taken nothing for {MARGIN_SECONDS:.0f} s; it "
-                        "stands still"
+                        f"The executor's JVM has taken nothing for {MARGIN_SECONDS:.0f} s; it hangs"
                     ) from None
 
     def take(self, patience: float) -> _frames.Reply:
@@ -284,7 +283,7 @@ class Connection:
                 start = start or now
                 if now - start > patience:
                     raise self._break(
-                        f"The executor's JVM gave no answer for {patience:.0f} s; it stands still"
+                        f"The executor's JVM gave no answer for {patience:.0f} s; it hangs"
                     ) from None
                 continue
             if count == 0:

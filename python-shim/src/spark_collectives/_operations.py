@@ -116,7 +116,7 @@ class Operations:
         self._adopt_orphans()
 
     def patience(self, wait_ms: int) -> float:
-        """How many seconds a JVM that stands still is waited for in an operation."""
+        """How many seconds a JVM that hangs is waited for in an operation."""
         return (wait_ms + self.extra_ms) / 1000.0 + _connection.MARGIN_SECONDS
 
     def stage(self, outputs: Sequence[Part], inputs: Sequence[Part]) -> Staged:
