@@ -35,16 +35,16 @@ class BeginWhileClosingTest {
    */
   private static final class ClosingList<T> extends AbstractList<T> {
     private final T element;
-    private final Runnable onLook;
+    private final Runnable onRead;
 
-    ClosingList(T element, Runnable onLook) {
+    ClosingList(T element, Runnable onRead) {
       this.element = element;
-      this.onLook = onLook;
+      this.onRead = onRead;
     }
 
     @Override
     public T get(int index) {
-      onLook.run();
+      onRead.run();
       return element;
     }
 
@@ -65,28 +65,28 @@ class BeginWhileClosingTest {
   @Test
   void aMessageThatWasCalledBeforeTheCloseButNotBegunIsRefusedOnceTheGroupIsClosed() {
     refusedAfterClose(
-        (group, onLook) ->
+        (group, onRead) ->
             group
                 .batch(
                     new ClosingList<>(
-                        P2POp.recv(Tensor.of(new double[1]), 1 - group.rank(), 0), onLook))
+                        P2POp.recv(Tensor.of(new double[1]), 1 - group.rank(), 0), onRead))
                 .get(0));
     refusedAfterClose(
-        (group, onLook) ->
+        (group, onRead) ->
             group
-                .batch(new ClosingList<>(P2POp.send(Tensor.of(1.0), 1 - group.rank(), 0), onLook))
+                .batch(new ClosingList<>(P2POp.send(Tensor.of(1.0), 1 - group.rank(), 0), onRead))
                 .get(0));
   }
 
   @Test
   void aCollectiveThatWasCalledBeforeTheCloseButNotBegunIsRefusedOnceTheGroupIsClosed() {
     refusedAfterClose(
-        (group, onLook) ->
-            group.allReduceCoalesced(new ClosingList<>(Tensor.of(1.0), onLook), ReduceOp.SUM));
+        (group, onRead) ->
+            group.allReduceCoalesced(new ClosingList<>(Tensor.of(1.0), onRead), ReduceOp.SUM));
   }
 
   private interface Call {
-    Work begin(ProcessGroup group, Runnable onLook);
+    Work begin(ProcessGroup group, Runnable onRead);
   }
 
   private static void refusedAfterClose(Call call) {
@@ -116,7 +116,7 @@ class BeginWhileClosingTest {
   void whatIsBegunWhenTheCloseHasSeenNothingPendingIsRefused(boolean collective) {
     CountDownLatch leaving = new CountDownLatch(1);
     CountDownLatch begun = new CountDownLatch(1);
-    FaultyStore.Fault pauseAtGoodbye =
+    FaultyStore.Fault pauseWhileLeaving =
         (method, argument) -> {
           if (method.equals("append") && argument.endsWith("departures") && begun.getCount() > 0) {
             leaving.countDown();
@@ -128,7 +128,9 @@ class BeginWhileClosingTest {
           rank -> {
             ProcessGroup group =
                 ProcessGroups.create(
-                    rank == 0 ? FaultyStore.over(store, pauseAtGoodbye, FaultyStore.NONE) : store,
+                    rank == 0
+                        ? FaultyStore.over(store, pauseWhileLeaving, FaultyStore.NONE)
+                        : store,
                     rank,
                     2,
                     GroupOptions.defaults());

@@ -24,7 +24,7 @@ class CompletionHooksTest {
 
   @Test
   void aHookIsToldOfEachOperationInOrderBeforeTheGroupIsClosed() {
-    List<List<FlightRecord>> told =
+    List<List<FlightRecord>> recordsOfRanks =
         GroupRuns.run(
             2,
             GroupOptions.defaults(),
@@ -40,7 +40,7 @@ class CompletionHooksTest {
               }
               return records;
             });
-    for (List<FlightRecord> ofRank : told) {
+    for (List<FlightRecord> ofRank : recordsOfRanks) {
       assertThat(ofRank)
           .extracting(FlightRecord::sequenceNumber)
           .containsExactlyElementsOf(LongStream.range(0, OPERATIONS).boxed().toList());
@@ -57,7 +57,7 @@ class CompletionHooksTest {
 
   @Test
   void aHookIsToldOfWhatFails() {
-    List<List<FlightRecord>> told =
+    List<List<FlightRecord>> recordsOfRanks =
         GroupRuns.run(
             2,
             GroupOptions.defaults(),
@@ -74,7 +74,7 @@ class CompletionHooksTest {
               }
               return records;
             });
-    for (List<FlightRecord> ofRank : told) {
+    for (List<FlightRecord> ofRank : recordsOfRanks) {
       assertThat(ofRank)
           .singleElement()
           .satisfies(

@@ -99,7 +99,7 @@ interface ObjectCallEndsContract extends RanksUnderTest {
     for (BiFunction<ObjectCollectives, Object, Object> call : calls) {
       CountDownLatch ready = new CountDownLatch(3);
       CountDownLatch ended = new CountDownLatch(3);
-      List<String> told =
+      List<String> messages =
           ranks(
               3,
               group -> {
@@ -117,7 +117,7 @@ interface ObjectCallEndsContract extends RanksUnderTest {
               });
       // The first rank to give up closes its connections, which others may notice before they give
       // up.
-      assertThat(told)
+      assertThat(messages)
           .as("call %s", calls.indexOf(call))
           .allMatch(each -> each.contains(TIMED_OUT) || each.contains("connection was lost"))
           .anyMatch(each -> each.contains(TIMED_OUT))

@@ -62,8 +62,8 @@ class ScaleTest {
       assertThat(requests[size - 3]).as("%s ranks", size).isLessThanOrEqualTo(16);
       assertThat(requests[size - 1]).as("%s ranks", size).isLessThanOrEqualTo(size + 30L);
       // A rank sends two requests at most every 50 ms.
-      long looks = traffic.stream().mapToLong(StoreTraffic::looksAtDepartures).max().orElseThrow();
-      assertThat(looks).as("%s ranks", size).isLessThanOrEqualTo(2 * (1 + millis / 50));
+      long checks = traffic.stream().mapToLong(StoreTraffic::leaveChecks).max().orElseThrow();
+      assertThat(checks).as("%s ranks", size).isLessThanOrEqualTo(2 * (1 + millis / 50));
     }
   }
 

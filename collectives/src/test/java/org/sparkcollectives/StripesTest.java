@@ -264,7 +264,7 @@ class StripesTest {
 
   private static final Duration LONG = Duration.ofMinutes(5);
 
-  private static Consumer<Throwable> tells(Class<? extends Throwable> type, String... words) {
+  private static Consumer<Throwable> hasMessage(Class<? extends Throwable> type, String... words) {
     return thrown -> assertThat(thrown).isInstanceOf(type).hasMessageContainingAll(words);
   }
 
@@ -273,8 +273,8 @@ class StripesTest {
     inTheMidst(
         LONG,
         (group, relay, caller) -> relay.resetHeld(),
-        tells(CollectiveException.class, "all-reduce #1", "lost its path"),
-        tells(CollectiveException.class, "all-reduce #1", "lost its path"));
+        hasMessage(CollectiveException.class, "all-reduce #1", "lost its path"),
+        hasMessage(CollectiveException.class, "all-reduce #1", "lost its path"));
   }
 
   @RepeatedTest(5)
@@ -282,8 +282,8 @@ class StripesTest {
     inTheMidst(
         LONG,
         (group, relay, caller) -> group.abort(new IllegalStateException("enough")),
-        tells(GroupAbortedException.class, "enough"),
-        tells(PeerFailedException.class, "rank 0", "enough"));
+        hasMessage(GroupAbortedException.class, "enough"),
+        hasMessage(PeerFailedException.class, "rank 0", "enough"));
   }
 
   @RepeatedTest(5)
@@ -291,8 +291,8 @@ class StripesTest {
     inTheMidst(
         LONG,
         (group, relay, caller) -> caller.interrupt(),
-        tells(GroupAbortedException.class, "interrupted"),
-        tells(PeerFailedException.class, "rank 0", "interrupted"));
+        hasMessage(GroupAbortedException.class, "interrupted"),
+        hasMessage(PeerFailedException.class, "rank 0", "interrupted"));
   }
 
   @Test
@@ -300,7 +300,7 @@ class StripesTest {
     inTheMidst(
         Duration.ofSeconds(1),
         (group, relay, caller) -> {},
-        tells(CollectiveException.class, "timed out after 1.0 s"),
-        tells(CollectiveException.class, "timed out after 1.0 s"));
+        hasMessage(CollectiveException.class, "timed out after 1.0 s"),
+        hasMessage(CollectiveException.class, "timed out after 1.0 s"));
   }
 }

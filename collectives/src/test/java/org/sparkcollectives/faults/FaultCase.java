@@ -65,7 +65,7 @@ record FaultCase(
    * Returns whether a thread other than the victim's own aborts the group, as Spark does when a
    * task fails.
    */
-  boolean abortsFromBeside() {
+  boolean abortsFromAnotherThread() {
     return (variant & 1) == 0;
   }
 

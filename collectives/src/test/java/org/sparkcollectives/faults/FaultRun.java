@@ -121,9 +121,9 @@ final class FaultRun implements AutoCloseable {
       long begun = carryOut(fault, ranks, store.port(), network, outcomes);
       detection = judge(fault, outcomes, begun, problems, text);
       awaitClosed(fault, ranks, network, problems);
-      lookAtRemains(fault, ranks, problems);
+      checkRemains(fault, ranks, problems);
       meetAgain(fault, ranks, store.port(), problems);
-      lookAtFiles(problems);
+      checkFiles(problems);
     } catch (AssertionError e) {
       problems.add(e.getMessage());
       ranks.forEach(each -> problems.add(each.all()));
@@ -295,7 +295,7 @@ final class FaultRun implements AutoCloseable {
     }
   }
 
-  private static void lookAtRemains(FaultCase fault, List<RankProcess> ranks, List<String> problems)
+  private static void checkRemains(FaultCase fault, List<RankProcess> ranks, List<String> problems)
       throws IOException, InterruptedException {
     for (int rank = 0; rank < ranks.size(); rank++) {
       if (rank != fault.victim() || fault.fault() != Fault.KILL) {
@@ -338,7 +338,7 @@ final class FaultRun implements AutoCloseable {
     }
   }
 
-  private void lookAtFiles(List<String> problems) throws IOException {
+  private void checkFiles(List<String> problems) throws IOException {
     try (Stream<Path> files = Files.list(folder)) {
       files.forEach(each -> problems.add("left in the folder of shared memory: " + each));
     }

@@ -29,7 +29,7 @@ final class RankOfCase {
   private final RankContext context;
   private final Runnable awaitGo;
   private final boolean strikes;
-  private Thread beside;
+  private Thread aborting;
   private boolean ended;
 
   /**
@@ -78,9 +78,9 @@ final class RankOfCase {
 
   private void end(Outcome outcome) {
     ended = true;
-    if (beside != null) {
+    if (aborting != null) {
       // This does not depend on whether the group has waited for it.
-      awaitEnd(beside);
+      awaitEnd(aborting);
     }
     System.out.println("ended\t" + outcome.encode());
   }
@@ -182,16 +182,16 @@ final class RankOfCase {
 
   private void strike(ProcessGroup world, PhaseWork work) {
     IllegalStateException thrown = new IllegalStateException("what the victim has thrown");
-    if (fault.fault() == Fault.EXCEPTION && fault.abortsFromBeside()) {
-      beside =
+    if (fault.fault() == Fault.EXCEPTION && fault.abortsFromAnotherThread()) {
+      aborting =
           new Thread(
               () -> {
                 park(fault.moment());
                 sayFault();
                 world.abort(thrown);
               },
-              "beside");
-      beside.start();
+              "abort");
+      aborting.start();
       if (fault.phase() == Phase.CLOSE) {
         close(world, work);
       } else {

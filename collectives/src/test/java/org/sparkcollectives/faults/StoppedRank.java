@@ -102,7 +102,7 @@ final class StoppedRank {
   private StoppedRank() {}
 
   /** Returns the file whose existence lets the ranks of a round check their tensors. */
-  static Path mayLook(Path folder, int round) {
+  static Path mayCheck(Path folder, int round) {
     return folder.resolve("look-" + round);
   }
 
@@ -133,7 +133,7 @@ final class StoppedRank {
       int[] largeContents = refill(large, 1_000_000 * round + 1);
       int[] partContents = refill(part, 1_000_000 * round + 7);
       say(rank, round, "has its tensors back");
-      while (!Files.exists(mayLook(folder, round))) {
+      while (!Files.exists(mayCheck(folder, round))) {
         Thread.sleep(LOOK_MILLIS);
       }
       long changed = changed(large, largeContents) + changed(part, partContents);

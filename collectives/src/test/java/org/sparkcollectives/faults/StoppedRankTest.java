@@ -70,7 +70,7 @@ class StoppedRankTest {
         awaitAll(ranks, round, "has its tensors back", false);
         ranks.get(STOPPED).resume();
         awaitAll(ranks, round, "has its tensors back", true);
-        Files.createFile(StoppedRank.mayLook(folder, round));
+        Files.createFile(StoppedRank.mayCheck(folder, round));
         awaitAll(ranks, round, "finds", true);
         for (int rank = 0; rank < StoppedRank.SIZE; rank++) {
           String well = StoppedRank.line(rank, round, "finds 0 changed elements");

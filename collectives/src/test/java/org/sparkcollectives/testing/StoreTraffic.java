@@ -15,7 +15,7 @@ import org.sparkcollectives.store.WatchableStore;
 public final class StoreTraffic {
 
   private final AtomicLong requests = new AtomicLong();
-  private final AtomicLong looksAtDepartures = new AtomicLong();
+  private final AtomicLong leaveChecks = new AtomicLong();
   private final AtomicLong bytesReceived = new AtomicLong();
 
   /**
@@ -30,8 +30,8 @@ public final class StoreTraffic {
    * Returns how many calls ask who has left. A rank that waits for others makes them periodically,
    * so their number depends on how long it waits.
    */
-  public long looksAtDepartures() {
-    return looksAtDepartures.get();
+  public long leaveChecks() {
+    return leaveChecks.get();
   }
 
   /** Returns how many bytes of values came back, without those of calls that ask who has left. */
@@ -53,8 +53,8 @@ public final class StoreTraffic {
               case "withTimeout" -> counted((WatchableStore) call(store, method, arguments));
               case "timeout", "close", "toString", "hashCode" -> call(store, method, arguments);
               default -> {
-                if (looksAtDepartures(method, arguments)) {
-                  looksAtDepartures.incrementAndGet();
+                if (isLeaveCheck(method, arguments)) {
+                  leaveChecks.incrementAndGet();
                   yield call(store, method, arguments);
                 }
                 requests.incrementAndGet();
@@ -70,7 +70,7 @@ public final class StoreTraffic {
     return self[0];
   }
 
-  private static boolean looksAtDepartures(Method method, Object[] arguments) {
+  private static boolean isLeaveCheck(Method method, Object[] arguments) {
     String name = method.getName();
     return (name.equals("check") || name.equals("get"))
         && arguments[0].toString().contains("/departures");

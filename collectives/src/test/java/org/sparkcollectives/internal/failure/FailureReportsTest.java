@@ -180,15 +180,15 @@ class FailureReportsTest {
 
   @Test
   void aKillIsToldOnceTheGroupHasFailedAlsoToWhoAsksLater() {
-    AtomicInteger told = new AtomicInteger();
+    AtomicInteger calls = new AtomicInteger();
     context.kill("by the user", false);
     monitor.poll();
     assertThat(failure().kind()).isEqualTo(Failure.Kind.KILLED);
     monitor.poll();
-    monitor.onKilled(reason -> told.incrementAndGet());
+    monitor.onKilled(reason -> calls.incrementAndGet());
     monitor.poll();
     monitor.poll();
-    assertThat(told).hasValue(1);
+    assertThat(calls).hasValue(1);
   }
 
   @Test

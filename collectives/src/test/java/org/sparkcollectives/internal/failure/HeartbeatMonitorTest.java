@@ -32,7 +32,7 @@ class HeartbeatMonitorTest {
   @Test
   void allThatIsWatchedHearsWhereTheWatchdogIsStuck() throws Exception {
     Blocking blocking = new Blocking();
-    CompletableFuture<String> told = new CompletableFuture<>();
+    CompletableFuture<String> reported = new CompletableFuture<>();
     try (Watchdog watchdog = new Watchdog()) {
       watchdog.watch(
           new Watchdog.Watched() {
@@ -41,7 +41,7 @@ class HeartbeatMonitorTest {
 
             @Override
             public void watchdogStuck(String what) {
-              told.complete(what);
+              reported.complete(what);
             }
           });
       watchdog.watch(blocking);
@@ -50,7 +50,7 @@ class HeartbeatMonitorTest {
       // have polled before.
       try (HeartbeatMonitor monitor = new HeartbeatMonitor(watchdog, Duration.ofMillis(200))) {
         assertThat(monitor).isNotNull();
-        assertThat(told.get(30, TimeUnit.SECONDS))
+        assertThat(reported.get(30, TimeUnit.SECONDS))
             .contains("the watchdog of this JVM has not come round for")
             .contains("thread \"collectives-watchdog\" (WAITING)")
             .contains("HeartbeatMonitorTest$Blocking.poll");
