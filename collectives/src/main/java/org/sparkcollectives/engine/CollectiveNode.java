@@ -17,10 +17,11 @@ import org.sparkcollectives.transport.heap.HeapGroup;
 import org.sparkcollectives.transport.tcp.TcpTransport;
 
 /**
- * What all ranks of one JVM share: the listening port, the event loops, the threads, the watchdog.
+ * The resources that all ranks of one JVM share: the listening port, the event loops, the threads,
+ * the watchdog.
  *
- * <p>Made when the first group needs it and gone with the last, so that an executor on which no
- * collective runs holds nothing.
+ * <p>It is made when the first group needs it and closed with the last, so that an executor on
+ * which no collective runs holds nothing.
  */
 public final class CollectiveNode {
 
@@ -53,7 +54,7 @@ public final class CollectiveNode {
             options.sockets(),
             options.security(),
             options.connectTimeout());
-    // Threads come last: where the port cannot be had, none is left behind.
+    // Threads are created last: if the port is not available, none is left behind.
     this.executor = newExecutor();
     this.watchdog = new Watchdog();
     this.monitor =
@@ -62,7 +63,10 @@ public final class CollectiveNode {
             : new HeartbeatMonitor(watchdog, options.watchdogTimeout());
   }
 
-  /** The JVM's node with these options, made if there is none; to be released once. */
+  /**
+   * Returns the JVM's node with these options, and creates it if there is none. Must be released
+   * once.
+   */
   public static CollectiveNode acquire(NodeOptions options) {
     synchronized (NODES) {
       CollectiveNode node = NODES.computeIfAbsent(options, CollectiveNode::new);
@@ -71,7 +75,7 @@ public final class CollectiveNode {
     }
   }
 
-  /** Gives up one use; with the last one the node's threads and sockets end. */
+  /** Ends one use; the last one ends the node's threads and sockets. */
   public void release() {
     synchronized (NODES) {
       users--;
@@ -79,7 +83,7 @@ public final class CollectiveNode {
         return;
       }
       NODES.remove(options);
-      // Before anybody can make the next node, which may want the same port.
+      // This comes before the next node can be made, which may want the same port.
       tcp.close();
     }
     close();
@@ -115,29 +119,30 @@ public final class CollectiveNode {
         });
   }
 
-  /** Names this JVM among all. */
+  /** Returns the name of this JVM among all. */
   public String id() {
     return id;
   }
 
   /**
-   * Runs what no thread of the user runs: collectives that nobody awaits, failures on their way.
+   * Returns the executor for what no thread of the user runs: collectives that no thread awaits,
+   * and the publishing of failures.
    */
   public ExecutorService executor() {
     return executor;
   }
 
-  /** How ranks of other JVMs are reached, and reach ours. */
+  /** Returns the transport that connects to ranks of other JVMs, and accepts their connections. */
   public TcpTransport tcp() {
     return tcp;
   }
 
-  /** Who looks after the groups of this JVM. */
+  /** Returns the watchdog of this JVM's groups. */
   public Watchdog watchdog() {
     return watchdog;
   }
 
-  /** What the ranks of a group in this JVM share; to be left once. */
+  /** Returns what the ranks of a group in this JVM share; must be left once. */
   public synchronized LocalGroup join(String group, int size) {
     LocalGroup local = groups.computeIfAbsent(group, name -> new LocalGroup(size));
     local.members++;
@@ -153,7 +158,7 @@ public final class CollectiveNode {
     }
   }
 
-  /** What the ranks of one group in one JVM share. */
+  /** The resources that the ranks of one group in one JVM share. */
   public static final class LocalGroup {
     private final HeapGroup heap = new HeapGroup();
     private final LocalMatchers matchers;

@@ -12,7 +12,7 @@ final class GroupStripes implements Stripes {
   private final StripeThreads threads;
 
   /**
-   * Of lanes that are there.
+   * Creates the stripes of existing lanes.
    *
    * @param smallestBytes what each stripe must at least get of an operation
    */
@@ -52,7 +52,7 @@ final class GroupStripes implements Stripes {
     boolean done = false;
     try {
       part.run(index, lane);
-      // Nobody comes back to move what is still on its way.
+      // No later call sends what is still buffered.
       lane.flush();
       done = true;
     } finally {

@@ -2,7 +2,9 @@ package org.sparkcollectives.engine;
 
 import org.sparkcollectives.pointtopoint.MessageMatcher;
 
-/** The matchers of a group's ranks in this JVM; a message may be there before its receiver. */
+/**
+ * The matchers of a group's ranks in this JVM; a message may arrive before its receiver is there.
+ */
 public final class LocalMatchers {
 
   private final MessageMatcher[] matchers;
@@ -14,7 +16,7 @@ public final class LocalMatchers {
     }
   }
 
-  /** Where messages to a rank of the group meet their receives. */
+  /** Returns the matcher of a rank of the group, created if necessary. */
   public MessageMatcher of(int rank) {
     return matchers[rank];
   }

@@ -12,7 +12,7 @@ import org.sparkcollectives.pointtopoint.TcpMessageReceiver;
 import org.sparkcollectives.store.net.ConnectionId;
 import org.sparkcollectives.transport.tcp.TcpTransport;
 
-/** The ways of one rank's messages to and from ranks of its group in other JVMs. Thread-safe. */
+/** The paths of one rank's messages to and from ranks of its group in other JVMs. Thread-safe. */
 final class MessagePaths {
 
   private final Membership members;
@@ -22,7 +22,7 @@ final class MessagePaths {
   private final List<TcpMessagePath> outgoing = new ArrayList<>();
   private final List<TcpMessageReceiver> incoming = new ArrayList<>();
 
-  /** With where messages arrive. */
+  /** Creates the paths, whose messages arrive at {@code matcher}. */
   MessagePaths(Membership members, TcpTransport tcp, MessageMatcher matcher, GroupMonitor monitor) {
     this.members = members;
     this.tcp = tcp;
@@ -30,7 +30,7 @@ final class MessagePaths {
     this.monitor = monitor;
   }
 
-  /** The way to a peer, which connects at the first message. */
+  /** Returns the path to a peer, which connects at the first message. */
   MessagePath to(int peer) {
     ConnectionId connection =
         new ConnectionId(members.id(), members.rank(), peer, TcpMessagePath.LANE);
@@ -45,7 +45,7 @@ final class MessagePaths {
     return path;
   }
 
-  /** A peer has connected. Called on the connection's event loop. */
+  /** Accepts the connection of a peer. Called on the connection's event loop. */
   void accepted(int peer, ChannelPipeline pipeline) {
     TcpMessageReceiver receiver =
         TcpMessageReceiver.addTo(pipeline, peer, matcher, monitor.connectionTo(peer));
@@ -54,19 +54,19 @@ final class MessagePaths {
     }
   }
 
-  /** Closes all ways once what was sent has gone out; does not wait for that. */
+  /** Closes all paths once buffered data has been sent; does not wait for that. */
   void close(long lastCollective) {
     outgoing().forEach(path -> path.close(lastCollective));
     incoming().forEach(receiver -> receiver.close(lastCollective));
   }
 
-  /** Breaks all ways at once. */
+  /** Closes all paths at once. */
   void breakOff() {
     outgoing().forEach(TcpMessagePath::breakOff);
     incoming().forEach(TcpMessageReceiver::breakOff);
   }
 
-  /** Whether no connection is left. */
+  /** Returns whether no connection is left. */
   boolean isClosed() {
     return outgoing().stream().allMatch(TcpMessagePath::isClosed)
         && incoming().stream().allMatch(TcpMessageReceiver::isClosed);

@@ -8,7 +8,7 @@ import org.sparkcollectives.store.net.TransportSecurity;
 import org.sparkcollectives.transport.tcp.SocketOptions;
 
 /**
- * What decides which node of a JVM a rank belongs to.
+ * The options that decide which node of a JVM a rank belongs to.
  *
  * @param bindHost the address to listen on;
  * @param host the address that peers are told; empty for the one listened on
@@ -29,7 +29,7 @@ public record NodeOptions(
     TransportSecurity security,
     Duration watchdogTimeout) {
 
-  /** As a rank is configured. */
+  /** Returns the options with which a rank is configured. */
   public static NodeOptions of(RankContext context) {
     Configuration configuration = context.configuration();
     String bindHost = configuration.get(CollectivesConfiguration.BIND_HOST);

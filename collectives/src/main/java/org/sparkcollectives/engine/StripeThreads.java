@@ -12,9 +12,9 @@ import org.sparkcollectives.transport.EventCount;
 /**
  * The threads of an operation that is cut in parts: its own, and some of the executor.
  *
- * <p>The first part to fail tells the group before anything else, and the group's failure ends all
- * other parts, wherever they wait. The operation's thread leaves last, in any case: as long as
- * another is in the operation's memory, that is not the caller's.
+ * <p>The first part to fail reports that to the group before anything else, and the group's failure
+ * ends all other parts, wherever they wait. The operation's thread leaves last, in any case: as
+ * long as another thread uses the operation's memory, the caller does not own it.
  *
  * <p>One operation at a time.
  */
@@ -28,11 +28,11 @@ final class StripeThreads {
   private final AtomicReference<Throwable> first = new AtomicReference<>();
 
   /**
-   * Of one rank.
+   * Creates the threads of one rank.
    *
    * @param onFailure ends the group; does not block
-   * @param onInterrupt is told when the waiting thread is interrupted; does not block
-   * @param spin how long that looks before it sleeps
+   * @param onInterrupt is called when the waiting thread is interrupted; does not block
+   * @param spin how long that spins before it sleeps
    */
   StripeThreads(
       Executor executor, Consumer<Throwable> onFailure, Runnable onInterrupt, Duration spin) {
@@ -43,7 +43,7 @@ final class StripeThreads {
         new Cancellation() {
           @Override
           public void check() {
-            // The end of the group ends the others, and only then this wait.
+            // The end of the group ends the other parts, and only then this wait.
           }
 
           @Override
@@ -88,7 +88,7 @@ final class StripeThreads {
             }
           });
     } catch (RuntimeException | Error e) {
-      // No thread could be had.
+      // No thread was available.
       try {
         failed(e);
       } finally {
@@ -110,7 +110,7 @@ final class StripeThreads {
       try {
         onFailure.accept(thrown);
       } catch (RuntimeException | Error e) {
-        // Whoever runs the parts must still wait for those that are under way.
+        // The thread that runs the parts must still wait for those that are running.
         thrown.addSuppressed(e);
       }
     }

@@ -6,21 +6,19 @@ import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.membership.Membership;
 
 /**
- * Over how many connections a rank sends a large operation to a peer. All ranks of a group find
- * alike.
+ * The number of connections over which a rank sends a large operation to a peer. All ranks of a
+ * group determine it alike.
  *
  * @param perPeer how many, and thus how many threads a rank has in such an operation
  * @param smallestBytes what each must at least get of an operation
- * @param spin how long the threads beside the operation's own look before they sleep
+ * @param spin how long the threads beside the operation's own spin before they sleep
  */
 public record TcpConnections(int perPeer, long smallestBytes, Duration spin) {
 
-  /**
-   * More than two do not pay by themselves: two threads copy as fast as one host's memory moves.
-   */
+  /** The most connections by default: two threads copy as fast as one host's memory allows. */
   private static final int MOST_UNASKED = 2;
 
-  /** As configured, or as the processors of the hosts suggest. */
+  /** Returns the configured number, or one that the processors of the hosts suggest. */
   public static TcpConnections of(Membership members, Configuration configuration) {
     String asked = configuration.get(CollectivesConfiguration.CONNECTIONS);
     int perPeer =
