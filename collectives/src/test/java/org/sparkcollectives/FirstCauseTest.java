@@ -20,7 +20,7 @@ import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.RankThreads;
 
-/** Which of several failures counts as the first cause, and which rank is named for it. */
+/** Tests which of several failures counts as the first cause, and which rank is named for it. */
 @ExtendWith(LeakCheck.class)
 class FirstCauseTest {
 
@@ -48,7 +48,7 @@ class FirstCauseTest {
         });
   }
 
-  /** A view of {@code store} to which the news of a failure does not come. */
+  /** Returns a view of {@code store} to which the news of a failure does not come. */
   private static WatchableStore withoutNewsOfFailures(WatchableStore store) {
     WatchableStore[] self = new WatchableStore[1];
     self[0] =
@@ -81,8 +81,8 @@ class FirstCauseTest {
     assertThatThrownBy(never::await).isInstanceOf(CollectiveTimeoutException.class);
   }
 
-  /** Of a rank to which nobody tells more than that another has left. */
-  private static void hearOfRank2(ProcessGroup world, CountDownLatch told) {
+  /** Waits on a rank that learns no more than that another has left. */
+  private static void expectTimeoutOfRank2(ProcessGroup world, CountDownLatch noticed) {
     try {
       assertThatThrownBy(() -> world.barrier().await())
           .isInstanceOfSatisfying(
@@ -92,13 +92,13 @@ class FirstCauseTest {
                 assertThat(failed.failure().kind()).isEqualTo(Failure.Kind.TIMEOUT);
               });
     } finally {
-      told.countDown();
+      noticed.countDown();
     }
   }
 
   @Test
   void aRankThatLeavesAGroupThatHasFailedIsNotTheCause() {
-    CountDownLatch told = new CountDownLatch(1);
+    CountDownLatch noticed = new CountDownLatch(1);
     try (HashStore hash = new HashStore()) {
       RankThreads.run(
           3,
@@ -109,9 +109,9 @@ class FirstCauseTest {
               if (rank == 0) {
                 waitInVainForRank2(world);
               } else if (rank == 1) {
-                hearOfRank2(world, told);
+                expectTimeoutOfRank2(world, noticed);
               } else {
-                told.await();
+                noticed.await();
               }
             }
             return null;
@@ -119,10 +119,10 @@ class FirstCauseTest {
     }
   }
 
-  /** That the late rank then leaves, as it must, does not make its leaving the cause. */
+  /** Checks that the late rank stays the cause, though it then leaves, as it must. */
   @Test
   void aRankThatIsLateAndLeavesWhenTheGroupHasFailedWasLate() {
-    CountDownLatch told = new CountDownLatch(1);
+    CountDownLatch noticed = new CountDownLatch(1);
     try (HashStore hash = new HashStore()) {
       RankThreads.run(
           3,
@@ -132,11 +132,11 @@ class FirstCauseTest {
                 ProcessGroups.create(store, rank, 3, GroupOptions.defaults())) {
               if (rank == 0) {
                 waitInVainForRank2(world);
-                told.await();
+                noticed.await();
                 Failure failure = new PublishedFailure(hash.withPrefix(world.name())).read();
                 assertThat(failure.kind()).isEqualTo(Failure.Kind.TIMEOUT);
               } else if (rank == 1) {
-                hearOfRank2(world, told);
+                expectTimeoutOfRank2(world, noticed);
               } else {
                 Eventually.holds(() -> hasFailed(world), () -> "the group does not fail");
               }

@@ -13,7 +13,9 @@ import org.sparkcollectives.store.net.TransportSecurity;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.RankThreads;
 
-/** What the ranks of a group must agree on when they make it, and what it leaves in the store. */
+/**
+ * Tests what the ranks of a group must agree on when they make it, and what it leaves in the store.
+ */
 @ExtendWith(LeakCheck.class)
 class GroupCreationTest {
 
@@ -29,7 +31,10 @@ class GroupCreationTest {
     }
   }
 
-  /** Ranks that chose algorithms by different figures would wait for each other in vain. */
+  /**
+   * Checks the settings by which ranks choose algorithms: with different ones they would wait for
+   * each other in vain.
+   */
   @Test
   void aRankWhoseChoicesWouldDifferIsToldSo() {
     assertThatRankIsRefused(
@@ -60,7 +65,7 @@ class GroupCreationTest {
       RankContext plain = new HostedRank(List.of(), TransportSecurity.plain());
       RankContext other = new HostedRank(List.of(setting), TransportSecurity.plain());
       GroupOptions named = GroupOptions.defaults().withName("unlike");
-      // Its claim stays when it has waited in vain.
+      // A rank's claim stays when it has waited in vain.
       assertThatThrownBy(() -> ProcessGroups.create(hasty, 0, 2, named, plain))
           .isInstanceOf(CollectiveTimeoutException.class);
       assertThatThrownBy(() -> ProcessGroups.create(store, 1, 2, options.withName("unlike"), other))

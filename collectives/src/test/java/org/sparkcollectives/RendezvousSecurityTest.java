@@ -20,7 +20,7 @@ import org.sparkcollectives.testing.RankProcesses;
 import org.sparkcollectives.testing.RankThreads;
 import org.sparkcollectives.testing.Wiretap;
 
-/** Who may join a rendezvous, and who can read what its ranks send. */
+/** Tests who may join a rendezvous, and who can read what its ranks send. */
 @ExtendWith(LeakCheck.class)
 class RendezvousSecurityTest {
 
@@ -99,7 +99,7 @@ class RendezvousSecurityTest {
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("0.0.0.0:" + port + " needs a secret");
     }
-    // Nobody listens there, else this could not.
+    // If a process listened at this port, this would fail.
     try (ServerSocket free = new ServerSocket(port)) {
       assertThat(free.isBound()).isTrue();
     }

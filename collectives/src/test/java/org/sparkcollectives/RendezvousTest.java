@@ -19,11 +19,11 @@ import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.RankProcesses;
 import org.sparkcollectives.testing.RankThreads;
 
-/** How ranks meet by a URL or by the environment, in processes of their own too. */
+/** Tests how ranks meet by a URL or by the environment, in processes of their own too. */
 @ExtendWith(LeakCheck.class)
 class RendezvousTest {
 
-  /** A rank in a process: sums what all ranks have, again and again if it is told to. */
+  /** A rank in a process: sums what all ranks have, repeatedly if it is told to. */
   static final class SummingRank {
 
     private SummingRank() {}

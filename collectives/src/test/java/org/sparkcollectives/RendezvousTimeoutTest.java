@@ -15,7 +15,7 @@ import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.RankProcesses;
 import org.sparkcollectives.testing.RankThreads;
 
-/** How long a group waits for ranks that do not come, or for a store that does not answer. */
+/** Tests how long a group waits for ranks that do not come, or for a store that does not answer. */
 @ExtendWith(LeakCheck.class)
 class RendezvousTimeoutTest {
 
@@ -41,7 +41,7 @@ class RendezvousTimeoutTest {
               CollectiveTimeoutException.class,
               e -> assertThat(e.missingRanks()).containsExactly(0, 2))
           .hasMessageContaining("after 0.3 s: 2 of 3 ranks have not arrived: [0, 2]");
-      // Not the five minutes of the store.
+      // It is less than the five minutes of the store.
       assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofMinutes(1));
     }
   }
@@ -79,7 +79,7 @@ class RendezvousTimeoutTest {
         });
   }
 
-  /** The client is like one whose host is cut off: nothing is heard of it. */
+  /** Checks a client that is silent, as if its host were cut off. */
   @Test
   void aRendezvousThatHasFailedDoesNotWaitForAClientThatStays() throws Exception {
     int port = RankProcesses.freePort();
@@ -103,7 +103,7 @@ class RendezvousTimeoutTest {
     client.join();
   }
 
-  /** The store of a process that hangs takes connections and does not answer. */
+  /** Checks a store whose process hangs: it takes connections, and does not answer. */
   @Test
   void theGroupsTimeoutBoundsItsMakingOverAStoreThatDoesNotAnswer() {
     GroupOptions hasty =

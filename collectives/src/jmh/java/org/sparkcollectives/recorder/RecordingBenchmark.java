@@ -18,7 +18,7 @@ import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.spi.OperationSpec;
 
-/** What it costs an operation to be recorded, from its call over its start to its end. */
+/** Measures what the record of an operation costs, from its call over its start to its end. */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -27,7 +27,7 @@ import org.sparkcollectives.spi.OperationSpec;
 @Fork(1)
 public class RecordingBenchmark {
 
-  /** How many records are kept: none, or as many as by default. */
+  /** The number of records that are kept: none, or as many as by default. */
   @Param({"0", "2000"})
   public int capacity;
 
@@ -36,19 +36,19 @@ public class RecordingBenchmark {
   private GroupRecords group;
   private long number;
 
-  /** Called by JMH. */
+  /** Creates the recorder; called by JMH. */
   @Setup
   public void setUp() {
     group = new RecordRing(capacity).join("world", "", List.of(0));
   }
 
-  /** The clock alone, which is read three times for a record. */
+  /** Reads the clock alone, which is read three times for a record. */
   @Benchmark
   public long clock() {
     return System.nanoTime();
   }
 
-  /** A record from the call to the end. */
+  /** Records an operation from the call to the end. */
   @Benchmark
   public RecordRing.Entry record() {
     RecordRing.Entry entry = group.record(spec, number++, 1000, System.nanoTime());

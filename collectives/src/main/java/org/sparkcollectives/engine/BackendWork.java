@@ -66,7 +66,7 @@ class BackendWork extends PendingWork implements BackendOperations.Begun {
     try {
       done = operation.isDone();
     } catch (RuntimeException | Error e) {
-      // An Error, too: the thread that awaits this must not be the only one to know.
+      // An Error is caught too: the thread that awaits this must not be the only one to know.
       failed(e);
       return true;
     }
@@ -129,7 +129,10 @@ class BackendWork extends PendingWork implements BackendOperations.Begun {
     complete(monitor().state().exceptionFor(describe()));
   }
 
-  /** A message may still be on its way when its sender has left: it arrives, or times out. */
+  /**
+   * Returns -1 for a message, which may still be on its way when its sender has left: it arrives,
+   * or times out.
+   */
   @Override
   protected int waitsInVainFor(LeaveTracker leaves) {
     return pointToPoint ? -1 : leaves.leftBefore(sequenceNumber());

@@ -5,7 +5,7 @@ import org.sparkcollectives.spi.OperationSpec;
 import org.sparkcollectives.transport.Lane;
 
 /**
- * Has the ranks of a group compare what they call: {@link org.sparkcollectives.DebugLevel#DETAIL}.
+ * Makes the ranks of a group compare their calls: {@link org.sparkcollectives.DebugLevel#DETAIL}.
  *
  * @param lane over which they do
  * @param check how they do

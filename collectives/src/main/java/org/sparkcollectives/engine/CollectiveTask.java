@@ -13,7 +13,7 @@ abstract class CollectiveTask extends PendingWork implements QueuedTask {
 
   private final OperationQueue queue;
 
-  /** Set by what ends the task: the thread that runs it, or the failure of the group. */
+  /** Whether the task is taken, by the thread that runs it or by the failure of the group. */
   private final AtomicBoolean taken = new AtomicBoolean();
 
   CollectiveTask(OperationQueue queue, OperationSpec spec, TimeLimit limit, List<Tensor> outputs) {
@@ -60,7 +60,7 @@ abstract class CollectiveTask extends PendingWork implements QueuedTask {
     return isCompleted();
   }
 
-  /** Every outcome ends in {@link #complete}. */
+  /** Runs the collective. Every outcome ends in {@link #complete}. */
   @Override
   public final void run() {
     if (monitor().state().failed()) {

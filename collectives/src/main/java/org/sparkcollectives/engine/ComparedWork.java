@@ -10,16 +10,16 @@ import org.sparkcollectives.internal.failure.TimeLimit;
 import org.sparkcollectives.spi.OperationSpec;
 
 /**
- * An operation that a backend carries out by itself when the ranks have compared what they call,
- * which they do in host memory, in the operation's turn among the group's collectives.
+ * An operation that a backend carries out by itself after the ranks have compared their calls. They
+ * compare them in host memory, in the operation's turn among the group's collectives.
  */
 final class ComparedWork extends BackendWork implements QueuedTask {
 
   private enum State {
-    /** It waits for the collectives before it. */
+    /** The work waits for the collectives before it. */
     QUEUED,
     COMPARING,
-    /** The ranks have called the same, or the work has failed. */
+    /** The ranks have made the same call, or the work has failed. */
     COMPARED
   }
 
@@ -41,8 +41,8 @@ final class ComparedWork extends BackendWork implements QueuedTask {
   }
 
   /**
-   * Waits until the ranks have compared what they call, which the work's deadline bounds and the
-   * end of the group ends. The work has then failed, or the operation may begin.
+   * Waits until the ranks have compared their calls, until the work's deadline at the most; wakes
+   * when the group ends. Then the work has failed, or the operation may begin.
    */
   void awaitComparison() {
     queue.runUntil(this);
@@ -77,7 +77,7 @@ final class ComparedWork extends BackendWork implements QueuedTask {
     } finally {
       state.set(State.COMPARED);
       if (monitor().state().failed()) {
-        // It may have come while the comparison was to notice it.
+        // The group may have failed while the comparison was to notice it.
         groupFailed();
       }
       compared.countDown();
@@ -94,7 +94,10 @@ final class ComparedWork extends BackendWork implements QueuedTask {
     monitor().reports().partFailed(this, cause);
   }
 
-  /** Whoever compares notices it, and knows best why. */
+  /**
+   * Ends the work, unless the comparison runs, which notices the failure itself and knows its cause
+   * best.
+   */
   @Override
   protected void groupFailed() {
     if (state.compareAndSet(State.QUEUED, State.COMPARED)) {
@@ -105,7 +108,10 @@ final class ComparedWork extends BackendWork implements QueuedTask {
     }
   }
 
-  /** One that is still in the queue waits for the operation before it, which may yet succeed. */
+  /**
+   * Returns -1 for a work that is still in the queue: it waits for the operation before it, which
+   * may yet succeed.
+   */
   @Override
   protected int waitsInVainFor(LeaveTracker leaves) {
     return state.get() == State.QUEUED ? -1 : super.waitsInVainFor(leaves);

@@ -11,7 +11,7 @@ import org.sparkcollectives.internal.failure.GroupMonitor;
 import org.sparkcollectives.internal.failure.TimeLimit;
 import org.sparkcollectives.spi.OperationSpec;
 
-/** Takes the operations of other backends into a group's sequence, and has them monitored. */
+/** Takes the operations of other backends into a group's sequence, and monitors them. */
 public final class GroupOperations implements BackendOperations {
 
   private final GroupMonitor monitor;

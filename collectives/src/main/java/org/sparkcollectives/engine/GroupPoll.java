@@ -4,9 +4,9 @@ import org.sparkcollectives.internal.failure.GroupMonitor;
 import org.sparkcollectives.internal.failure.Watchdog;
 
 /**
- * Does what is due in one rank's group, when the watchdog polls it.
+ * Polls one rank's group for the watchdog.
  *
- * @param monitor knows what is pending, and what has become of the peers
+ * @param monitor knows what is pending, and which peers have failed or left
  * @param queue of the group's collectives
  */
 public record GroupPoll(GroupMonitor monitor, OperationQueue queue) implements Watchdog.Watched {

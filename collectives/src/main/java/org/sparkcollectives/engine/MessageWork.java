@@ -14,7 +14,10 @@ import org.sparkcollectives.pointtopoint.PostedSend;
 import org.sparkcollectives.spi.OperationSpec;
 import org.sparkcollectives.tensor.HostTensor;
 
-/** A message to or from a peer. No thread runs it: whoever brings about its end completes it. */
+/**
+ * A message to or from a peer. No thread runs it; the thread that brings about its end completes
+ * it.
+ */
 abstract class MessageWork extends PendingWork {
 
   /** The peer, or {@link PostedReceive#ANY_SOURCE}. */
@@ -46,11 +49,11 @@ abstract class MessageWork extends PendingWork {
   @Override
   protected int waitsInVainFor(LeaveTracker leaves) {
     int left = leftPeer(leaves);
-    // Read last: a peer may match this message and leave between the two reads.
+    // This is read last: a peer may match this message and leave between the two reads.
     return matched ? -1 : left;
   }
 
-  /** The peer, or any of those who all have left, or -1. */
+  /** Returns the peer, or any of those who all have left, or -1. */
   private int leftPeer(LeaveTracker leaves) {
     if (peer != PostedReceive.ANY_SOURCE) {
       return leaves.hasLeft(peer) ? peer : -1;

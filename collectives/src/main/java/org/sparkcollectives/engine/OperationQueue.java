@@ -14,8 +14,8 @@ import org.sparkcollectives.internal.failure.RankProgress;
  * Runs the collectives of one rank in one group in the order of submission, one at a time.
  *
  * <p>A task runs on whichever comes first: the thread that awaits it, which saves two thread
- * switches and makes small operations fast, or a thread of the executor, so that work proceeds when
- * nobody awaits it. Both become the runner under the lock, and run tasks outside it.
+ * switches and makes small operations fast, or a thread of the executor, so that operations proceed
+ * when no thread awaits them. Both become the runner under the lock, and run tasks outside it.
  *
  * <p>Waking an executor thread for each task would cost more than a small task takes. Once {@link
  * #PATIENCE} tasks in a row were run by their own awaiting threads, the executor is therefore
@@ -49,7 +49,7 @@ public final class OperationQueue {
    * Creates an empty queue.
    *
    * @param monitor of the group whose operations they are
-   * @param executor runs the tasks that nobody awaits
+   * @param executor runs the tasks that no thread awaits
    */
   public OperationQueue(GroupMonitor monitor, Executor executor) {
     this.monitor = monitor;
@@ -107,8 +107,8 @@ public final class OperationQueue {
   }
 
   /**
-   * Closes the queue: from now on no task begins or runs. Those of a failed group may still be in
-   * the queue; they are complete, and a thread that ran them would seem to need the group's paths.
+   * Closes the queue: from now on no task begins or runs. Tasks of a failed group may still be in
+   * it; they are complete, and a thread that ran them would seem to need the group's paths.
    */
   public synchronized void close() {
     closed = true;
@@ -159,7 +159,7 @@ public final class OperationQueue {
     }
   }
 
-  /** Has the executor run the tasks that nobody awaited since the last call. */
+  /** Makes the executor run the tasks that no thread has awaited since the last call. */
   public void runNeglected() {
     boolean wake;
     synchronized (this) {
@@ -175,7 +175,7 @@ public final class OperationQueue {
     try {
       executor.execute(this::runAll);
     } catch (RejectedExecutionException | OutOfMemoryError e) {
-      // Whoever awaits a task runs it, and the watchdog soon asks for a thread again.
+      // A thread that awaits a task runs it, and the watchdog soon asks again for a thread.
       LOG.debug("no thread for what is queued: {}", e.toString());
     }
   }

@@ -1,6 +1,6 @@
 package org.sparkcollectives.engine;
 
-/** What an {@link OperationQueue} runs of an operation: all of it, or a part. */
+/** A task of an operation that an {@link OperationQueue} runs: all of the operation, or a part. */
 interface QueuedTask {
 
   /** Returns the number of the operation. */

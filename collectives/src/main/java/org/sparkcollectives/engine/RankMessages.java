@@ -26,7 +26,7 @@ public final class RankMessages {
    * Creates the messages of the rank whose monitor this is.
    *
    * @param matcher where this rank's messages arrive
-   * @param path to a peer, asked for at the first message
+   * @param path to a peer, requested at the first message
    */
   public RankMessages(GroupMonitor monitor, MessageMatcher matcher, IntFunction<MessagePath> path) {
     this.monitor = monitor;
@@ -59,7 +59,7 @@ public final class RankMessages {
     return receive(OperationSpec.recv(tensor, source, tag), tensor, limit);
   }
 
-  /** Begins to receive from whichever rank sends first. */
+  /** Begins to receive from the rank that sends first. */
   public Work recvAny(HostTensor tensor, int tag, TimeLimit limit) {
     return receive(OperationSpec.recvAny(tensor, tag), tensor, limit);
   }

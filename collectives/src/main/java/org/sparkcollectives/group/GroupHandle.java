@@ -24,7 +24,7 @@ import org.sparkcollectives.store.Store;
 import org.sparkcollectives.tensor.TensorView;
 
 /**
- * What a handle of a group offers beside its operations: who its ranks are, its store, checkpoints,
+ * Implements what a handle of a group offers beside its operations: its ranks, store, checkpoints,
  * objects, subgroups, memory, records and end.
  */
 abstract class GroupHandle implements ProcessGroup {

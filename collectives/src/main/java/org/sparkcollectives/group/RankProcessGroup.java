@@ -265,7 +265,8 @@ final class RankProcessGroup extends GroupHandle {
             byBackend
                 .computeIfAbsent(on(TensorView.of(each.tensor())), backend -> new ArrayList<>())
                 .add(each));
-    // Each backend's works are in the order of its operations: put them back among the others'.
+    // Each backend's works are in the order of its operations; they are merged into the order of
+    // the batch.
     Map<Backend, Iterator<Work>> works = new LinkedHashMap<>();
     byBackend.forEach((backend, own) -> works.put(backend, backend.batch(own, timeout).iterator()));
     return operations.stream()

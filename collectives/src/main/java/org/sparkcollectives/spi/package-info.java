@@ -1,5 +1,5 @@
 /**
- * The interfaces that an implementer of a backend uses; users of groups need nothing of it. What is
- * here may change between minor versions.
+ * Interfaces for implementers of a backend; users of groups need nothing of them. They may change
+ * between minor versions.
  */
 package org.sparkcollectives.spi;

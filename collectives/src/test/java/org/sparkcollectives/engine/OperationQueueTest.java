@@ -32,7 +32,9 @@ import org.sparkcollectives.testing.Eventually;
 import org.sparkcollectives.testing.Threads;
 import org.sparkcollectives.transport.Endpoint;
 
-/** Who runs a collective: whoever awaits it, or a thread of the executor, and never both. */
+/**
+ * Tests which thread runs a collective: one that awaits it, or one of the executor, and never both.
+ */
 class OperationQueueTest {
 
   private static final int SUBMITTERS = 3;
@@ -108,7 +110,7 @@ class OperationQueueTest {
           SUBMITTERS + 1,
           index -> {
             if (index == SUBMITTERS) {
-              // As the watchdog does, only more often.
+              // This does what the watchdog does, only more often.
               while (submitting.get() > 0 || left.stream().anyMatch(task -> !task.isCompleted())) {
                 queue.runNeglected();
                 Thread.yield();

@@ -7,7 +7,7 @@ import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.spi.OperationSpec;
 
-/** Records for tests. */
+/** Makes records for tests. */
 final class Traces {
 
   static final String WORLD = "app/stage 1.0/world";
@@ -27,7 +27,7 @@ final class Traces {
     return group.record(spec, number, 1000, System.nanoTime());
   }
 
-  /** An all-reduce of 4 elements, that began {@code number} * 10 ms after the first. */
+  /** Returns an all-reduce of 4 elements that began {@code number} * 10 ms after the first. */
   static FlightRecord allReduce(long number, FlightRecord.State state, double millis) {
     return allReduce(number, 4, state, millis);
   }
@@ -66,7 +66,7 @@ final class Traces {
         30_000);
   }
 
-  /** The dump of a rank of a world of three, a second after the first record. */
+  /** Returns the dump of a rank of a world of three, a second after the first record. */
   static FlightDump dump(int rank, FlightRecord... records) {
     long last = -1;
     long completed = -1;

@@ -14,8 +14,8 @@ import org.sparkcollectives.recorder.RecordRing;
 import org.sparkcollectives.spi.OperationSpec;
 
 /**
- * Implements what all kinds of work have in common: a deadline, a record, an end, and those who
- * wait for it.
+ * Implements what all kinds of work have in common: a deadline, a record, an end, and waiting for
+ * it.
  */
 public abstract class PendingWork implements Work {
 
@@ -64,7 +64,10 @@ public abstract class PendingWork implements Work {
     monitor.begin(this);
   }
 
-  /** Cheaper than what the virtual machine would have to make up for each work. */
+  /**
+   * Returns a hash code that is cheaper than the identity hash, which the virtual machine would
+   * have to make for each work.
+   */
   @Override
   public final int hashCode() {
     return Long.hashCode(sequenceNumber);
@@ -75,28 +78,30 @@ public abstract class PendingWork implements Work {
     return this == other;
   }
 
-  /** Returns a duration in nanoseconds, short of the overflow of the clock's differences. */
+  /**
+   * Returns a duration in nanoseconds, bounded so that differences of the clock do not overflow.
+   */
   private static long nanosOf(Duration timeout) {
     return timeout.compareTo(Duration.ofDays(10_000)) > 0
         ? Duration.ofDays(10_000).toNanos()
         : timeout.toNanos();
   }
 
-  /** Gives the waiting thread the chance to do the work itself, or to see that it is done. */
+  /** Lets the waiting thread do the work itself, or find out that it is done. */
   protected abstract void help(long nanos);
 
-  /** Ends the work if the group has failed and no thread runs it that would notice. */
+  /** Ends the work if the group has failed and no thread runs the work that would notice. */
   protected abstract void groupFailed();
 
   /** Returns the rank that has left without doing its part in this work, or -1. */
   protected abstract int waitsInVainFor(LeaveTracker left);
 
-  /** Returns the rank that an overdue work knows by itself not to have come, or -1. */
+  /** Returns the rank that has not come, as far as an overdue work knows that by itself, or -1. */
   protected int lateRank() {
     return -1;
   }
 
-  /** Returns what an overdue work knows by itself of who is missing. */
+  /** Returns what an overdue work knows by itself of the missing ranks. */
   protected abstract String whoIsMissing();
 
   /** Returns the monitor of the group whose operation it is. */
@@ -105,13 +110,14 @@ public abstract class PendingWork implements Work {
   }
 
   /**
-   * Returns what the user has set for the call of which this is all or a part, with its extension.
+   * Returns the timeout that the user has set for the call of which this is all or a part, with its
+   * extension.
    */
   final Duration statedTimeout() {
     return limit.stated().plus(extension.duration());
   }
 
-  /** Returns how long it may take from its beginning on. */
+  /** Returns how long the work may take from its beginning on. */
   private Duration allowed() {
     return limit.left().plus(extension.duration());
   }
@@ -121,7 +127,7 @@ public abstract class PendingWork implements Work {
     return spec;
   }
 
-  /** Returns the operation as messages have it. */
+  /** Returns the operation as messages name it. */
   public final String describe() {
     return spec.describe(sequenceNumber);
   }
@@ -130,7 +136,7 @@ public abstract class PendingWork implements Work {
     return nowNanos - deadlineNanos > 0;
   }
 
-  /** Returns for how long it has been under way. */
+  /** Returns for how long the work has been pending. */
   final long ageNanos(long nowNanos) {
     return nowNanos - deadlineNanos + nanosOf(allowed());
   }
@@ -140,7 +146,7 @@ public abstract class PendingWork implements Work {
     entry.with(groupRank);
   }
 
-  /** Its part on this rank begins; for the record. */
+  /** Records that the work begins to run on this rank. */
   public final void started() {
     entry.started();
   }
@@ -153,7 +159,8 @@ public abstract class PendingWork implements Work {
         return;
       }
       entry.completed(cause == null);
-      // Before anybody sees it completed: what he begins then must not get the extension.
+      // This comes before the completion is visible: what a waiter begins then must not get the
+      // extension.
       monitor.ephemeralTimeout().giveBack(extension);
       failure = cause;
       completed = true;
@@ -228,7 +235,8 @@ public abstract class PendingWork implements Work {
     Throwable cause = failure;
     if (cause instanceof CollectiveException collective) {
       if (collective.getSuppressed().length == 0) {
-        // It was made on the thread that ended the work: the caller's own frames are worth having.
+        // The exception was made on the thread that ended the work. This adds the caller's own
+        // frames.
         collective.addSuppressed(new AwaitedHere());
       }
       throw collective;
@@ -238,7 +246,7 @@ public abstract class PendingWork implements Work {
     }
   }
 
-  /** Adds the stack of the thread that awaited to the failure that it is thrown. */
+  /** Adds the stack of the awaiting thread to the failure that is thrown to it. */
   private static final class AwaitedHere extends RuntimeException {
     AwaitedHere() {
       super("awaited here");
@@ -272,7 +280,7 @@ public abstract class PendingWork implements Work {
     if (completed) {
       settle(dependents);
     }
-    // A copy, so that nobody outside can complete the original.
+    // This is a copy, so that no caller can complete the original.
     return dependents.copy();
   }
 

@@ -15,8 +15,8 @@ import org.sparkcollectives.membership.Membership;
 import org.sparkcollectives.store.HashStore;
 
 /**
- * How a failure of one rank reaches the others, and which of several the group fails with. Time is
- * the test's, and everything happens on its thread.
+ * Tests how a failure of one rank reaches the others, and which of several the group fails with.
+ * Time is the test's, and everything happens on its thread.
  */
 class AbortPropagationTest {
 
