@@ -17,9 +17,9 @@ import org.sparkcollectives.tensor.TensorView;
 /**
  * A tensor in the memory of a GPU: allocated here, or wrapped around memory of another library.
  *
- * <p>Copies go into the calling thread's current stream, see {@link CudaStream#use}, after what is
- * in it already; those from and to host memory block until they are done. What other streams are
- * about to write must be awaited first.
+ * <p>Copies go into the calling thread's current stream, see {@link CudaStream#use}, after the work
+ * that is in it already. Copies from and to host memory block until they are done. The caller must
+ * wait for other streams that write the tensor.
  */
 public final class DeviceTensor implements TensorView {
 
@@ -42,12 +42,12 @@ public final class DeviceTensor implements TensorView {
   }
 
   /**
-   * A tensor of one dimension and {@code count} zeros in new memory, which others get after {@link
-   * #free}, or when no tensor over it is reachable any more. Until then it is there, also if the
-   * device is closed. It belongs to the thread's current stream: see {@link DeviceMemory}.
+   * Allocates a tensor of one dimension with {@code count} zeros. Its memory is reused after {@link
+   * #free}, or once no tensor over it is reachable; until then it stays valid, even if the device
+   * is closed. It belongs to the thread's current stream: see {@link DeviceMemory}.
    *
-   * @throws org.sparkcollectives.gpu.cuda.CudaException if there is not so much memory; before that
-   *     all that is kept for tensors to come is given back to the driver, which waits for the GPU
+   * @throws org.sparkcollectives.gpu.cuda.CudaException if there is not enough memory. Before that,
+   *     all memory kept for later tensors is given back to the driver, which waits for the GPU
    */
   public static DeviceTensor allocate(CudaDevice device, DType dtype, long count) {
     Objects.requireNonNull(dtype, "dtype");
@@ -66,7 +66,7 @@ public final class DeviceTensor implements TensorView {
     return tensor;
   }
 
-  /** A copy of host memory in new memory of a GPU. */
+  /** Copies host memory to new memory of a GPU. */
   public static DeviceTensor copyOf(CudaDevice device, Tensor host) {
     DeviceTensor copy = allocate(device, host.dtype(), host.count());
     copy.copyFrom(host);
@@ -74,8 +74,9 @@ public final class DeviceTensor implements TensorView {
   }
 
   /**
-   * A tensor of one dimension over memory that another library has allocated on the device, and
-   * keeps for as long as the tensor is used: such as torch's {@code data_ptr}, or a column of cudf.
+   * Wraps memory that another library has allocated on the device as a tensor of one dimension, for
+   * example torch's {@code data_ptr} or a column of cudf. That library must keep the memory for as
+   * long as the tensor is used.
    *
    * @throws IllegalArgumentException if the address is not aligned to the type, or is 0 while there
    *     are elements
@@ -98,8 +99,8 @@ public final class DeviceTensor implements TensorView {
   }
 
   /**
-   * A tensor of one dimension over memory that was allocated on the device by other means than
-   * {@link #allocate}; {@link #free} frees it.
+   * Creates a tensor of one dimension over memory that was allocated on the device by other means
+   * than {@link #allocate}; {@link #free} frees it.
    */
   public static DeviceTensor over(CudaDevice device, DeviceMemory memory, DType dtype, long count) {
     requireOn(device, memory.address());
@@ -125,7 +126,7 @@ public final class DeviceTensor implements TensorView {
   }
 
   /**
-   * The tensor as memory of a GPU.
+   * Returns {@code tensor} as memory of a GPU.
    *
    * @throws IllegalArgumentException if it lies elsewhere
    */
@@ -138,21 +139,20 @@ public final class DeviceTensor implements TensorView {
             + tensor);
   }
 
-  /** The GPU. */
+  /** Returns the GPU. */
   public CudaDevice gpu() {
     return device;
   }
 
-  /** Where the first element is in the GPU's memory: a {@code CUdeviceptr}. */
+  /** Returns the address of the first element in the GPU's memory: a {@code CUdeviceptr}. */
   public long address() {
     return address;
   }
 
   /**
    * Frees the memory of this tensor and of all views of it, which are refused from then on.
-   * Operations of a group that are under way go on with it: it is there for others when they are
-   * done, and what is in its stream. Does not block; idempotent; nothing happens to memory of
-   * another library.
+   * Operations in progress still use it: the memory is reused only after they and the work in its
+   * stream are done. Does not block; idempotent. Has no effect on memory of another library.
    */
   public void free() {
     if (memory != null) {
@@ -161,9 +161,10 @@ public final class DeviceTensor implements TensorView {
   }
 
   /**
-   * Keeps the memory of tensors for an operation, against {@link #free} and the garbage collector.
+   * Keeps the memory of tensors for an operation, so that neither {@link #free} nor the garbage
+   * collector releases it.
    *
-   * @throws IllegalStateException if that of one was freed
+   * @throws IllegalStateException if the memory of one was freed
    */
   public static MemoryUse use(List<DeviceTensor> tensors) {
     return MemoryUse.of(
@@ -292,7 +293,10 @@ public final class DeviceTensor implements TensorView {
         });
   }
 
-  /** Makes calls with a stream while the tensor's memory is kept; none if it is empty. */
+  /**
+   * Runs {@code calls} with the current stream while the tensor's memory is kept. Does nothing if
+   * the tensor is empty.
+   */
   private void inCurrentStream(LongConsumer calls) {
     if (count == 0) {
       return;
@@ -307,7 +311,7 @@ public final class DeviceTensor implements TensorView {
     }
   }
 
-  /** Always null: it is not on the heap. */
+  /** Returns null: the tensor is not on the heap. */
   @Override
   public Object array() {
     return null;
@@ -330,7 +334,7 @@ public final class DeviceTensor implements TensorView {
         && other.byteSize() == byteSize();
   }
 
-  /** The type, the shape and the device, such as {@code float32[2, 3] on cuda:0}. */
+  /** Returns the type, the shape and the device, such as {@code float32[2, 3] on cuda:0}. */
   @Override
   public String toString() {
     return dtype.label() + Arrays.toString(shape) + " on " + device();

@@ -11,12 +11,12 @@ import org.sparkcollectives.gpu.cuda.Cuda;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 
 /**
- * Which GPU a rank works on.
+ * Chooses the GPU that a rank works on.
  *
- * <p>Spark gives a task addresses, which are numbers of the host's GPUs; CUDA counts those that the
- * process sees, which {@code CUDA_VISIBLE_DEVICES} chooses and renumbers. With {@code
+ * <p>Spark gives a task addresses, which number the GPUs of the host. CUDA numbers only those that
+ * the process sees: {@code CUDA_VISIBLE_DEVICES} chooses and renumbers them. With {@code
  * CUDA_VISIBLE_DEVICES=2,3} address 3 is ordinal 1. An address may also be a UUID, as {@code
- * nvidia-smi -L} writes it.
+ * nvidia-smi -L} prints it.
  */
 public final class GpuChoice {
 
@@ -31,15 +31,15 @@ public final class GpuChoice {
     this.environment = environment;
   }
 
-  /** Among the GPUs of this process. */
+  /** Creates a choice among the GPUs of this process. */
   public static GpuChoice among(Cuda cuda) {
     return new GpuChoice(cuda, System::getenv);
   }
 
   /**
-   * The GPU of a rank. To be closed.
+   * Opens the GPU of a rank. The caller closes it.
    *
-   * @throws IllegalArgumentException if it cannot be told, saying what to set
+   * @throws IllegalArgumentException if it cannot be determined, saying what to set
    */
   public CudaDevice of(RankContext rank) {
     return CudaDevice.open(cuda, ordinal(rank));
@@ -120,7 +120,7 @@ public final class GpuChoice {
     List<String> seen = new ArrayList<>();
     for (int ordinal = 0; ordinal < cuda.deviceCount(); ordinal++) {
       try (CudaDevice device = CudaDevice.open(cuda, ordinal)) {
-        // Spark's address may be the beginning, as NVIDIA's own tools accept it.
+        // Spark's address may be the beginning of the UUID, as NVIDIA's own tools accept it.
         if (device.uuid().startsWith(address)) {
           return ordinal;
         }

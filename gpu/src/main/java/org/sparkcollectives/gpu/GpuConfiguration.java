@@ -7,7 +7,7 @@ import org.sparkcollectives.config.ConfigEntry;
 /** The settings of groups on GPUs. */
 public final class GpuConfiguration {
 
-  /** Which GPU a rank works on. */
+  /** The GPU that a rank works on. */
   public static final ConfigEntry<Integer> ORDINAL =
       ConfigEntry.integer("spark.collectives.gpu.ordinal")
           .doc(
@@ -19,7 +19,7 @@ public final class GpuConfiguration {
           .check(value -> value >= -1, "-1 or more")
           .defaultsTo(-1);
 
-  /** Where NCCL is. */
+  /** The file of NCCL. */
   public static final ConfigEntry<String> NCCL_LIBRARY =
       ConfigEntry.string("spark.collectives.gpu.nccl.library")
           .doc(
@@ -30,7 +30,7 @@ public final class GpuConfiguration {
           .since("0.1.0")
           .defaultsTo("");
 
-  /** Whether the first communicator is made with the group. */
+  /** Whether the first communicator is created together with the group. */
   public static final ConfigEntry<Boolean> EAGER =
       ConfigEntry.bool("spark.collectives.gpu.nccl.eager")
           .doc(
@@ -51,7 +51,7 @@ public final class GpuConfiguration {
           .since("0.1.0")
           .defaultsTo(false);
 
-  /** How urgent a group's stream is. */
+  /** The priority of a group's stream. */
   public static final ConfigEntry<Boolean> HIGH_PRIORITY =
       ConfigEntry.bool("spark.collectives.gpu.highPriorityStream")
           .doc(
@@ -60,7 +60,7 @@ public final class GpuConfiguration {
           .since("0.1.0")
           .defaultsTo(false);
 
-  /** How many ranks share one root of the bootstrap. */
+  /** The number of ranks that share one root of the bootstrap. */
   public static final ConfigEntry<Integer> RANKS_PER_ROOT =
       ConfigEntry.integer("spark.collectives.gpu.nccl.ranksPerRoot")
           .doc(
@@ -100,7 +100,7 @@ public final class GpuConfiguration {
           .check(value -> value >= -1 && value <= 8, "-1 to 8")
           .defaultsTo(-1);
 
-  /** Over which network module NCCL reaches other hosts. */
+  /** The network module by which NCCL reaches other hosts. */
   public static final ConfigEntry<String> NETWORK =
       ConfigEntry.string("spark.collectives.gpu.nccl.netName")
           .doc(
@@ -109,7 +109,7 @@ public final class GpuConfiguration {
           .since("0.1.0")
           .defaultsTo("");
 
-  /** Whether the GPU's clock is asked. */
+  /** Whether the GPU's clock measures operations. */
   public static final ConfigEntry<Boolean> TIMING =
       ConfigEntry.bool("spark.collectives.gpu.timing")
           .doc(
@@ -118,7 +118,7 @@ public final class GpuConfiguration {
           .since("0.1.0")
           .defaultsTo(false);
 
-  /** How long an abort may take. */
+  /** The time that an abort may take. */
   public static final ConfigEntry<Duration> ABORT_TIMEOUT =
       ConfigEntry.duration("spark.collectives.gpu.nccl.abortTimeout")
           .doc(
@@ -132,7 +132,7 @@ public final class GpuConfiguration {
 
   private GpuConfiguration() {}
 
-  /** All of them, in the order of the documentation. */
+  /** Returns all settings, in the order of the documentation. */
   public static List<ConfigEntry<?>> entries() {
     return List.of(
         ORDINAL,

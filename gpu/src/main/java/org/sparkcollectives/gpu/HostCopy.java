@@ -10,15 +10,15 @@ import org.sparkcollectives.gpu.cuda.PinnedBuffer;
 import org.sparkcollectives.tensor.HostTensor;
 
 /**
- * One copy between a GPU and host memory, by way of two pieces of pinned memory in turn: while the
- * bus copies one, the host copies the other. The device is that of the thread. Closing it blocks
- * until the GPU has done with the pieces.
+ * One copy between a GPU and host memory through two pieces of pinned memory in turn: while the bus
+ * copies one piece, the host copies the other. The device must be current on the thread. Closing it
+ * blocks until the GPU no longer uses the pieces.
  */
 final class HostCopy implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(HostCopy.class);
 
-  /** Large enough for the speed of the bus, small enough to be had at any time. */
+  /** Large enough for the full speed of the bus, small enough to be available at any time. */
   static final int PIECE_BYTES = 4 << 20;
 
   private final CudaDevice device;
@@ -28,18 +28,18 @@ final class HostCopy implements AutoCloseable {
   private final HostTensor host;
   private final int elementBytes;
 
-  /** The elements of each piece but the last. */
+  /** The number of elements of each piece except the last. */
   private final int length;
 
   private final long pieces;
   private final PinnedBuffer[] buffers = new PinnedBuffer[2];
 
-  /** When the bus has done with each buffer; 0 if nobody asks. */
+  /** The events that happen when the bus is done with each buffer; 0 if nobody waits for one. */
   private final long[] events = new long[2];
 
   private boolean busy;
 
-  /** Of all elements of a tensor of the host, of which there are some. */
+  /** Creates a copy of all elements of a host tensor that is not empty. */
   HostCopy(CudaDevice device, long stream, long address, HostTensor host) {
     this.device = device;
     this.cuda = device.cuda();
@@ -51,7 +51,7 @@ final class HostCopy implements AutoCloseable {
     this.pieces = (host.count() + length - 1) / length;
   }
 
-  /** To the GPU; blocks until it is there. */
+  /** Copies to the GPU. Blocks until the data is there. */
   void toDevice() {
     for (long piece = 0; piece < pieces; piece++) {
       PinnedBuffer buffer = buffer(piece);
@@ -69,7 +69,7 @@ final class HostCopy implements AutoCloseable {
     finish();
   }
 
-  /** To the host; blocks until it is there. */
+  /** Copies to the host. Blocks until the data is there. */
   void toHost() {
     ask(0);
     for (long piece = 0; piece < pieces; piece++) {
@@ -84,7 +84,7 @@ final class HostCopy implements AutoCloseable {
     }
   }
 
-  /** Has the bus copy a piece to the host. */
+  /** Starts the copy of a piece to the host. */
   private void ask(long piece) {
     PinnedBuffer buffer = buffer(piece);
     busy = true;

@@ -1,2 +1,2 @@
-/** Tensors in the memory of NVIDIA GPUs, and which GPU a rank works on. */
+/** Tensors in the memory of NVIDIA GPUs, and the choice of a rank's GPU. */
 package org.sparkcollectives.gpu;

@@ -16,7 +16,7 @@ import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.cuda.CudaException;
 import org.sparkcollectives.gpu.testing.FakeCuda;
 
-/** Tensors in the memory of a GPU, over a fake of the driver. */
+/** Tests tensors in the memory of a GPU, over a fake of the driver. */
 class DeviceTensorTest {
 
   private final FakeCuda cuda = new FakeCuda(2);
@@ -37,7 +37,7 @@ class DeviceTensorTest {
 
   @Test
   void whatIsCopiedThereComesBack() {
-    // More than a piece of pinned memory holds.
+    // More elements than a piece of pinned memory holds.
     int[] values = IntStream.range(0, 3_000_000).toArray();
     DeviceTensor tensor = DeviceTensor.copyOf(gpu, Tensor.of(values));
     assertThat(tensor.device()).isEqualTo(Device.cuda(1));

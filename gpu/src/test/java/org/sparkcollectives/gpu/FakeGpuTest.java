@@ -11,10 +11,13 @@ import org.sparkcollectives.gpu.testing.FakeLibraries;
 import org.sparkcollectives.gpu.testing.GpuTestProgram;
 import org.sparkcollectives.testing.ForkedJvm;
 
-/** The tests that are meant for a GPU, on the fake: they prove the bindings, and themselves. */
+/**
+ * Runs the tests that are meant for a GPU on the fake: this tests the bindings, and the tests
+ * themselves.
+ */
 final class FakeGpuTest {
 
-  /** Of many tests, some of which start several JVMs. */
+  /** The limit of many tests, some of which start several JVMs. */
   private static final Duration LIMIT = Duration.ofMinutes(10);
 
   @Test

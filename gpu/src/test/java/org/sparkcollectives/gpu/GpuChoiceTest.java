@@ -11,7 +11,7 @@ import org.sparkcollectives.HostedRank;
 import org.sparkcollectives.gpu.testing.FakeCuda;
 import org.sparkcollectives.store.net.TransportSecurity;
 
-/** Which GPU a rank works on, by what Spark, the environment and the configuration say. */
+/** Tests which GPU a rank works on, by Spark, the environment and the configuration. */
 class GpuChoiceTest {
 
   private final FakeCuda cuda = new FakeCuda(4);

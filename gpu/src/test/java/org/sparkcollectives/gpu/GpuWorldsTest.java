@@ -14,7 +14,7 @@ import org.sparkcollectives.store.TcpStore;
 import org.sparkcollectives.store.TcpStoreServer;
 import org.sparkcollectives.testing.ForkedJvm;
 
-/** Worlds whose ranks are processes that share one GPU. */
+/** Tests worlds whose ranks are processes that share one GPU. */
 @Tag("gpu")
 final class GpuWorldsTest {
 
@@ -37,7 +37,10 @@ final class GpuWorldsTest {
     }
   }
 
-  /** NCCL takes ranks for those of different hosts, and so accepts that they share a GPU. */
+  /**
+   * Starts a rank. Its environment makes NCCL take the ranks for those of different hosts, so it
+   * accepts that they share a GPU.
+   */
   private static ForkedJvm start(String backend, int rank, int size, int port) throws Exception {
     Map<String, String> environment =
         new HashMap<>(

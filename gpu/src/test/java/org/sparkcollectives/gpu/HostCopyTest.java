@@ -14,7 +14,7 @@ import org.sparkcollectives.gpu.cuda.CudaException;
 import org.sparkcollectives.gpu.testing.FakeCuda;
 import org.sparkcollectives.gpu.testing.RecordedCuda;
 
-/** What copies between host memory and a GPU ask of the driver, and when. */
+/** Tests which calls of the driver a copy between host memory and a GPU makes, and when. */
 final class HostCopyTest {
 
   private final FakeCuda fake = new FakeCuda(1);
@@ -65,7 +65,7 @@ final class HostCopyTest {
             "recordEvent",
             "allocateHost",
             "copyToDevice",
-            // The first buffer is used again when the bus has done with it, and not before.
+            // The first buffer is reused once the bus is done with it, and not before.
             "synchronizeEvent",
             "copyToDevice",
             "synchronizeStream");
@@ -141,7 +141,7 @@ final class HostCopyTest {
     tensor.free();
     gpu.close();
     fake.awaitNothingLeftAfterCollection();
-    // First the one that was left to the garbage collector, then what was kept.
+    // First the buffer that was left to the garbage collector, then the kept ones.
     assertThat(recorded.takeCalls())
         .containsExactly("synchronizeContext", "freeHost", "synchronizeContext", "freeHost");
   }

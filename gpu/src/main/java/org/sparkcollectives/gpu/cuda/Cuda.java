@@ -3,107 +3,116 @@ package org.sparkcollectives.gpu.cuda;
 import java.util.OptionalLong;
 
 /**
- * What this library asks of the CUDA driver. Handles and addresses are the driver's own, as
- * numbers.
+ * The functions of the CUDA driver that this library uses. Handles and addresses are the driver's
+ * own, as numbers.
  *
- * <p>Each call but those on devices needs a context that is current on the calling thread, see
+ * <p>Each call, except those on devices, needs a context that is current on the calling thread, see
  * {@link #setCurrentContext}. A call that the driver refuses throws {@link CudaException}. Calls
- * return at once unless they say that they block. Thread-safe.
+ * return at once unless their description says that they block. Thread-safe.
  */
 public interface Cuda {
 
   /** The default stream, which waits for all streams that were not made non-blocking. */
   long DEFAULT_STREAM = 0;
 
-  /** The CUDA version that the driver is for, such as 12060 of 12.6. */
+  /** Returns the CUDA version that the driver supports, such as 12060 for 12.6. */
   int driverVersion();
 
-  /** The number of devices that this process sees. */
+  /** Returns the number of devices that this process sees. */
   int deviceCount();
 
-  /** The name of a device, such as {@code NVIDIA H100}. */
+  /** Returns the name of a device, such as {@code NVIDIA H100}. */
   String deviceName(int ordinal);
 
-  /** The 16 bytes that no other GPU has. */
+  /** Returns the 16 bytes of a device's UUID. */
   byte[] deviceUuid(int ordinal);
 
-  /** Where the device sits, such as {@code 0000:3b:00.0}. */
+  /** Returns the PCI bus id of a device, such as {@code 0000:3b:00.0}. */
   String devicePciBusId(int ordinal);
 
-  /** The context that all libraries of the process share on a device; to be released. */
+  /**
+   * Retains the context that all libraries of the process share on a device. The caller releases
+   * it.
+   */
   long retainPrimaryContext(int ordinal);
 
   /** Undoes one {@link #retainPrimaryContext}. */
   void releasePrimaryContext(int ordinal);
 
-  /** The context of the calling thread, or 0. */
+  /** Returns the context of the calling thread, or 0. */
   long currentContext();
 
-  /** Makes a context that of the calling thread; 0 for none. */
+  /** Makes a context current on the calling thread; 0 for none. */
   void setCurrentContext(long context);
 
-  /** Blocks until all is done that is in the streams of the current context. */
+  /** Blocks until all work in the streams of the current context is done. */
   void synchronizeContext();
 
-  /** The priorities that streams can have: the lowest, which is the default, and the highest. */
+  /**
+   * Returns the priorities that streams can have: the lowest, which is the default, and the
+   * highest.
+   */
   int[] streamPriorities();
 
-  /** A stream that does not wait for the default stream. */
+  /** Creates a stream that does not wait for the default stream. */
   long createStream(int priority);
 
-  /** Lets go of a stream; what is in it is still done. */
+  /** Destroys a stream. The work in it still completes. */
   void destroyStream(long stream);
 
-  /** Blocks until all is done that is in the stream. */
+  /** Blocks until all work in the stream is done. */
   void synchronizeStream(long stream);
 
   /**
-   * What a stream has in common with no other of the process, not even with a later one of its
-   * handle. Empty if the driver knows no such numbers: before CUDA 12.0.
+   * Returns the id of a stream, which is unique in the process: a later stream with the same handle
+   * has another id. Empty if the driver has no such ids: before CUDA 12.0.
    */
   OptionalLong streamId(long stream);
 
-  /** Whether what is put into the stream is recorded for a graph rather than done. */
+  /** Returns whether work put into the stream is recorded for a graph instead of executed. */
   boolean isCapturing(long stream);
 
-  /** What is put into the stream from now on waits for the event. */
+  /** Makes all later work in the stream wait for the event. */
   void streamWaitEvent(long stream, long event);
 
-  /** An event; {@code timed} ones can be measured with {@link #elapsedMillis}. */
+  /** Creates an event. {@link #elapsedMillis} can measure {@code timed} events. */
   long createEvent(boolean timed);
 
-  /** Lets go of an event. */
+  /** Destroys an event. */
   void destroyEvent(long event);
 
-  /** The event happens once all is done that is in the stream now. */
+  /** Records the event, which happens once all work is done that is in the stream now. */
   void recordEvent(long event, long stream);
 
-  /** Whether the event has happened since it was last recorded. */
+  /** Returns whether the event has happened since it was last recorded. */
   boolean hasHappened(long event);
 
   /** Blocks until the event has happened since it was last recorded. */
   void synchronizeEvent(long event);
 
-  /** The time between two timed events that have happened. */
+  /** Returns the time between two timed events that have happened. */
   float elapsedMillis(long start, long end);
 
-  /** Memory on the device of the current context. Not said to wait for the device. */
+  /**
+   * Allocates memory on the device of the current context. The driver does not document that it
+   * waits for the device.
+   */
   long allocate(long bytes);
 
-  /** Frees what {@link #allocate} gave, and nobody uses. May block until the device is idle. */
+  /** Frees memory from {@link #allocate} that nobody uses. May block until the device is idle. */
   void free(long address);
 
-  /** What there is on the device of the current context. */
+  /** Returns the free and total memory of the device of the current context. */
   MemoryInfo memoryInfo();
 
   /**
-   * Host memory that a device can copy from and to by itself.
+   * Allocates pinned host memory, which a device can copy from and to by itself.
    *
    * @param bytes 1 to 2<sup>31</sup> - 1
    */
   HostMemory allocateHost(int bytes);
 
-  /** Frees what {@link #allocateHost} gave. */
+  /** Frees memory from {@link #allocateHost}. */
   void freeHost(HostMemory memory);
 
   /** Copies from host memory that the device can reach. */
@@ -119,15 +128,15 @@ public interface Cuda {
   void fill(long destination, byte value, long bytes, long stream);
 
   /**
-   * The ordinal of the device in whose memory an address is.
+   * Returns the ordinal of the device in whose memory an address is.
    *
    * @throws CudaException if it is in none
    */
   int deviceOf(long address);
 
   /**
-   * What an allocation has in common with no other of the process, not even with a later one at its
-   * address.
+   * Returns the id of an allocation, which is unique in the process: a later allocation at its
+   * address has another id.
    *
    * @throws CudaException if nothing is allocated at the address
    */
@@ -136,21 +145,21 @@ public interface Cuda {
   /**
    * Loads kernels.
    *
-   * @param ptx the text, in ASCII, as nvcc makes it
+   * @param ptx the text, in ASCII, as nvcc produces it
    */
   long loadModule(byte[] ptx);
 
-  /** Lets go of the kernels of a module. */
+  /** Unloads the kernels of a module. */
   void unloadModule(long module);
 
-  /** A kernel by its name. */
+  /** Returns a kernel by its name. */
   long function(long module, String name);
 
   /**
-   * Puts a kernel into a stream.
+   * Launches a kernel in a stream.
    *
    * @param blocks the number of blocks of threads
-   * @param threads the number of threads of each
+   * @param threads the number of threads of each block
    * @param sharedBytes the memory that the threads of a block share
    * @param arguments in the order of the kernel's parameters, each in the low bytes of a number
    */

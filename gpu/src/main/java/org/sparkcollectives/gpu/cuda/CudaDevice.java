@@ -6,8 +6,8 @@ import org.sparkcollectives.Device;
 /**
  * A GPU of this process, with the context that all libraries of the process share on it.
  *
- * <p>The driver wants a context to be set on each thread that calls it; {@link #enter} does so for
- * the calls that follow, and gives the thread back what it had:
+ * <p>The driver needs a context to be current on each thread that calls it. {@link #enter} makes
+ * this one current for the calls that follow; {@link #leave} restores the previous one:
  *
  * <pre>{@code
  * long previous = device.enter();
@@ -32,9 +32,9 @@ public final class CudaDevice implements AutoCloseable {
   }
 
   /**
-   * A GPU by its number among those that this process sees. To be closed.
+   * Opens a GPU by its number among those that this process sees. The caller closes it.
    *
-   * @throws IllegalArgumentException if there is none of that number
+   * @throws IllegalArgumentException if there is no GPU of that number
    */
   public static CudaDevice open(Cuda cuda, int ordinal) {
     int count = cuda.deviceCount();
@@ -52,17 +52,17 @@ public final class CudaDevice implements AutoCloseable {
   }
 
   /**
-   * Makes this device that of the calling thread, until {@link #leave}.
+   * Makes this device current on the calling thread, until {@link #leave}.
    *
-   * @return what is to be given to {@link #leave}
+   * @return the argument for {@link #leave}
    */
   public long enter() {
     return context.enter();
   }
 
   /**
-   * Gives the thread back what it had before {@link #enter}; if that was nothing, or is gone, this
-   * stays.
+   * Restores the context that the thread had before {@link #enter}. If it had none, or that one is
+   * gone, this device stays current.
    */
   public void leave(long previous) {
     context.leave(previous);
@@ -72,53 +72,56 @@ public final class CudaDevice implements AutoCloseable {
     return context;
   }
 
-  /** Pinned buffers for copies from and to this device, which all of the process shares. */
+  /**
+   * Returns the pinned buffers for copies from and to this device, which the whole process shares.
+   */
   public PinnedPool pinnedPool() {
     return context.pinned();
   }
 
   /**
-   * The bytes of the device that tensors of this process have, each rounded up to what was asked of
-   * the driver: {@code torch.cuda.memory_allocated}. Memory of other libraries does not count, nor
-   * what NCCL has allocated.
+   * Returns the bytes of the device that tensors of this process use, each rounded up to the size
+   * requested of the driver: {@code torch.cuda.memory_allocated}. Memory of other libraries does
+   * not count, nor memory that NCCL has allocated.
    */
   public long memoryAllocated() {
     return context.allocator().allocatedBytes();
   }
 
   /**
-   * The bytes that this process has of the driver, in use and kept for tensors to come: {@code
-   * torch.cuda.memory_reserved}.
+   * Returns the bytes that this process holds of the driver, in use and kept for later tensors:
+   * {@code torch.cuda.memory_reserved}.
    */
   public long memoryReserved() {
     return context.allocator().reservedBytes();
   }
 
   /**
-   * Gives the driver back what is kept for tensors to come, so that other libraries and processes
-   * may have it: {@code torch.cuda.empty_cache}. Blocks until the device has done all that is in
-   * its streams: not to be called between operations whose peers wait for what this rank does next.
+   * Gives the memory kept for later tensors back to the driver, so that other libraries and
+   * processes may have it: {@code torch.cuda.empty_cache}. Blocks until the device has done all
+   * work in its streams. So it must not be called between operations whose peers wait for what this
+   * rank does next.
    */
   public void emptyCache() {
     context.allocator().freeIdle();
   }
 
-  /** The driver. */
+  /** Returns the driver. */
   public Cuda cuda() {
     return cuda;
   }
 
-  /** The device as tensors name it. */
+  /** Returns the device as tensors name it. */
   public Device device() {
     return Device.cuda(ordinal);
   }
 
-  /** Its number among the GPUs that this process sees. */
+  /** Returns its number among the GPUs that this process sees. */
   public int ordinal() {
     return ordinal;
   }
 
-  /** What no other GPU has, as {@code nvidia-smi -L} writes it. */
+  /** Returns the UUID, as {@code nvidia-smi -L} prints it. */
   public String uuid() {
     String hex = HexFormat.of().formatHex(cuda.deviceUuid(ordinal));
     return "GPU-"
@@ -132,9 +135,9 @@ public final class CudaDevice implements AutoCloseable {
   }
 
   /**
-   * Lets go of the device; idempotent. Others of the process may go on with it, and its tensors
-   * stay as they are. The last one on a device without tensors has freed what was kept, and so
-   * blocks until the device has done all that is in its streams, but for 5 s at the most.
+   * Releases the device; idempotent. Others in the process may keep using it, and its tensors stay
+   * valid. The last release of a device without tensors frees the memory that was kept: it then
+   * blocks until the device has done all work in its streams, for 5 s at the most.
    */
   @Override
   public void close() {

@@ -2,7 +2,7 @@ package org.sparkcollectives.gpu.cuda;
 
 import org.sparkcollectives.CollectiveException;
 
-/** The CUDA driver has refused a call, or reports that something before has failed. */
+/** Thrown when the CUDA driver refuses a call, or reports an earlier failure. */
 public final class CudaException extends CollectiveException {
 
   static final int OUT_OF_MEMORY = 2;
@@ -10,7 +10,7 @@ public final class CudaException extends CollectiveException {
   private final int code;
 
   /**
-   * Of a call that the driver answered with an error.
+   * Creates the exception for a call that the driver answered with an error.
    *
    * @param call the driver's function
    * @param code the driver's {@code CUresult}
@@ -22,7 +22,7 @@ public final class CudaException extends CollectiveException {
   }
 
   /**
-   * With words of one's own for what the driver has answered.
+   * Creates the exception with its own message for an error of the driver.
    *
    * @param code the driver's {@code CUresult}
    */
@@ -31,18 +31,18 @@ public final class CudaException extends CollectiveException {
     this.code = code;
   }
 
-  /** Where the driver could not be asked at all. */
+  /** Creates the exception for a driver that could not be called at all. */
   public CudaException(String message, Throwable cause) {
     super(message, cause);
     this.code = -1;
   }
 
-  /** Whether the GPU, or the host, has not as much memory as was asked for. */
+  /** Returns whether the GPU, or the host, has less memory than was requested. */
   public boolean isOutOfMemory() {
     return code == OUT_OF_MEMORY;
   }
 
-  /** The driver's {@code CUresult}, or -1. */
+  /** Returns the driver's {@code CUresult}, or -1. */
   public int code() {
     return code;
   }

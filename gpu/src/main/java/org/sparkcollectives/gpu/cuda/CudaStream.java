@@ -4,14 +4,14 @@ import org.sparkcollectives.Device;
 import org.sparkcollectives.DeviceStream;
 
 /**
- * A stream of a GPU: one made here, the default one, or one that another library has made.
+ * A stream of a GPU: one created here, the default one, or one that another library has created.
  *
- * <p>As in CUDA's own libraries a thread has a current stream on each device, into which copies of
- * tensors go and for which collectives wait: the default one, unless {@link #use} says otherwise.
+ * <p>As in CUDA's own libraries, a thread has a current stream on each device. Copies of tensors go
+ * into it, and collectives wait for it. It is the default stream unless {@link #use} sets another.
  */
 public final class CudaStream implements DeviceStream, AutoCloseable {
 
-  @SuppressWarnings("ThreadLocalUsage") // One a thread, of whichever device it was used for last.
+  @SuppressWarnings("ThreadLocalUsage") // One per thread, of the device for which it was used last.
   private static final ThreadLocal<CudaStream> CURRENT = new ThreadLocal<>();
 
   private final CudaDevice device;
@@ -28,7 +28,7 @@ public final class CudaStream implements DeviceStream, AutoCloseable {
     this.own = own;
   }
 
-  /** A new stream that does not wait for the default one. To be closed. */
+  /** Creates a stream that does not wait for the default one. The caller closes it. */
   public static CudaStream create(CudaDevice device, boolean highPriority) {
     long previous = device.enter();
     try {
@@ -40,13 +40,13 @@ public final class CudaStream implements DeviceStream, AutoCloseable {
     }
   }
 
-  /** The default stream of a device. */
+  /** Returns the default stream of a device. */
   public static CudaStream defaultOf(CudaDevice device) {
     return new CudaStream(device, Cuda.DEFAULT_STREAM, null);
   }
 
   /**
-   * A stream that another library has made and will let go of.
+   * Wraps a stream that another library has created and will destroy.
    *
    * @param handle the {@code CUstream} or {@code cudaStream_t}, such as torch's {@code cuda_stream}
    */
@@ -54,7 +54,7 @@ public final class CudaStream implements DeviceStream, AutoCloseable {
     return new CudaStream(device, handle, null);
   }
 
-  /** The calling thread's current stream on a device. */
+  /** Returns the calling thread's current stream on a device. */
   public static CudaStream current(CudaDevice device) {
     CudaStream current = CURRENT.get();
     return current != null && current.device.ordinal() == device.ordinal()
@@ -62,7 +62,7 @@ public final class CudaStream implements DeviceStream, AutoCloseable {
         : defaultOf(device);
   }
 
-  /** Gives the thread back the stream that it had. */
+  /** Restores the thread's previous stream when it is closed. */
   public interface Use extends AutoCloseable {
     @Override
     void close();
@@ -91,7 +91,10 @@ public final class CudaStream implements DeviceStream, AutoCloseable {
     return handle;
   }
 
-  /** To which memory belongs that is allocated in it. The device is that of the thread. */
+  /**
+   * Returns the key of memory that is allocated in this stream. The device must be current on the
+   * thread.
+   */
   StreamKey key() {
     if (own != null) {
       return own;
@@ -101,7 +104,7 @@ public final class CudaStream implements DeviceStream, AutoCloseable {
         : StreamKey.foreign(device.cuda(), handle);
   }
 
-  /** Blocks until all is done that was put into the stream. */
+  /** Blocks until all work in the stream is done. */
   public void synchronize() {
     long previous = device.enter();
     try {
@@ -112,9 +115,9 @@ public final class CudaStream implements DeviceStream, AutoCloseable {
   }
 
   /**
-   * Lets go of a stream that was made here; what is in it is still done. What was allocated in it
-   * stays, but is not used for other tensors once it is free, see {@link CudaDevice#emptyCache}.
-   * Idempotent.
+   * Destroys a stream that was created here; the work in it still completes. Memory allocated in it
+   * stays valid, but is not reused for other tensors once it is free, see {@link
+   * CudaDevice#emptyCache}. Idempotent.
    */
   @Override
   public void close() {

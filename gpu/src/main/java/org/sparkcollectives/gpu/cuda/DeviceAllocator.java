@@ -7,24 +7,25 @@ import java.util.function.Supplier;
 import org.sparkcollectives.Device;
 
 /**
- * The memory of one GPU, for all of the process. What is given back is kept, and given to the next
- * who wants as much in the same stream. Thread-safe.
+ * The memory of one GPU, for the whole process. Freed memory is kept, and reused for the next
+ * allocation of about that size in the same stream. Thread-safe.
  *
- * <p>The semantics are those of PyTorch's {@code CUDACachingAllocator}, for its reason: {@code
+ * <p>The semantics are those of PyTorch's {@code CUDACachingAllocator}, for the same reason. {@code
  * cuMemFree} may wait for the GPU, and so for this rank's own collective, whose peers wait for what
- * this rank does next. A block belongs to the stream that was the current one when it was
- * allocated. Whoever has it next puts work into that stream behind what is there already, so
- * neither giving back nor taking asks the GPU. Who uses memory in another stream has to keep it
- * until that is done. Nobody gets the blocks of a stream that is gone, because no other stream is
- * taken for it, nor those that the GPU may still use after a failure. They, and all others that are
- * idle, go back to the driver when it has no more, and then, and only then, is the GPU waited for.
+ * this rank does next. A block belongs to the stream that was current when it was allocated. The
+ * next user of the block enqueues its work in that stream behind the work that is there already; so
+ * neither freeing nor reusing a block queries the GPU. Whoever uses memory in another stream must
+ * keep it until that use is done. Two kinds of blocks are not reused: those of a stream that was
+ * destroyed, because no other stream replaces it, and those that the GPU may still use after a
+ * failure. They, and all other idle blocks, go back to the driver when it runs out of memory. Only
+ * then does the allocator wait for the GPU.
  *
- * <p>Unlike there a block is never cut: sizes are rounded so that those of about one size share
- * blocks, and how small ones lie together is left to the driver.
+ * <p>Unlike there, a block is never split. Sizes are rounded so that allocations of about one size
+ * share blocks, and the driver decides how small blocks are placed.
  *
- * <p>Not {@code cuMemAllocAsync}, although it does much of this: access of another GPU to its
- * memory has to be set pool by pool, its addresses cannot be handed to other processes as those of
- * {@code cuMemAlloc} are, and NCCL wants both, for ranks in one process and in several.
+ * <p>{@code cuMemAllocAsync} does much of this, but is not used: access from another GPU must be
+ * set for each of its pools, and its addresses cannot be passed to other processes as those of
+ * {@code cuMemAlloc} can. NCCL needs both, for ranks in one process and in several.
  */
 final class DeviceAllocator {
 
@@ -32,35 +33,37 @@ final class DeviceAllocator {
   private static final long LARGEST_SMALL = 1 << 20;
   private static final long LARGE_STEP = 2 << 20;
 
-  /** As long as the JVM waits for direct buffers that are garbage. */
+  /** The time that the JVM waits for direct buffers that are garbage. */
   private static final long GARBAGE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
   private final PrimaryContext context;
   private final IdleBlocks idle = new IdleBlocks();
   private long allocated;
 
-  /** How often a block was given back. */
+  /** The number of times that a block was given back. */
   private long returns;
 
-  /** Who gives idle memory to the driver: who needs it too must wait until that is done. */
+  /**
+   * Held by the thread that gives idle memory to the driver; others that need memory wait for it.
+   */
   private final ReentrantLock freeing = new ReentrantLock();
 
   DeviceAllocator(PrimaryContext context) {
     this.context = context;
   }
 
-  /** In steps, which those of about one size have in common. */
+  /** Rounds a size up to a step that sizes close to it share. */
   static long blockSize(long bytes) {
     long step = bytes <= LARGEST_SMALL ? SMALL_STEP : LARGE_STEP;
     return bytes > Long.MAX_VALUE - step ? bytes : (bytes + step - 1) / step * step;
   }
 
   /**
-   * Memory of undefined content. Blocks for the GPU if there is no more: then all that is idle goes
-   * back to the driver, and if that is not enough, what the garbage collector finds. The context is
-   * that of the thread.
+   * Allocates memory of undefined content. If the driver has none left, gives all idle blocks back
+   * to it and blocks for the GPU; if that is not enough, also frees what the garbage collector
+   * finds. The context must be current on the thread.
    *
-   * @throws CudaException if there is not so much, saying who has it
+   * @throws CudaException if there is not enough, saying who holds it
    */
   DeviceBlock allocate(long bytes, StreamKey stream) {
     context.hold();
@@ -96,7 +99,7 @@ final class DeviceAllocator {
     return block;
   }
 
-  /** Asks the driver; null if it has not so much. */
+  /** Allocates from the driver. Returns null if it has not enough memory. */
   private DeviceBlock ask(long size, StreamKey stream) {
     Cuda cuda = context.cuda();
     try {
@@ -115,8 +118,8 @@ final class DeviceAllocator {
   }
 
   /**
-   * Has the garbage collector look for tensors that nobody can reach: a full GPU alone is no reason
-   * for it to come. As the JVM does when it has no more memory for direct buffers.
+   * Runs the garbage collector to find unreachable tensors, because a full GPU alone does not
+   * trigger it. The JVM does the same when it runs out of memory for direct buffers.
    */
   private DeviceBlock afterGarbage(long size, StreamKey stream) {
     long seen = returns();
@@ -172,8 +175,8 @@ final class DeviceAllocator {
   }
 
   /**
-   * Takes back what nobody uses, but for what is in its stream now. Does not block, nor call the
-   * driver.
+   * Takes back a block that nobody uses, except the work in its stream now. Neither blocks nor
+   * calls the driver.
    *
    * @param safe false if the GPU may use it elsewhere than in its stream
    */
@@ -191,22 +194,24 @@ final class DeviceAllocator {
     context.releaseInBackground();
   }
 
-  /** What is in use, rounded up to what the driver was asked for. */
+  /** Returns the bytes in use, rounded up to the sizes requested of the driver. */
   synchronized long allocatedBytes() {
     return allocated;
   }
 
-  /** What is kept for the next who wants it. */
+  /** Returns the bytes that are kept for later allocations. */
   synchronized long idleBytes() {
     return idle.bytes();
   }
 
-  /** What is in use or kept. */
+  /** Returns the bytes that are in use or kept. */
   synchronized long reservedBytes() {
     return allocated + idle.bytes();
   }
 
-  /** Gives all that is idle to the driver, and blocks until the GPU has done what uses it. */
+  /**
+   * Gives all idle blocks to the driver, and blocks until the GPU has done the work that uses them.
+   */
   void freeIdle() {
     freeing.lock();
     try {
@@ -225,7 +230,7 @@ final class DeviceAllocator {
   private void free(List<DeviceBlock> blocks) {
     long previous = context.enter();
     try {
-      // cuMemFree may wait for the GPU, but is not said to do so always.
+      // cuMemFree may wait for the GPU, but does not promise to do so always.
       context.attempt(context.cuda()::synchronizeContext);
       for (DeviceBlock each : blocks) {
         context.attempt(() -> free(each));
@@ -236,7 +241,7 @@ final class DeviceAllocator {
   }
 
   private void free(DeviceBlock block) {
-    // Another library may have reset the GPU: another block is then where it was, or none.
+    // Another library may have reset the GPU: the address may then hold another block, or none.
     if (context.cuda().allocationId(block.address()) == block.id()) {
       context.cuda().free(block.address());
     }

@@ -1,10 +1,10 @@
 package org.sparkcollectives.gpu.cuda;
 
 /**
- * What the driver has given for one piece of memory.
+ * A block of memory from the driver.
  *
  * @param id the driver's, which no other allocation has
- * @param stream that it belongs to: what is put into that stream comes after all that used the
- *     block before
+ * @param stream the stream that it belongs to: work in that stream comes after all earlier uses of
+ *     the block
  */
 record DeviceBlock(long address, long bytes, long id, StreamKey stream) {}

@@ -4,23 +4,23 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A piece of a GPU's memory. It is free for others once somebody says so, or nobody can reach it,
- * and no {@link MemoryUse} keeps it. Neither of these blocks; nor does an allocation, but where the
- * GPU has no more, see {@link CudaDevice#emptyCache}. It keeps the GPU's context. Thread-safe.
+ * A piece of a GPU's memory. It is free for reuse once it was freed, or is unreachable, and no
+ * {@link MemoryUse} keeps it. Freeing does not block. Allocating blocks only if the GPU has no
+ * memory left, see {@link CudaDevice#emptyCache}. A piece keeps the GPU's context. Thread-safe.
  *
- * <p>It belongs to the stream that was the thread's current one at the allocation: what was
- * allocated in one stream and is used in another must be kept until that is done there, as in
+ * <p>It belongs to the stream that was current on the thread at the allocation. Memory that was
+ * allocated in one stream and is used in another must be kept until that use is done, as in
  * PyTorch.
  */
 public final class DeviceMemory {
 
-  /** What it does for memory does not block, so one is enough for all GPUs. */
+  /** Shared by all GPUs, because its actions for memory do not block. */
   private static final GarbageWatch GARBAGE = new GarbageWatch("collectives-gpu-memory");
 
-  /** Null if there are no bytes. */
+  /** Null for a size of 0. */
   private final Allocation allocation;
 
-  /** Ends the part of whoever has the memory, once. */
+  /** Ends the owner's hold on the memory, once. */
   private final Runnable end;
 
   private DeviceMemory(Allocation allocation, Runnable end) {
@@ -33,18 +33,20 @@ public final class DeviceMemory {
     this.end = GARBAGE.watch(this, allocation)::clean;
   }
 
-  /** Who gets memory back that nobody uses any more. */
+  /** Takes memory back that nobody uses any more. */
   public interface Owner {
 
     /**
-     * On whichever thread has used it last; must not block.
+     * Takes the memory back. Runs on the thread that used it last; must not block.
      *
-     * @param done false if the GPU may not have done with it
+     * @param done false if the GPU may still use it
      */
     void giveBack(boolean done);
   }
 
-  /** Memory that somebody else has allocated, who gets it back only when it is freed. */
+  /**
+   * Wraps memory that somebody else has allocated. The owner takes it back only when it is freed.
+   */
   public static DeviceMemory of(long address, long bytes, Owner owner) {
     Allocation allocation = new Allocation(owner, address, bytes);
     AtomicBoolean ended = new AtomicBoolean();
@@ -58,10 +60,10 @@ public final class DeviceMemory {
   }
 
   /**
-   * New memory, of undefined content, for the calling thread's current stream; none if {@code
-   * bytes} is 0.
+   * Allocates memory of undefined content for the calling thread's current stream; allocates
+   * nothing if {@code bytes} is 0.
    *
-   * @throws CudaException if there is not so much
+   * @throws CudaException if there is not enough memory
    * @throws IllegalStateException if the device is closed, and nothing else keeps its context
    */
   public static DeviceMemory allocate(CudaDevice device, long bytes) {
@@ -87,18 +89,18 @@ public final class DeviceMemory {
     }
   }
 
-  /** Where it is; 0 if there are no bytes. */
+  /** Returns the address, or 0 for a size of 0. */
   public long address() {
     return allocation == null ? 0 : allocation.address;
   }
 
-  /** Leaves it to others once no use keeps it. Does not block; idempotent. */
+  /** Frees the memory for reuse once no use keeps it. Does not block; idempotent. */
   public void free() {
     end.run();
   }
 
   /**
-   * Keeps it for an operation.
+   * Keeps the memory for an operation.
    *
    * @throws IllegalStateException if it was freed
    */
@@ -110,7 +112,10 @@ public final class DeviceMemory {
     return allocation;
   }
 
-  /** Whose it is, and how many use it. Run when whoever has it lets go of it. */
+  /**
+   * The owner of the memory, and the number of its users. Runs when the holder of the memory frees
+   * it.
+   */
   static final class Allocation implements Runnable {
 
     private final Owner owner;
@@ -146,9 +151,9 @@ public final class DeviceMemory {
     }
 
     /**
-     * One less uses it.
+     * Ends one use.
      *
-     * @param done false if the GPU may not have done with it
+     * @param done false if the GPU may still use it
      */
     void release(boolean done) {
       boolean last;

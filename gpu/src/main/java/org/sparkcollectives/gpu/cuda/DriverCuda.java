@@ -18,7 +18,7 @@ import jcuda.driver.CUstream;
 import jcuda.driver.CUuuid;
 import jcuda.driver.JCudaDriver;
 
-/** The CUDA driver of this machine, by JCuda. One for a process. */
+/** The CUDA driver of this machine, called through JCuda. One per process. */
 public final class DriverCuda implements Cuda {
 
   private static final int NON_BLOCKING_STREAM = 1;
@@ -31,10 +31,10 @@ public final class DriverCuda implements Cuda {
 
   private static DriverCuda driver;
 
-  /** Why the binding could not be loaded; null if it could, or was not tried. */
+  /** The reason why the bindings could not be loaded; null if they could, or were not tried. */
   private static String refused;
 
-  /** The binding remembers by the object whether memory is host memory: it must be kept. */
+  /** The bindings store in the object whether memory is host memory, so the object must be kept. */
   private final Map<Long, Pointer> hostMemory = new ConcurrentHashMap<>();
 
   private DriverCuda() {
@@ -42,14 +42,14 @@ public final class DriverCuda implements Cuda {
   }
 
   /**
-   * The driver, loaded at the first call.
+   * Returns the driver, which the first call loads.
    *
    * @throws CudaException if there is none, or no GPU, saying where it was looked for
    */
   public static synchronized DriverCuda load() {
     if (driver == null) {
       if (refused != null) {
-        // A second attempt would not tell the cause: the class of the binding is then broken.
+        // A second attempt would not report the cause: the class of the bindings is then broken.
         throw new CudaException(refused, null);
       }
       try {
@@ -170,7 +170,7 @@ public final class DriverCuda implements Cuda {
 
   @Override
   public OptionalLong streamId(long stream) {
-    // An older driver has no such function, and to call it would end the process.
+    // An older driver lacks this function, and calling it would end the process.
     if (driverVersion() < FIRST_WITH_STREAM_IDS) {
       return OptionalLong.empty();
     }
@@ -267,7 +267,8 @@ public final class DriverCuda implements Cuda {
         JCudaDriver.cuMemHostAlloc(pointer, bytes, PORTABLE));
     long address = DriverHandles.of(pointer);
     hostMemory.put(address, pointer);
-    // A buffer that is a view of no other: as long as it is reachable, so is one of its views.
+    // The buffer must not be a view of another one: the memory is kept as long as one of its views
+    // is reachable.
     return new HostMemory(
         address,
         new com.sun.jna.Pointer(address).getByteBuffer(0, bytes).order(ByteOrder.nativeOrder()));
@@ -340,7 +341,7 @@ public final class DriverCuda implements Cuda {
 
   @Override
   public long loadModule(byte[] ptx) {
-    // Ends in a zero: the driver takes it as a text of C.
+    // The text ends in a zero: the driver reads it as a C string.
     ByteBuffer text = ByteBuffer.allocateDirect(ptx.length + 1).put(0, ptx);
     CUmodule module = new CUmodule();
     check(
@@ -391,7 +392,7 @@ public final class DriverCuda implements Cuda {
               Pointer.to(places),
               null));
     } finally {
-      // The driver has copied the arguments when the call returns.
+      // When the call returns, the driver has copied the arguments.
       Reference.reachabilityFence(values);
     }
   }

@@ -14,10 +14,10 @@ import jcuda.driver.CUstream;
 import jcuda.driver.JCudaDriver;
 
 /**
- * Turns the driver's handles into the objects that the binding wants, and back.
+ * Converts the driver's handles to the objects of the bindings, and back.
  *
- * <p>The binding keeps each handle in a private field and lets nobody set it, so a stream that
- * another library has made could not be used: the field is reached by its name.
+ * <p>The bindings keep each handle in a private field without a setter, so a stream of another
+ * library could not be used. This class sets the field by reflection.
  */
 final class DriverHandles {
 

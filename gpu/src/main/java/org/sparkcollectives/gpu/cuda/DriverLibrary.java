@@ -7,13 +7,13 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 
 /**
- * Loads the native part of the binding of the CUDA driver.
+ * Loads the native part of the bindings of the CUDA driver.
  *
- * <p>The binding would unpack it to a name in the folder of temporary files that is the same for
- * all processes of a host, and not at once: a second executor may find half of it. So it is
- * unpacked here, into a folder that nobody else knows, and the binding is told that this is the
- * folder of temporary files while it loads. A folder for each class loader also avoids that the
- * virtual machine refuses to load one file for two of them.
+ * <p>The bindings would unpack it into the temporary folder, under a name that is the same for all
+ * processes of a host, and not atomically: a second executor may find half of it. So it is unpacked
+ * here into a folder that nobody else knows, and the bindings are told that this is the temporary
+ * folder while they load. Each class loader has its own folder, because the JVM refuses to load one
+ * file for two class loaders.
  */
 final class DriverLibrary {
 
@@ -23,9 +23,9 @@ final class DriverLibrary {
   private DriverLibrary() {}
 
   /**
-   * Loads it.
+   * Loads the library.
    *
-   * @throws CudaException saying what was looked for where
+   * @throws CudaException saying what was looked for, and where
    */
   static synchronized void load() {
     try {
@@ -38,7 +38,7 @@ final class DriverLibrary {
         unpack(file);
         loadFrom(folder);
       } finally {
-        // The process has it mapped: the name is of no use any more.
+        // The process has mapped the file: its name is no longer needed.
         Files.deleteIfExists(file);
         Files.deleteIfExists(folder);
       }

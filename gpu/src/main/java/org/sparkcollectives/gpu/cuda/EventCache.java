@@ -3,9 +3,7 @@ package org.sparkcollectives.gpu.cuda;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
-/**
- * The events of one device that are not in use: to make one costs more than to use it. Thread-safe.
- */
+/** The idle events of one device: creating one costs more than using it. Thread-safe. */
 public final class EventCache implements AutoCloseable {
 
   private static final int CAPACITY = 256;
@@ -15,13 +13,16 @@ public final class EventCache implements AutoCloseable {
   private final Deque<Long> idle = new ArrayDeque<>();
   private boolean closed;
 
-  /** Of a device; {@code timed} events can be measured, and cost a little more. */
+  /**
+   * Creates an empty cache for a device. {@code timed} events can be measured, and cost a little
+   * more.
+   */
   public EventCache(CudaDevice device, boolean timed) {
     this.device = device;
     this.timed = timed;
   }
 
-  /** An event, to be given back. The device is that of the calling thread. */
+  /** Returns an event, which the caller gives back. The device must be current on the thread. */
   public long take() {
     Long event;
     synchronized (this) {
@@ -30,7 +31,7 @@ public final class EventCache implements AutoCloseable {
     return event == null ? device.cuda().createEvent(timed) : event;
   }
 
-  /** Takes back an event that nobody looks at any more. The device is that of the thread. */
+  /** Takes back an event that nobody queries any more. The device must be current on the thread. */
   public void giveBack(long event) {
     synchronized (this) {
       if (!closed && idle.size() < CAPACITY) {
@@ -41,7 +42,7 @@ public final class EventCache implements AutoCloseable {
     device.cuda().destroyEvent(event);
   }
 
-  /** Lets go of all that are not in use, and of others when they are given back. */
+  /** Destroys the idle events now, and the others when they are given back. */
   @Override
   public void close() {
     Deque<Long> last;

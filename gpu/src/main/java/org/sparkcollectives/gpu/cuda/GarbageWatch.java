@@ -8,15 +8,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Does what is left to do for objects that nobody can reach any more, as {@link
- * java.lang.ref.Cleaner} does, but with a thread that is there only while there are such objects:
- * executors of Spark outlive this library's work. Thread-safe.
+ * Runs cleanup actions for unreachable objects, as {@link java.lang.ref.Cleaner} does. Its thread
+ * exists only while there are such objects, because Spark's executors outlive this library's work.
+ * Thread-safe.
  */
 final class GarbageWatch {
 
   private static final Logger LOG = LoggerFactory.getLogger(GarbageWatch.class);
 
-  /** So that who frees and allocates in turn does not start a thread each time. */
+  /**
+   * The thread waits so long before it ends. Otherwise freeing and allocating in turn would start a
+   * thread each time.
+   */
   private static final long LINGER_MILLIS = 100;
 
   private static final long FOREVER = 0;
@@ -30,7 +33,7 @@ final class GarbageWatch {
     this.threadName = threadName;
   }
 
-  /** An object, and what is left to do for it. */
+  /** An object, and its cleanup action. */
   final class Watched extends PhantomReference<Object> {
     private final Runnable rest;
 
@@ -39,7 +42,7 @@ final class GarbageWatch {
       this.rest = rest;
     }
 
-    /** Does it now, unless it is done. */
+    /** Runs the action now, unless it has run. */
     void clean() {
       if (remove(this)) {
         rest.run();
@@ -48,9 +51,9 @@ final class GarbageWatch {
   }
 
   /**
-   * Watches an object.
+   * Registers an object.
    *
-   * @param rest to be done once, on any thread; must not reach the object
+   * @param rest the action, which runs once, on any thread; must not reach the object
    */
   synchronized Watched watch(Object object, Runnable rest) {
     Watched made = new Watched(object, rest);
@@ -67,7 +70,7 @@ final class GarbageWatch {
   private synchronized boolean remove(Watched one) {
     boolean first = watched.remove(one);
     if (first && watched.isEmpty()) {
-      // Wakes the thread, which waits for one of them.
+      // Wakes the thread, which waits for one of the objects.
       one.enqueue();
     }
     return first;
@@ -92,7 +95,7 @@ final class GarbageWatch {
     try {
       next.clean();
     } catch (RuntimeException | Error e) {
-      // An Error, too: nobody would look after the others any more.
+      // Catches errors too: otherwise nobody would clean up the other objects.
       LOG.warn("Garbage could not be let go of", e);
     }
   }
@@ -101,7 +104,7 @@ final class GarbageWatch {
     return watched.isEmpty();
   }
 
-  /** Whether the thread ends, and the next object needs another one. */
+  /** Returns whether the thread ends; the next object then needs a new one. */
   private synchronized boolean ends() {
     if (watched.isEmpty()) {
       thread = null;

@@ -10,31 +10,34 @@ import java.util.NavigableMap;
 import java.util.TreeMap;
 
 /**
- * The memory of a GPU that nobody uses: by stream and size what can be used again, and what can
+ * The memory of a GPU that nobody uses: reusable blocks by stream and size, and blocks that can
  * only be given back to the driver. Not thread-safe.
  */
 final class IdleBlocks {
 
-  /** A block may be larger than what is wanted by this part of it: a quarter. */
+  /** A reused block may exceed the wanted size by this part of it: a quarter. */
   private static final int TOLERATED_WASTE = 4;
 
   private final Map<StreamKey, NavigableMap<Long, Deque<DeviceBlock>>> reusable = new HashMap<>();
   private final List<DeviceBlock> stranded = new ArrayList<>();
   private long bytes;
 
-  /** The bytes of all that is here. */
+  /** Returns the bytes of all idle blocks. */
   long bytes() {
     return bytes;
   }
 
-  /** The smallest block of a stream that is large enough, and not much larger; null if none is. */
+  /**
+   * Takes the smallest block of a stream that is large enough and not much larger. Returns null if
+   * there is none.
+   */
   DeviceBlock take(long size, StreamKey stream) {
     NavigableMap<Long, Deque<DeviceBlock>> sizes = reusable.get(stream);
     Map.Entry<Long, Deque<DeviceBlock>> best = sizes == null ? null : sizes.ceilingEntry(size);
     if (best == null || best.getKey() - size > size / TOLERATED_WASTE) {
       return null;
     }
-    // The last that came is the likeliest to be in the GPU's cache.
+    // The block that was freed last is the likeliest to be in the GPU's cache.
     DeviceBlock block = best.getValue().pop();
     if (best.getValue().isEmpty()) {
       sizes.remove(best.getKey());
@@ -46,7 +49,7 @@ final class IdleBlocks {
     return block;
   }
 
-  /** A block that the next allocation in its stream may have. */
+  /** Adds a block that the next allocation in its stream may reuse. */
   void add(DeviceBlock block) {
     reusable
         .computeIfAbsent(block.stream(), none -> new TreeMap<>())
@@ -55,13 +58,13 @@ final class IdleBlocks {
     bytes += block.bytes();
   }
 
-  /** A block of which no stream tells when the GPU has done with it. */
+  /** Adds a block that cannot be reused, because no stream tells when the GPU is done with it. */
   void addStranded(DeviceBlock block) {
     stranded.add(block);
     bytes += block.bytes();
   }
 
-  /** Takes out all of it. */
+  /** Takes out all blocks. */
   List<DeviceBlock> drain() {
     List<DeviceBlock> all = new ArrayList<>(stranded);
     reusable.values().forEach(sizes -> sizes.values().forEach(all::addAll));

@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Keeps memory from being used for something else while an operation reads or writes it, also after
- * {@link DeviceMemory#free}, and after nobody can reach it. Ends once; thread-safe.
+ * Keeps memory from being reused while an operation reads or writes it, even after {@link
+ * DeviceMemory#free}, and after it becomes unreachable. Ends once; thread-safe.
  */
 public final class MemoryUse implements AutoCloseable {
 
@@ -15,9 +15,9 @@ public final class MemoryUse implements AutoCloseable {
   private MemoryUse() {}
 
   /**
-   * Begins.
+   * Begins a use.
    *
-   * @throws IllegalStateException if some of it was freed
+   * @throws IllegalStateException if some of the memory was freed
    */
   public static MemoryUse of(List<DeviceMemory> memory) {
     MemoryUse use = new MemoryUse();
@@ -30,7 +30,7 @@ public final class MemoryUse implements AutoCloseable {
       use.close();
       throw e;
     } finally {
-      // Else it might become garbage, and be freed, between being found and being used.
+      // Otherwise the memory might become garbage, and be freed, before the use is counted.
       Reference.reachabilityFence(memory);
     }
   }
@@ -42,15 +42,19 @@ public final class MemoryUse implements AutoCloseable {
     }
   }
 
-  /** The operation has used it for the last time, or will have in the stream that it belongs to. */
+  /**
+   * Ends the use after the operation's last access, or when only work in the stream of the memory
+   * still accesses it.
+   */
   @Override
   public void close() {
     end(true);
   }
 
   /**
-   * Nobody knows whether the GPU still uses it, as after an operation that failed: once nobody else
-   * does it is given back to the driver, after the GPU has come to an end, and not used again.
+   * Ends the use when it is unknown whether the GPU still accesses the memory, as after a failed
+   * operation. Once nobody else uses it, it goes back to the driver after the GPU has finished, and
+   * is not reused.
    */
   public void abandon() {
     end(false);

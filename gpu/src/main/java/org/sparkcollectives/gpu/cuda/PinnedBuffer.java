@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Host memory that a GPU copies from and to by itself, while the host goes on. To be closed when no
+ * Host memory that a GPU copies from and to by itself, while the host continues. Close it when no
  * copy uses it any more.
  */
 public final class PinnedBuffer implements AutoCloseable {
@@ -18,7 +18,7 @@ public final class PinnedBuffer implements AutoCloseable {
     this.memory = memory;
   }
 
-  /** Of at least one byte, pinned for this. */
+  /** Pins a buffer of at least one byte. */
   public static PinnedBuffer allocate(CudaDevice device, int bytes) {
     return allocate(device.context(), bytes);
   }
@@ -32,27 +32,27 @@ public final class PinnedBuffer implements AutoCloseable {
     }
   }
 
-  /** Where it is. */
+  /** Returns the address. */
   public long address() {
     return memory.address();
   }
 
-  /** A view of all of it, in native byte order, with a position of its own. */
+  /** Returns a view of the whole buffer, in native byte order, with its own position. */
   public ByteBuffer buffer() {
     return memory.buffer().duplicate().clear().order(ByteOrder.nativeOrder());
   }
 
-  /** Its size in bytes. */
+  /** Returns the size in bytes. */
   public int size() {
     return memory.buffer().capacity();
   }
 
   /**
-   * Leaves it to the garbage collector, in place of {@link #close}: freed once no view of it is
-   * reachable any more, and the GPU has come to an end.
+   * Leaves the buffer to the garbage collector instead of {@link #close}: it is freed once no view
+   * of it is reachable, and the GPU has finished.
    *
-   * @param garbage whose thread frees it
-   * @param then run after that
+   * @param garbage its thread frees the buffer
+   * @param then runs after that
    */
   void closeWhenUnreachable(GarbageWatch garbage, Runnable then) {
     if (!beginClose()) {
@@ -74,7 +74,7 @@ public final class PinnedBuffer implements AutoCloseable {
   private static void freeWhenIdle(PrimaryContext context, HostMemory memory) {
     long previous = context.enter();
     try {
-      // A copy from it or to it may not be done, and cuMemFreeHost is not said to wait.
+      // A copy from it or to it may not be done, and cuMemFreeHost does not promise to wait.
       context.attempt(context.cuda()::synchronizeContext);
       context.cuda().freeHost(memory);
     } finally {
@@ -97,7 +97,7 @@ public final class PinnedBuffer implements AutoCloseable {
     }
   }
 
-  /** Frees it; idempotent. */
+  /** Frees the buffer; idempotent. */
   @Override
   public void close() {
     if (beginClose()) {

@@ -6,16 +6,16 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Pinned buffers for copies from and to one GPU, by their size: to pin memory costs far more than
- * to copy it. Sizes are powers of two, so that tensors of about the same size share them. Who has a
- * buffer keeps the GPU's context. Thread-safe.
+ * Pinned buffers for copies from and to one GPU, by their size: pinning memory costs far more than
+ * copying it. Sizes are powers of two, so tensors of about the same size share buffers. A buffer in
+ * use keeps the GPU's context. Thread-safe.
  */
 public final class PinnedPool {
 
   private static final int SMALLEST = 4096;
   private static final int LARGEST_CLASS = 1 << 30;
 
-  /** What is kept for later; more goes back to the system. */
+  /** The bytes that are kept for later; more go back to the system. */
   private static final long MOST_IDLE_BYTES = 1L << 28;
 
   private static final GarbageWatch GARBAGE = new GarbageWatch("collectives-pinned-memory");
@@ -28,7 +28,10 @@ public final class PinnedPool {
     this.context = context;
   }
 
-  /** A buffer of at least so many bytes, of undefined content; to be given back, or abandoned. */
+  /**
+   * Returns a buffer of at least so many bytes, of undefined content. The caller gives it back, or
+   * abandons it.
+   */
   public PinnedBuffer take(int bytes) {
     int size = sizeFor(bytes);
     context.hold();
@@ -83,14 +86,14 @@ public final class PinnedPool {
   }
 
   /**
-   * Leaves a buffer to whoever may still write into it: it is not used again, and freed once no
+   * Abandons a buffer into which somebody may still write: it is not reused, and is freed once no
    * view of it is reachable.
    */
   public void abandon(PinnedBuffer buffer) {
     buffer.closeWhenUnreachable(GARBAGE, context::releaseInBackground);
   }
 
-  /** Frees all that are not in use. */
+  /** Frees all idle buffers. */
   void freeIdle() {
     Deque<PinnedBuffer> all = new ArrayDeque<>();
     synchronized (this) {

@@ -7,10 +7,10 @@ import org.slf4j.LoggerFactory;
 import org.sparkcollectives.Device;
 
 /**
- * The context that all libraries of the process share on a GPU, and what this one keeps in it:
- * memory of the GPU, and pinned memory of the host. There is one for a GPU, for as long as somebody
- * holds it: open devices, memory in use, pinned buffers in use. The last one lets go of the
- * driver's context, after all that was kept for later. Thread-safe.
+ * The context that all libraries of the process share on a GPU, with the memory that this library
+ * keeps in it: GPU memory and pinned host memory. There is one per GPU, for as long as somebody
+ * holds it: open devices, memory in use, pinned buffers in use. The last holder frees the kept
+ * memory, and then releases the driver's context. Thread-safe.
  */
 final class PrimaryContext {
 
@@ -32,7 +32,10 @@ final class PrimaryContext {
     this.handle = key.cuda.retainPrimaryContext(key.ordinal);
   }
 
-  /** That of a GPU, held; to be released. Blocks while the driver makes it, if there is none. */
+  /**
+   * Returns the context of a GPU, held; the caller releases it. Blocks while the driver creates it,
+   * if there is none.
+   */
   static PrimaryContext of(Cuda cuda, int ordinal) {
     Key key = new Key(cuda, ordinal);
     while (true) {
@@ -40,7 +43,7 @@ final class PrimaryContext {
       if (context.tryHold()) {
         return context;
       }
-      // Its last holder lets go of it, which may take long: meanwhile there may be a new one.
+      // Its last holder is releasing it, which may take long: meanwhile a new one may be created.
       ALL.remove(key, context);
     }
   }
@@ -53,9 +56,9 @@ final class PrimaryContext {
   }
 
   /**
-   * Keeps it for one more; to be released.
+   * Adds a holder, who must release it.
    *
-   * @throws IllegalStateException if it was let go of
+   * @throws IllegalStateException if it was released
    */
   void hold() {
     if (!tryHold()) {
@@ -65,8 +68,9 @@ final class PrimaryContext {
   }
 
   /**
-   * Lets go of it. The last one blocks until the GPU has done what uses idle memory, but for some
-   * seconds at the most: a GPU that hangs keeps the thread that frees it, and not the caller.
+   * Removes a holder. The last one blocks until the GPU has done the work that uses idle memory,
+   * for some seconds at the most: if the GPU hangs, the thread that frees it keeps waiting, and the
+   * caller returns.
    */
   void release() {
     Thread end = endIfLast();
@@ -86,12 +90,15 @@ final class PrimaryContext {
     return !end.isAlive();
   }
 
-  /** Lets go of it and does not block. */
+  /** Removes a holder, without blocking. */
   void releaseInBackground() {
     endIfLast();
   }
 
-  /** The thread that ends it; null if it has other holders. */
+  /**
+   * Starts the thread that ends the context, and returns it; returns null if there are other
+   * holders.
+   */
   private Thread endIfLast() {
     if (!isLast()) {
       return null;
@@ -126,7 +133,7 @@ final class PrimaryContext {
     }
   }
 
-  /** See {@link CudaDevice#enter}. */
+  /** Does what {@link CudaDevice#enter} says. */
   long enter() {
     long previous = key.cuda.currentContext();
     if (previous == handle) {
@@ -136,20 +143,23 @@ final class PrimaryContext {
     return previous;
   }
 
-  /** See {@link CudaDevice#leave}. */
+  /** Does what {@link CudaDevice#leave} says. */
   void leave(long previous) {
     if (previous != 0) {
       try {
         key.cuda.setCurrentContext(previous);
       } catch (CudaException e) {
-        // Threads of a pool outlive the groups, and with them the contexts, of earlier tasks.
+        // Threads of a pool outlive the groups of earlier tasks, and so their contexts.
         LOG.debug(
             "What the thread had before {} is gone: {}", Device.cuda(key.ordinal), e.toString());
       }
     }
   }
 
-  /** Lets go of something: a context that has failed refuses that too, and it goes with it. */
+  /**
+   * Frees a resource, and logs a failure: a context that has failed refuses that call too, and the
+   * resource ends with the context.
+   */
   void attempt(Runnable call) {
     try {
       call.run();

@@ -4,8 +4,9 @@ import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Which stream a piece of memory belongs to. A handle does not tell: the driver may give that of a
- * stream that is gone to a new one, which does not wait for what is left in the old one.
+ * Identifies the stream that a piece of memory belongs to. A handle does not: the driver may give
+ * the handle of a destroyed stream to a new one, which does not wait for the work left in the old
+ * one.
  *
  * @param number tells streams of a kind apart
  */
@@ -13,11 +14,13 @@ record StreamKey(Kind kind, long number) {
 
   enum Kind {
     DEFAULT,
-    /** Made here, and let go of here. */
+    /** A stream that this library creates and destroys. */
     OWN,
-    /** Of another library, by the number that the driver gives to no other stream. */
+    /**
+     * A stream of another library, identified by an id that the driver gives to no other stream.
+     */
     FOREIGN,
-    /** Of another library, and the driver has no such numbers. */
+    /** A stream of another library under a driver that has no such ids. */
     UNKNOWN
   }
 
@@ -25,17 +28,20 @@ record StreamKey(Kind kind, long number) {
 
   private static final AtomicLong OWN_STREAMS = new AtomicLong();
 
-  /** Whether it tells its stream from all others, also those to come. */
+  /** Returns whether it tells its stream from all others, including later ones. */
   boolean isKnown() {
     return kind != Kind.UNKNOWN;
   }
 
-  /** Of a stream that is made now. */
+  /** Creates the key of a stream that is created now. */
   static StreamKey own() {
     return new StreamKey(Kind.OWN, OWN_STREAMS.getAndIncrement());
   }
 
-  /** Of a stream that another library has made. The device is that of the thread. */
+  /**
+   * Returns the key of a stream that another library has created. The device must be current on the
+   * thread.
+   */
   static StreamKey foreign(Cuda cuda, long handle) {
     OptionalLong id = cuda.streamId(handle);
     return id.isPresent()

@@ -7,11 +7,11 @@ import org.sparkcollectives.gpu.DeviceTensor;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 
 /**
- * Arithmetic on one GPU, with the bits of the same arithmetic on the host: no fused operations, no
- * fast division, halves accumulated in float32 and rounded once.
+ * Arithmetic on one GPU whose results equal the host's bit for bit: no fused operations, no fast
+ * division, halves accumulated in float32 and rounded once.
  *
- * <p>Each call puts a kernel into a stream and returns; the tensors must stay as they are until it
- * is done. The first call of a kind blocks while the driver compiles it. Thread-safe.
+ * <p>Each call enqueues a kernel in a stream and returns; the tensors must not change until it is
+ * done. The first call of a kind blocks while the driver compiles it. Thread-safe.
  */
 public final class DeviceKernels implements AutoCloseable {
 
@@ -20,7 +20,7 @@ public final class DeviceKernels implements AutoCloseable {
 
   private static final int THREADS = 256;
 
-  /** Enough to fill a large GPU; each thread takes as many elements as are left to it. */
+  /** Enough blocks to fill a large GPU; each thread loops over the elements that are left to it. */
   private static final int MAX_BLOCKS = 1024;
 
   private static final int BYTES_PER_LOAD = 16;
@@ -28,7 +28,7 @@ public final class DeviceKernels implements AutoCloseable {
   private final CudaDevice device;
   private final KernelModules modules;
 
-  /** Of a device; nothing is loaded yet. */
+  /** Creates the kernels of a device; nothing is loaded yet. */
   public DeviceKernels(CudaDevice device) {
     this.device = device;
     this.modules = new KernelModules(device);
@@ -40,7 +40,8 @@ public final class DeviceKernels implements AutoCloseable {
    *
    * @param output may be one of the inputs
    * @param inputs 1 to {@value #MAX_INPUTS} of the type and count of the output
-   * @throws IllegalArgumentException if they do not fit, or elements of the type are not reduced so
+   * @throws IllegalArgumentException if they do not fit, or the reduction does not exist for the
+   *     type
    */
   public void reduce(
       DeviceTensor output, List<DeviceTensor> inputs, ReduceOp op, DeviceStream stream) {
@@ -88,8 +89,8 @@ public final class DeviceKernels implements AutoCloseable {
   }
 
   /**
-   * Looks for elements that are not a number, and writes the place of one into the report; nothing
-   * if there are none, or the type knows none.
+   * Searches for elements that are NaN, and writes the index of one into the report. Writes nothing
+   * if there is none, or if the type has no NaN.
    */
   public void nanCheck(DeviceTensor tensor, NanReport report, DeviceStream stream) {
     requireHere(tensor);
@@ -135,7 +136,7 @@ public final class DeviceKernels implements AutoCloseable {
     }
   }
 
-  /** Lets go of the kernels; blocks until none of them runs. */
+  /** Unloads the kernels. Blocks until none of them runs. */
   @Override
   public void close() {
     modules.close();

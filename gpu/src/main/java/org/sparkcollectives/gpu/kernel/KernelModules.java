@@ -8,7 +8,7 @@ import java.util.Map;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 
 /**
- * The kernels that one GPU has loaded. The driver compiles a text for the GPU at its first use,
+ * The kernels that one GPU has loaded. The driver compiles a module for the GPU at its first use,
  * which takes from a blink to seconds, and keeps the result on disk. Thread-safe.
  */
 final class KernelModules implements AutoCloseable {
@@ -21,7 +21,7 @@ final class KernelModules implements AutoCloseable {
     this.device = device;
   }
 
-  /** The handle of a kernel. The device is that of the calling thread. */
+  /** Returns the handle of a kernel. The device must be current on the thread. */
   synchronized long function(KernelName name) {
     Long known = functions.get(name.function());
     if (known == null) {
@@ -36,7 +36,7 @@ final class KernelModules implements AutoCloseable {
     return known;
   }
 
-  /** The text of a module. */
+  /** Returns the text of a module. */
   static byte[] ptx(String module) {
     try (InputStream text = KernelModules.class.getResourceAsStream(module + ".ptx")) {
       if (text == null) {
@@ -49,7 +49,7 @@ final class KernelModules implements AutoCloseable {
     }
   }
 
-  /** Lets go of all; blocks until none of them runs. */
+  /** Unloads all kernels. Blocks until none of them runs. */
   @Override
   public synchronized void close() {
     long previous = device.enter();

@@ -5,19 +5,19 @@ import org.sparkcollectives.DType;
 import org.sparkcollectives.ReduceOp;
 
 /**
- * Where a kernel is found, and what it computes on.
+ * Names a kernel, and says on what it computes.
  *
- * @param module the name of the text that has it, without {@code .ptx}
+ * @param module the name of the text that contains it, without {@code .ptx}
  * @param function its name there
- * @param perElement how many of what it computes on make an element of the tensor: 2 of complex
- *     numbers, whose parts it takes as real ones
+ * @param perElement how many numbers of the kernel make an element of the tensor: 2 for complex
+ *     numbers, whose parts the kernel takes as real numbers
  */
 record KernelName(String module, String function, int perElement) {
 
   /**
-   * The n-way reduction.
+   * Returns the n-way reduction.
    *
-   * @throws IllegalArgumentException if elements of the type cannot be reduced so
+   * @throws IllegalArgumentException if the reduction does not exist for the type
    */
   static KernelName reduce(ReduceOp op, DType dtype) {
     if (!op.supports(dtype) || op.kind() == ReduceOp.Kind.PREMUL_SUM) {
@@ -39,7 +39,7 @@ record KernelName(String module, String function, int perElement) {
   }
 
   /**
-   * The product with a factor, with or without a change of the type.
+   * Returns the multiplication by a factor, with or without a change of the type.
    *
    * @throws IllegalArgumentException if there is no such conversion
    */
@@ -61,7 +61,7 @@ record KernelName(String module, String function, int perElement) {
             + to.label());
   }
 
-  /** The search for NaN; null of a type that has none. */
+  /** Returns the search for NaN, or null for a type that has none. */
   static KernelName nanCheck(DType dtype) {
     boolean has =
         dtype.isFloatingPoint()

@@ -5,29 +5,29 @@ import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.cuda.PinnedBuffer;
 
 /**
- * Where {@link DeviceKernels#nanCheck} tells what it has found: a word that the GPU and the host
- * both reach. It stays as it is until {@link #clear}, over any number of checks.
+ * The result of {@link DeviceKernels#nanCheck}: a word that the GPU and the host both access. It
+ * keeps its value until {@link #clear}, over any number of checks.
  */
 public final class NanReport implements AutoCloseable {
 
   private final PinnedBuffer word;
 
-  /** One on which nothing is found. */
+  /** Creates a report that names no element. */
   public NanReport(CudaDevice device) {
     this.word = PinnedBuffer.allocate(device, Long.BYTES);
     clear();
   }
 
   /**
-   * The index of an element that is not a number: any one of them, and of the last check that found
-   * one. Empty if there is none, or if the checks are not done yet.
+   * Returns the index of an element that is NaN: any one of the last check that found one. Empty if
+   * there is none, or if the checks are not done yet.
    */
   public OptionalLong index() {
     long found = word.buffer().getLong(0);
     return found == 0 ? OptionalLong.empty() : OptionalLong.of(found - 1);
   }
 
-  /** Forgets what was found. No check may be under way. */
+  /** Clears the report. No check may be in progress. */
   public void clear() {
     word.buffer().putLong(0, 0);
   }
@@ -36,7 +36,7 @@ public final class NanReport implements AutoCloseable {
     return word.address();
   }
 
-  /** Frees the word; no check may be under way. */
+  /** Frees the word. No check may be in progress. */
   @Override
   public void close() {
     word.close();

@@ -1,5 +1,5 @@
 /**
  * Arithmetic on a GPU: reductions, conversions and the search for NaN, as kernels that are compiled
- * when the library is made and travel in its jar.
+ * when the library is built and are part of its jar.
  */
 package org.sparkcollectives.gpu.kernel;

@@ -15,17 +15,17 @@ import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.TransportException;
 
 /**
- * One of NCCL's communicators, from the call that begins to make it to the one that lets go of it.
+ * An NCCL communicator, from the call that begins to create it to the call that releases it.
  *
- * <p>One that is not blocking answers that it is in progress: {@link #check} then waits, with a
- * deadline, and ends when the communicator is aborted by another thread.
+ * <p>A call on a nonblocking communicator may return that it is in progress. {@link #check} then
+ * waits, with a deadline, and ends when another thread aborts the communicator.
  *
- * <p>NCCL wants one thread at a time to call it for a communicator, and none to be within a call
- * when it is aborted (NCCL's user guide, "Thread Safety" and "Fault Tolerance"). That is true of
- * {@code ncclCommGetAsyncError}, too: where it finds that a launch is over, it joins the launch's
- * thread and frees what belongs to it, without a lock ({@code ncclGroupJobComplete} in its {@code
- * init.cc} and {@code group.cc}). So each thread that calls NCCL does so by {@link #calling}, which
- * is as a monitor: only the wait of {@link #check} lets others in.
+ * <p>NCCL allows only one thread at a time to call it for a communicator, and none to be inside a
+ * call when the communicator is aborted (NCCL's user guide, "Thread Safety" and "Fault Tolerance").
+ * That holds for {@code ncclCommGetAsyncError} too: if it finds that a launch is over, it joins the
+ * launch's thread and frees its data without a lock ({@code ncclGroupJobComplete} in its {@code
+ * init.cc} and {@code group.cc}). So each thread that calls NCCL does so through {@link #calling},
+ * which works as a monitor: only the wait of {@link #check} lets others in.
  */
 final class Communicator {
 
@@ -40,7 +40,7 @@ final class Communicator {
   private final String name;
 
   /**
-   * NCCL may write the handle after the call that begins has returned, from a thread of its own.
+   * NCCL may write the handle from a thread of its own, after the call that begins has returned.
    */
   private final ByteBuffer slot =
       ByteBuffer.allocateDirect(Long.BYTES).order(ByteOrder.nativeOrder());
@@ -48,10 +48,10 @@ final class Communicator {
   private final ReentrantLock calls = new ReentrantLock();
   private final Condition progress = calls.newCondition();
 
-  /** Nobody calls NCCL for it any more. Written by who has the lock. */
+  /** Whether nobody may call NCCL for it any more. Written under the lock. */
   private volatile boolean gone;
 
-  /** NCCL has let go of it. */
+  /** Whether NCCL has released it. */
   private volatile boolean released;
 
   private Communicator(Nccl nccl, String name) {
@@ -59,20 +59,20 @@ final class Communicator {
     this.name = name;
   }
 
-  /** Begins to make a communicator, and says with which result. */
+  /** Begins to create a communicator, and returns NCCL's result. */
   interface Beginning {
     int begin(ByteBuffer slot);
   }
 
   /**
-   * Makes a communicator: returns when it is ready.
+   * Creates a communicator, and returns once it is ready.
    *
-   * @param name as errors have it
-   * @param call the function of NCCL that makes it
-   * @param late takes what could not be made, but which NCCL may yet write the handle of, see
-   *     {@link #abortLate}
-   * @throws org.sparkcollectives.CollectiveException if it cannot be made; nothing else is left of
-   *     it
+   * @param name its name in errors
+   * @param call the function of NCCL that creates it
+   * @param late takes a communicator that could not be created, but whose handle NCCL may still
+   *     write, see {@link #abortLate}
+   * @throws org.sparkcollectives.CollectiveException if it cannot be created; nothing else is left
+   *     of it
    */
   static Communicator make(
       Nccl nccl,
@@ -99,9 +99,9 @@ final class Communicator {
   }
 
   /**
-   * Takes part in a call that makes communicators for other ranks, and none for this one.
+   * Takes part in a call that creates communicators for other ranks, and none for this one.
    *
-   * @param late as in {@link #make}: NCCL writes that there is none when the others have called
+   * @param late as in {@link #make}: NCCL writes an empty handle once the others have called
    */
   static void makeNone(Nccl nccl, String name, Beginning beginning, Consumer<Communicator> late) {
     Communicator none = new Communicator(nccl, name);
@@ -136,8 +136,8 @@ final class Communicator {
   }
 
   /**
-   * How the communicator is; {@link NcclResult#SUCCESS} of one that is gone, {@link
-   * NcclResult#IN_PROGRESS} of one that another thread calls NCCL for. Does not wait for that.
+   * Returns the state of the communicator: {@link NcclResult#SUCCESS} if it is gone, {@link
+   * NcclResult#IN_PROGRESS} while another thread calls NCCL for it. Does not wait for that thread.
    */
   int asyncError() {
     if (!calls.tryLock()) {
@@ -151,11 +151,11 @@ final class Communicator {
   }
 
   private int state() {
-    // What is split from another has no handle for a while.
+    // A communicator that is split from another has no handle for a while.
     return gone || handle() == 0 ? NcclResult.SUCCESS : nccl.asyncError(handle());
   }
 
-  /** Waits until a call has taken effect; refuses what is an error. */
+  /** Waits until a call has taken effect. Throws if it failed. */
   void check(String call, int result, Deadline deadline) {
     calls.lock();
     try {
@@ -171,7 +171,7 @@ final class Communicator {
         }
         state = handle() == 0 ? NcclResult.IN_PROGRESS : state();
       }
-      // One that is gone reports no error, but nothing took effect in it either.
+      // A communicator that is gone reports no error, but the call has not taken effect either.
       requireNotGone(call);
       if (state != NcclResult.SUCCESS) {
         throw failure(call, state);
@@ -181,7 +181,7 @@ final class Communicator {
     }
   }
 
-  @SuppressWarnings("WaitNotInLoop") // The caller looks again.
+  @SuppressWarnings("WaitNotInLoop") // The caller checks again.
   private void letOthersIn(String call) {
     try {
       progress.awaitNanos(PAUSE_NANOS);
@@ -198,14 +198,14 @@ final class Communicator {
     }
   }
 
-  /** Refuses an error of a call that takes effect later. */
+  /** Throws if a call failed that takes effect later. */
   void checkBegun(String call, int result) {
     if (result != NcclResult.SUCCESS && result != NcclResult.IN_PROGRESS) {
       throw failure(call, result);
     }
   }
 
-  /** What an error of NCCL amounts to: where a peer is behind it, a break of the path. */
+  /** Returns the exception for an error of NCCL: a broken connection if a peer is the cause. */
   RuntimeException failure(String call, int result) {
     String last = nccl.lastError(0);
     String text =
@@ -229,8 +229,8 @@ final class Communicator {
   }
 
   /**
-   * Ends what is under way, and lets go of the communicator; idempotent. Blocks for as long as
-   * another thread is within a call of NCCL for it, and for a while of its own.
+   * Aborts the operations in progress, and releases the communicator; idempotent. Blocks as long as
+   * another thread is inside a call of NCCL for it, and then for a while of its own.
    */
   void abort() {
     if (take()) {
@@ -242,7 +242,7 @@ final class Communicator {
     }
   }
 
-  /** Lets go of the communicator when what is under way is done; idempotent. */
+  /** Releases the communicator once the operations in progress are done; idempotent. */
   void close(Duration timeout) {
     if (gone) {
       return;
@@ -269,7 +269,7 @@ final class Communicator {
     }
   }
 
-  /** Whether the caller is the one who lets go of it. */
+  /** Claims the release, and returns whether the caller is the one who performs it. */
   private boolean take() {
     calls.lock();
     try {
@@ -283,9 +283,9 @@ final class Communicator {
   }
 
   /**
-   * Aborts what NCCL may yet make out of another communicator, when the other has come to the end
-   * of that, by itself or because it was aborted: NCCL writes the handle no later, also of what
-   * went wrong. Blocks for so long.
+   * Aborts a communicator that NCCL may still create out of another one. Blocks until the other has
+   * finished that, by itself or because it was aborted: NCCL writes the handle no later, even for a
+   * failed creation.
    */
   void abortLate(Communicator other) {
     while (!other.isSettled()) {

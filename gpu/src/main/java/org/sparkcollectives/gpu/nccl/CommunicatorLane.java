@@ -9,16 +9,16 @@ import org.sparkcollectives.GroupAbortedException;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 
 /**
- * A communicator with its stream, made when the first operation wants it: what is put in begins in
- * that order.
+ * A communicator with its stream and its queue of operations, created when the first operation
+ * needs it. Operations start in the order in which they were added.
  *
- * <p>While there is no communicator yet, operations queue up, and a thread of its own makes it; so
- * no caller waits for its peers, and two ranks that meet others in different orders do not wait for
- * each other in a circle, as they do where the first message of a pair blocks. Afterwards the
- * caller's thread puts operations into the stream itself: whoever has the turn does so for all.
+ * <p>While the communicator does not exist, operations are queued, and a separate thread creates
+ * it. So no caller waits for its peers, and ranks that meet each other in different orders do not
+ * deadlock, as they would if the first message of a pair blocked. Afterwards the calling thread
+ * enqueues operations in the stream itself: the thread that holds the lock does so for all.
  *
- * <p>No time limit of its own ends the making for operations, nor a launch: each operation has one,
- * and at the first that is over the group fails, which ends both.
+ * <p>Neither the creation nor a launch has a time limit of its own. Each operation has one; when
+ * the first one passes, the group fails, which ends both.
  */
 final class CommunicatorLane {
 
@@ -34,15 +34,15 @@ final class CommunicatorLane {
   private final Object order = new Object();
   private final Turn turn;
 
-  /** Whether NCCL may still be busy with a derivation that was given up. For who has the turn. */
+  /** Whether NCCL may still be busy with a derivation that was given up. Guarded by the lock. */
   private boolean deriving;
 
   /**
-   * Of a communicator that is not made yet.
+   * Creates a queue whose communicator does not exist yet.
    *
    * @param name of the communicator, for errors
    * @param cancelled whether the group has failed
-   * @param maker makes the communicator; its device is that of the thread
+   * @param maker creates the communicator; its device is current on the thread
    */
   CommunicatorLane(
       Nccl nccl,
@@ -60,33 +60,35 @@ final class CommunicatorLane {
     this.communicator = new LazyCommunicator(device, name, highPriority, threads, cancelled, maker);
   }
 
-  /** Whose monitor is held while an operation gets its number and its place among those put in. */
+  /** Returns the monitor to hold while an operation gets its number and its place in the queue. */
   Object order() {
     return order;
   }
 
-  /** The communicator, or null if it is not ready. */
+  /** Returns the communicator, or null if it is not ready. */
   Communicator communicator() {
     return communicator.get();
   }
 
   /**
-   * Makes the communicator, and waits for it: on a thread of its own, because NCCL may not come
-   * back.
+   * Creates the communicator on a separate thread, because NCCL may not return, and waits for it.
    */
   void makeNow(Duration timeout) {
     communicator.makeNow(timeout);
   }
 
-  /** Puts operations in, to be begun together. Does not block. {@link #begin} is to follow. */
+  /**
+   * Adds operations that are to start together. Does not block. The caller must call {@link #begin}
+   * next.
+   */
   void add(List<NcclOperation> operations) {
     waiting.add(operations);
   }
 
   /**
-   * Begins what was put in, now or as soon as the communicator is ready. Blocks for peers only
-   * where a split was given up that NCCL is not through with: until it is, or the group fails,
-   * which it does at the first deadline of what was put in.
+   * Starts the queued operations, now or as soon as the communicator is ready. Blocks for peers
+   * only if NCCL has not finished a split that was given up: then until it has, or the group fails,
+   * which happens at the first deadline of the queued operations.
    */
   void begin() {
     if (communicator.isDecided()) {
@@ -101,8 +103,8 @@ final class CommunicatorLane {
   }
 
   private void drain() {
-    // Who comes while another has the turn may leave its operations to it; which therefore looks
-    // again after it has given up the turn.
+    // A thread that comes while another holds the lock may leave its operations to the holder. So
+    // the holder checks again after it has released the lock.
     while (!waiting.isEmpty() && turn.tryTake()) {
       List<NcclOperation> next;
       Throwable cause = null;
@@ -115,7 +117,7 @@ final class CommunicatorLane {
         turn.giveUp();
       }
       if (cause != null) {
-        // Which waits for a better cause.
+        // The work waits for a better cause.
         for (NcclOperation each : next) {
           each.begun().failed(cause);
         }
@@ -123,7 +125,10 @@ final class CommunicatorLane {
     }
   }
 
-  /** Why it could not be; null if it has been, or need not be any more. */
+  /**
+   * Launches operations. Returns the cause if they could not be launched; null if they were, or
+   * need not be any more.
+   */
   private Throwable launch(List<NcclOperation> operations) {
     if (communicator.failure() != null) {
       return communicator.failure();
@@ -140,7 +145,7 @@ final class CommunicatorLane {
       }
       return null;
     } catch (RuntimeException | Error e) {
-      // What comes of the end ends with the group.
+      // Failures caused by the end of the group end with the group.
       return isEnded() ? null : e;
     }
   }
@@ -158,7 +163,7 @@ final class CommunicatorLane {
           try {
             operations.forEach(each -> each.call().into(target));
           } finally {
-            // Also after an error: the thread must not stay within the group.
+            // Called after an error too: the thread must not stay inside the group.
             result = nccl.groupEnd();
           }
           own.check("ncclGroupEnd", result, Deadline.whileWanted(this::isUnwanted));
@@ -171,34 +176,35 @@ final class CommunicatorLane {
     }
   }
 
-  /** What is in the stream. */
+  /** Returns the operations in the stream. */
   LaunchedOperations launched() {
     return launched;
   }
 
-  /** Whether all is done that was put in. */
+  /** Returns whether all operations that were added are done. */
   boolean isIdle() {
     return waiting.isEmpty() && launched.areOver();
   }
 
-  /** What is made of a communicator that is ready. */
+  /** Creates something from a communicator that is ready. */
   interface Derivation<T> {
     T from(Communicator communicator, Deadline deadline);
   }
 
   /**
-   * Uses the communicator for another purpose, while no operation is begun in it and no other
-   * thread calls NCCL for it. What the derivation waits for must end at its deadline.
+   * Uses the communicator for another purpose, while no operation starts in it and no other thread
+   * calls NCCL for it. The derivation must not wait longer than its deadline.
    *
-   * @throws GroupAbortedException if the communicator is, or is about to be, gone
+   * @throws GroupAbortedException if the communicator is gone, or about to be
    */
   <T> T derive(Duration atMost, Derivation<T> derivation) {
     return derive(atMost, derivation, deadline -> {});
   }
 
   /**
-   * As {@link #derive}, when all that was begun is done: NCCL may lock up if operations are under
-   * way when others are made out of it (user guide, "ncclCommSplit").
+   * Does the same as {@link #derive} once all operations that have started are done: NCCL may lock
+   * up if operations are in progress while others are created out of it (user guide,
+   * "ncclCommSplit").
    */
   <T> T deriveWhenIdle(Duration atMost, Derivation<T> derivation) {
     return derive(atMost, derivation, deadline -> launched.await(deadline, name));
@@ -220,7 +226,7 @@ final class CommunicatorLane {
       }
     } finally {
       turn.giveUp();
-      // What was put in meanwhile was left to the holder of the turn.
+      // Operations that were added meanwhile were left to the holder of the lock.
       drain();
     }
   }
@@ -236,13 +242,16 @@ final class CommunicatorLane {
             return made;
           });
     } catch (NcclException e) {
-      // An abort that came meanwhile is no error of NCCL's.
+      // A failure after an abort is no error of NCCL's.
       deadline.check("NCCL's answer for " + name);
       throw e;
     }
   }
 
-  /** NCCL refuses every call for a communicator out of which it still makes another. */
+  /**
+   * Waits for an earlier derivation: NCCL refuses every call for a communicator out of which it
+   * still creates another.
+   */
   private void awaitDerived(Communicator own, Deadline deadline) {
     if (deriving) {
       own.check("earlier split or shrink", NcclResult.IN_PROGRESS, deadline);
@@ -250,7 +259,10 @@ final class CommunicatorLane {
     }
   }
 
-  /** Has what NCCL may yet make of this communicator aborted when it is there. Does not block. */
+  /**
+   * Starts a thread that aborts a communicator which NCCL may still create out of this one. Does
+   * not block.
+   */
   void abortLate(Communicator late) {
     Communicator own = communicator.get();
     threads.start(
@@ -265,7 +277,10 @@ final class CommunicatorLane {
         });
   }
 
-  /** Looks whether NCCL reports an error; null if it does not, or cannot be asked at the moment. */
+  /**
+   * Returns the error that NCCL reports; null if there is none, or NCCL cannot be called at the
+   * moment.
+   */
   RuntimeException error() {
     Communicator own = communicator.get();
     if (own == null || isEnded()) {
@@ -277,25 +292,25 @@ final class CommunicatorLane {
         : own.failure("An operation", state);
   }
 
-  /** Whether the communicator is, or is about to be, let go of. */
+  /** Returns whether the communicator is released, or about to be. */
   boolean isEnded() {
     return communicator.isEnded();
   }
 
-  /** From now on nobody begins to use the communicator, which is then to be let go of. */
+  /** Prevents any further use of the communicator, which must then be released. */
   void end() {
     communicator.end();
   }
 
   /**
-   * Ends what is under way. Blocks for as long as NCCL does, and a thread that is within NCCL: it
-   * must not be when NCCL lets go of the communicator.
+   * Aborts the operations in progress. Blocks as long as NCCL does, and as long as another thread
+   * is inside NCCL: none may be there when NCCL releases the communicator.
    */
   void abort() {
     communicator.abort();
   }
 
-  /** Lets go of the communicator, on which nothing is under way. May block for its peers. */
+  /** Releases the communicator, on which no operation is in progress. May block for its peers. */
   void close(Duration atMost) {
     Communicator own = communicator.get();
     if (!isEnded() && own != null) {
@@ -313,18 +328,18 @@ final class CommunicatorLane {
   }
 
   /**
-   * Waits until the thread that has the turn, if one has, is through: after the end it is the last,
-   * and until then it uses the stream.
+   * Waits until no thread holds the lock. After the end the holder is the last thread that uses the
+   * stream.
    *
-   * @return false if it is not in time
+   * @return false if that takes longer
    */
   boolean awaitUnused(Duration atMost) {
     return turn.awaitFree(atMost);
   }
 
   /**
-   * Lets go of the stream and of the operations, whose tensors a closed group that is kept must not
-   * keep: when the communicator is gone, and nobody uses them any more.
+   * Releases the stream and the operations. A closed group that stays reachable must not keep their
+   * tensors. Called once the communicator is gone, and nobody uses them any more.
    */
   void letGo() {
     waiting.clear();

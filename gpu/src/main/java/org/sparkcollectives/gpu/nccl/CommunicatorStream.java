@@ -9,9 +9,9 @@ import org.sparkcollectives.tensor.BFloat16;
 import org.sparkcollectives.tensor.Float16;
 
 /**
- * A communicator and the stream that its operations go into: NCCL's calls in terms of tensors.
+ * A communicator and the stream of its operations: NCCL's calls in terms of tensors.
  *
- * <p>All calls are between NCCL's group start and end, so that none of them blocks.
+ * <p>All calls are between NCCL's group start and end, so none of them blocks.
  */
 final class CommunicatorStream {
 
@@ -33,7 +33,7 @@ final class CommunicatorStream {
     return NcclTypes.of(tensor.dtype());
   }
 
-  /** A call of NCCL with the number of a reduction. */
+  /** A call of NCCL that takes the number of a reduction. */
   private interface Reducing {
     int call(int op);
   }
@@ -51,12 +51,12 @@ final class CommunicatorStream {
     try {
       communicator.checkBegun(call, reducing.call(number.getInt(0)));
     } finally {
-      // What has been begun with it goes on.
+      // Operations that have started with it continue.
       nccl.destroyOp(number.getInt(0), communicator.handle());
     }
   }
 
-  /** The factor as an element of what NCCL multiplies. */
+  /** Returns the factor as an element of the type that NCCL multiplies. */
   private static ByteBuffer factor(DType dtype, double factor) {
     ByteBuffer bytes = ByteBuffer.allocateDirect(Double.BYTES).order(ByteOrder.nativeOrder());
     switch (dtype) {
@@ -84,7 +84,7 @@ final class CommunicatorStream {
                 stream));
   }
 
-  /** The result goes to {@code output} at the root; elsewhere it is not written. */
+  /** Reduces to {@code output} at the root; elsewhere {@code output} is not written. */
   void reduce(DeviceTensor input, DeviceTensor output, ReduceOp op, int root) {
     reducing(
         "ncclReduce",
@@ -102,7 +102,7 @@ final class CommunicatorStream {
                 stream));
   }
 
-  /** {@code input} counts at the root only. */
+  /** Broadcasts from the root; elsewhere {@code input} is not read. */
   void broadcast(DeviceTensor input, DeviceTensor output, int root) {
     communicator.checkBegun(
         "ncclBroadcast",
@@ -145,8 +145,8 @@ final class CommunicatorStream {
   }
 
   /**
-   * Equal parts, one from and for each rank. Which way they go depends on NCCL's version alone,
-   * which is the same on all ranks: older ones have no function for it.
+   * Exchanges equal parts, one from and for each rank. The method depends on NCCL's version alone,
+   * which is the same on all ranks: older versions have no function for it.
    */
   void allToAll(DeviceTensor output, DeviceTensor input, int ranks) {
     long part = input.count() / ranks;
@@ -168,7 +168,7 @@ final class CommunicatorStream {
     }
   }
 
-  /** Nothing is sent of an empty tensor, nor expected. */
+  /** Sends a tensor, unless it is empty: then the receiver expects nothing either. */
   void send(DeviceTensor tensor, int peer) {
     if (tensor.count() > 0) {
       communicator.checkBegun(

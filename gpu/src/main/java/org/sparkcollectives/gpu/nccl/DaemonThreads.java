@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The threads of one rank's backend, for what may be stuck in NCCL or in the driver. */
+/** The threads of one rank's backend for calls that may hang in NCCL or in the driver. */
 final class DaemonThreads {
 
   private static final Logger LOG = LoggerFactory.getLogger(DaemonThreads.class);
@@ -15,15 +15,19 @@ final class DaemonThreads {
   private final String rank;
   private final Set<Thread> running = ConcurrentHashMap.newKeySet();
 
-  /** With the rank's number, which is a part of their names. */
+  /**
+   * Creates an empty set of threads.
+   *
+   * @param rank the rank's number, which is a part of their names
+   */
   DaemonThreads(String rank) {
     this.rank = rank;
   }
 
   /**
-   * Starts one. What it throws is logged.
+   * Starts a thread, and logs what it throws.
    *
-   * @throws OutOfMemoryError if no thread can be had; then nothing is left of it
+   * @throws OutOfMemoryError if no thread can be created; then nothing is left of it
    */
   Thread start(String job, Runnable body) {
     Thread thread = make(job, () -> running.remove(Thread.currentThread()), body);
@@ -40,7 +44,7 @@ final class DaemonThreads {
     return thread;
   }
 
-  /** Starts one that nobody waits for: it may wait for the others, see {@link #join}. */
+  /** Starts a thread that nobody waits for: it may wait for the others, see {@link #join}. */
   void startLast(String job, Runnable body) {
     make(job, () -> {}, body).start();
   }
@@ -62,15 +66,17 @@ final class DaemonThreads {
     return thread;
   }
 
-  /** Runs something on a thread of its own; false if it is not done in time, and goes on. */
+  /**
+   * Runs {@code body} on a new thread. Returns false if it is not done in time; it then continues.
+   */
   boolean run(String job, Duration timeout, Runnable body) {
     return join(start(job, body), timeout.toNanos());
   }
 
-  /** Waits until all have ended; false if some have not in time. */
+  /** Waits until all threads have ended. Returns false if some have not in time. */
   boolean join(Duration timeout) {
     long end = System.nanoTime() + timeout.toNanos();
-    // Again and again, because one may start another.
+    // Repeats, because one thread may start another.
     while (!running.isEmpty()) {
       for (Thread each : running) {
         if (!join(each, end - System.nanoTime())) {
@@ -81,7 +87,10 @@ final class DaemonThreads {
     return true;
   }
 
-  /** An interrupt does not end it, because what is waited for must be over first; it is kept. */
+  /**
+   * Waits for a thread. An interrupt does not end the wait, because the thread must end first; the
+   * interrupt flag is kept.
+   */
   static boolean join(Thread thread, long nanos) {
     long end = System.nanoTime() + nanos;
     boolean interrupted = false;

@@ -5,15 +5,15 @@ import java.util.List;
 import org.sparkcollectives.CollectiveTimeoutException;
 import org.sparkcollectives.GroupAbortedException;
 
-/** Until when something may take, and whether it is still wanted. */
+/** The time limit of an action, which also ends when nobody wants its result any more. */
 final class Deadline {
 
-  /** Whether the wait is in vain. */
+  /** Says whether the result is no longer wanted. */
   interface Cancelled {
     boolean isCancelled();
   }
 
-  /** Short of the overflow of the clock's differences. */
+  /** Below the overflow of the clock's differences. */
   private static final Duration LONGEST = Duration.ofDays(10_000);
 
   private final long nanos;
@@ -31,18 +31,18 @@ final class Deadline {
     return new Deadline(System.nanoTime() + bounded.toNanos(), bounded, cancelled);
   }
 
-  /** As long as it is wanted. */
+  /** Creates a deadline that passes only when the result is no longer wanted. */
   static Deadline whileWanted(Cancelled cancelled) {
     return in(LONGEST, cancelled);
   }
 
-  /** What is left; never negative. */
+  /** Returns the time that is left; never negative. */
   Duration left() {
     return Duration.ofNanos(Math.max(0, nanos - System.nanoTime()));
   }
 
   /**
-   * Refuses to go on when the time is over, or nobody wants it any more.
+   * Throws if the time is over, or nobody wants the result any more.
    *
    * @param what is waited for, such as {@code the communicator of "world"}
    */

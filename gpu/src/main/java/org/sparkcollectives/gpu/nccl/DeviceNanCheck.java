@@ -10,8 +10,8 @@ import org.sparkcollectives.gpu.kernel.NanReport;
 import org.sparkcollectives.spi.OperationSpec;
 
 /**
- * Refuses operations on what is not a number, before they begin: by a kernel in the caller's
- * stream, for which the caller waits. A tool for debugging, as c10d's.
+ * Refuses operations on NaN before they start, by a kernel in the caller's stream for which the
+ * caller waits. For debugging, as in c10d.
  */
 final class DeviceNanCheck implements AutoCloseable {
 
@@ -27,9 +27,9 @@ final class DeviceNanCheck implements AutoCloseable {
   }
 
   /**
-   * Waits until all is done that is in the stream, and looks.
+   * Waits until all work in the stream is done, and checks the inputs.
    *
-   * @throws IllegalArgumentException naming an element that is not a number
+   * @throws IllegalArgumentException naming an element that is NaN
    */
   synchronized void require(OperationSpec spec, List<DeviceTensor> inputs, CudaStream stream) {
     if (report == null) {
@@ -52,7 +52,7 @@ final class DeviceNanCheck implements AutoCloseable {
     }
   }
 
-  /** Lets go of the kernels. */
+  /** Releases the kernels. */
   @Override
   public synchronized void close() {
     kernels.close();

@@ -5,26 +5,27 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
-/** Lets any number of threads in, until it is closed. */
+/** A gate that admits any number of threads, until it is closed. */
 final class Entrance {
 
   private final ReadWriteLock lock = new ReentrantReadWriteLock();
   private volatile boolean closed;
 
-  /** Lets this thread in, which then has to {@link #leave}; false if it is closed. */
+  /** Admits this thread, which then has to {@link #leave}. Returns false if the gate is closed. */
   boolean enter() {
     return lock.readLock().tryLock();
   }
 
-  /** The thread is out again. */
+  /** Marks that the thread has left. */
   void leave() {
     lock.readLock().unlock();
   }
 
   /**
-   * Closes when nobody is within, for good. By one thread after the other. An interrupt is kept.
+   * Closes the gate for good once no thread is inside. For one thread at a time. An interrupt flag
+   * is kept.
    *
-   * @return false if somebody is still within when the time is over; then it stays open
+   * @return false if a thread is still inside when the time is over; the gate then stays open
    */
   boolean close(Duration atMost) {
     if (closed) {

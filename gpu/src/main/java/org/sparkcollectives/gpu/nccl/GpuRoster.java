@@ -11,17 +11,18 @@ import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.store.Store;
 
 /**
- * The GPUs of a group's ranks, as each has told the others through the store before NCCL is called:
- * NCCL would refuse two ranks on one GPU, or two versions of itself, later and in fewer words.
+ * The GPUs of a group's ranks, which the ranks exchange through the store before NCCL is called.
+ * NCCL would refuse two ranks on one GPU, or two versions of itself, only later and with less
+ * detail.
  */
 final class GpuRoster {
 
   private GpuRoster() {}
 
   /**
-   * Tells of this rank's GPU, waits for the others, and compares.
+   * Publishes this rank's GPU, waits for the others, and compares them.
    *
-   * @param hasParent whether this rank can make the communicator from another
+   * @param hasParent whether this rank can create the communicator from another
    * @return whether all ranks can
    * @throws IllegalStateException if two ranks work on the same GPU, or with different versions of
    *     NCCL, naming both; on all ranks
@@ -51,8 +52,9 @@ final class GpuRoster {
   }
 
   /**
-   * NCCL takes ranks with another {@code NCCL_HOSTID} for those of another host, and newer versions
-   * allow several ranks on a GPU when asked: who has set these knows.
+   * Returns what identifies this host to NCCL. NCCL takes ranks with another {@code NCCL_HOSTID}
+   * for ranks of another host, and newer versions allow several ranks on a GPU if configured so;
+   * both are deliberate choices of the user.
    */
   private static String host() {
     String id = System.getenv("NCCL_HOSTID");

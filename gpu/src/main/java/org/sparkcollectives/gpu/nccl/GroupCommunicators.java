@@ -14,9 +14,9 @@ import org.sparkcollectives.gpu.GpuConfiguration;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 
 /**
- * The communicators of one rank's group, each with its lane: that of all ranks, and one for each
- * peer that it exchanges messages with. The first is made from nothing, or from that of the group
- * that this one comes from.
+ * The communicators of one rank's group: one for all ranks, and one for each peer that this rank
+ * exchanges messages with. The first is created from nothing, or from the communicator of the group
+ * that this one is derived from.
  */
 final class GroupCommunicators {
 
@@ -30,16 +30,16 @@ final class GroupCommunicators {
   private final NcclBootstrap bootstrap;
   private final CommunicatorLane all;
 
-  /** By the peer's rank: closed in this order, no ranks wait for each other in a circle. */
+  /** Ordered by the peer's rank: closing them in this order, no ranks deadlock. */
   private final Map<Integer, CommunicatorLane> pairs = new ConcurrentSkipListMap<>();
 
-  /** From whose communicator the group's is made; null if from nothing. */
+  /** The group from whose communicator this group's is created; null if from nothing. */
   private volatile GroupCommunicators parent;
 
   /**
-   * Makes no communicator yet.
+   * Creates the object, but no communicator yet.
    *
-   * @param memory that the group's communicator is told of
+   * @param memory to be registered with the group's communicator
    */
   GroupCommunicators(
       BackendContext context,
@@ -76,12 +76,12 @@ final class GroupCommunicators {
         maker);
   }
 
-  /** That of all ranks. */
+  /** Returns the communicator of all ranks. */
   CommunicatorLane all() {
     return all;
   }
 
-  /** That of this rank and a peer; the lower rank is 0 in it. */
+  /** Returns the communicator of this rank and a peer, in which the lower rank is 0. */
   CommunicatorLane with(int peer) {
     return pairs.computeIfAbsent(peer, this::pair);
   }
@@ -102,9 +102,9 @@ final class GroupCommunicators {
   }
 
   /**
-   * Makes that of all ranks, for which all of them call; waits for them.
+   * Creates the communicator of all ranks, and waits for it. All ranks must call this.
    *
-   * @param from where it is made from; null for nothing
+   * @param from the group to create it from; null for none
    */
   void makeNow(GroupCommunicators from) {
     parent = from;
@@ -155,23 +155,23 @@ final class GroupCommunicators {
                 parent.all::abortLate));
   }
 
-  /** The other communicator is busy first; then the new one gets ready. */
+  /** Waits until the other communicator is no longer busy; the new one then gets ready. */
   private static int begin(Communicator from, String call, Deadline limit, Supplier<Integer> body) {
     from.check(call, body.get(), limit);
     return NcclResult.IN_PROGRESS;
   }
 
-  /** Whether others can be made from that of all ranks. */
+  /** Returns whether other communicators can be created from that of all ranks. */
   boolean isReady() {
     return all.communicator() != null && !context.operations().hasFailed();
   }
 
-  /** Whether nothing is under way in that of all ranks. */
+  /** Returns whether no operation is in progress in the communicator of all ranks. */
   boolean isIdle() {
     return all.isIdle();
   }
 
-  /** Takes part in a split of which this rank gets nothing. */
+  /** Takes part in a split that creates nothing for this rank. */
   void splitAway(Duration timeout) {
     if (!context.configuration().get(GpuConfiguration.EAGER) || !isReady()) {
       return;
@@ -194,7 +194,7 @@ final class GroupCommunicators {
         });
   }
 
-  /** All that there are so far. */
+  /** Returns all communicators that exist so far. */
   List<CommunicatorLane> lanes() {
     List<CommunicatorLane> lanes = new ArrayList<>(pairs.values());
     lanes.add(all);
@@ -202,12 +202,13 @@ final class GroupCommunicators {
   }
 
   /**
-   * Ends what is under way, each on its own thread: one may be stuck. Does not block.
+   * Aborts the operations in progress, each communicator on its own thread, because one may hang.
+   * Does not block.
    *
    * @return false if there were not enough threads
    */
   boolean startAborting() {
-    // From now on nobody begins anything in them.
+    // From now on no operation starts in them.
     lanes().forEach(CommunicatorLane::end);
     boolean all = true;
     for (CommunicatorLane each : lanes()) {
@@ -221,21 +222,21 @@ final class GroupCommunicators {
     return all;
   }
 
-  /** Ends what is under way; blocks for NCCL. */
+  /** Aborts the operations in progress. Blocks as long as NCCL does. */
   void abort() {
     lanes().forEach(CommunicatorLane::abort);
   }
 
-  /** Lets go of them in good order; may block for the peers. */
+  /** Releases the communicators in good order. May block for the peers. */
   void close(Duration atMost) {
     memory.deregister();
     lanes().forEach(each -> each.close(atMost));
   }
 
   /**
-   * Waits until no thread uses them any more, after they were ended.
+   * Waits until no thread uses the communicators any more, after they were ended.
    *
-   * @return false if it is not so in time
+   * @return false if that takes longer
    */
   boolean awaitUnused(Duration atMost) {
     Deadline deadline = Deadline.in(atMost, () -> false);

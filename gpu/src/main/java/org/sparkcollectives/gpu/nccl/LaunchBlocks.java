@@ -4,14 +4,20 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** The blocks of a group that threads are in: what they begin there is launched together. */
+/**
+ * The launch blocks of a group, one per thread: the operations that a thread starts in its block
+ * are launched together.
+ */
 final class LaunchBlocks {
 
-  /** Of this group: a thread may be in blocks of several. */
+  /** Belongs to this group: a thread may be in blocks of several groups. */
   @SuppressWarnings("ThreadLocalUsage")
   private final ThreadLocal<Block> blocks = new ThreadLocal<>();
 
-  /** What a thread has begun since a block was opened; under the monitor of its group. */
+  /**
+   * The operations that a thread has started since its block began. Guarded by the monitor of the
+   * group.
+   */
   static final class Block {
     private final List<NcclOperation> operations = new ArrayList<>();
     private volatile boolean ended;
@@ -20,21 +26,21 @@ final class LaunchBlocks {
       operations.add(operation);
     }
 
-    /** Nothing is added any more. */
+    /** Ends the block: nothing is added any more. */
     List<NcclOperation> end() {
       ended = true;
       return List.copyOf(operations);
     }
   }
 
-  /** That of this thread, or null. */
+  /** Returns the block of this thread, or null. */
   Block current() {
     Block block = blocks.get();
     return block == null || block.ended ? null : block;
   }
 
   /**
-   * Begins a block, within which others that the thread begins have no effect.
+   * Begins a block. Blocks that the thread begins inside it have no effect.
    *
    * @param atEnd ends it, on the thread that does so
    * @return ends it

@@ -6,19 +6,22 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 
-/** What is in the stream of a lane, in the order of the stream, in which it ends. */
+/**
+ * The operations in the stream of a communicator, in the order of the stream, which is the order in
+ * which they end.
+ */
 final class LaunchedOperations {
 
   private static final long PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
 
   private final Queue<NcclOperation> all = new ConcurrentLinkedQueue<>();
 
-  /** By who has the turn of the lane. */
+  /** Adds an operation. The caller holds the lock of the communicator. */
   void add(NcclOperation operation) {
     all.add(operation);
   }
 
-  /** Forgets what is over, from the first on, until one is not. For one thread. */
+  /** Forgets operations that are over, from the first on, until one is not. For one thread. */
   void forgetFirst(Predicate<NcclOperation> isOver) {
     for (NcclOperation first = all.peek(); first != null; first = all.peek()) {
       if (!isOver.test(first)) {
@@ -28,20 +31,23 @@ final class LaunchedOperations {
     }
   }
 
-  /** Forgets all: of what has failed, and of what ended after the last look, nobody else does. */
+  /**
+   * Forgets all operations: nobody else forgets failed ones, and those that ended after the last
+   * check.
+   */
   void forgetAll() {
     all.clear();
   }
 
-  /** Whether all have ended, well or not. */
+  /** Returns whether all operations have ended, successfully or not. */
   boolean areOver() {
     return all.stream().allMatch(each -> each.begun().work().isCompleted());
   }
 
   /**
-   * Waits until all have ended.
+   * Waits until all operations have ended.
    *
-   * @param lane as errors have it
+   * @param lane its name in errors
    */
   void await(Deadline deadline, String lane) {
     while (!areOver()) {

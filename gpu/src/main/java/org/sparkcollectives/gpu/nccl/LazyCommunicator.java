@@ -9,12 +9,16 @@ import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.cuda.CudaStream;
 
 /**
- * A communicator with its stream that is made when it is first wanted, on a thread of its own; it
- * may never be. Once ended, nobody begins to use it, whether it is there or not. Thread-safe.
+ * A communicator with its stream that is created when it is first needed, on a separate thread;
+ * perhaps it is never needed. Once ended, nobody starts to use it, whether it exists or not.
+ * Thread-safe.
  */
 final class LazyCommunicator {
 
-  /** What makes a communicator in time says more of what it waited for. */
+  /**
+   * The maker has this much longer than its deadline, because its own error says more of what it
+   * waited for.
+   */
   private static final Duration GRACE = Duration.ofSeconds(1);
 
   private static final long PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
@@ -28,23 +32,25 @@ final class LazyCommunicator {
   private final AtomicBoolean making = new AtomicBoolean();
   private volatile CudaStream stream;
 
-  /** Written under the monitor of this, as is {@code ended} where there is none yet. */
+  /**
+   * Written under the monitor of this object, as is {@code ended} while there is no communicator.
+   */
   private volatile Communicator communicator;
 
   private volatile Throwable failure;
   private volatile boolean ended;
 
-  /** Makes the communicator, whose device is that of the thread. */
+  /** Creates the communicator. Its device is current on the thread. */
   interface Maker {
     Communicator make(String name, Deadline deadline);
   }
 
   /**
-   * Of a communicator that is not made yet.
+   * Creates the object; its communicator does not exist yet.
    *
    * @param name of the communicator, for errors
    * @param cancelled whether the group has failed
-   * @param maker makes the communicator; its device is that of the thread
+   * @param maker creates the communicator; its device is current on the thread
    */
   LazyCommunicator(
       CudaDevice device,
@@ -61,41 +67,41 @@ final class LazyCommunicator {
     this.maker = maker;
   }
 
-  /** The communicator, or null if it is not ready. */
+  /** Returns the communicator, or null if it is not ready. */
   Communicator get() {
     return communicator;
   }
 
-  /** Its stream; there is one where there is a communicator. */
+  /** Returns its stream. The stream exists if the communicator does. */
   long stream() {
     return stream.handle();
   }
 
-  /** Why there will be no communicator; null if there is one, or may yet be. */
+  /** Returns why there will be no communicator; null if there is one, or may still be. */
   Throwable failure() {
     return failure;
   }
 
-  /** Whether it is, or is about to be, let go of. */
+  /** Returns whether it is released, or about to be. */
   boolean isEnded() {
     return ended;
   }
 
-  /** Whether nobody wants it any more. */
+  /** Returns whether nobody needs it any more. */
   boolean isUnwanted() {
     return ended || cancelled.isCancelled();
   }
 
-  /** Whether it is known if there is a communicator. */
+  /** Returns whether the creation has succeeded or failed. */
   boolean isDecided() {
     return communicator != null || failure != null;
   }
 
   /**
-   * Makes it, and waits for it; does nothing if that has begun. On a thread of its own, because
-   * NCCL may not come back.
+   * Creates the communicator on a separate thread, because NCCL may not return, and waits for it.
+   * Does nothing if the creation has begun.
    *
-   * @throws CollectiveException if it is not made in time, or cannot be
+   * @throws CollectiveException if it is not created in time, or cannot be
    */
   void makeNow(Duration timeout) {
     if (!making.compareAndSet(false, true)) {
@@ -128,10 +134,10 @@ final class LazyCommunicator {
   }
 
   /**
-   * Begins to make it, unless that has begun. Does not block, nor is there a time limit: who wants
-   * it has one.
+   * Begins to create the communicator, unless that has begun. Does not block, and has no time
+   * limit: those who need the communicator have one.
    *
-   * @param after to be done when it is decided whether there is a communicator
+   * @param after runs when it is known whether there is a communicator
    */
   void startMaking(Runnable after) {
     if (!making.compareAndSet(false, true)) {
@@ -152,7 +158,7 @@ final class LazyCommunicator {
 
   private void make(Deadline deadline) {
     try {
-      // After the end there may be no device any more.
+      // After the end the device may be gone.
       deadline.check(name);
       long previous = device.enter();
       try {
@@ -168,7 +174,10 @@ final class LazyCommunicator {
     }
   }
 
-  /** Whether it is still wanted: who ended it meanwhile has not seen it. */
+  /**
+   * Stores the communicator, and returns whether it is still wanted: an end that came meanwhile has
+   * not seen it.
+   */
   private boolean keep(Communicator ready) {
     synchronized (this) {
       if (!ended) {
@@ -180,7 +189,10 @@ final class LazyCommunicator {
     return false;
   }
 
-  /** Who was told of the communicator by its maker may be here before this has it. */
+  /**
+   * Waits for the communicator. A caller that got it from the maker may come here before it is
+   * stored.
+   */
   Communicator await(Deadline deadline) {
     while (communicator == null) {
       deadline.check("the making of " + name);
@@ -189,14 +201,14 @@ final class LazyCommunicator {
     return communicator;
   }
 
-  /** From now on nobody begins to use it; what there is is then to be let go of. */
+  /** Prevents any further use of the communicator; if it exists, it must then be released. */
   synchronized void end() {
     ended = true;
   }
 
   /**
-   * Ends it, and what is under way. Blocks for as long as NCCL does, and a thread that is within
-   * NCCL: it must not be when NCCL lets go of the communicator.
+   * Ends it, and aborts the operations in progress. Blocks as long as NCCL does, and as long as
+   * another thread is inside NCCL: none may be there when NCCL releases the communicator.
    */
   void abort() {
     end();
@@ -211,7 +223,7 @@ final class LazyCommunicator {
     }
   }
 
-  /** Lets go of the stream, when the communicator is gone and nobody uses it any more. */
+  /** Destroys the stream, when the communicator is gone and nobody uses it any more. */
   void closeStream() {
     CudaStream own = stream;
     if (own != null) {

@@ -9,7 +9,9 @@ import java.nio.ByteBuffer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The NCCL of this machine, by JNA. One for a process: a second path is refused. */
+/**
+ * The NCCL library of this machine, called through JNA. One per process: a second path is refused.
+ */
 public final class NativeNccl implements Nccl {
 
   private static final Logger LOG = LoggerFactory.getLogger(NativeNccl.class);
@@ -20,7 +22,7 @@ public final class NativeNccl implements Nccl {
 
   private final int version;
 
-  /** Null if the library is too old for it. */
+  /** Null if the library is too old to have it. */
   private final Function shrink;
 
   private final boolean allToAll;
@@ -35,7 +37,7 @@ public final class NativeNccl implements Nccl {
   }
 
   /**
-   * The library, loaded at the first call.
+   * Returns the library, which the first call loads.
    *
    * @param configured its path, or an empty text for the usual places
    * @throws NcclException naming every place where it was looked for
@@ -108,8 +110,8 @@ public final class NativeNccl implements Nccl {
     }
   }
 
-  /** What NCCL has the address of must not be freed before it returns. */
-  @SuppressWarnings("ReachabilityFenceUsage") // Itself called where the call has ended.
+  /** Keeps buffers reachable until a call has returned: NCCL has their addresses. */
+  @SuppressWarnings("ReachabilityFenceUsage") // The method is itself called after the call.
   private static void keep(ByteBuffer... direct) {
     for (ByteBuffer each : direct) {
       Reference.reachabilityFence(each);

@@ -3,77 +3,85 @@ package org.sparkcollectives.gpu.nccl;
 import java.nio.ByteBuffer;
 
 /**
- * What this library asks of NCCL. Handles and addresses are NCCL's and CUDA's own, as numbers.
+ * The functions of NCCL that this library uses. Handles and addresses are NCCL's and CUDA's own, as
+ * numbers.
  *
- * <p>Calls return NCCL's {@code ncclResult_t}, see {@link NcclResult}: of a communicator that is
- * not blocking, each may be {@link NcclResult#IN_PROGRESS}. The device of the communicator must be
- * that of the calling thread. Thread-safe, but a communicator is for one thread at a time, and none
- * may be within a call when it is aborted.
+ * <p>Calls return NCCL's {@code ncclResult_t}, see {@link NcclResult}: for a nonblocking
+ * communicator, each may be {@link NcclResult#IN_PROGRESS}. The device of the communicator must be
+ * current on the calling thread. Thread-safe, but only one thread at a time may call NCCL for a
+ * communicator, and none may be inside a call when it is aborted.
  */
 public interface Nccl {
 
-  /** The size of a unique id. */
+  /** The size of a unique id in bytes. */
   int UNIQUE_ID_BYTES = 128;
 
-  /** {@code newcomm} of {@link #commSplit} for a rank that is in none of the new ones. */
+  /**
+   * The {@code color} of {@link #commSplit} for a rank that is in none of the new communicators.
+   */
   int NO_COLOR = -1;
 
-  /** {@link #commShrink} of a communicator on which nothing is under way. */
+  /**
+   * The {@code flags} of {@link #commShrink} for a communicator on which no operation is in
+   * progress.
+   */
   int SHRINK_DEFAULT = 0;
 
-  /** The version, such as 22809 of 2.28.9. */
+  /** Returns the version, such as 22809 for 2.28.9. */
   int version();
 
-  /** What a result means. */
+  /** Returns the meaning of a result. */
   String errorString(int result);
 
-  /** The last that went wrong in a communicator, or in any if it is 0; may be empty. */
+  /** Returns the last error in a communicator, or in any if it is 0; may be empty. */
   String lastError(long communicator);
 
-  /** Whether {@link #commShrink} is there: since 2.27. */
+  /** Returns whether {@link #commShrink} exists: since 2.27. */
   boolean canShrink();
 
-  /** Whether {@link #allToAll} is there: since 2.28. */
+  /** Returns whether {@link #allToAll} exists: since 2.28. */
   boolean canAllToAll();
 
   /** Writes an id by which the ranks of a communicator find each other. */
   int uniqueId(byte[] id);
 
   /**
-   * Begins to make a communicator.
+   * Begins to create a communicator.
    *
-   * @param slot 8 bytes off the heap, which later receive the handle: to be kept until they have
+   * @param slot 8 bytes off the heap, into which NCCL later writes the handle: to be kept until
+   *     then
    * @param ids one or several unique ids, one after the other, the same on all ranks
    * @param configuration see {@link NcclSettings}
    */
   int commInit(ByteBuffer slot, int size, int rank, byte[] ids, ByteBuffer configuration);
 
   /**
-   * Begins to make communicators of parts of another's ranks, for which all of them call.
+   * Begins to create communicators of parts of another's ranks. All ranks of the other must call
+   * this.
    *
-   * @param color the ranks with the same are together; {@link #NO_COLOR} for none
-   * @param key by which ranks are ordered
+   * @param color ranks with the same color are together; {@link #NO_COLOR} for none
+   * @param key the order of the ranks
    */
   int commSplit(long communicator, int color, int key, ByteBuffer slot, ByteBuffer configuration);
 
-  /** Begins to make a communicator without some ranks, for which the others call. */
+  /** Begins to create a communicator without some ranks. All others must call this. */
   int commShrink(
       long communicator, int[] excluded, ByteBuffer slot, ByteBuffer configuration, int flags);
 
-  /** Has a communicator do what is under way, before {@link #commDestroy}. */
+  /** Makes a communicator complete its operations, before {@link #commDestroy}. */
   int commFinalize(long communicator);
 
-  /** Lets go of a communicator; may block for its peers unless it is finalized. */
+  /** Releases a communicator. May block for its peers unless it is finalized. */
   int commDestroy(long communicator);
 
-  /** Ends what is under way in a communicator, and lets go of it; may block for a while. */
+  /** Aborts the operations of a communicator, and releases it. May block for a while. */
   int commAbort(long communicator);
 
-  /** How a communicator is: in progress, well, or failed. */
+  /** Returns the state of a communicator: in progress, well, or failed. */
   int asyncError(long communicator);
 
   /**
-   * Tells NCCL of memory that operations will use again and again.
+   * Registers memory with NCCL that operations will use repeatedly.
    *
    * @param slot 8 bytes off the heap, which receive a handle
    */
@@ -83,26 +91,28 @@ public interface Nccl {
   int commDeregister(long communicator, long handle);
 
   /**
-   * Memory on the current device that NCCL reaches in the fastest way.
+   * Allocates memory on the current device that NCCL accesses in the fastest way.
    *
    * @param slot 8 bytes off the heap, which receive the address
    */
   int memAlloc(ByteBuffer slot, long bytes);
 
-  /** Frees what {@link #memAlloc} gave. */
+  /** Frees memory from {@link #memAlloc}. */
   int memFree(long address);
 
-  /** What follows is begun together, at {@link #groupEnd}. */
+  /** Begins a group of calls, which {@link #groupEnd} starts together. */
   int groupStart();
 
-  /** Begins what was called since {@link #groupStart}. */
+  /** Starts the calls since {@link #groupStart}. */
   int groupEnd();
 
-  /** In place if both addresses are the same. */
+  /** Reduces to all ranks; in place if both addresses are the same. */
   int allReduce(
       long send, long receive, long count, int type, int op, long communicator, long stream);
 
-  /** The addresses may be the same; {@code receive} counts at the root only. */
+  /**
+   * Reduces to the root. The addresses may be the same; {@code receive} is used at the root only.
+   */
   int reduce(
       long send,
       long receive,
@@ -113,34 +123,38 @@ public interface Nccl {
       long communicator,
       long stream);
 
-  /** The addresses may be the same; {@code send} counts at the root only. */
+  /**
+   * Broadcasts from the root. The addresses may be the same; {@code send} is used at the root only.
+   */
   int broadcast(
       long send, long receive, long count, int type, int root, long communicator, long stream);
 
-  /** {@code count} elements of each rank. */
+  /** Gathers {@code count} elements of each rank on all ranks. */
   int allGather(long send, long receive, long count, int type, long communicator, long stream);
 
-  /** {@code count} elements for each rank. */
+  /** Reduces, and scatters {@code count} elements to each rank. */
   int reduceScatter(
       long send, long receive, long count, int type, int op, long communicator, long stream);
 
-  /** {@code count} elements of each rank for each rank; the memory must not be the same. */
+  /**
+   * Exchanges {@code count} elements of each rank for each rank; the memory must not be the same.
+   */
   int allToAll(long send, long receive, long count, int type, long communicator, long stream);
 
-  /** To a peer, which calls {@link #receive}. */
+  /** Sends to a peer, which calls {@link #receive}. */
   int send(long address, long count, int type, int peer, long communicator, long stream);
 
-  /** From a peer, which calls {@link #send}. */
+  /** Receives from a peer, which calls {@link #send}. */
   int receive(long address, long count, int type, int peer, long communicator, long stream);
 
   /**
-   * A reduction that multiplies by a factor, then adds.
+   * Creates a reduction that multiplies by a factor, then adds.
    *
    * @param slot 4 bytes off the heap, which receive the reduction
    * @param factor one element of the type, off the heap, read by this call
    */
   int preMulSum(ByteBuffer slot, ByteBuffer factor, int type, long communicator);
 
-  /** Undoes {@link #preMulSum}; operations that were begun with it go on. */
+  /** Undoes {@link #preMulSum}. Operations that have started with it continue. */
   int destroyOp(int op, long communicator);
 }

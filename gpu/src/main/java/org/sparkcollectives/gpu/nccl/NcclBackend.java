@@ -16,19 +16,20 @@ import org.sparkcollectives.spi.OperationSpec;
 /**
  * Collectives and messages between GPUs over NCCL.
  *
- * <p>An operation begins when what was put into the caller's current stream before it is done, see
- * {@link org.sparkcollectives.gpu.cuda.CudaStream#use}, and goes on in a stream of its own: {@link
- * Work#await()} blocks the host until it is done there, {@link Work#synchronize} has a stream wait.
+ * <p>An operation starts when the earlier work in the caller's current stream is done, see {@link
+ * org.sparkcollectives.gpu.cuda.CudaStream#use}, and runs in a stream of its own. {@link
+ * Work#await()} blocks the host until it is done there; {@link Work#synchronize} makes a stream
+ * wait for it.
  *
- * <p>Which of NCCL's calls an operation is follows from its name and arguments that are alike on
- * all ranks: ranks that called different ones would hang. So lists are gathered and reduced piece
- * by piece, grouped into one launch, also where this rank's pieces happen to lie side by side; and
- * {@code ncclGather} and {@code ncclScatter} are not for them, because only the root knows whether
- * its pieces are equal and lie so.
+ * <p>An operation's name, and arguments that are the same on all ranks, determine which calls of
+ * NCCL it makes: ranks that made different calls would hang. So lists are gathered and reduced
+ * piece by piece, grouped into one launch, even if this rank's pieces happen to be contiguous.
+ * {@code ncclGather} and {@code ncclScatter} are not used for them, because only the root knows
+ * whether its pieces are equal and contiguous.
  *
- * <p>Messages between two ranks have a communicator of the two, made at the first; NCCL knows no
- * tags, so they match in the order of the calls. A batch, and what is called in a {@link
- * org.sparkcollectives.Coalescing} block, goes over the group's communicator, in one launch.
+ * <p>Messages between two ranks have a communicator of the two, created at the first message. NCCL
+ * has no tags, so messages match in the order of the calls. A batch, and the calls in a {@link
+ * org.sparkcollectives.Coalescing} block, use the group's communicator, in one launch.
  */
 final class NcclBackend implements Backend {
 
@@ -80,7 +81,7 @@ final class NcclBackend implements Backend {
   }
 
   /**
-   * Refused: NCCL has none.
+   * Throws: NCCL has no such operation.
    *
    * @throws IllegalArgumentException always
    */
@@ -133,7 +134,7 @@ final class NcclBackend implements Backend {
         List.of(from),
         target -> {
           for (int root = 0; root < to.size(); root++) {
-            // Where an output is empty there is nothing of that rank, for anybody.
+            // If an output is empty, that rank contributes nothing to any rank.
             if (to.get(root).count() > 0) {
               target.broadcast(from, to.get(root), root);
             }
@@ -236,7 +237,9 @@ final class NcclBackend implements Backend {
         });
   }
 
-  /** An all-reduce of one element: done once all that was put into each rank's stream before is. */
+  /**
+   * Reduces one element over all ranks: done once all earlier work in each rank's stream is done.
+   */
   @Override
   public Work barrier(Duration timeout) {
     DeviceTensor one = group.barrierElement();
@@ -244,7 +247,7 @@ final class NcclBackend implements Backend {
         OperationSpec.barrier(),
         timeout,
         List.of(),
-        // Kept as any other: the kernel of one that failed may not have come to an end yet.
+        // Kept as any other tensor: the kernel of a failed barrier may still run.
         List.of(one),
         target -> target.allReduce(one, ReduceOp.SUM));
   }
@@ -272,7 +275,7 @@ final class NcclBackend implements Backend {
   }
 
   /**
-   * Refused: NCCL has to know the source.
+   * Throws: NCCL must know the source.
    *
    * @throws IllegalArgumentException always
    */

@@ -19,7 +19,7 @@ import org.sparkcollectives.gpu.cuda.DriverCuda;
 /**
  * The backend {@code nccl}, for groups that ask for {@code cuda:nccl}.
  *
- * <p>The CUDA driver and NCCL are loaded when the first such group is made, never before.
+ * <p>The CUDA driver and NCCL are loaded when the first such group is created, never before.
  */
 public final class NcclBackendProvider implements BackendProvider {
 
@@ -27,13 +27,13 @@ public final class NcclBackendProvider implements BackendProvider {
   private final Supplier<Cuda> cuda;
   private final Function<String, Nccl> nccl;
 
-  /** As {@link java.util.ServiceLoader} makes it. */
+  /** Creates the provider as {@link java.util.ServiceLoader} needs it. */
   public NcclBackendProvider() {
     this("nccl", DriverCuda::load, NativeNccl::load);
   }
 
   /**
-   * Over a driver and a library of one's own.
+   * Creates a provider over the given driver and library.
    *
    * @param name under which groups ask for it
    * @param cuda the driver
@@ -55,7 +55,7 @@ public final class NcclBackendProvider implements BackendProvider {
     return Set.of(Device.Type.CUDA);
   }
 
-  /** Loads the driver of CUDA and NCCL to find out. */
+  /** Loads the CUDA driver and NCCL to find out. */
   @Override
   public boolean isAvailable() {
     try {
@@ -66,21 +66,25 @@ public final class NcclBackendProvider implements BackendProvider {
     }
   }
 
-  /** From which communicators that of a new group can be made, as far as this rank knows. */
+  /**
+   * Returns the communicators from which a new group's can be created, as far as this rank knows.
+   */
   private static GroupCommunicators parent(BackendContext group, Nccl library) {
     BackendOrigin origin = group.origin();
     if (origin == null || !(origin.backend() instanceof NcclBackend parent)) {
       return null;
     }
     GroupCommunicators communicators = parent.group().communicators();
-    // What a shrink leaves out may be what operations under way wait for.
+    // Operations in progress may wait for the ranks that a shrink leaves out.
     boolean possible =
         origin.color() >= 0
             || (!origin.excluded().isEmpty() && library.canShrink() && communicators.isIdle());
     return possible && communicators.isReady() ? communicators : null;
   }
 
-  /** Blocks until all ranks have told of their GPUs, and if so configured for the communicator. */
+  /**
+   * Blocks until all ranks have published their GPUs and, if configured so, for the communicator.
+   */
   @Override
   public Backend create(BackendContext group) {
     Nccl library = nccl.apply(group.configuration().get(GpuConfiguration.NCCL_LIBRARY));

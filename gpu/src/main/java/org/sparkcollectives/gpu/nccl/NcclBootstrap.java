@@ -11,11 +11,11 @@ import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreTimeoutException;
 
 /**
- * Makes communicators out of nothing but a store: one rank, or several of a large group, asks NCCL
- * for a unique id, the others find it in the store.
+ * Creates communicators from nothing but a store: one rank, or several of a large group, get a
+ * unique id from NCCL, and the others read it from the store.
  *
  * @param nccl the library
- * @param store where ids are, of the group alone
+ * @param store holds the ids; of this group alone
  * @param settings of the communicators
  * @param ranksPerRoot how many ranks find each other through one of them
  */
@@ -23,11 +23,11 @@ record NcclBootstrap(Nccl nccl, Store store, NcclSettings settings, int ranksPer
 
   private static final Logger LOG = LoggerFactory.getLogger(NcclBootstrap.class);
 
-  /** A store is asked for so long at a time, to notice the end of the group meanwhile. */
+  /** The longest single wait in the store, so that the end of the group is noticed meanwhile. */
   private static final Duration PATIENCE = Duration.ofMillis(500);
 
   /**
-   * Makes a communicator, for which all its ranks call.
+   * Creates a communicator. All its ranks must call this.
    *
    * @param key tells communicators of the store apart
    * @param name of the communicator, for errors
@@ -81,8 +81,8 @@ record NcclBootstrap(Nccl nccl, Store store, NcclSettings settings, int ranksPer
   }
 
   /**
-   * Waits for all ranks: in a call that blocks nothing could end that wait, so as few as possible
-   * are to begin it in vain.
+   * Waits for all ranks. Nothing can end the wait inside a blocking call, so as few ranks as
+   * possible should start one in vain.
    */
   private void meet(String key, String name, int size, int rank, Deadline deadline) {
     store.set(key + "/here/" + rank, new byte[0]);
@@ -100,7 +100,7 @@ record NcclBootstrap(Nccl nccl, Store store, NcclSettings settings, int ranksPer
         store.waitFor(keys, left.compareTo(PATIENCE) < 0 ? left.plusMillis(1) : PATIENCE);
         return;
       } catch (StoreTimeoutException e) {
-        // Once more, unless the time is over.
+        // Tries again, unless the time is over.
         LOG.trace("Still waiting for {}", what, e);
       }
     }

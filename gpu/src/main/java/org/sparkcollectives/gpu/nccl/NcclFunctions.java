@@ -4,14 +4,14 @@ import com.sun.jna.Pointer;
 import com.sun.jna.Structure;
 
 /**
- * The functions of libnccl, by their names in C; bound by {@link NcclLibrary}. All of them exist
- * since 2.23, apart from those of the inner class.
+ * The functions of libnccl, by their names in C; {@link NcclLibrary} binds them. All of them exist
+ * since 2.23, except those of the inner class.
  */
 final class NcclFunctions {
 
   private NcclFunctions() {}
 
-  /** What 2.28.3 has brought. */
+  /** The functions that exist since 2.28.3. */
   static final class Since228 {
 
     private Since228() {}

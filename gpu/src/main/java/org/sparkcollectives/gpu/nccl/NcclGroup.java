@@ -16,10 +16,10 @@ import org.sparkcollectives.gpu.cuda.EventCache;
 import org.sparkcollectives.spi.OperationSpec;
 
 /**
- * What one rank holds of a group on GPUs: its communicators, what is on its way into them, and the
- * watch over that.
+ * The state of a group on GPUs at one rank: its communicators, the operations on their way into
+ * them, and the watch over those.
  *
- * <p>How it comes to an end is {@link NcclGroupEnd}'s.
+ * <p>{@link NcclGroupEnd} ends it.
  */
 final class NcclGroup {
 
@@ -33,14 +33,14 @@ final class NcclGroup {
 
   private final DeviceNanCheck nanCheck;
 
-  /** Whether what is not a number is refused. */
+  /** Whether operations on NaN are refused. */
   private volatile boolean checksNan;
 
   private final NcclWatch watch;
   private final GroupCommunicators communicators;
   private final NcclGroupEnd end;
 
-  /** Within are those who begin an operation. */
+  /** A thread is inside while it starts an operation. */
   private final Entrance entrance = new Entrance();
 
   private final LaunchBlocks blocks = new LaunchBlocks();
@@ -48,7 +48,7 @@ final class NcclGroup {
   private DeviceTensor barrierElement;
   private boolean closed;
 
-  /** Makes no communicator yet. */
+  /** Creates the group, but no communicator yet. */
   NcclGroup(BackendContext context, Nccl nccl, CudaDevice device) {
     this.context = context;
     this.operations = context.operations();
@@ -65,13 +65,13 @@ final class NcclGroup {
     this.end = new NcclGroupEnd(context, device, threads, entrance, communicators, memory);
   }
 
-  /** Begins to look after what will be under way. To be closed also if this fails. */
+  /** Starts to watch operations. The group must be closed even if this fails. */
   void start() {
     watch.start(threads);
     operations.onFailure(end::startAborting);
   }
 
-  /** Turns the search for NaN on or off, for operations that begin from now on. */
+  /** Turns the search for NaN on or off, for operations that start from now on. */
   void setNanCheck(boolean enabled) {
     checksNan = enabled;
   }
@@ -92,7 +92,7 @@ final class NcclGroup {
     return memory;
   }
 
-  /** A tensor on this rank's GPU. */
+  /** Returns a tensor on this rank's GPU. */
   DeviceTensor own(Tensor tensor) {
     DeviceTensor own = DeviceTensor.of(tensor);
     if (own.gpu().ordinal() != device.ordinal()) {
@@ -110,7 +110,7 @@ final class NcclGroup {
     return own;
   }
 
-  /** What barriers reduce. */
+  /** Returns the element that barriers reduce. */
   synchronized DeviceTensor barrierElement() {
     requireOpen();
     if (barrierElement == null) {
@@ -128,7 +128,7 @@ final class NcclGroup {
     return submit(communicators.all(), blocks.current(), spec, timeout, outputs, inputs, launch);
   }
 
-  /** A message, by the peer's rank in the communicator that it takes. */
+  /** Puts a message into a communicator, with the peer's rank there. */
   interface MessageCall {
     void into(CommunicatorStream target, int peer);
   }
@@ -195,8 +195,8 @@ final class NcclGroup {
     NcclOperation operation = prepare(target, caller, outputs, inputs, launch);
     boolean added = false;
     try {
-      // Numbers and launches in the same order; which may take as long as the ranks compare calls:
-      // a message of another thread, which they do not compare, must not wait for that.
+      // The lock keeps numbers and launches in the same order. It may be held as long as the ranks
+      // compare calls. Messages of other threads, which are not compared, must not wait for that.
       boolean alone = block != null && spec.type().isPointToPoint();
       synchronized (alone ? block : target.order()) {
         requireOpen();
@@ -217,7 +217,7 @@ final class NcclGroup {
     return operation.begun().work();
   }
 
-  /** Puts an operation where it will be launched from; not if the group was closed meanwhile. */
+  /** Queues an operation for its launch. Returns false if the group was closed meanwhile. */
   private synchronized boolean add(
       NcclOperation operation, CommunicatorLane target, LaunchBlocks.Block block) {
     if (closed) {
@@ -266,7 +266,7 @@ final class NcclGroup {
   }
 
   /**
-   * Begins a block, within which others that the thread begins have no effect.
+   * Begins a launch block. Blocks that the thread begins inside it have no effect.
    *
    * @return ends it
    */
@@ -285,7 +285,7 @@ final class NcclGroup {
     communicators.all().begin();
   }
 
-  /** Blocks for NCCL, but for the configured time at the most; idempotent. */
+  /** Blocks for NCCL, for the configured time at the most; idempotent. */
   void close() {
     synchronized (this) {
       if (closed) {
@@ -296,7 +296,9 @@ final class NcclGroup {
     end.close(watch, this::letGo);
   }
 
-  /** Of all that communicators, and threads within NCCL, used while they were there. */
+  /**
+   * Releases all resources that communicators, and threads inside NCCL, used while they existed.
+   */
   private void letGo() {
     end.letGoOf("operations", watch::dropAll);
     if (barrierElement != null) {

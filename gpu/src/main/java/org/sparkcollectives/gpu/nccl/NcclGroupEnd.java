@@ -8,16 +8,16 @@ import org.sparkcollectives.gpu.GpuConfiguration;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 
 /**
- * How one rank's group on a GPU ends. When it fails its communicators are aborted on threads of
- * their own, so that nobody waits for NCCL; when it is closed in good order they are finalized,
- * which waits, for a bounded time, for what the peers still have to do. Only when nobody is within
- * NCCL any more is what it used let go of: in time, or by a thread of its own later.
+ * Ends one rank's group on a GPU. When the group fails, its communicators are aborted on separate
+ * threads, so that nobody waits for NCCL. When it is closed in good order, they are finalized,
+ * which waits, for a bounded time, for the peers. The resources that NCCL used are released only
+ * when no thread is inside NCCL any more: in time, or later by a separate thread.
  */
 final class NcclGroupEnd {
 
   private static final Logger LOG = LoggerFactory.getLogger(NcclGroupEnd.class);
 
-  /** How often a thread that waits for NCCL's end says so. */
+  /** The interval at which a thread that waits for NCCL logs that it still waits. */
   private static final Duration LONG = Duration.ofMinutes(10);
 
   private final BackendContext context;
@@ -32,9 +32,9 @@ final class NcclGroupEnd {
   private boolean aborting;
 
   /**
-   * Of a group that begins.
+   * Creates the end of a group that has just been created.
    *
-   * @param entrance within are those who begin an operation
+   * @param entrance a thread is inside while it starts an operation
    */
   NcclGroupEnd(
       BackendContext context,
@@ -52,16 +52,15 @@ final class NcclGroupEnd {
     this.atMost = context.configuration().get(GpuConfiguration.ABORT_TIMEOUT);
   }
 
-  /** The group has failed. Does not block. */
+  /** Starts to abort the communicators of a group that has failed. Does not block. */
   synchronized void startAborting() {
     aborting = aborting || communicators.startAborting();
   }
 
   /**
-   * Blocks for NCCL and for the GPU, for each for the configured time at the most. To be called
-   * once.
+   * Blocks for NCCL and for the GPU, for each for the configured time at the most. Called once.
    *
-   * @param letGo lets go of all that the group has, when nobody uses it any more
+   * @param letGo releases all that the group has, when nobody uses it any more
    */
   void close(NcclWatch watch, Runnable letGo) {
     boolean over = !context.operations().hasFailed() && closeCommunicators();
@@ -119,16 +118,22 @@ final class NcclGroupEnd {
         cause.toString());
   }
 
-  /** Whether in time nobody uses any more what is to be let go of, nor will. */
+  /**
+   * Waits until nobody uses the resources that are to be released, and nobody will. Returns whether
+   * that was so in time.
+   */
   private boolean awaitUnused(Duration patience) {
     Deadline deadline = Deadline.in(patience, () -> false);
-    // Each may begin what the next is asked about.
+    // Each may start what the next one waits for.
     return entrance.close(patience)
         && communicators.awaitUnused(deadline.left())
         && threads.join(deadline.left());
   }
 
-  /** Before NCCL's memory goes the GPU is awaited, on which a kernel of the user's may hang. */
+  /**
+   * Releases the resources. Waits for the GPU before it frees NCCL's memory, and a kernel of the
+   * user's may hang there.
+   */
   private void letGoInTime(Runnable letGo) {
     boolean done;
     try {
@@ -166,7 +171,10 @@ final class NcclGroupEnd {
         context.rank());
   }
 
-  /** One step of it; the next comes also if this fails: a GPU in error refuses every call. */
+  /**
+   * Runs one step of the release. The next step runs even if this one fails: a GPU in error refuses
+   * every call.
+   */
   void letGoOf(String what, Runnable step) {
     try {
       step.run();

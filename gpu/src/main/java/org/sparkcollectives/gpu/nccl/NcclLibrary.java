@@ -16,9 +16,10 @@ import org.sparkcollectives.gpu.GpuConfiguration;
 /**
  * Finds libnccl and binds its functions.
  *
- * <p>Looked for in this order: the path that {@code spark.collectives.gpu.nccl.library} names, that
- * of the environment variable {@value #ENVIRONMENT}, {@code libnccl.so.2} where the dynamic linker
- * looks, and where conda and pip put it: the package {@code nvidia-nccl}, or PyTorch's own.
+ * <p>The places, in this order: the path in {@code spark.collectives.gpu.nccl.library}, the path in
+ * the environment variable {@value #ENVIRONMENT}, {@code libnccl.so.2} on the path of the dynamic
+ * linker, and the folders where conda and pip install it: the package {@code nvidia-nccl}, or
+ * PyTorch's own copy.
  */
 final class NcclLibrary {
 
@@ -26,7 +27,7 @@ final class NcclLibrary {
 
   private static final String NAME = "libnccl.so.2";
 
-  /** The oldest that has all functions of {@link NcclFunctions}. */
+  /** The oldest version that has all functions of {@link NcclFunctions}. */
   private static final int FLOOR = 22300;
 
   private static final int LAZY = 1;
@@ -39,7 +40,7 @@ final class NcclLibrary {
   }
 
   /**
-   * Loads the first that is found, and binds {@link NcclFunctions} to it.
+   * Loads the first library that is found, and binds {@link NcclFunctions} to it.
    *
    * @param configured a path, or an empty text
    * @throws NcclException naming every place where it was looked for
@@ -48,10 +49,10 @@ final class NcclLibrary {
     return load(places(configured, System.getenv()));
   }
 
-  /** The places that are looked at, in their order. */
+  /** Returns the places to search, in their order. */
   static List<String> places(String configured, Map<String, String> environment) {
     if (!configured.isEmpty()) {
-      // Whoever names one does not want another.
+      // A user who names a library does not want another.
       return List.of(configured);
     }
     String named = environment.getOrDefault(ENVIRONMENT, "");
@@ -68,7 +69,10 @@ final class NcclLibrary {
     return places;
   }
 
-  /** The folders {@code lib} of environments of Python: of one that is active, of the workers. */
+  /**
+   * Returns the {@code lib} folders of Python environments: the active one, and that of the
+   * workers.
+   */
   private static Stream<Path> librariesOfPython(Map<String, String> environment) {
     List<Path> folders = new ArrayList<>();
     for (String variable : List.of("VIRTUAL_ENV", "CONDA_PREFIX")) {
@@ -87,7 +91,10 @@ final class NcclLibrary {
     return folders.stream();
   }
 
-  /** Where NCCL may be below a folder {@code lib}: conda's way, and those of pip's packages. */
+  /**
+   * Returns the places of NCCL below a {@code lib} folder: that of conda, and those of pip's
+   * packages.
+   */
   private static Stream<Path> among(Path lib) {
     if (!Files.isDirectory(lib)) {
       return Stream.of();
@@ -155,16 +162,16 @@ final class NcclLibrary {
     return new NcclLibrary(library);
   }
 
-  /** A version as people write it. */
+  /** Returns a version as people write it. */
   static String text(int version) {
     if (version < 10000) {
-      // Up to 2.8.
+      // The form up to 2.8.
       return version / 1000 + "." + version / 100 % 10 + "." + version % 100;
     }
     return version / 10000 + "." + version / 100 % 100 + "." + version % 100;
   }
 
-  /** Binds functions that only newer versions have; false if this one has not. */
+  /** Binds functions that only newer versions have. Returns false if this version lacks them. */
   boolean bind(Class<?> functions) {
     try {
       Native.register(functions, library);
@@ -174,7 +181,7 @@ final class NcclLibrary {
     }
   }
 
-  /** A function that only newer versions have; null if this one has not. */
+  /** Returns a function that only newer versions have, or null if this version lacks it. */
   Function newer(String name) {
     try {
       return library.getFunction(name);

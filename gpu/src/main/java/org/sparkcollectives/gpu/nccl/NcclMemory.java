@@ -19,9 +19,10 @@ import org.sparkcollectives.gpu.cuda.CudaException;
 import org.sparkcollectives.gpu.cuda.DeviceMemory;
 
 /**
- * Memory that a group's communicator is told of, so that it need not look it up, nor copy, for each
- * operation: what NCCL allocates for the group's tensors, which lives until it is freed or the
- * group is closed, and what others own and have registered.
+ * Memory that is registered with a group's communicator, so that NCCL neither looks it up nor
+ * copies it for each operation. It is of two kinds: memory that NCCL allocates for the group's
+ * tensors, which lives until it is freed or the group is closed, and registered memory of other
+ * owners.
  */
 final class NcclMemory {
 
@@ -37,7 +38,7 @@ final class NcclMemory {
   private volatile boolean closed;
 
   /**
-   * Of a group on a GPU.
+   * Creates the memory of a group on a GPU; it is empty.
    *
    * @param threads wait for the GPU before memory is freed
    */
@@ -47,18 +48,21 @@ final class NcclMemory {
     this.threads = threads;
   }
 
-  /** A piece of memory, and what the communicator knows it by. */
+  /** A piece of memory, and the communicator's handle for it. */
   private static final class Piece {
     private final long address;
     private final long bytes;
 
-    /** What others own, kept reachable as long as NCCL knows of it; null if it is NCCL's own. */
+    /**
+     * The registered tensor of another owner, kept reachable as long as NCCL knows its memory; null
+     * for NCCL's own memory.
+     */
     private final DeviceTensor registered;
 
-    /** As tensors and operations have it; null if it is not NCCL's. */
+    /** The memory as tensors and operations use it; null if it is not NCCL's. */
     private final DeviceMemory memory;
 
-    /** 0 if the communicator was not told, or does not care. */
+    /** 0 if it is not registered, or NCCL ignored the registration. */
     private long registration;
 
     private Piece(long address, long bytes, DeviceTensor registered, Consumer<Piece> giveBack) {
@@ -84,7 +88,7 @@ final class NcclMemory {
     return ByteBuffer.allocateDirect(Long.BYTES).order(ByteOrder.nativeOrder());
   }
 
-  /** A tensor of zeros. */
+  /** Allocates a tensor of zeros. */
   synchronized DeviceTensor allocate(DType dtype, long count) {
     Objects.requireNonNull(dtype, "dtype");
     if (count < 0 || count > Long.MAX_VALUE / dtype.bytes()) {
@@ -100,7 +104,7 @@ final class NcclMemory {
       long bytes = count * dtype.bytes();
       int result = nccl.memAlloc(address, bytes);
       if (result != NcclResult.SUCCESS) {
-        // The GPU may be full of what is kept for tensors of other groups.
+        // The GPU may be full of memory that is kept for tensors of other groups.
         device.emptyCache();
         result = nccl.memAlloc(address, bytes);
       }
@@ -111,7 +115,7 @@ final class NcclMemory {
         try {
           inTurn(() -> tell(piece));
         } catch (CollectiveException e) {
-          // What cannot be registered is used as any other memory; the group may have failed.
+          // Memory that cannot be registered is used like any other; the group may have failed.
           LOG.debug("NCCL is not told of memory of {}: {}", lane, e.toString());
         }
       }
@@ -124,7 +128,7 @@ final class NcclMemory {
   }
 
   /**
-   * Tells the communicator of memory that belongs to others, now or when there is one.
+   * Registers memory of another owner with the communicator, now or once there is one.
    *
    * @throws NcclException if NCCL refuses it
    */
@@ -157,9 +161,10 @@ final class NcclMemory {
   }
 
   /**
-   * Tells a communicator, which is ready and not in use yet, of what there is and of what comes.
+   * Registers the existing pieces, and all later ones, with a communicator that is ready and not in
+   * use yet.
    *
-   * @param turns who uses the communicator later does so in turn
+   * @param turns later users of the communicator take its lock
    */
   synchronized void use(Communicator ready, CommunicatorLane turns) {
     communicator = ready;
@@ -184,7 +189,7 @@ final class NcclMemory {
     return result;
   }
 
-  /** Calls NCCL while no other thread does for the communicator, nor aborts it. */
+  /** Calls NCCL while no other thread calls it for the communicator, or aborts it. */
   private void inTurn(Runnable calls) {
     lane.derive(
         PATIENCE,
@@ -210,7 +215,7 @@ final class NcclMemory {
   }
 
   /**
-   * Has the communicator forget a piece, unless it has.
+   * Deregisters a piece, unless that is done.
    *
    * @return false if there was nothing to do, or the group has failed: an abort ends registrations
    */
@@ -231,7 +236,8 @@ final class NcclMemory {
   }
 
   /**
-   * Who has used it last must not wait for the GPU. What cannot be freed now goes with the group.
+   * Frees a piece on a separate thread, because its last user must not wait for the GPU. What
+   * cannot be freed now is freed with the group.
    */
   private void freeInBackground(Piece piece) {
     if (closed) {
@@ -244,7 +250,7 @@ final class NcclMemory {
     }
   }
 
-  /** Frees a piece of NCCL's; that of a group that has failed goes with the group. */
+  /** Frees a piece of NCCL's memory. If the group has failed, the piece is freed with the group. */
   private void free(Piece piece) {
     if (isKept(piece)) {
       awaitGpu();
@@ -262,7 +268,10 @@ final class NcclMemory {
     }
   }
 
-  /** NCCL unmaps memory that it has mapped itself, and the driver does not wait for that. */
+  /**
+   * Waits for the GPU: NCCL unmaps memory that it has mapped itself, and the driver does not wait
+   * for that.
+   */
   private void awaitGpu() {
     try {
       long previous = device.enter();
@@ -272,12 +281,12 @@ final class NcclMemory {
         device.leave(previous);
       }
     } catch (CudaException e) {
-      // Of a GPU that has failed, or that the group has let go of meanwhile, nothing is under way.
+      // If the GPU has failed, or the group has released it meanwhile, no work is in progress.
       LOG.debug("{} was not awaited: {}", device.device(), e.toString());
     }
   }
 
-  /** Whether there is memory that {@link #free()} waits for the GPU to free. */
+  /** Returns whether there is memory for which {@link #free()} waits for the GPU. */
   synchronized boolean hasPieces() {
     return pieces.stream().anyMatch(each -> each.registered == null);
   }
@@ -291,12 +300,12 @@ final class NcclMemory {
     }
   }
 
-  /** The communicator is about to go, in good order. */
+  /** Deregisters all pieces before the communicator is released in good order. */
   synchronized void deregister() {
     if (communicator == null) {
       return;
     }
-    // Not in vain: NCCL may yet be busy with a split that was given up.
+    // Not for nothing: NCCL may still be busy with a split that was given up.
     if (pieces.stream().anyMatch(each -> each.registration != 0)) {
       try {
         inTurn(() -> pieces.forEach(this::withdraw));
@@ -307,7 +316,7 @@ final class NcclMemory {
     communicator = null;
   }
 
-  /** Frees all that is NCCL's. */
+  /** Frees all memory of NCCL's. */
   synchronized void free() {
     closed = true;
     if (hasPieces()) {
@@ -315,13 +324,13 @@ final class NcclMemory {
     }
     for (Piece each : pieces) {
       if (each.registered == null) {
-        // Tensors that somebody still has are refused.
+        // Tensors over it that are still reachable are refused from now on.
         each.memory.free();
         release(each);
       }
     }
     pieces.clear();
-    // Tensors that are reachable still must not keep the group so.
+    // Tensors that are still reachable must not keep the group reachable.
     communicator = null;
     lane = null;
   }

@@ -14,25 +14,25 @@ import org.sparkcollectives.gpu.cuda.EventCache;
 import org.sparkcollectives.gpu.cuda.MemoryUse;
 
 /**
- * An operation on its way through a stream. Its events tell how far it is: one in the stream of the
- * caller, after which it may begin, one in the communicator's stream after which it is done.
+ * An operation on its way through a stream. Two events mark its progress: one in the caller's
+ * stream, after which it may start, and one in the communicator's stream, after which it is done.
  *
  * <p>It keeps the memory of the tensors until it is done.
  */
 final class NcclOperation implements BackendOperation {
 
-  /** What an operation asks of NCCL. */
+  /** The NCCL calls of an operation. */
   interface Call {
     void into(CommunicatorStream target);
   }
 
   private enum State {
-    /** It waits for its communicator. */
+    /** The operation waits for its communicator. */
     QUEUED,
-    /** It is in the stream. */
+    /** The operation is in the stream. */
     LAUNCHED,
     DONE,
-    /** It was given up. */
+    /** The operation was given up. */
     DROPPED
   }
 
@@ -40,18 +40,18 @@ final class NcclOperation implements BackendOperation {
   private final CudaDevice device;
   private final EventCache events;
 
-  /** Of events that measure; null if nothing is measured. */
+  /** The cache of timed events; null if nothing is measured. */
   private final EventCache timers;
 
-  /** Null once it is over: it has the tensors, too. */
+  /** Null once the operation is over, because it refers to the tensors, too. */
   private volatile Call call;
 
   private final long callerReady;
 
-  /** Keeps the memory of its tensors, also of those that somebody frees meanwhile. */
+  /** Keeps the memory of its tensors, even if somebody frees them meanwhile. */
   private final MemoryUse memory;
 
-  /** Kept reachable: memory that is another library's may be theirs. */
+  /** Keeps the tensors reachable: memory of another library may be freed with them. */
   @SuppressWarnings("UnusedVariable")
   private List<DeviceTensor> tensors;
 
@@ -62,11 +62,12 @@ final class NcclOperation implements BackendOperation {
   private OptionalDouble millis = OptionalDouble.empty();
 
   /**
-   * Of what is in the caller's stream now. The device is that of the thread.
+   * Creates an operation that starts after the work in the caller's stream now. The device must be
+   * current on the thread.
    *
-   * @param lane that it goes into
-   * @param timers of events that measure, or null
-   * @param callerStream after which it begins
+   * @param lane the queue that it goes into
+   * @param timers the cache of timed events, or null
+   * @param callerStream the stream after whose work it starts
    */
   NcclOperation(
       CommunicatorLane lane,
@@ -95,7 +96,7 @@ final class NcclOperation implements BackendOperation {
     }
   }
 
-  /** It has its number; to be called once, before it is launched. */
+  /** Sets its number. Called once, before it is launched. */
   void begun(BackendOperations.Begun number) {
     begun = number;
   }
@@ -108,7 +109,9 @@ final class NcclOperation implements BackendOperation {
     return call;
   }
 
-  /** What follows in the stream waits for the caller's. The device is that of the thread. */
+  /**
+   * Makes later work in the stream wait for the caller's. The device must be current on the thread.
+   */
   synchronized void beginIn(long stream) {
     Cuda cuda = device.cuda();
     cuda.streamWaitEvent(stream, callerReady);
@@ -118,14 +121,14 @@ final class NcclOperation implements BackendOperation {
     }
   }
 
-  /** All of it is in the stream. The device is that of the thread. */
+  /** Marks that the whole operation is in the stream. The device must be current on the thread. */
   synchronized void launchedIn(long stream) {
     if (state != State.QUEUED) {
       return;
     }
     end = timers == null ? events.take() : timers.take();
     device.cuda().recordEvent(end, stream);
-    // The stream has been told to wait for it: the driver keeps what it needs of that.
+    // The stream has been told to wait for the event: the driver keeps what it needs.
     events.giveBack(callerReady);
     state = State.LAUNCHED;
     notifyAll();
@@ -141,7 +144,7 @@ final class NcclOperation implements BackendOperation {
       if (!device.cuda().hasHappened(end)) {
         return false;
       }
-      // NCCL's kernels also end when it has noticed an error, or was told to abort.
+      // NCCL's kernels also end when it has noticed an error, or was aborted.
       RuntimeException error = lane.error();
       if (error != null) {
         throw error;
@@ -167,7 +170,7 @@ final class NcclOperation implements BackendOperation {
     if (how == State.DONE || begun == null) {
       memory.close();
     } else {
-      // Its kernels may not have come to an end yet.
+      // Its kernels may still run.
       memory.abandon();
     }
     state = how;
@@ -176,7 +179,7 @@ final class NcclOperation implements BackendOperation {
     notifyAll();
   }
 
-  /** Gives it up: the group has failed, and its stream has come to an end. */
+  /** Gives the operation up, because the group has failed and its stream has finished. */
   synchronized void drop() {
     if (state == State.QUEUED || state == State.LAUNCHED) {
       long previous = device.enter();
@@ -196,7 +199,7 @@ final class NcclOperation implements BackendOperation {
     }
   }
 
-  /** Waits, if it must, until the operation is in its own stream: for its communicator. */
+  /** Waits, if it must, until the operation is in its own stream, that is, for its communicator. */
   @Override
   public synchronized void synchronize(DeviceStream stream) {
     if (!stream.device().equals(device.device())) {
@@ -220,7 +223,7 @@ final class NcclOperation implements BackendOperation {
         device.leave(previous);
       }
     } else {
-      // It has ended, well or not.
+      // It has ended, successfully or not.
       begun.work().await();
     }
   }

@@ -1,6 +1,6 @@
 package org.sparkcollectives.gpu.nccl;
 
-/** What NCCL's calls return: {@code ncclResult_t}. */
+/** The results of NCCL's calls: {@code ncclResult_t}. */
 final class NcclResult {
 
   static final int SUCCESS = 0;
@@ -10,10 +10,10 @@ final class NcclResult {
   static final int INVALID_ARGUMENT = 4;
   static final int INVALID_USAGE = 5;
 
-  /** A peer, or the way to it, has failed. */
+  /** A peer, or the connection to it, has failed. */
   static final int REMOTE_ERROR = 6;
 
-  /** Not yet done. */
+  /** The call is not done yet. */
   static final int IN_PROGRESS = 7;
 
   private NcclResult() {}

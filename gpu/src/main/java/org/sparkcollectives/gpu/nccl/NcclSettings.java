@@ -9,13 +9,13 @@ import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.gpu.GpuConfiguration;
 
 /**
- * How a communicator is made: {@code ncclConfig_t}.
+ * The settings of a communicator: {@code ncclConfig_t}.
  *
- * <p>One layout works for all versions since 2.14: the library takes what it knows of it, by the
- * size and the version that it names. What is not set the library chooses.
+ * <p>One layout works for all versions since 2.14: by the size and the version in it, the library
+ * reads the part that it knows. The library chooses what is not set.
  *
- * <p>Communicators made from another share none of its resources ({@code splitShare}, {@code
- * shrinkShare}): of those that do, an abort of one may make the others unusable, and no two may be
+ * <p>Communicators created from another share none of its resources ({@code splitShare}, {@code
+ * shrinkShare}). If they did, an abort of one could make the others unusable, and no two could be
  * used at the same time (NCCL's documentation of {@code ncclConfig_t}, and its page "Using NCCL
  * with multiple threads"). Here each group fails by itself.
  *
@@ -43,7 +43,7 @@ record NcclSettings(
   private static final int SHRINK_SHARE_AT = 64;
   private static final int UNSET = Integer.MIN_VALUE;
 
-  /** Refuses fewer thread blocks at the most than at the least. */
+  /** Refuses a maximum of thread blocks below the minimum. */
   NcclSettings {
     if (maxCtas > 0 && minCtas > maxCtas) {
       throw new IllegalArgumentException(
@@ -58,12 +58,12 @@ record NcclSettings(
     }
   }
 
-  /** Leaves everything but the one to the library. */
+  /** Creates settings that leave everything else to the library. */
   NcclSettings(boolean blocking) {
     this(blocking, 0, 0, -1, "");
   }
 
-  /** Those of a rank. */
+  /** Returns the settings of a rank. */
   static NcclSettings of(Configuration configuration) {
     return new NcclSettings(
         configuration.get(GpuConfiguration.BLOCKING),
@@ -74,8 +74,8 @@ record NcclSettings(
   }
 
   /**
-   * As the library reads it, off the heap. A name of a network lies behind it in the same memory,
-   * so it is there as long as the buffer is.
+   * Returns the settings as the library reads them, off the heap. The name of a network lies behind
+   * them in the same memory, so it exists as long as the buffer does.
    */
   ByteBuffer encode() {
     byte[] name = network.getBytes(StandardCharsets.UTF_8);
@@ -103,8 +103,8 @@ record NcclSettings(
       config.putLong(
           NET_NAME_AT, Pointer.nativeValue(Native.getDirectBufferPointer(config)) + BYTES);
     }
-    // One that shared resources with those made from it could not be used beside them, and an abort
-    // of one would end all: they have one flag for it.
+    // A communicator that shared resources with those created from it could not be used beside
+    // them, and an abort of one would end all: they share one abort flag.
     config.putInt(SPLIT_SHARE_AT, 0);
     config.putInt(SHRINK_SHARE_AT, 0);
     config.putLong(COMM_NAME_AT, 0);

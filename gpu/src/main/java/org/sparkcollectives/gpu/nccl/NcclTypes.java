@@ -4,15 +4,14 @@ import org.sparkcollectives.DType;
 import org.sparkcollectives.ReduceOp;
 
 /**
- * How NCCL sees the elements of a type and their reductions: {@code ncclDataType_t} and {@code
- * ncclRedOp_t}.
+ * Maps types and reductions to NCCL's: {@code ncclDataType_t} and {@code ncclRedOp_t}.
  *
- * <p>A complex number is two real ones. What NCCL does not know it moves as bytes. Truth values are
- * bytes of 0 and 1: their sum is the largest, their product the smallest.
+ * <p>A complex number is two real ones. Types that NCCL does not have move as bytes. Booleans are
+ * bytes of 0 and 1: their sum is computed as the maximum, their product as the minimum.
  *
  * <p>NCCL's arithmetic is its own ({@code src/device/reduce_kernel.h}): half types are rounded at
- * each addition, an average is a sum of what was multiplied by 1/n, and the smallest and largest
- * are those of {@code fminf} and {@code fmaxf}, which pass over a NaN.
+ * each addition, an average is a sum of values multiplied by 1/n, and minimum and maximum are those
+ * of {@code fminf} and {@code fmaxf}, which ignore a NaN.
  */
 final class NcclTypes {
 
@@ -33,7 +32,7 @@ final class NcclTypes {
 
   private NcclTypes() {}
 
-  /** The type as which NCCL moves elements. */
+  /** Returns the type as which NCCL moves elements. */
   static int of(DType dtype) {
     return switch (dtype) {
       case INT8 -> INT8;
@@ -47,15 +46,15 @@ final class NcclTypes {
     };
   }
 
-  /** How many of NCCL's elements one element is. */
+  /** Returns how many of NCCL's elements one element is. */
   static int elements(DType dtype) {
     return dtype == DType.INT16 || dtype.isComplex() ? 2 : 1;
   }
 
   /**
-   * That NCCL can reduce so.
+   * Checks that NCCL supports the reduction for the type.
    *
-   * @throws IllegalArgumentException if it cannot
+   * @throws IllegalArgumentException if it does not
    */
   static void requireReducible(DType dtype, ReduceOp op) {
     if (dtype == DType.INT16) {
@@ -67,12 +66,12 @@ final class NcclTypes {
           throw new IllegalArgumentException(
               "NCCL has no reduction " + op + "; the backend cuda:netty has");
       default -> {
-        // The others are there.
+        // NCCL has the others.
       }
     }
   }
 
-  /** The reduction, which is not one that has to be made first. */
+  /** Returns the number of a reduction that exists without being created first. */
   static int of(DType dtype, ReduceOp op) {
     boolean truth = dtype == DType.BOOL;
     return switch (op.kind()) {

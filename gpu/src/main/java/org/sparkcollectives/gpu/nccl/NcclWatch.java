@@ -11,12 +11,12 @@ import org.slf4j.LoggerFactory;
 import org.sparkcollectives.BackendOperations;
 
 /**
- * Looks after the operations that nobody awaits, and after what NCCL reports: on a thread of its
- * own, because a call of the driver can get stuck, and then the group's watchdog must still come
- * round to end the operation at its deadline.
+ * Watches the operations that nobody awaits, and the errors that NCCL reports. It has a thread of
+ * its own, because a call of the driver can hang, and the group's watchdog must still end the
+ * operation at its deadline.
  *
- * <p>The operations of a lane end in the order of its stream, so the driver is asked of the first
- * only, and of the next once that is done.
+ * <p>The operations of a communicator end in the order of its stream. So the driver is queried for
+ * the first one only, and for the next once that is done.
  */
 final class NcclWatch implements AutoCloseable {
 
@@ -28,7 +28,7 @@ final class NcclWatch implements AutoCloseable {
   private final BackendOperations operations;
   private final Supplier<? extends Collection<CommunicatorLane>> lanes;
 
-  /** What is not done, launched or not. */
+  /** The operations that are not done, launched or not. */
   private final Set<NcclOperation> pending = ConcurrentHashMap.newKeySet();
 
   private volatile Thread thread;
@@ -36,33 +36,33 @@ final class NcclWatch implements AutoCloseable {
   private long lastErrorLook = System.nanoTime();
 
   /**
-   * Does not look yet.
+   * Creates a watch that has not started.
    *
-   * @param lanes that there are at the time
+   * @param lanes returns the communicators that exist at the time
    */
   NcclWatch(BackendOperations operations, Supplier<? extends Collection<CommunicatorLane>> lanes) {
     this.operations = operations;
     this.lanes = lanes;
   }
 
-  /** Begins to look. */
+  /** Starts to watch. */
   void start(DaemonThreads threads) {
     thread = threads.start("nccl-watch", this::run);
   }
 
-  /** From now on looks whether an operation is done. */
+  /** Watches an operation until it is done. */
   void watch(NcclOperation operation) {
     boolean idle = pending.isEmpty();
     pending.add(operation);
     if (operation.begun().work().isSuccess()) {
-      // Another thread has launched it, and it was over before it came: nobody else forgets it.
+      // Another thread launched it, and it was over before it was added: nobody else forgets it.
       pending.remove(operation);
     } else if (idle) {
       LockSupport.unpark(thread);
     }
   }
 
-  /** Whether there is nothing to look after. */
+  /** Returns whether there is nothing to watch. */
   boolean isIdle() {
     return pending.isEmpty();
   }
@@ -72,7 +72,7 @@ final class NcclWatch implements AutoCloseable {
       try {
         look();
       } catch (RuntimeException | Error e) {
-        // Nobody would look after the others any more, so that they end with it.
+        // Nobody would watch the other operations any more, so they end with it.
         LOG.error("The operations on a GPU could not be looked at", e);
         operations.fail(e);
       }
@@ -98,7 +98,8 @@ final class NcclWatch implements AutoCloseable {
 
   private boolean isOver(NcclOperation operation) {
     if (operation.begun().work().isCompleted()) {
-      // Whoever saw it first has done the rest, unless it has failed: then its end drops it.
+      // The first to see that it succeeded has done the rest. If it failed, the end of the group
+      // drops it.
       return operation.begun().work().isSuccess() && forget(operation);
     }
     try {
@@ -117,7 +118,7 @@ final class NcclWatch implements AutoCloseable {
     return true;
   }
 
-  /** Gives up all that is not done, when its stream has come to an end. */
+  /** Gives up all operations that are not done, when their stream has finished. */
   void dropAll() {
     for (NcclOperation each : pending) {
       try {
@@ -129,7 +130,7 @@ final class NcclWatch implements AutoCloseable {
     pending.clear();
   }
 
-  /** Stops looking; does not wait for a look that is under way. */
+  /** Stops the watch. Does not wait for a check that is in progress. */
   @Override
   public void close() {
     closed = true;

@@ -5,7 +5,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.sparkcollectives.CollectiveException;
 
-/** Who may use something that is for one thread at a time. */
+/** A lock on something that one thread at a time may use. */
 final class Turn {
 
   private static final long PATIENCE_MILLIS = 100;
@@ -13,21 +13,25 @@ final class Turn {
   private final String name;
   private final ReentrantLock lock = new ReentrantLock();
 
-  /** To use what errors call by this name. */
+  /**
+   * Creates a lock.
+   *
+   * @param name the name of the locked thing in errors
+   */
   Turn(String name) {
     this.name = name;
   }
 
-  /** Takes the turn if nobody has it. */
+  /** Takes the lock if nobody holds it. */
   boolean tryTake() {
     return lock.tryLock();
   }
 
   /**
-   * Waits for the turn.
+   * Waits for the lock.
    *
-   * @throws CollectiveException if it does not come in time, or is not wanted any more; then the
-   *     caller does not have it
+   * @throws CollectiveException if it does not become free in time, or is not wanted any more; the
+   *     caller then does not hold it
    */
   void take(Deadline deadline) {
     try {
@@ -40,12 +44,15 @@ final class Turn {
     }
   }
 
-  /** Lets the next have it. */
+  /** Releases the lock. */
   void giveUp() {
     lock.unlock();
   }
 
-  /** Waits until nobody has the turn; false if it is not so in time. An interrupt is kept. */
+  /**
+   * Waits until nobody holds the lock. Returns false if that takes longer. An interrupt flag is
+   * kept.
+   */
   boolean awaitFree(Duration atMost) {
     long end = System.nanoTime() + atMost.toNanos();
     boolean interrupted = false;

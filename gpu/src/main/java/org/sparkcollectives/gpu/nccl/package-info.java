@@ -1,7 +1,7 @@
 /**
  * Collectives on GPUs over NCCL.
  *
- * <p>{@link org.sparkcollectives.gpu.nccl.Nccl} is all that is asked of the library, and the only
- * door to it; what is above has no native code.
+ * <p>{@link org.sparkcollectives.gpu.nccl.Nccl} has all functions of the library that are used.
+ * Everything else reaches NCCL through it, and has no native code.
  */
 package org.sparkcollectives.gpu.nccl;

@@ -15,14 +15,14 @@ import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 
 /**
- * Collectives and messages on tensors of a GPU by way of host memory: copied there, carried out by
- * the group's backend for host memory, copied back.
+ * Collectives and messages on GPU tensors through host memory: the tensors are copied there, the
+ * group's backend for host memory carries out the operation, and the results are copied back.
  *
- * <p>An operation begins when what was put into the caller's current stream before it is done. All
- * types and reductions of the host are there, sparse tensors and tags too, and any number of ranks
- * may share a GPU. What reads a message's or a sparse tensor's elements blocks until they are
- * copied; other operations return at once. An operation is done when the results are on the GPU, so
- * {@link Work#synchronize} waits on the host.
+ * <p>An operation starts when the earlier work in the caller's current stream is done. It supports
+ * all types and reductions of the host, sparse tensors and tags included, and any number of ranks
+ * may share a GPU. An operation that reads the elements of a message or a sparse tensor blocks
+ * until they are copied; other operations return at once. An operation is done when the results are
+ * on the GPU, so {@link Work#synchronize} waits on the host.
  */
 final class StagedBackend implements Backend {
 
@@ -46,12 +46,12 @@ final class StagedBackend implements Backend {
     area.checkNumbers(enabled);
   }
 
-  /** Has the host carry out a collective on the host's tensors of a staging. */
+  /** Runs a collective of the host's backend on the host tensors of a staging. */
   private Work collective(Staging staging, List<Tensor> outputs, Function<Backend, Work> call) {
     return ending(staging, outputs, () -> call.apply(host.around(staging.begun())));
   }
 
-  /** Begins a work in host memory, with whose end the staging ends, or without which it does. */
+  /** Starts a work in host memory. The staging ends with it, or at once if it cannot start. */
   private static Work begin(Staging staging, Supplier<Work> call) {
     try {
       return call.get();
@@ -94,7 +94,7 @@ final class StagedBackend implements Backend {
         staging,
         List.of(),
         () -> {
-          // A sparse tensor looks at its indices when it is made.
+          // A sparse tensor reads its indices when it is created.
           staging.begun().before();
           return host.allReduce(SparseTensor.of(tensor.shape(), indices, values), timeout);
         });
@@ -110,7 +110,7 @@ final class StagedBackend implements Backend {
   @Override
   public Work reduce(Tensor tensor, ReduceOp op, int root, Duration timeout) {
     Staging staging = staging("reduce");
-    // Elsewhere than at the root what comes back is what was given.
+    // On other ranks than the root, the input is copied back unchanged.
     Tensor own = staging.update(tensor);
     return collective(staging, List.of(tensor), on -> on.reduce(own, op, root, timeout));
   }
@@ -179,7 +179,9 @@ final class StagedBackend implements Backend {
     return collective(staging, outputs, on -> on.allToAll(to, from, timeout));
   }
 
-  /** Done once all that was put into each rank's stream before is. */
+  /**
+   * Waits for the barrier of the host: done once all earlier work in each rank's stream is done.
+   */
   @Override
   public Work barrier(Duration timeout) {
     return collective(staging("barrier"), List.of(), on -> on.barrier(timeout));
@@ -236,7 +238,7 @@ final class StagedBackend implements Backend {
     return area.allocate(dtype, count);
   }
 
-  /** Without effect: what goes over the bus is pinned memory of the group. */
+  /** Has no effect: all copies over the bus use pinned memory of the group. */
   @Override
   public MemoryRegistration register(Tensor tensor) {
     area.own(tensor);

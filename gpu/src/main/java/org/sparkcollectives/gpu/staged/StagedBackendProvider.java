@@ -13,21 +13,21 @@ import org.sparkcollectives.gpu.cuda.CudaException;
 import org.sparkcollectives.gpu.cuda.DriverCuda;
 
 /**
- * What {@code cuda:netty} means. The CUDA driver is loaded when the first such group is made, never
- * before; NCCL is not needed.
+ * The backend behind {@code cuda:netty}. The CUDA driver is loaded when the first such group is
+ * created, never before; NCCL is not needed.
  */
 public final class StagedBackendProvider implements BackendProvider {
 
   private final String name;
   private final Supplier<Cuda> cuda;
 
-  /** As {@link java.util.ServiceLoader} makes it. */
+  /** Creates the provider as {@link java.util.ServiceLoader} needs it. */
   public StagedBackendProvider() {
     this(BackendRegistry.NETTY_ON_GPU, DriverCuda::load);
   }
 
   /**
-   * Over a driver of one's own.
+   * Creates a provider over the given driver.
    *
    * @param name under which groups ask for it
    */
@@ -46,7 +46,7 @@ public final class StagedBackendProvider implements BackendProvider {
     return Set.of(Device.Type.CUDA);
   }
 
-  /** Loads the driver of CUDA to find out. */
+  /** Loads the CUDA driver to find out. */
   @Override
   public boolean isAvailable() {
     try {

@@ -12,12 +12,12 @@ import org.sparkcollectives.WorkResult;
 import org.sparkcollectives.gpu.DeviceTensor;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 
-/** An operation in host memory as that on the GPU for which it is carried out. */
+/** A work on the GPU whose operation runs in host memory. */
 final class StagedWork implements Work {
 
   private final Work host;
 
-  /** Ends when the tensors on the GPU are written: the host's operation, or what comes after it. */
+  /** Ends when the tensors on the GPU are written: the host's operation, or the copy after it. */
   private final Work end;
 
   private final CompletableFuture<List<Tensor>> tensors;
@@ -32,25 +32,28 @@ final class StagedWork implements Work {
   }
 
   /**
-   * Of an operation that is done when the tensors on the GPU are.
+   * Creates the work of an operation that is done when the tensors on the GPU are written.
    *
-   * @param outputs what is written on the GPU
+   * @param outputs the tensors that are written on the GPU
    */
   static Work of(Work host, List<Tensor> outputs, CudaDevice device) {
     return new StagedWork(host, host, host.future().thenApply(hosts -> outputs), device);
   }
 
   /**
-   * Of a message that is received in host memory, then copied to the GPU.
+   * Creates the work of a message that is received in host memory, then copied to the GPU.
    *
-   * @param copied done when the tensor on the GPU is
+   * @param copied done when the tensor on the GPU is written
    */
   static Work received(Work host, CompletableFuture<List<Tensor>> copied, CudaDevice device) {
     return new StagedWork(
         host, Work.of(host.opType(), host.sequenceNumber(), copied), copied, device);
   }
 
-  /** An interrupt during the host's operation aborts the group; a copy after it is short. */
+  /**
+   * Waits for the result. An interrupt during the host's operation aborts the group; the copy after
+   * it is short.
+   */
   @Override
   public void await() {
     host.await();
@@ -107,7 +110,7 @@ final class StagedWork implements Work {
     return host.sourceRank();
   }
 
-  /** In new memory of the GPU; blocks while it is copied there. */
+  /** Returns the result in new memory of the GPU. Blocks while it is copied there. */
   @Override
   public SparseTensor sparseResult() {
     SparseTensor sum = host.sparseResult();

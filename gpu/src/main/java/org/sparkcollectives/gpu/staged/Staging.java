@@ -15,16 +15,16 @@ import org.sparkcollectives.gpu.cuda.PinnedBuffer;
 import org.sparkcollectives.tensor.HostTensor;
 
 /**
- * The way of one operation's tensors to host memory and back.
+ * The copies of one operation's tensors to host memory and back.
  *
- * <p>The copies to the host are put into a stream at the call, behind what the caller's current
- * stream has then; in the operation's turn the thread that runs it awaits them. The copies back are
- * awaited before the operation is done, so that whoever sees it done may use the tensors in any
+ * <p>The copies to the host are enqueued at the call, behind the work in the caller's current
+ * stream. When it is the operation's turn, the thread that runs it waits for them. The copies back
+ * are complete before the operation is done, so whoever sees it done may use the tensors in any
  * stream.
  */
 final class Staging implements OperationStage {
 
-  /** A tensor, which is kept, and its place in host memory. */
+  /** A tensor, the use that keeps it, and its place in host memory. */
   private record Pair(DeviceTensor tensor, MemoryUse use, PinnedBuffer buffer) {}
 
   private final StagingArea area;
@@ -36,7 +36,7 @@ final class Staging implements OperationStage {
   /** 0 until all tensors are known. */
   private long copied;
 
-  /** Begins behind what is in the caller's current stream. */
+  /** Creates a staging that starts behind the work in the caller's current stream. */
   Staging(StagingArea area, String operation) {
     this.area = area;
     this.operation = operation;
@@ -46,12 +46,12 @@ final class Staging implements OperationStage {
           long called = area.events().take();
           device.cuda().recordEvent(called, CudaStream.current(device).handle());
           device.cuda().streamWaitEvent(area.in().handle(), called);
-          // The stream has been told: the driver keeps what it needs of the event.
+          // The stream has been told to wait: the driver keeps what it needs of the event.
           area.events().giveBack(called);
         });
   }
 
-  /** Makes the area's device that of the thread. */
+  /** Runs {@code calls} with the area's device current on the thread. */
   private void onDevice(Runnable calls) {
     long previous = area.device().enter();
     try {
@@ -61,7 +61,7 @@ final class Staging implements OperationStage {
     }
   }
 
-  /** A tensor that the operation reads. */
+  /** Places a tensor that the operation reads. */
   HostTensor read(Tensor tensor) {
     Pair pair = place(tensor);
     HostTensor host = host(pair);
@@ -88,31 +88,34 @@ final class Staging implements OperationStage {
     }
   }
 
-  /** Tensors that the operation reads. */
+  /** Places tensors that the operation reads. */
   List<Tensor> readAll(List<Tensor> tensors) {
     return tensors.stream().<Tensor>map(this::read).toList();
   }
 
-  /** A tensor that the operation writes. */
+  /** Places a tensor that the operation writes. */
   HostTensor write(Tensor tensor) {
     Pair pair = place(tensor);
     results.add(pair);
     return host(pair);
   }
 
-  /** Tensors that the operation writes. */
+  /** Places tensors that the operation writes. */
   List<Tensor> writeAll(List<Tensor> tensors) {
     return tensors.stream().<Tensor>map(this::write).toList();
   }
 
-  /** A tensor that the operation reads, then writes. */
+  /** Places a tensor that the operation reads, then writes. */
   HostTensor update(Tensor tensor) {
     HostTensor host = read(tensor);
     results.add(all.get(all.size() - 1));
     return host;
   }
 
-  /** Where one tensor cannot be placed, the operation is none, and the others need no place. */
+  /**
+   * Places a tensor in host memory. If that fails, the operation fails, and the places of the other
+   * tensors are released.
+   */
   private Pair place(Tensor tensor) {
     try {
       DeviceTensor own = area.own(tensor);
@@ -158,7 +161,7 @@ final class Staging implements OperationStage {
     return area.device().cuda();
   }
 
-  /** All tensors are known. To be called once. */
+  /** Marks that all tensors are known. Called once. */
   Staging begun() {
     onDevice(
         () -> {
@@ -201,7 +204,7 @@ final class Staging implements OperationStage {
             cuda().recordEvent(done, area.out().handle());
             area.await(done, operation);
           } finally {
-            // Also if the group has failed meanwhile: then nobody looks at it any more either.
+            // Done even if the group has failed meanwhile: nobody waits for the event any more.
             area.events().giveBack(done);
           }
         });
@@ -218,7 +221,7 @@ final class Staging implements OperationStage {
     }
   }
 
-  /** The operation has ended: nobody uses the buffers any more, unless it has failed. */
+  /** Ends the staging with the operation. The buffers are reused unless it has failed. */
   void ended(Throwable cause) {
     for (Pair each : all) {
       if (cause == null) {

@@ -23,12 +23,12 @@ import org.sparkcollectives.gpu.cuda.EventCache;
 import org.sparkcollectives.gpu.cuda.PinnedPool;
 
 /**
- * What the operations of a group share to copy between a GPU and host memory: a stream for each
- * direction, because the bus works both ways at once, events, and pinned buffers.
+ * The resources that the operations of a group share to copy between a GPU and host memory: a
+ * stream for each direction, because the bus works in both directions at once, events, and pinned
+ * buffers.
  *
- * <p>Buffers of operations that failed are not used again, nor freed while anybody may still write
- * into them: a thread of the network could. They, and with them the hold on the GPU, go when nobody
- * can reach them.
+ * <p>Buffers of failed operations are not reused, and not freed while a thread of the network may
+ * still write into them. They, and their hold on the GPU, are released when nobody can reach them.
  */
 final class StagingArea implements AutoCloseable {
 
@@ -47,9 +47,9 @@ final class StagingArea implements AutoCloseable {
   private final List<DeviceTensor> allocated = new ArrayList<>();
 
   /**
-   * Of a group on a GPU, which it will close.
+   * Creates the area of a group on a GPU. It closes the device.
    *
-   * @param checksNumbers whether what is given to operations is searched for NaN
+   * @param checksNumbers whether inputs of operations are searched for NaN
    */
   StagingArea(
       CudaDevice device, BackendOperations operations, boolean checksNumbers, String group) {
@@ -78,12 +78,12 @@ final class StagingArea implements AutoCloseable {
     return device;
   }
 
-  /** Copies from the GPU go into it. */
+  /** Returns the stream of copies from the GPU. */
   CudaStream in() {
     return in;
   }
 
-  /** Copies to the GPU go into it. */
+  /** Returns the stream of copies to the GPU. */
   CudaStream out() {
     return out;
   }
@@ -100,17 +100,17 @@ final class StagingArea implements AutoCloseable {
     return checksNumbers;
   }
 
-  /** Turns the search for NaN on or off, for what is given from now on. */
+  /** Turns the search for NaN on or off, for later inputs. */
   void checkNumbers(boolean enabled) {
     checksNumbers = enabled;
   }
 
-  /** Copies back what arrives when no thread of the user waits. */
+  /** Returns what copies arriving data to the GPU when no thread of the user waits. */
   Executor copier() {
     return copier;
   }
 
-  /** A tensor on this area's GPU. */
+  /** Returns a tensor on this area's GPU. */
   DeviceTensor own(Tensor tensor) {
     DeviceTensor own = DeviceTensor.of(tensor);
     if (own.gpu().ordinal() != device.ordinal()) {
@@ -121,7 +121,8 @@ final class StagingArea implements AutoCloseable {
   }
 
   /**
-   * Blocks until an event has happened, or the group has failed. The device is that of the thread.
+   * Blocks until an event has happened, or the group has failed. The device must be current on the
+   * thread.
    */
   void await(long event, String operation) {
     long begin = System.nanoTime();
@@ -143,7 +144,7 @@ final class StagingArea implements AutoCloseable {
     }
   }
 
-  /** A tensor that lives as long as the group. */
+  /** Allocates a tensor that lives as long as the group. */
   synchronized DeviceTensor allocate(DType dtype, long count) {
     DeviceTensor tensor = DeviceTensor.allocate(device, dtype, count);
     allocated.add(tensor);
@@ -151,9 +152,9 @@ final class StagingArea implements AutoCloseable {
   }
 
   /**
-   * No operation is begun any more; of a group that has not failed, none is under way but copies of
-   * what has arrived. Blocks for these, for some seconds at the most: what they use is let go of
-   * after the last of them.
+   * Releases the resources. No operation starts any more; unless the group has failed, only copies
+   * of data that has arrived are in progress. Blocks for these, for some seconds at the most: the
+   * resources are released after the last of them.
    */
   @Override
   public void close() {

@@ -1,5 +1,5 @@
 /**
- * Collectives on tensors of a GPU by way of host memory: for machines without NCCL, and for several
- * ranks on one GPU.
+ * Collectives on GPU tensors through host memory: for machines without NCCL, and for several ranks
+ * on one GPU.
  */
 package org.sparkcollectives.gpu.staged;

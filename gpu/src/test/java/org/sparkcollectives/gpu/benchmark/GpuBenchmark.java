@@ -6,8 +6,8 @@ import org.sparkcollectives.gpu.cuda.DriverCuda;
 import org.sparkcollectives.gpu.nccl.NcclLaunchBenchmark;
 
 /**
- * What this library adds to what the GPU can do, on one GPU: prints tables for {@code
- * docs/benchmarks.md}. The only argument, if there is one, is {@code quick}: small sizes and few
+ * Measures the cost of this library beside the bare GPU, on one GPU: prints tables for {@code
+ * docs/benchmarks.md}. The only argument is optional: {@code quick} for small sizes and few
  * repetitions, to see that it runs.
  */
 public final class GpuBenchmark {

@@ -5,7 +5,7 @@ import org.sparkcollectives.gpu.cuda.Cuda;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.cuda.CudaStream;
 
-/** Measures what a stream does by the GPU's own clock. */
+/** Measures the work of a stream by the GPU's own clock. */
 public final class GpuTimer {
 
   private static final int WARM_UP = 3;
@@ -20,7 +20,7 @@ public final class GpuTimer {
     this.repetitions = repetitions;
   }
 
-  /** The median time in seconds of what {@code work} puts into the stream. */
+  /** Returns the median time in seconds of the work that {@code work} puts into the stream. */
   double seconds(Runnable work) {
     for (int i = 0; i < WARM_UP; i++) {
       work.run();
@@ -47,7 +47,7 @@ public final class GpuTimer {
     return median(seconds);
   }
 
-  /** The median time in seconds that a blocking call takes on the host. */
+  /** Returns the median time in seconds that a blocking call takes on the host. */
   double hostSeconds(Runnable call) {
     for (int i = 0; i < WARM_UP; i++) {
       call.run();

@@ -12,8 +12,8 @@ import org.sparkcollectives.gpu.kernel.DeviceKernels;
 import org.sparkcollectives.gpu.kernel.NanReport;
 
 /**
- * The kernels' traffic with the memory of the GPU, as a share of that of a copy within it, which
- * stands for what the memory can do.
+ * Measures the kernels' memory traffic on the GPU, as a share of that of a copy on the device,
+ * which stands for the speed of the memory.
  */
 final class KernelBenchmark {
 

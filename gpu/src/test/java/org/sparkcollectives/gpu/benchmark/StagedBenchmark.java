@@ -13,8 +13,8 @@ import org.sparkcollectives.gpu.cuda.PinnedBuffer;
 import org.sparkcollectives.store.HashStore;
 
 /**
- * An all-reduce by way of the host in a world of one rank, which is its two copies and what this
- * library adds to them, beside the bare copies over the bus.
+ * Measures an all-reduce through the host in a world of one rank, beside the bare copies over the
+ * bus. Such an all-reduce consists of its two copies and the overhead of this library.
  */
 final class StagedBenchmark {
 

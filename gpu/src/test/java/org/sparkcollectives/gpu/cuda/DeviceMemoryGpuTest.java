@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.gpu.DeviceTensor;
 
-/** The memory of a GPU through the driver. */
+/** Tests the memory of a GPU through the driver. */
 @Tag("gpu")
 final class DeviceMemoryGpuTest {
 

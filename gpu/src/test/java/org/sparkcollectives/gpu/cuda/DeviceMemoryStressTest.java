@@ -13,8 +13,8 @@ import org.sparkcollectives.testing.Eventually;
 import org.sparkcollectives.testing.RankThreads;
 
 /**
- * Threads that allocate and free on several GPUs, with too little memory, in streams that come and
- * go.
+ * Tests threads that allocate and free on several GPUs, with too little memory, in streams that
+ * come and go.
  */
 final class DeviceMemoryStressTest {
 
@@ -28,7 +28,8 @@ final class DeviceMemoryStressTest {
   private final FakeCuda cuda = new FakeCuda(GPUS);
 
   /**
-   * Who has memory, by its address: the fake gives no address twice, so whoever has one reuses it.
+   * The owner of each piece of memory, by its address: the fake returns no address twice, so an
+   * address that appears again is reused memory.
    */
   private final Map<Long, Integer> owners = new ConcurrentHashMap<>();
 
@@ -63,7 +64,7 @@ final class DeviceMemoryStressTest {
 
     void run() {
       for (int round = 0; round < 3; round++) {
-        // The device goes and comes, with what is kept on it if nobody else has it.
+        // The device is opened and closed, with the memory kept on it if nobody else holds it.
         gpu = CudaDevice.open(cuda, (thread + round) % GPUS);
         stream = CudaStream.create(gpu, false);
         for (int step = 0; step < STEPS / 3; step++) {
@@ -141,7 +142,7 @@ final class DeviceMemoryStressTest {
       if (memory != null) {
         MemoryUse use = memory.use();
         memory.free();
-        // It is still this thread's.
+        // It still belongs to this thread.
         assertThat(owners.remove(memory.address(), thread)).isTrue();
         if (random.nextBoolean()) {
           use.close();

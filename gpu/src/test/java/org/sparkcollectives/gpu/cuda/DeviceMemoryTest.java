@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.sparkcollectives.gpu.testing.FakeCuda;
 import org.sparkcollectives.testing.Eventually;
 
-/** What becomes of a GPU's memory that is given back, over a fake of the driver. */
+/** Tests the reuse of a GPU's memory that was freed, over a fake of the driver. */
 final class DeviceMemoryTest {
 
   private static final int KIB = 1 << 10;
@@ -131,7 +131,7 @@ final class DeviceMemoryTest {
     DeviceMemory small = allocate(9 * KIB);
     large.free();
     small.free();
-    // The smaller one is enough for both, the larger one too large for the second.
+    // The smaller block is large enough for both, the larger one too large for the second.
     assertThat(allocate(8 * KIB).address()).isEqualTo(small.address());
     assertThat(allocate(7 * KIB).address()).isNotEqualTo(large.address());
   }
@@ -147,7 +147,7 @@ final class DeviceMemoryTest {
     busy.countDown();
   }
 
-  /** The default stream of the device, which is that of the thread from now on. */
+  /** Makes the device current on the thread, and returns its default stream. */
   private long enter() {
     gpu.enter();
     return Cuda.DEFAULT_STREAM;
@@ -221,7 +221,7 @@ final class DeviceMemoryTest {
   void tensorsThatNobodyCanReachMakeRoom() {
     cuda.limitMemory(3 * MIB);
     for (int i = 0; i < 20; i++) {
-      // Nobody frees it, and nobody calls the garbage collector.
+      // Nobody frees the memory, and nobody calls the garbage collector.
       assertThat(allocate(2 * MIB).address()).isPositive();
     }
     assertThat(gpu.memoryReserved()).isLessThanOrEqualTo(3 * MIB);
@@ -270,7 +270,7 @@ final class DeviceMemoryTest {
     DeviceMemory memory = allocate(KIB);
     CountDownLatch busy = cuda.pause(stream);
     gpu.close();
-    // The last hold; what was kept is freed when the GPU has come to an end, and not here.
+    // The last hold ends; kept memory is freed once the GPU has finished, and not here.
     memory.free();
     try (CudaDevice again = CudaDevice.open(cuda, 0)) {
       DeviceMemory other = DeviceMemory.allocate(again, KIB);
@@ -294,7 +294,7 @@ final class DeviceMemoryTest {
   void memoryThatWentWithItsContextIsNotFreedWhereAnotherIsNow() {
     DeviceMemory old = allocate(KIB);
     old.free();
-    // As a reset of the GPU does.
+    // A reset of the GPU does the same.
     enter();
     cuda.free(old.address());
     cuda.allocateNextAt(old.address());

@@ -24,7 +24,7 @@ import org.sparkcollectives.tensor.BFloat16;
 import org.sparkcollectives.tensor.Float16;
 import org.sparkcollectives.tensor.HostTensor;
 
-/** Every kernel against the arithmetic of the host, bit by bit. */
+/** Tests every kernel against the arithmetic of the host, bit by bit. */
 @Tag("gpu")
 final class DeviceKernelsGpuTest {
 
@@ -39,7 +39,7 @@ final class DeviceKernelsGpuTest {
           ReduceOp.BOR,
           ReduceOp.BXOR);
 
-  /** Some that fill loads of 16 bytes, some that do not. */
+  /** Some counts fill whole loads of 16 bytes, some do not. */
   private static final List<Integer> COUNTS = List.of(1, 16, 4099);
 
   private static CudaDevice device;
@@ -85,7 +85,10 @@ final class DeviceKernelsGpuTest {
     }
   }
 
-  /** An offset of an element takes the tensors from where whole loads begin. */
+  /**
+   * Checks a reduction. An offset of an element moves the tensors away from the alignment of whole
+   * loads.
+   */
   private void checkReduction(ReduceOp op, DType dtype, int count, int inputs, int offset) {
     List<HostTensor> hosts = new ArrayList<>();
     List<DeviceTensor> all = new ArrayList<>();
@@ -97,7 +100,7 @@ final class DeviceKernelsGpuTest {
       all.add(tensor);
       parts.add(tensor.slice(offset, count));
     }
-    // The last input is the output too.
+    // The last input is also the output.
     kernels.reduce(parts.get(inputs - 1), parts, op, stream);
     assertThat(Elements.bits(onHost(parts.get(inputs - 1))))
         .as("%s of %d x %s, %d inputs, seed %d", op, count, dtype, inputs, seed)

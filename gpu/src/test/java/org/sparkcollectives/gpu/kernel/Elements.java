@@ -8,7 +8,7 @@ import org.sparkcollectives.tensor.BFloat16;
 import org.sparkcollectives.tensor.Float16;
 import org.sparkcollectives.tensor.HostTensor;
 
-/** Elements of any type as doubles or as bits: what kernels are tested with. */
+/** Elements of any type as doubles or as bits, for tests of kernels. */
 final class Elements {
 
   private static final double[] SPECIAL = {
@@ -17,7 +17,7 @@ final class Elements {
 
   private Elements() {}
 
-  /** Random elements, among them some that arithmetic is seldom ready for. */
+  /** Returns random elements, including values that arithmetic often gets wrong. */
   static HostTensor random(DType dtype, int count, Random random) {
     ByteBuffer bytes =
         ByteBuffer.allocateDirect(count * dtype.bytes()).order(ByteOrder.nativeOrder());
@@ -39,7 +39,7 @@ final class Elements {
     return HostTensor.wrap(dtype, bytes);
   }
 
-  /** The type of the parts of a complex type; else the type. */
+  /** Returns the type of the parts of a complex type, or else the type. */
   static DType part(DType dtype) {
     return switch (dtype) {
       case COMPLEX64 -> DType.FLOAT32;
@@ -58,7 +58,7 @@ final class Elements {
     }
   }
 
-  /** The bits of each element or part; all that are not a number are alike. */
+  /** Returns the bits of each element or part; all NaNs have the same bits. */
   static long[] bits(HostTensor tensor) {
     ByteBuffer bytes = ByteBuffer.allocate((int) tensor.byteSize()).order(ByteOrder.nativeOrder());
     tensor.read(0, (int) tensor.count(), bytes);

@@ -10,7 +10,7 @@ import org.sparkcollectives.gpu.cuda.CudaException;
 import org.sparkcollectives.gpu.staged.StagedBackendProvider;
 import org.sparkcollectives.gpu.testing.FakeGpus;
 
-/** Whether the backends for GPUs say that they can be used. */
+/** Tests whether the backends for GPUs report that they can be used. */
 class BackendsAvailableTest {
 
   @RegisterExtension final FakeGpus gpus = new FakeGpus();
@@ -34,7 +34,7 @@ class BackendsAvailableTest {
   void theWayOverTheHostIsAvailableWhereTheDriverIs() {
     assertThat(new StagedBackendProvider("s", gpus::cuda).isAvailable()).isTrue();
     assertThat(new StagedBackendProvider("s", this::noDriver).isAvailable()).isFalse();
-    // What the host's name stands for is asked, not the host's backend.
+    // The name asks for the backend of the GPU, not for the host's.
     assertThat(BackendRegistry.isAvailable("cuda:netty"))
         .isEqualTo(BackendRegistry.provider(BackendRegistry.NETTY_ON_GPU).isAvailable());
   }

@@ -28,7 +28,7 @@ import org.sparkcollectives.gpu.testing.FakeCuda;
 import org.sparkcollectives.gpu.testing.FakeNccl;
 import org.sparkcollectives.testing.Eventually;
 
-/** The turns of those who use one communicator. */
+/** Tests that the users of one communicator exclude each other. */
 final class CommunicatorLaneTest {
 
   private static final Duration LIMIT = Duration.ofSeconds(30);
@@ -51,7 +51,7 @@ final class CommunicatorLaneTest {
     return lane(size, made -> {});
   }
 
-  /** As long as {@code whenMade} runs nobody else can use the communicator. */
+  /** Returns a queue whose communicator nobody else can use while {@code whenMade} runs. */
   private CommunicatorLane lane(int size, Consumer<Communicator> whenMade) {
     byte[] id = new byte[Nccl.UNIQUE_ID_BYTES];
     nccl.uniqueId(id);
@@ -214,7 +214,7 @@ final class CommunicatorLaneTest {
     NcclOperation operation = operation(begun, this::emptySum);
     Thread launch = start(() -> launch(operation));
     awaitCall("ncclGroupEnd");
-    // Whoever looks meanwhile must not call NCCL for the communicator.
+    // A thread that checks for errors meanwhile must not call NCCL for the communicator.
     assertThat(lane.error()).isNull();
     Thread abort = start(lane::abort);
     Eventually.holds(lane::isEnded, () -> "the lane has not ended");
@@ -248,7 +248,7 @@ final class CommunicatorLaneTest {
     launch(operation);
     assertThat(begun.failure(LIMIT)).isInstanceOf(GroupAbortedException.class);
     assertThat(nccl.calls()).doesNotContain("ncclCommInitRankConfig");
-    // What the group used may have been let go of by then.
+    // The resources of the group may have been released by then.
     assertThat(cuda.leaks()).doesNotContain("stream");
     operation.drop();
   }
@@ -305,7 +305,7 @@ final class CommunicatorLaneTest {
     NcclOperation operation = operation(begun, this::emptySum);
     launch(operation);
     assertThat(begun.failure(LIMIT)).isInstanceOf(UnsatisfiedLinkError.class);
-    // The thread is not left within the group of calls.
+    // The thread does not stay inside the group of calls.
     assertThat(nccl.calls()).contains("ncclGroupEnd");
     operation.drop();
   }
@@ -359,7 +359,7 @@ final class CommunicatorLaneTest {
     private final CountDownLatch started = new CountDownLatch(1);
     private final CompletableFuture<Throwable> failure = new CompletableFuture<>();
 
-    /** Waits for it; null if it does not come. */
+    /** Waits for the failure; returns null if it does not come. */
     Throwable failure(Duration atMost) {
       return failure.completeOnTimeout(null, atMost.toMillis(), TimeUnit.MILLISECONDS).join();
     }

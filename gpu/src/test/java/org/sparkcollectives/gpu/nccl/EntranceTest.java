@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** Who may come in, and until when. */
+/** Tests who may enter, and until when. */
 final class EntranceTest {
 
   private static final Duration SHORT = Duration.ofMillis(50);

@@ -26,7 +26,7 @@ final class GpuTensors implements AutoCloseable {
     return of(Tensor.of(values));
   }
 
-  /** What a tensor holds. */
+  /** Returns the elements of a tensor. */
   static float[] floats(DeviceTensor tensor) {
     float[] values = new float[(int) tensor.count()];
     tensor.copyTo(values);

@@ -14,7 +14,7 @@ import org.sparkcollectives.store.TcpStore;
 import org.sparkcollectives.store.TcpStoreServer;
 import org.sparkcollectives.testing.ForkedJvm;
 
-/** The binding of NCCL in processes of their own, against the fake library in C. */
+/** Tests the bindings of NCCL in processes of their own, against the fake library in C. */
 final class NativeNcclTest {
 
   private static final int SIZE = 3;
@@ -57,9 +57,9 @@ final class NativeNcclTest {
   }
 
   /**
-   * Each rank on a GPU of its own, unless the environment of rank 0 says otherwise for all.
+   * Runs each rank on a GPU of its own, unless the environment of rank 0 says otherwise for all.
    *
-   * @param whole how many ranks come to the end: all, or only those beside rank 1
+   * @param whole how many ranks finish: all, or only those other than rank 1
    */
   private static void run(String what, Map<String, String> settings, int whole) throws Exception {
     run(what, settings, whole, FakeLibraries.environment());

@@ -20,7 +20,7 @@ import org.sparkcollectives.gpu.DeviceTensor;
 import org.sparkcollectives.gpu.testing.FakeGpus;
 import org.sparkcollectives.testing.LeakCheck;
 
-/** What each collective between GPUs does, over fakes of the driver and of NCCL. */
+/** Tests each collective between GPUs, over fakes of the driver and of NCCL. */
 @ExtendWith(LeakCheck.class)
 class NcclCollectivesTest {
 

@@ -24,7 +24,7 @@ import org.sparkcollectives.gpu.testing.FakeGpus;
 import org.sparkcollectives.testing.Eventually;
 import org.sparkcollectives.testing.LeakCheck;
 
-/** When groups make communicators, and out of what, over fakes of the driver and of NCCL. */
+/** Tests when groups create communicators, and from what, over fakes of the driver and of NCCL. */
 @ExtendWith(LeakCheck.class)
 class NcclCommunicatorsTest {
 
@@ -75,7 +75,7 @@ class NcclCommunicatorsTest {
               assertThat(GpuTensors.floats(root)).containsExactly(2 + world.rank() % 2);
             }
             assertThat(GpuTensors.floats(data)).containsExactly(2);
-            // Rank 3 is in none, and has a part in the split.
+            // Rank 3 is in no new group, but takes part in the split.
             ProcessGroup three = world.newGroup(0, 1, 2);
             if (three != null) {
               three.allReduce(data, ReduceOp.SUM).await();
@@ -141,7 +141,7 @@ class NcclCommunicatorsTest {
               assertThat(over.await(60, TimeUnit.SECONDS)).isTrue();
               return null;
             }
-            // Rank 2 never comes.
+            // Rank 2 never joins.
             Work hangs = world.allReduce(tensors.of(1f), ReduceOp.SUM);
             ProcessGroup rest = world.shrink(2);
             DeviceTensor data = tensors.of(1f);

@@ -36,7 +36,7 @@ import org.sparkcollectives.gpu.testing.FakeGpus;
 import org.sparkcollectives.testing.Eventually;
 import org.sparkcollectives.testing.LeakCheck;
 
-/** With DETAIL the ranks compare what they call before NCCL is called, which would hang. */
+/** Tests that with DETAIL the ranks compare their calls before NCCL is called, which would hang. */
 @ExtendWith(LeakCheck.class)
 class NcclDetailTest {
 
@@ -46,7 +46,7 @@ class NcclDetailTest {
     return FakeGpus.options().withDebugLevel(DebugLevel.DETAIL);
   }
 
-  /** Begins an operation on parts of a tensor of 16 elements of float32. */
+  /** Starts an operation on parts of a tensor of 16 float32 elements. */
   private interface Body {
     Work begin(ProcessGroup group, DeviceTensor tensor);
   }
@@ -133,7 +133,7 @@ class NcclDetailTest {
           tensor.free();
           return null;
         });
-    // The barrier of each rank.
+    // One for the barrier of each rank.
     assertThat(gpus.nccl().calls().stream().filter("ncclGroupStart"::equals)).hasSize(4);
   }
 
@@ -245,7 +245,7 @@ class NcclDetailTest {
           }
           waiting.set(world);
           DeviceTensor tensor = DeviceTensor.allocate(gpu, DType.FLOAT32, 8);
-          // The comparison has its turn only when this is done.
+          // The comparison has its turn only when this operation is done.
           Work before = world.allReduce(Tensor.of(1f), ReduceOp.SUM);
           Work work = world.allReduce(tensor, ReduceOp.SUM);
           assertThatThrownBy(before::await).isInstanceOf(PeerFailedException.class);
@@ -291,7 +291,7 @@ class NcclDetailTest {
         (world, gpu) -> {
           DeviceTensor value = DeviceTensor.copyOf(gpu, Tensor.of((float) world.rank()));
           DeviceTensor other = DeviceTensor.allocate(gpu, DType.FLOAT32, 1);
-          // Rank 2 has no part in the message; nor could it, in a comparison.
+          // Rank 2 takes no part in the message; it could not take part in a comparison either.
           if (world.rank() < 2) {
             (world.rank() == 0 ? world.send(value, 1, 0) : world.recv(other, 0, 0)).await();
           }
@@ -349,7 +349,7 @@ class NcclDetailTest {
             Eventually.holds(
                 () -> world.flightRecorder().records().size() == 1,
                 () -> "the collective was not called");
-            // Rank 1 comes to the collective only after this.
+            // Rank 1 calls the collective only after this.
             world.send(message, 1, 0).await();
             collective.get(60, TimeUnit.SECONDS);
           } else {

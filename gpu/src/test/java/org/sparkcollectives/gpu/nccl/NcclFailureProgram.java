@@ -27,19 +27,19 @@ import org.sparkcollectives.store.TcpStore;
 import org.sparkcollectives.store.net.TransportSecurity;
 
 /**
- * One rank of a group over NCCL to which something happens. Arguments: rank, size, port of the
- * store, the time limit in milliseconds, and what happens.
+ * Runs one rank of an NCCL group in which a failure happens. Arguments: rank, size, port of the
+ * store, the time limit in milliseconds, and the failure.
  */
 final class NcclFailureProgram {
 
-  /** What is printed last. */
+  /** The last line that is printed. */
   static final String DONE = "failed as it should";
 
   private static final String LATE_SPLIT = "split that is never joined";
 
   private final ProcessGroup world;
 
-  /** With the time limit, for what does not end. */
+  /** A view with the time limit, for operations that do not end. */
   private final ProcessGroup hasty;
 
   private final CudaDevice device;
@@ -53,7 +53,7 @@ final class NcclFailureProgram {
     this.stream = stream;
   }
 
-  /** Throws if it goes otherwise. */
+  /** Throws if anything else happens. */
   public static void main(String[] arguments) throws Exception {
     int rank = Integer.parseInt(arguments[0]);
     int size = Integer.parseInt(arguments[1]);
@@ -95,13 +95,13 @@ final class NcclFailureProgram {
         }
         Work second = sum(world);
         tellBegun();
-        // NCCL does not say who it was.
+        // NCCL does not say which rank it was.
         assertThat(expect(second, PeerFailedException.class)).hasMessageContaining("rank 1 (");
       }
       case "error of the library" -> {
         sum(world).await();
         if (world.rank() == 0) {
-          // At its second operation this rank has the error.
+          // This rank has the error at its second operation.
           awaitBegun(1);
         }
         Work second = sum(world);
@@ -135,7 +135,7 @@ final class NcclFailureProgram {
     }
   }
 
-  /** The others are through with the first operation, and in the second. */
+  /** Waits until the other ranks have finished the first operation, and are in the second. */
   private void awaitBegun(int rank) {
     world.store().get("begun by " + rank);
   }
@@ -154,7 +154,7 @@ final class NcclFailureProgram {
     try {
       work.synchronize(stream);
     } catch (CollectiveException e) {
-      // It may be known already.
+      // The failure may be known already.
       System.out.println("known: " + e.getMessage());
     }
     Throwable end = catchThrowable(work::await);

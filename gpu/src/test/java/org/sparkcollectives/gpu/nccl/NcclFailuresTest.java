@@ -25,7 +25,10 @@ import org.sparkcollectives.gpu.DeviceTensor;
 import org.sparkcollectives.gpu.testing.FakeGpus;
 import org.sparkcollectives.testing.LeakCheck;
 
-/** How operations between GPUs end that cannot end well, over fakes of the driver and of NCCL. */
+/**
+ * Tests the ends of operations between GPUs that cannot succeed, over fakes of the driver and of
+ * NCCL.
+ */
 @ExtendWith(LeakCheck.class)
 class NcclFailuresTest {
 
@@ -128,7 +131,7 @@ class NcclFailuresTest {
                 if (world.rank() == 1) {
                   gpus.nccl().injectError(1, NCCL_REMOTE_ERROR);
                 }
-                // Rank 1 has an error although nothing is under way; rank 0 waits for it.
+                // Rank 1 has an error although no operation is in progress; rank 0 waits for it.
                 return world.rank() == 0
                     ? catchThrowable(() -> world.allReduce(data, ReduceOp.SUM).await())
                     : catchThrowable(() -> world.recv(data, 0, 0).await());
@@ -159,8 +162,8 @@ class NcclFailuresTest {
                 if (world.rank() == 2) {
                   gpus.nccl().injectError(0, NCCL_REMOTE_ERROR);
                   gpus.nccl().injectError(1, NCCL_REMOTE_ERROR);
-                  // The record of the failure comes later than NCCL notices the end, and in the
-                  // second for which the others wait for it.
+                  // The failure is published after NCCL notices the end, but within the second that
+                  // the others wait for it.
                   assertThat(new CountDownLatch(1).await(250, TimeUnit.MILLISECONDS)).isFalse();
                   world.abort(new IllegalArgumentException("bad row 17"));
                   return null;
@@ -280,7 +283,7 @@ class NcclFailuresTest {
               }
             });
     assertThat(ends.get(0)).isInstanceOf(CollectiveTimeoutException.class);
-    // It finds out by its own deadline, or by its own communicator.
+    // It finds out by its own deadline, or through its own communicator.
     assertThat(ends.get(1)).isInstanceOf(CollectiveException.class);
   }
 

@@ -18,8 +18,8 @@ import org.sparkcollectives.gpu.cuda.CudaStream;
 import org.sparkcollectives.store.HashStore;
 
 /**
- * The time that a call takes until it returns: of bare {@code ncclAllReduce}, and of ours over a
- * communicator that blocks, and over one that does not, in rounds that take turns.
+ * Measures the time that a call takes until it returns: bare {@code ncclAllReduce}, ours over a
+ * blocking communicator, and ours over a nonblocking one, in rounds that take turns.
  */
 public final class NcclLaunchBenchmark {
 
@@ -32,7 +32,7 @@ public final class NcclLaunchBenchmark {
   private final int warmUp;
   private final int rounds;
 
-  /** On a GPU; {@code quick} only sees that it runs. */
+  /** Creates the benchmark on a GPU; {@code quick} only checks that it runs. */
   public NcclLaunchBenchmark(CudaDevice device, CudaStream stream, boolean quick) {
     this.device = device;
     this.stream = stream;
@@ -40,10 +40,10 @@ public final class NcclLaunchBenchmark {
     this.rounds = quick ? 3 : 500;
   }
 
-  /** What is measured: a call, and what waits until all that was begun is done. */
+  /** A measured call, and the action that waits until all started operations are done. */
   private record Contender(Runnable call, Runnable finish, double[] seconds) {}
 
-  /** Measures all. */
+  /** Measures all contenders. */
   public void run() {
     DeviceTensor tensor = DeviceTensor.allocate(device, DType.FLOAT32, 1024);
     long previous = device.enter();
@@ -90,7 +90,10 @@ public final class NcclLaunchBenchmark {
     return contender(() -> last[0] = group.allReduce(tensor, ReduceOp.SUM), () -> last[0].await());
   }
 
-  /** Mean times of a round's calls; what is begun in one is done before the next. */
+  /**
+   * Measures the mean times of a round's calls. The operations of one round are done before the
+   * next begins.
+   */
   private void measure(List<Contender> contenders) {
     for (int round = -warmUp; round < rounds; round++) {
       for (Contender each : contenders) {

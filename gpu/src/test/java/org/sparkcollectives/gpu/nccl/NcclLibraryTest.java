@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.sparkcollectives.gpu.testing.FakeLibraries;
 
-/** Where NCCL is looked for, and what is said when it is nowhere. */
+/** Tests where NCCL is looked for, and the error if it is nowhere. */
 class NcclLibraryTest {
 
   @Test

@@ -25,7 +25,9 @@ import org.sparkcollectives.gpu.testing.FakeGpus;
 import org.sparkcollectives.testing.Eventually;
 import org.sparkcollectives.testing.LeakCheck;
 
-/** What memory NCCL is told of, and until when, over fakes of the driver and of NCCL. */
+/**
+ * Tests which memory is registered with NCCL, and until when, over fakes of the driver and of NCCL.
+ */
 @ExtendWith(LeakCheck.class)
 class NcclMemoryTest {
 
@@ -33,7 +35,7 @@ class NcclMemoryTest {
 
   @RegisterExtension final FakeGpus gpus = new FakeGpus();
 
-  /** As another library would have it. */
+  /** Wraps a tensor's memory as another library would. */
   private static DeviceTensor foreign(CudaDevice gpu, DeviceTensor owner) {
     return DeviceTensor.wrap(gpu, owner.dtype(), owner.address(), owner.count());
   }
@@ -205,7 +207,7 @@ class NcclMemoryTest {
           if (world.rank() == 1) {
             freed.await();
           }
-          // The first operation: rank 0's waits for a communicator, which rank 1 has not come to.
+          // At the first operation rank 0 waits for a communicator that rank 1 has not joined.
           Work work = world.allReduce(tensor, ReduceOp.SUM);
           tensor.free();
           freed.countDown();
@@ -229,7 +231,7 @@ class NcclMemoryTest {
         });
   }
 
-  /** A thread of the group's frees it. */
+  /** Waits until a thread of the group has freed all memory. */
   private void awaitNoAllocations() {
     Eventually.holds(
         () -> gpus.nccl().allocations() == 0, Eventually.LIMIT, () -> "memory of NCCL is left");

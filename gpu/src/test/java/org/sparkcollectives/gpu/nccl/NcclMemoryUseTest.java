@@ -20,7 +20,7 @@ import org.sparkcollectives.Work;
 import org.sparkcollectives.gpu.DeviceTensor;
 import org.sparkcollectives.gpu.testing.FakeGpus;
 
-/** What becomes of a tensor's memory while an operation uses it over NCCL. */
+/** Tests a tensor's memory while an operation over NCCL uses it. */
 final class NcclMemoryUseTest {
 
   @RegisterExtension final FakeGpus gpus = new FakeGpus();
@@ -38,7 +38,7 @@ final class NcclMemoryUseTest {
           Work work = world.allReduce(tensor, ReduceOp.SUM);
           tensor.free();
           if (world.rank() == 0) {
-            // Neither waits for the operation, whose peer waits for this.
+            // Neither waits for the operation, whose peer waits for this rank.
             DeviceTensor other = DeviceTensor.allocate(gpu, DType.FLOAT32, 2);
             other.free();
             freed.countDown();

@@ -15,7 +15,9 @@ import org.sparkcollectives.gpu.DeviceTensor;
 import org.sparkcollectives.gpu.testing.FakeGpus;
 import org.sparkcollectives.testing.LeakCheck;
 
-/** Messages between GPUs, and what is begun in one launch, over fakes of the driver and of NCCL. */
+/**
+ * Tests messages between GPUs, and operations in one launch, over fakes of the driver and of NCCL.
+ */
 @ExtendWith(LeakCheck.class)
 class NcclMessagesTest {
 
@@ -32,7 +34,7 @@ class NcclMessagesTest {
           try (GpuTensors tensors = new GpuTensors(gpu)) {
             DeviceTensor first = tensors.of(0f);
             DeviceTensor second = tensors.of(0f);
-            // Each sends before it receives: no send may wait for its peer on the host.
+            // Each rank sends before it receives: no send may wait for its peer on the host.
             Work[] works = {
               world.send(tensors.of(rank), next, 0),
               world.send(tensors.of(rank + 10), next, 0),
@@ -85,7 +87,7 @@ class NcclMessagesTest {
           }
           return null;
         });
-    // Two ranks; a batch, a block, a coalesced operation.
+    // Two ranks, each with a batch, a block and a coalesced operation.
     assertThat(gpus.nccl().calls().stream().filter("ncclGroupEnd"::equals)).hasSize(6);
   }
 }

@@ -12,7 +12,7 @@ import org.sparkcollectives.store.TcpStore;
 import org.sparkcollectives.store.TcpStoreServer;
 import org.sparkcollectives.testing.ForkedJvm;
 
-/** What goes wrong in groups over NCCL, in processes on the fake in C. */
+/** Tests failures of NCCL groups whose ranks are processes, on the fake in C. */
 final class NcclProcessFailuresTest {
 
   private static final int SIZE = 2;
@@ -50,7 +50,7 @@ final class NcclProcessFailuresTest {
   }
 
   /**
-   * Each rank on a GPU of its own; rank 0 comes to its end, and rank 1 too unless it dies.
+   * Runs each rank on a GPU of its own. Rank 0 finishes, and so does rank 1 unless it dies.
    *
    * @param settings of rank 0 alone
    */

@@ -12,7 +12,7 @@ import org.sparkcollectives.store.TcpStore;
 import org.sparkcollectives.store.TcpStoreServer;
 import org.sparkcollectives.testing.ForkedJvm;
 
-/** Groups over NCCL whose ranks are processes, through the real bindings, on the fake in C. */
+/** Tests NCCL groups whose ranks are processes, through the real bindings, on the fake in C. */
 final class NcclProcessesTest {
 
   @Test

@@ -16,12 +16,12 @@ import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.TcpStore;
 
 /**
- * One rank that calls NCCL through the binding alone. Arguments: rank, size, port of the store, and
- * what to do.
+ * Runs one rank that calls NCCL through the bindings alone. Arguments: rank, size, port of the
+ * store, and the test.
  */
 final class NcclProgram {
 
-  /** What is printed last. */
+  /** The last line that is printed. */
   static final String DONE = "done as it should be";
 
   private static final int FLOAT32 = 7;
@@ -44,7 +44,7 @@ final class NcclProgram {
     this.stream = stream;
   }
 
-  /** Throws if something is not as it should be. */
+  /** Throws if a check fails. */
   public static void main(String[] arguments) throws Exception {
     try (Store store =
             TcpStore.connect("127.0.0.1", Integer.parseInt(arguments[2]), Duration.ofSeconds(60));
@@ -106,7 +106,7 @@ final class NcclProgram {
     return communicator;
   }
 
-  /** How the communicator is once it is no longer in progress. */
+  /** Returns the state of the communicator once it is no longer in progress. */
   private int await(long communicator) {
     int result = nccl.asyncError(communicator);
     while (result == NcclResult.IN_PROGRESS) {
@@ -239,7 +239,7 @@ final class NcclProgram {
     assertThat(values(received)).containsExactly((rank + size - 1) % size);
   }
 
-  /** The reduction is let go of before the operation is done, and another is made after it. */
+  /** Destroys the reduction before the operation is done, and creates another one after it. */
   private void scaled(long communicator) {
     DeviceTensor first = tensor(1, 2);
     DeviceTensor second = tensor(1, 2);
@@ -277,7 +277,7 @@ final class NcclProgram {
 
   private void split(long communicator) {
     ByteBuffer settings = new NcclSettings(true).encode();
-    // The ranks in the opposite order; the last rank goes with nobody.
+    // The ranks in the opposite order; the last rank joins no new communicator.
     int color = rank == size - 1 ? Nccl.NO_COLOR : 0;
     check(communicator, nccl.commSplit(communicator, color, -rank, slot, settings));
     long part = slot.getLong(0);
@@ -309,7 +309,10 @@ final class NcclProgram {
     check(nccl.commDestroy(part));
   }
 
-  /** The others are in the operation that is to fail: not still in one that is not. */
+  /**
+   * Waits until the other ranks are in the operation that is to fail, and no longer in an earlier
+   * one.
+   */
   private void awaitOthers() {
     for (int each = 0; each < size; each++) {
       if (each != rank) {
@@ -335,7 +338,10 @@ final class NcclProgram {
     expectFailure(communicator, NcclResult.REMOTE_ERROR);
   }
 
-  /** An operation hangs, the communicator tells why, and an abort sets the stream free. */
+  /**
+   * Checks that an operation hangs, that the communicator reports the reason, and that an abort
+   * frees the stream.
+   */
   private void expectFailure(long communicator, int error) {
     float[] values = new float[1000];
     Arrays.fill(values, rank);
@@ -371,7 +377,7 @@ final class NcclProgram {
     assertThat(nccl.lastError(0)).contains("Duplicate GPU detected");
   }
 
-  /** The others see a communicator that stays in progress, and can give it up. */
+  /** Checks that the other ranks see a communicator that stays in progress, and can give it up. */
   private void absentRank() {
     assertThat(begin(false, 1)).isEqualTo(NcclResult.IN_PROGRESS);
     long communicator = slot.getLong(0);
@@ -379,7 +385,7 @@ final class NcclProgram {
       assertThat(nccl.asyncError(communicator)).isEqualTo(NcclResult.IN_PROGRESS);
     }
     check(nccl.commAbort(communicator));
-    // The process that made the id must live until nobody joins any more.
+    // The process that created the id must live until no rank joins any more.
     store.set("given up by " + rank, new byte[0]);
     for (int each = 0; rank == 0 && each < size; each++) {
       store.get("given up by " + each);

@@ -23,17 +23,17 @@ import org.sparkcollectives.store.TcpStore;
 import org.sparkcollectives.store.net.TransportSecurity;
 
 /**
- * One rank, a process, of a group over NCCL in which something happens. Arguments: rank, size, port
- * of the store, and what.
+ * Runs one rank, a process, of an NCCL group in which something happens. Arguments: rank, size,
+ * port of the store, and what happens.
  */
 final class NcclRankProgram {
 
-  /** What is printed last. */
+  /** The last line that is printed. */
   static final String DONE = "the rank is done";
 
   private NcclRankProgram() {}
 
-  /** Throws if something else happens. */
+  /** Throws if anything else happens. */
   public static void main(String[] arguments) throws Exception {
     int rank = Integer.parseInt(arguments[0]);
     int size = Integer.parseInt(arguments[1]);
@@ -75,7 +75,7 @@ final class NcclRankProgram {
       half.allReduce(data, ReduceOp.SUM).await();
       int[] sum = new int[1];
       data.copyTo(sum);
-      // Of three ranks 0 and 2 are together.
+      // Of three ranks, 0 and 2 are together.
       assertThat(sum).containsExactly(rank == 1 ? 1 : 2);
     }
     if (rank != 1) {

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkcollectives.config.Configuration;
 
-/** The bytes of {@code ncclConfig_t}, as nccl.h of 2.28.9 lays them out. */
+/** Tests the bytes of {@code ncclConfig_t} against the layout in nccl.h of 2.28.9. */
 class NcclSettingsTest {
 
   private static final int UNDEFINED = Integer.MIN_VALUE;

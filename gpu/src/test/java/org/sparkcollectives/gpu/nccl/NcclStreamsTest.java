@@ -17,8 +17,8 @@ import org.sparkcollectives.gpu.testing.FakeGpus;
 import org.sparkcollectives.testing.LeakCheck;
 
 /**
- * How operations between GPUs are ordered with what else a rank does, and its memory, over fakes of
- * the driver and of NCCL.
+ * Tests the order of operations between GPUs and a rank's other work, and their memory, over fakes
+ * of the driver and of NCCL.
  */
 @ExtendWith(LeakCheck.class)
 class NcclStreamsTest {
@@ -64,7 +64,7 @@ class NcclStreamsTest {
             DeviceTensor copy = tensors.of(0f);
             try (CudaStream.Use use = mine.use()) {
               assertThat(use).isNotNull();
-              // The collective begins after what the caller's stream holds.
+              // The collective starts after the work in the caller's stream.
               data.copyFrom(Tensor.of(new float[] {world.rank() + 1}));
               Work work = world.allReduce(data, ReduceOp.SUM);
               work.synchronize(mine);

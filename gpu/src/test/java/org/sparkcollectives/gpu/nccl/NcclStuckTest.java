@@ -30,7 +30,7 @@ import org.sparkcollectives.gpu.testing.FakeGpus;
 import org.sparkcollectives.testing.Eventually;
 import org.sparkcollectives.testing.LeakCheck;
 
-/** What becomes of a group of which a call of NCCL, or a rank, does not come back in time. */
+/** Tests groups in which a call of NCCL, or a rank, hangs. */
 @ExtendWith(LeakCheck.class)
 final class NcclStuckTest {
 
@@ -39,7 +39,7 @@ final class NcclStuckTest {
 
   @RegisterExtension final FakeGpus gpus = new FakeGpus();
 
-  /** Nothing of NCCL, nor of what it uses, is left on the GPUs. */
+  /** Waits until nothing of NCCL, or of its resources, is left on the GPUs. */
   private void awaitNothingLeft() {
     Eventually.holds(
         () -> gpus.nccl().communicators() == 0 && gpus.cuda().leaks().isEmpty(),
@@ -116,7 +116,7 @@ final class NcclStuckTest {
           ProcessGroup hasty = world.withTimeout(Duration.ofSeconds(1));
           together.await(60, TimeUnit.SECONDS);
           assertThatThrownBy(() -> hasty.split(0, 0)).isInstanceOf(CollectiveException.class);
-          // Else the call of rank 1 might be let go on before it is given up.
+          // Otherwise the call of rank 1 might be resumed before it is given up.
           together.await(60, TimeUnit.SECONDS);
           FutureTask<Work> next = new FutureTask<>(() -> world.allReduce(data, ReduceOp.SUM));
           Thread caller = new Thread(next);

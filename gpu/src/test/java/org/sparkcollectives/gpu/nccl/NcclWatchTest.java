@@ -16,7 +16,7 @@ import org.sparkcollectives.gpu.cuda.EventCache;
 import org.sparkcollectives.gpu.testing.FakeCuda;
 import org.sparkcollectives.gpu.testing.FakeNccl;
 
-/** What the watch looks after, without its thread. */
+/** Tests the watch without its thread. */
 final class NcclWatchTest {
 
   private final FakeCuda cuda = new FakeCuda(1);
@@ -60,7 +60,7 @@ final class NcclWatchTest {
   @Test
   void whatWasOverBeforeItCameIsNotLookedAfter() {
     NcclOperation operation = operation();
-    // Another thread has begun it, and it was found to be done.
+    // Another thread started the operation, and found it to be done.
     end.complete(List.of());
     watch.watch(operation);
     assertThat(watch.isIdle()).isTrue();

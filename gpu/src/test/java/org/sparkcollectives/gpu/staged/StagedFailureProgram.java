@@ -23,12 +23,10 @@ import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.TcpStore;
 import org.sparkcollectives.testing.Eventually;
 
-/**
- * One rank to which something happens. Arguments: rank, size, port of the store, and what happens.
- */
+/** Runs one rank with a failure. Arguments: rank, size, port of the store, and the failure. */
 final class StagedFailureProgram {
 
-  /** What is printed last. */
+  /** The last line that is printed. */
   static final String DONE = "failed as it should";
 
   private final ProcessGroup world;
@@ -39,16 +37,16 @@ final class StagedFailureProgram {
     this.device = device;
   }
 
-  /** Throws if it goes otherwise. */
+  /** Throws if anything else happens. */
   public static void main(String[] arguments) throws Exception {
     runInGroup(arguments);
-    // What an operation has left behind goes with the garbage.
+    // The resources that an operation left behind are garbage-collected.
     Eventually.holdsAfterCollection(
         () -> NativeLeaks.find().isEmpty(), () -> "left: " + NativeLeaks.find());
     System.out.println(DONE);
   }
 
-  /** In a method of its own, whose frame keeps nothing alive. */
+  /** Runs the group in a method of its own, whose frame keeps nothing alive. */
   private static void runInGroup(String[] arguments) throws Exception {
     String what = arguments[3];
     GroupOptions options =
@@ -110,7 +108,7 @@ final class StagedFailureProgram {
 
   private void notANumber() {
     DeviceTensor index = DeviceTensor.copyOf(device, Tensor.of(1L).reshape(1, 1));
-    // It looks before it begins, and leaves the group as it is.
+    // The check runs before the operation starts, and leaves the group as it is.
     assertThatThrownBy(
             () -> world.allReduce(SparseTensor.of(new long[] {4}, index, tensor(Float.NaN))))
         .isInstanceOf(IllegalArgumentException.class)

@@ -12,7 +12,7 @@ import org.sparkcollectives.store.TcpStore;
 import org.sparkcollectives.store.TcpStoreServer;
 import org.sparkcollectives.testing.ForkedJvm;
 
-/** What goes wrong with collectives by way of the host, in processes on the fake in C. */
+/** Tests failures of collectives through the host, in processes on the fake in C. */
 final class StagedFailuresTest {
 
   @Test
@@ -35,10 +35,10 @@ final class StagedFailuresTest {
     run("wrong arguments", 1, Map.of("FAKE_CUDA_DEVICES", "2"));
   }
 
-  /** All ranks come to their end but rank 1, which may be the one that dies. */
+  /** Runs the ranks. All finish except rank 1, which may be the one that dies. */
   private static void run(String what, int size, Map<String, String> settings) throws Exception {
     Map<String, String> environment = new HashMap<>(FakeLibraries.environment());
-    // Rank 0 of a process that sees several GPUs has to say which is its own.
+    // If rank 0's process sees several GPUs, it must say which is its own.
     environment.put("LOCAL_RANK", "0");
     environment.putAll(settings);
     try (TcpStoreServer store = TcpStore.server("127.0.0.1", 0)) {

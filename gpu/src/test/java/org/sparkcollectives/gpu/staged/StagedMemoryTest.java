@@ -27,7 +27,7 @@ import org.sparkcollectives.store.net.TransportSecurity;
 import org.sparkcollectives.testing.Eventually;
 import org.sparkcollectives.testing.GroupRuns;
 
-/** What becomes of a tensor's memory while and after an operation uses it by way of the host. */
+/** Tests a tensor's memory while and after an operation through the host uses it. */
 final class StagedMemoryTest {
 
   private static final String BACKEND = "staged-fake";
@@ -42,13 +42,13 @@ final class StagedMemoryTest {
   @AfterEach
   void nothingIsLeft() {
     BackendRegistry.unregister(BACKEND);
-    // Pinned memory of operations that failed goes with the garbage.
+    // Pinned memory of failed operations is garbage-collected.
     cuda.awaitNothingLeftAfterCollection();
     cuda.close();
     assertThat(cuda.errors()).isEmpty();
   }
 
-  /** What a rank does. */
+  /** The program of a rank. */
   private interface Body {
     void run(ProcessGroup world, CudaDevice gpu) throws Exception;
   }

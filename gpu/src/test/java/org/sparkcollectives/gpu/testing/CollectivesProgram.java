@@ -11,12 +11,12 @@ import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.TcpStore;
 
 /**
- * One rank of a group that does every collective on its GPU, in a stream of its own, and compares
- * the results. Arguments: rank, size, port of the store, and backend.
+ * Runs one rank of a group that calls every collective on its GPU, in a stream of its own, and
+ * compares the results. Arguments: rank, size, port of the store, and backend.
  */
 public final class CollectivesProgram {
 
-  /** What is printed last. */
+  /** The last line that is printed. */
   public static final String DONE = "every collective is done";
 
   private CollectivesProgram() {}

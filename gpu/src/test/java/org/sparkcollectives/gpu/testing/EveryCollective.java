@@ -19,7 +19,7 @@ import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.cuda.CudaStream;
 
 /**
- * Every collective and every kind of message of a group on tensors of a GPU, with results that each
+ * Runs every collective and every kind of message of a group on GPU tensors, with results that each
  * rank knows beforehand.
  */
 public final class EveryCollective {
@@ -33,9 +33,9 @@ public final class EveryCollective {
   private final int size;
 
   /**
-   * Of a group whose tensors lie on a GPU.
+   * Creates the checks for a group whose tensors lie on a GPU.
    *
-   * @param byWayOfHost whether the backend has what NCCL has not: sparse tensors, tags, all types
+   * @param byWayOfHost whether the backend has what NCCL lacks: sparse tensors, tags, all types
    */
   public EveryCollective(ProcessGroup world, CudaDevice device, boolean byWayOfHost) {
     this.world = world;
@@ -45,7 +45,7 @@ public final class EveryCollective {
     this.size = world.size();
   }
 
-  /** Does them all. */
+  /** Runs all of them. */
   public void run() {
     allReduce();
     averages();
@@ -102,7 +102,7 @@ public final class EveryCollective {
   private void allReduce() {
     DeviceTensor tensor = filled(rank + 1);
     Work work = world.allReduce(tensor, ReduceOp.SUM);
-    // The stream waits, and what follows in it sees the result.
+    // The stream waits, and later work in it sees the result.
     work.synchronize(CudaStream.current(device));
     assertAll(tensor, ranksSummed() + size);
     work.await();
@@ -227,7 +227,7 @@ public final class EveryCollective {
     world.allToAll(output, floats(sent)).await();
     assertThat(of(output)).isEqualTo(expected);
 
-    // Rank r sends r + 1 elements to each.
+    // Rank r sends r + 1 elements to each rank.
     long[] inputSplits = new long[size];
     long[] outputSplits = new long[size];
     for (int each = 0; each < size; each++) {
@@ -299,7 +299,8 @@ public final class EveryCollective {
   }
 
   /**
-   * Operations of both kinds, begun in the same order on all ranks, none of them awaited before.
+   * Starts operations of both kinds in the same order on all ranks, and awaits none before all have
+   * started.
    */
   private void onHostAndOnGpu() {
     List<Work> works = new ArrayList<>();

@@ -24,11 +24,11 @@ import org.sparkcollectives.gpu.cuda.MemoryInfo;
 import org.sparkcollectives.testing.Eventually;
 
 /**
- * A CUDA driver without GPUs: memory is host memory behind addresses of its own, each stream a
- * thread that does in order what is put into it.
+ * A CUDA driver without GPUs: memory is host memory behind addresses of its own, and each stream is
+ * a thread that carries out its tasks in order.
  *
- * <p>It refuses what the driver refuses: a call on a thread without context, an address that was
- * not allocated, an event that does not exist; and counts what is not let go of.
+ * <p>It refuses what the driver refuses: a call on a thread without a context, an address that was
+ * not allocated, an event that does not exist. It counts the resources that are not released.
  */
 public final class FakeCuda implements Cuda {
 
@@ -40,7 +40,7 @@ public final class FakeCuda implements Cuda {
   private final int devices;
   private final AtomicLong handles = new AtomicLong(0x1000);
 
-  @SuppressWarnings("ThreadLocalUsage") // Of this driver.
+  @SuppressWarnings("ThreadLocalUsage") // Belongs to this driver.
   private final ThreadLocal<Long> current = ThreadLocal.withInitial(() -> 0L);
 
   private final FakeMemory memory = new FakeMemory();
@@ -55,7 +55,7 @@ public final class FakeCuda implements Cuda {
   private volatile boolean oldDriver;
   private volatile long nextStream;
 
-  /** With so many GPUs. */
+  /** Creates a driver with so many GPUs. */
   public FakeCuda(int devices) {
     this.devices = devices;
   }
@@ -64,7 +64,7 @@ public final class FakeCuda implements Cuda {
     private volatile CompletableFuture<Long> happened = CompletableFuture.completedFuture(0L);
   }
 
-  /** What went wrong in streams, where the driver would have failed for good. */
+  /** Failures in streams, after which the real driver would have failed for good. */
   private final List<String> errors = new CopyOnWriteArrayList<>();
 
   private int device() {
@@ -105,47 +105,49 @@ public final class FakeCuda implements Cuda {
     stream(stream).enqueue(task);
   }
 
-  /** The bytes of a device's memory. */
+  /** Returns the bytes of a device's memory. */
   public ByteBuffer bytes(long address, long length) {
     return memory.bytes(address, length);
   }
 
-  /** The next allocation is where one was that has been freed. */
+  /** Places the next allocation at the address of one that was freed. */
   public void allocateNextAt(long address) {
     memory.allocateNextAt(address);
   }
 
-  /** So many bytes are in each device. */
+  /** Limits the memory of each device to so many bytes. */
   public void limitMemory(long bytes) {
     memory.limit(bytes);
   }
 
-  /** The next stream has the handle of one that is gone. */
+  /** Gives the next stream the handle of a destroyed one. */
   public void giveNextStream(long handle) {
     nextStream = handle;
   }
 
-  /** It is one from before streams had numbers. */
+  /** Makes the driver one that has no stream ids yet. */
   public void beOld() {
     oldDriver = true;
   }
 
-  /** From now on queries of events answer with this error; 0 for none. */
+  /** Makes all later queries of events return this error; 0 for none. */
   public void failEvents(int code) {
     eventError = code;
   }
 
-  /** The next stream that is destroyed is gone, but the call tells of an error of before. */
+  /**
+   * Makes the next destruction of a stream report an earlier error, although the stream is gone.
+   */
   public void failNextStreamEnd() {
     streamEndFails.set(true);
   }
 
-  /** The events of which it was asked whether they have happened, in order. */
+  /** Returns the events that were queried, in order. */
   public Queue<Long> eventQueries() {
     return eventQueries;
   }
 
-  /** What is put into a stream from now on waits until the returned latch is counted down. */
+  /** Pauses a stream: later work in it waits until the returned latch is counted down. */
   public CountDownLatch pause(long stream) {
     CountDownLatch gate = new CountDownLatch(1);
     enqueue(stream, () -> await(gate));
@@ -160,7 +162,7 @@ public final class FakeCuda implements Cuda {
     }
   }
 
-  /** What went wrong in streams. */
+  /** Returns the failures in streams. */
   public List<String> errors() {
     return errors;
   }
@@ -170,17 +172,22 @@ public final class FakeCuda implements Cuda {
     streams.values().forEach(FakeStream::close);
   }
 
-  /** Waits until all is let go of: the last tensor that is freed leaves that to a thread. */
+  /**
+   * Waits until all resources are released: a tensor that is freed last leaves that to a thread.
+   */
   public void awaitNothingLeft() {
     Eventually.holds(() -> leaks().isEmpty(), Eventually.LIMIT, () -> "left:" + leaks());
   }
 
-  /** Waits until all is let go of, where a test has left tensors to the garbage collector. */
+  /**
+   * Waits until all resources are released, after a test that left tensors to the garbage
+   * collector.
+   */
   public void awaitNothingLeftAfterCollection() {
     Eventually.holdsAfterCollection(() -> leaks().isEmpty(), () -> "left:" + leaks());
   }
 
-  /** What has not been let go of: nothing once all is closed. */
+  /** Returns the resources that were not released: none once all are closed. */
   public String leaks() {
     StringBuilder text = new StringBuilder(memory.left());
     hostMemory.forEach(address -> text.append(" host memory"));
@@ -259,7 +266,7 @@ public final class FakeCuda implements Cuda {
     ends.forEach(CompletableFuture::join);
   }
 
-  /** Blocks until somebody waits for all that a GPU has to do. */
+  /** Blocks until a thread waits for all work of a GPU. */
   public void awaitSynchronizing() {
     await(synchronizing);
   }
@@ -355,14 +362,14 @@ public final class FakeCuda implements Cuda {
     return memory.allocate(device(), bytes);
   }
 
-  /** Waits, as the driver may. */
+  /** Waits before it frees, as the driver may. */
   @Override
   public void free(long address) {
     synchronizeContext();
     memory.free(address);
   }
 
-  /** Frees memory of an allocator that maps it itself: that does not wait. */
+  /** Frees memory of an allocator that maps it itself, without waiting. */
   public void unmap(long address) {
     device();
     memory.free(address);
@@ -378,7 +385,7 @@ public final class FakeCuda implements Cuda {
     device();
     long address = memory.allocate(FakeMemory.HOST, bytes);
     hostMemory.add(address);
-    // Not a view of what is kept here: it must become unreachable.
+    // The buffer must not be a view of one that is kept here: it must become unreachable.
     Pointer pinned = Native.getDirectBufferPointer(bytes(address, bytes));
     return new HostMemory(address, pinned.getByteBuffer(0, bytes).order(ByteOrder.nativeOrder()));
   }

@@ -5,7 +5,7 @@ import java.util.List;
 import org.sparkcollectives.tensor.BFloat16;
 import org.sparkcollectives.tensor.Float16;
 
-/** Arithmetic on elements of NCCL's types, by their numbers, with no thought of speed. */
+/** Arithmetic on elements of NCCL's types, by their numbers, not optimized. */
 final class FakeElements {
 
   private static final int[] BYTES = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2};
@@ -20,7 +20,7 @@ final class FakeElements {
    * Reduces the contributions of all ranks.
    *
    * @param op the number of NCCL's reduction
-   * @param factors what each rank's elements are multiplied by; null for nothing
+   * @param factors the factor of each rank's elements; null for none
    */
   static ByteBuffer reduce(int type, int op, List<ByteBuffer> all, double[] factors) {
     ByteBuffer result = ByteBuffer.allocate(all.get(0).capacity()).order(all.get(0).order());

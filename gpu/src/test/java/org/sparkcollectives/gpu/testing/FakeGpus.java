@@ -23,8 +23,8 @@ import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.RankThreads;
 
 /**
- * GPUs and NCCL for a test, without either: each rank, a thread, has a GPU of its own. After the
- * test nothing may be left on them, and NCCL must have nothing to complain of.
+ * Gives a test GPUs and NCCL without either: each rank, a thread, has a GPU of its own. After the
+ * test nothing may be left on them, and the fake of NCCL must have recorded no violation.
  */
 public final class FakeGpus implements BeforeEachCallback, AfterEachCallback {
 
@@ -49,7 +49,7 @@ public final class FakeGpus implements BeforeEachCallback, AfterEachCallback {
     BackendRegistry.unregister(BACKEND);
     if (!leaksExpected) {
       cuda.awaitNothingLeft();
-      // Threads that a rank did not wait for let go of them.
+      // Threads that a rank did not wait for release them.
       Eventually.holds(
           () -> nccl.communicators() == 0, () -> nccl.communicators() + " communicators are left");
     }
@@ -58,16 +58,16 @@ public final class FakeGpus implements BeforeEachCallback, AfterEachCallback {
     assertThat(nccl.violations()).isEmpty();
   }
 
-  /** The test has NCCL keep what it was told to let go of. */
+  /** Allows that NCCL keeps what it was told to release. */
   public void expectLeaks() {
     leaksExpected = true;
   }
 
   /**
-   * Has ranks fail to make a group.
+   * Checks that ranks fail to create a group.
    *
    * @param ordinals the GPU of each rank
-   * @param check looks at what each is told
+   * @param check checks the failure of each rank
    * @param settings each {@code key=value}
    */
   public void expectNoGroup(List<Integer> ordinals, Consumer<Throwable> check, String... settings) {
@@ -86,23 +86,23 @@ public final class FakeGpus implements BeforeEachCallback, AfterEachCallback {
     }
   }
 
-  /** The driver. */
+  /** Returns the driver. */
   public FakeCuda cuda() {
     return cuda;
   }
 
-  /** The library. */
+  /** Returns the library. */
   public FakeNccl nccl() {
     return nccl;
   }
 
-  /** What a rank does with its GPU. */
+  /** The program of a rank with its GPU. */
   public interface Body<T> {
-    /** As one rank. */
+    /** Runs as one rank. */
     T run(ProcessGroup world, CudaDevice gpu) throws Exception;
   }
 
-  /** Options of groups with host memory and GPUs. */
+  /** Returns options of groups with host memory and GPUs. */
   public static GroupOptions options() {
     return GroupOptions.defaults().withBackend("cpu:netty,cuda:" + BACKEND);
   }

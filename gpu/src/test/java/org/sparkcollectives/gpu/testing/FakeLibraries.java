@@ -12,12 +12,12 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The fake of libcuda and libnccl in C, see {@code src/test/c/README.md}: built once for a JVM that
- * asks for it.
+ * The fake of libcuda and libnccl in C, see {@code src/test/c/README.md}. Built once for a JVM that
+ * needs it.
  */
 public final class FakeLibraries {
 
-  /** By the version of NCCL that they are. */
+  /** The built libraries, by the version of NCCL that they have. */
   private static final Map<Integer, Path> BUILT = new HashMap<>();
 
   private static final int NEWEST = 22809;
@@ -25,16 +25,17 @@ public final class FakeLibraries {
   private FakeLibraries() {}
 
   /**
-   * What the environment of a JVM must have to use the fake; more settings may be added.
+   * Returns the environment that a JVM needs to use the fake; more settings may be added.
    *
-   * <p>Skips the test where there is no C compiler.
+   * <p>Skips the test if there is no C compiler.
    */
   public static Map<String, String> environment() throws Exception {
     return environment(Path.of(""), NEWEST);
   }
 
   /**
-   * The same with another version of NCCL, which has what that one has.
+   * Returns the environment for a fake of another version of NCCL, with the functions of that
+   * version.
    *
    * @param ncclVersion such as 22304 for 2.23.4
    */
@@ -43,7 +44,7 @@ public final class FakeLibraries {
   }
 
   /**
-   * The same for the tests of another module.
+   * Returns the environment for the tests of another module.
    *
    * @param module the folder of the module gpu, where its sources are
    */

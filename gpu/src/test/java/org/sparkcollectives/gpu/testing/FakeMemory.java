@@ -7,7 +7,7 @@ import java.util.TreeMap;
 import org.sparkcollectives.gpu.cuda.CudaException;
 import org.sparkcollectives.gpu.cuda.MemoryInfo;
 
-/** The memory of all devices of a fake, and what is pinned of the host: the device -1. */
+/** The memory of all devices of a fake, and the pinned memory of the host: the device -1. */
 final class FakeMemory {
 
   static final int HOST = -1;
@@ -24,7 +24,7 @@ final class FakeMemory {
 
   private record Piece(int device, ByteBuffer bytes, long id) {}
 
-  /** Of each device from now on. */
+  /** Limits each device from now on. */
   synchronized void limit(long bytes) {
     limit = bytes;
   }
@@ -43,7 +43,7 @@ final class FakeMemory {
     }
     long address = nextAddress == 0 ? fresh : nextAddress;
     nextAddress = 0;
-    // A gap, so that what runs over is noticed.
+    // A gap, so that overruns are noticed.
     fresh += (bytes / 512 + 2) * 512;
     pieces.put(address, new Piece(device, bytesOf(device, (int) bytes), nextId++));
     return address;
@@ -95,7 +95,7 @@ final class FakeMemory {
     return at(address, 1).getValue().id;
   }
 
-  /** What is allocated. */
+  /** Returns the allocations that are left. */
   synchronized String left() {
     StringBuilder text = new StringBuilder();
     pieces.values().stream()

@@ -18,8 +18,8 @@ import org.sparkcollectives.gpu.cuda.CudaException;
 import org.sparkcollectives.gpu.nccl.Nccl;
 
 /**
- * NCCL for ranks of one JVM over a {@link FakeCuda}, not blocking: with its semantics, and what it
- * would hang or crash on noted as a violation.
+ * NCCL for ranks of one JVM over a {@link FakeCuda}, nonblocking. It has NCCL's semantics, and
+ * records as a violation what would make NCCL hang or crash.
  */
 public final class FakeNccl implements Nccl {
 
@@ -32,7 +32,10 @@ public final class FakeNccl implements Nccl {
   private static final int IN_PROGRESS = 7;
   private static final int FIRST_MADE_OP = 5;
 
-  /** Where {@code ncclConfig_t} says whether calls block, and whether children share resources. */
+  /**
+   * The places in {@code ncclConfig_t} that say whether calls block, and whether children share
+   * resources.
+   */
   private static final int BLOCKING_AT = 16;
 
   private static final int SPLIT_SHARE_AT = 40;
@@ -52,14 +55,14 @@ public final class FakeNccl implements Nccl {
   private final List<String> violations = new CopyOnWriteArrayList<>();
   private final List<String> calls = new CopyOnWriteArrayList<>();
 
-  @SuppressWarnings("ThreadLocalUsage") // Of this library.
+  @SuppressWarnings("ThreadLocalUsage") // Belongs to this library.
   private final ThreadLocal<Group> grouped = new ThreadLocal<>();
 
   private volatile int version = 22809;
   private volatile boolean abortsHang;
   private volatile int registrationResult = SUCCESS;
 
-  /** Over a driver, which all ranks share. */
+  /** Creates the library over a driver, which all ranks share. */
   public FakeNccl(FakeCuda cuda) {
     this.cuda = cuda;
   }
@@ -74,7 +77,7 @@ public final class FakeNccl implements Nccl {
     }
   }
 
-  /** What a thread has called since it began a group. */
+  /** The calls of a thread since it began a group. */
   private record Group(List<FakeNcclCall> calls, Set<Member> members) {}
 
   /** A rank's communicator. */
@@ -86,10 +89,10 @@ public final class FakeNccl implements Nccl {
     final AtomicInteger collectives = new AtomicInteger();
     volatile boolean gone;
 
-    /** Within a call of NCCL for it. */
+    /** The thread inside a call of NCCL for it. */
     final AtomicReference<Thread> user = new AtomicReference<>();
 
-    /** What is made out of it, or null. */
+    /** The communicators that are being created from it, or null. */
     volatile FakeNcclSplit.Request making;
 
     Member(FakeNcclExchange exchange, int rank, int size) {
@@ -99,56 +102,56 @@ public final class FakeNccl implements Nccl {
     }
   }
 
-  /** What NCCL would not have forgiven. */
+  /** Returns the calls that would have made NCCL hang or crash. */
   public List<String> violations() {
     return violations;
   }
 
-  /** The names of the functions that were called, in order. */
+  /** Returns the names of the functions that were called, in order. */
   public List<String> calls() {
     return calls;
   }
 
-  /** The communicators that are there. */
+  /** Returns the number of communicators. */
   public int communicators() {
     return members.size();
   }
 
-  /** The memory that communicators have been told of. */
+  /** Returns the number of registrations of memory. */
   public int registrations() {
     return registrations.size();
   }
 
-  /** How many pieces of memory of its own are not freed. */
+  /** Returns how many allocations of its own are not freed. */
   public int allocations() {
     return allocated.size();
   }
 
-  /** From now on answers this when told of memory. */
+  /** Makes registrations return this result from now on. */
   public void refuseRegistrations(int result) {
     registrationResult = result;
   }
 
-  /** Says that it is another version. */
+  /** Makes the library report another version. */
   public void pretend(int otherVersion) {
     version = otherVersion;
   }
 
-  /** From now on the communicators of a rank report an error. */
+  /** Makes the communicators of a rank report an error from now on. */
   public void injectError(int rank, int code) {
     members.values().stream()
         .filter(each -> each.rank == rank)
         .forEach(each -> each.error.set(code));
   }
 
-  /** From now on an abort does not come back until this is called with false. */
+  /** Makes aborts hang from now on, until this is called with false. */
   public synchronized void hangAborts(boolean hang) {
     abortsHang = hang;
     notifyAll();
   }
 
   /**
-   * From now on calls of a function do not come back until the returned latch is counted down.
+   * Makes calls of a function hang from now on, until the returned latch is counted down.
    *
    * @param function such as {@code ncclGroupEnd}, or {@code ncclCommSplit of rank 1}
    */
@@ -158,7 +161,7 @@ public final class FakeNccl implements Nccl {
     return gate;
   }
 
-  /** From now on calls of a function throw, as where the library lacks it; null for no more. */
+  /** Makes calls of a function throw from now on, as if the library lacked it; null ends that. */
   public void throwFrom(String function, Error error) {
     if (error == null) {
       errors.remove(function);
@@ -187,7 +190,7 @@ public final class FakeNccl implements Nccl {
     }
   }
 
-  /** NCCL's calls for a communicator are for one thread at a time. */
+  /** Records a violation if another thread is inside a call for the communicator. */
   private void requireUnused(Member member, String function) {
     Thread user = member.user.get();
     if (user != null && user != Thread.currentThread()) {
@@ -260,7 +263,7 @@ public final class FakeNccl implements Nccl {
     }
   }
 
-  /** An abort of one would end the other. */
+  /** Records a violation if communicators share resources: an abort of one would end the other. */
   private void requireNothingShared(ByteBuffer configuration) {
     if (configuration.getInt(SPLIT_SHARE_AT) == 1) {
       violations.add("communicators share resources");
@@ -330,7 +333,10 @@ public final class FakeNccl implements Nccl {
         new FakeNcclSplit.Request(parent, 0, parent.rank, slot));
   }
 
-  /** In progress until all have called; then the handles are there, and only then that is known. */
+  /**
+   * Creates communicators from another one. The call is in progress until all ranks have called;
+   * the handles are written first, and only then is the result known.
+   */
   private int makeOf(String what, Member parent, int expected, FakeNcclSplit.Request request) {
     requireUnused(parent, what);
     if (!parent.error.compareAndSet(SUCCESS, IN_PROGRESS)) {
@@ -395,7 +401,7 @@ public final class FakeNccl implements Nccl {
     return SUCCESS;
   }
 
-  /** Of a communicator out of which others are being made, and which is gone. */
+  /** Ends the creation of communicators from one that is gone. */
   private void endMaking(Member member) {
     synchronized (splits) {
       FakeNcclSplit.Request making = member.making;
@@ -404,7 +410,7 @@ public final class FakeNccl implements Nccl {
       }
       splits.values().forEach(each -> each.withdraw(making));
       if (making.color() != NO_COLOR) {
-        // What could not be made is there, too.
+        // A communicator that could not be created has a handle, too.
         Member failed = new Member(new FakeNcclExchange(), 0, 1);
         failed.error.set(INTERNAL_ERROR);
         long handle = handles.addAndGet(16);
@@ -477,7 +483,7 @@ public final class FakeNccl implements Nccl {
     try {
       called("ncclGroupEnd");
       List<FakeNcclCall> all = group.calls();
-      // Of what goes into one stream all begin before any waits.
+      // All calls of one stream start before any of them waits.
       if (!all.isEmpty()) {
         cuda.enqueue(
             all.get(0).stream(),

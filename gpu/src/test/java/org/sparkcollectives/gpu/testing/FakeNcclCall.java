@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 
-/** A call in a stream: first it gives what peers need, then it takes what it needs of them. */
+/** A call in a stream. First it gives its data to the peers, then it takes theirs. */
 record FakeNcclCall(long stream, Runnable giving, Runnable taking) {
 
   private static final int FIRST_MADE_OP = 5;
@@ -19,7 +19,7 @@ record FakeNcclCall(long stream, Runnable giving, Runnable taking) {
     taking.run();
   }
 
-  /** What all calls have in common. */
+  /** The parameters that all calls share. */
   record Target(
       FakeCuda cuda,
       FakeNccl.Member member,
@@ -63,12 +63,12 @@ record FakeNcclCall(long stream, Runnable giving, Runnable taking) {
         });
   }
 
-  /** Reads a part when the stream has come to it. */
+  /** Reads a part when the stream has reached the call. */
   private interface Supplier {
     ByteBuffer get();
   }
 
-  /** A part, followed by the factor of a reduction that was made for it. */
+  /** Returns a part, followed by the factor of a reduction that was created for it. */
   private static ByteBuffer withFactor(Target target, ByteBuffer part, int op) {
     return ByteBuffer.allocate(part.capacity() + Double.BYTES)
         .order(ByteOrder.nativeOrder())

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 
-/** What the ranks of one communicator give each other. */
+/** The data that the ranks of one communicator exchange. */
 final class FakeNcclExchange {
 
   private final Map<Integer, Map<Integer, ByteBuffer>> collectives = new HashMap<>();
@@ -27,7 +27,8 @@ final class FakeNcclExchange {
   }
 
   /**
-   * Waits for all parts, in the order of the ranks; null if this rank's communicator is aborted.
+   * Waits for all parts, and returns them in the order of the ranks; null if this rank's
+   * communicator is aborted.
    */
   synchronized List<ByteBuffer> take(int number, FakeNccl.Member by) {
     while (collectives.getOrDefault(number, Map.of()).size() < by.size) {
@@ -52,7 +53,7 @@ final class FakeNcclExchange {
     notifyAll();
   }
 
-  /** Waits for a message; null if this rank's communicator is aborted. */
+  /** Waits for a message; returns null if this rank's communicator is aborted. */
   synchronized ByteBuffer receive(int from, FakeNccl.Member by) {
     Queue<ByteBuffer> queue =
         messages.computeIfAbsent(List.of(from, by.rank), none -> new ArrayDeque<>());
@@ -64,7 +65,7 @@ final class FakeNcclExchange {
     return queue.poll();
   }
 
-  @SuppressWarnings("WaitNotInLoop") // The callers look again.
+  @SuppressWarnings("WaitNotInLoop") // The callers check again.
   private boolean waitFor(FakeNccl.Member by) {
     if (by.gone) {
       return false;
@@ -77,7 +78,7 @@ final class FakeNcclExchange {
     return true;
   }
 
-  /** Somebody has aborted. */
+  /** Wakes all waiting ranks, because one has aborted. */
   synchronized void wake() {
     notifyAll();
   }

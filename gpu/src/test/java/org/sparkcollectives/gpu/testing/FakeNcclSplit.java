@@ -5,26 +5,26 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
-/** A call that makes communicators out of one, which each of its ranks has to join. */
+/** A call that creates communicators from one, which each of its ranks has to join. */
 final class FakeNcclSplit {
 
   private final List<Request> requests = new ArrayList<>();
 
-  /** What a rank asks for. */
+  /** The request of a rank. */
   record Request(FakeNccl.Member parent, int color, int key, ByteBuffer slot) {}
 
-  /** A rank joins: all that have, if it is the last. */
+  /** Adds the request of a rank. Returns all requests if it is the last, else none. */
   synchronized List<Request> add(Request request, int expected) {
     requests.add(request);
     return requests.size() == expected ? List.copyOf(requests) : List.of();
   }
 
-  /** A rank whose communicator was aborted takes no part any more. */
+  /** Removes a rank whose communicator was aborted: it no longer takes part. */
   synchronized void withdraw(Request request) {
     requests.remove(request);
   }
 
-  /** The ranks of a colour, in their new order. */
+  /** Returns the ranks of a color, in their new order. */
   synchronized List<Integer> ranksOf(int color) {
     return requests.stream()
         .filter(each -> each.color() == color)

@@ -6,7 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** A stream of a fake: a thread that does in order what is put into it. */
+/** A stream of a fake: a thread that carries out its tasks in order. */
 final class FakeStream implements AutoCloseable {
 
   private static final AtomicLong IDS = new AtomicLong();
@@ -19,9 +19,9 @@ final class FakeStream implements AutoCloseable {
   private volatile boolean closed;
 
   /**
-   * Of a device.
+   * Creates a stream of a device.
    *
-   * @param errors what goes wrong in it is added here
+   * @param errors receives its failures
    */
   FakeStream(int device, String name, List<String> errors) {
     this.device = device;
@@ -52,7 +52,7 @@ final class FakeStream implements AutoCloseable {
     return device;
   }
 
-  /** What no other stream has. */
+  /** Returns the id, which no other stream has. */
   long id() {
     return id;
   }
@@ -61,14 +61,17 @@ final class FakeStream implements AutoCloseable {
     tasks.add(task);
   }
 
-  /** Done once all is done that is in it now; also if it is closed meanwhile. */
+  /**
+   * Returns a future that completes once all work is done that is in the stream now, even if the
+   * stream is closed meanwhile.
+   */
   CompletableFuture<?> whenIdle() {
     CompletableFuture<Void> reached = new CompletableFuture<>();
     tasks.add(() -> reached.complete(null));
     return CompletableFuture.anyOf(reached, over);
   }
 
-  /** What is in it is still done. */
+  /** Ends the thread after the work that is in the stream. */
   @Override
   public void close() {
     tasks.add(() -> closed = true);

@@ -15,12 +15,12 @@ import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 
 /**
- * Runs the tests of the tag {@code gpu}: on a machine that has one, or in a JVM that takes the fake
- * for one. The only argument, if there is one, is a pattern of class names.
+ * Runs the tests with the tag {@code gpu}, on a machine that has a GPU or in a JVM with the fake.
+ * The only argument is optional: a pattern of class names.
  */
 public final class GpuTestProgram {
 
-  /** What is printed last when all have passed. */
+  /** The line that is printed last when all tests have passed. */
   public static final String PASSED = "All tests of the GPU have passed: ";
 
   private GpuTestProgram() {}

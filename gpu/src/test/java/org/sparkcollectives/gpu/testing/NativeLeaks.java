@@ -4,7 +4,7 @@ import com.sun.jna.Function;
 import com.sun.jna.NativeLibrary;
 import org.sparkcollectives.testing.Eventually;
 
-/** What a program has not let go of, which the fake of CUDA counts. */
+/** The resources that a program has not released, which the fake of CUDA counts. */
 public final class NativeLeaks {
 
   private static final String[] KINDS = {
@@ -19,12 +19,12 @@ public final class NativeLeaks {
 
   private NativeLeaks() {}
 
-  /** Fails if something is left: tensors that nobody has freed go with the garbage. */
+  /** Fails if something is left. Tensors that nobody has freed are garbage-collected first. */
   public static void check() {
     Eventually.holdsAfterCollection(() -> find().isEmpty(), () -> "left: " + find());
   }
 
-  /** What is left. Where the driver is a real one, there is nothing to ask. */
+  /** Returns what is left. With a real driver there is nothing to query. */
   public static String find() {
     Function live;
     try {

@@ -10,14 +10,14 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.sparkcollectives.gpu.cuda.Cuda;
 import org.sparkcollectives.gpu.cuda.CudaException;
 
-/** A driver in front of another one that remembers what it was asked, in that order. */
+/** A driver in front of another one that records the calls in their order. */
 public final class RecordedCuda {
 
   private final Cuda cuda;
   private final List<String> calls = new CopyOnWriteArrayList<>();
   private final Set<String> refused = ConcurrentHashMap.newKeySet();
 
-  /** Remembers the calls of these names. */
+  /** Records the calls of these names. */
   public RecordedCuda(Cuda behind, Set<String> names) {
     cuda =
         (Cuda)
@@ -49,18 +49,18 @@ public final class RecordedCuda {
     }
   }
 
-  /** The driver. */
+  /** Returns the driver. */
   public Cuda cuda() {
     return cuda;
   }
 
-  /** From now on calls of these names fail; none that are not named. */
+  /** Makes calls of these names fail from now on; others succeed. */
   public void refuse(String... names) {
     refused.clear();
     refused.addAll(Set.of(names));
   }
 
-  /** What was asked since the last time. */
+  /** Returns the calls since the last time. */
   public List<String> takeCalls() {
     List<String> taken = List.copyOf(calls);
     calls.clear();
