@@ -5,12 +5,12 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Which attempts of stages may use the driver's store: the latest of each stage that has begun,
+ * Decides which attempts of stages may use the driver's store: the latest attempt of each stage,
  * until it has ended. Not thread-safe.
  */
 final class AttemptFence {
 
-  /** How many stages that have ended are remembered, so that their late tasks are refused. */
+  /** The number of ended stages that are remembered, so that their late tasks are refused. */
   private static final int REMEMBERED_STAGES = 10_000;
 
   private final Map<Integer, Integer> latest = new HashMap<>();
@@ -23,10 +23,10 @@ final class AttemptFence {
       };
 
   /**
-   * Lets a task in.
+   * Admits a task of an attempt.
    *
-   * @return the attempt that is over from now on, because this one has begun; null if there is none
-   * @throws IllegalStateException if this one is over
+   * @return the earlier attempt that ends because this one has begun; null if there is none
+   * @throws IllegalStateException if this attempt is over
    */
   StageAttempt enter(StageAttempt stage) {
     if (stage.attempt() <= ended.getOrDefault(stage.stageId(), -1)) {
@@ -43,13 +43,13 @@ final class AttemptFence {
         : new StageAttempt(stage.stageId(), before);
   }
 
-  /** Whether the attempt has ended, or a later one has begun. */
+  /** Returns whether the attempt has ended, or a later one has begun. */
   boolean isOver(StageAttempt stage) {
     return stage.attempt() <= ended.getOrDefault(stage.stageId(), -1)
         || stage.attempt() < latest.getOrDefault(stage.stageId(), -1);
   }
 
-  /** The attempt has ended. */
+  /** Ends an attempt. */
   void end(StageAttempt stage) {
     latest.remove(stage.stageId(), stage.attempt());
     ended.merge(stage.stageId(), stage.attempt(), Math::max);

@@ -15,8 +15,8 @@ import scala.reflect.ClassTag$;
 import scala.runtime.AbstractFunction1;
 
 /**
- * An RDD whose partitions are to be computed at the same time, as the ranks of one group: Spark's
- * barrier execution mode, for Java.
+ * An RDD whose partitions are computed at the same time, as the ranks of one group: Spark's barrier
+ * execution mode, for Java.
  *
  * @param <T> the type of the rows
  */
@@ -34,15 +34,15 @@ public final class BarrierStage<T> {
     this.resubmissions = resubmissions;
   }
 
-  /** One rank for each partition of {@code rdd}. */
+  /** Creates a stage with one rank for each partition of {@code rdd}. */
   public static <T> BarrierStage<T> of(JavaRDD<T> rdd) {
     return of(Objects.requireNonNull(rdd, "rdd").rdd());
   }
 
   /**
-   * One rank for each partition of {@code rdd}, an RDD of Scala's. Where the preflight and the
-   * options are not needed, {@code rdd.barrier().mapPartitions} with {@link SparkCollectives#world}
-   * does as well.
+   * Creates a stage with one rank for each partition of {@code rdd}, a Scala RDD. Without the
+   * preflight and the options, {@code rdd.barrier().mapPartitions} with {@link
+   * SparkCollectives#world} does the same.
    */
   public static <T> BarrierStage<T> of(RDD<T> rdd) {
     return new BarrierStage<>(
@@ -50,10 +50,10 @@ public final class BarrierStage<T> {
   }
 
   /**
-   * With the options of the world group.
+   * Returns this stage with options for the world group.
    *
-   * @throws IllegalArgumentException if they have members or local synchronisation, which are for
-   *     groups made from another; the world is all tasks
+   * @throws IllegalArgumentException if they have members or local synchronisation: these are for
+   *     groups created from another one, and the world is all tasks
    */
   public BarrierStage<T> withOptions(GroupOptions world) {
     Objects.requireNonNull(world, "world");
@@ -66,24 +66,25 @@ public final class BarrierStage<T> {
   }
 
   /**
-   * With a shuffle right behind the ranks, so that Spark runs them all again when one fails,
-   * instead of failing the job: whatever the reason was, up to {@code
+   * Returns this stage with a shuffle behind the ranks. Spark then runs all ranks again when one
+   * fails, for whatever reason, instead of failing the job: up to {@code
    * spark.stage.maxConsecutiveAttempts} times (4), once there are slots for all.
    *
-   * <p>Each attempt has a new group, and all ranks begin with their first row; {@link
-   * ProcessGroup#restore} gives them what an earlier attempt has kept. The rows that they return
-   * pass through Spark's shuffle files, and stay in the partition of their rank and in order.
+   * <p>Each attempt has a new group, and all ranks start with their first row. {@link
+   * ProcessGroup#restore} returns what an earlier attempt has checkpointed. The rows that the ranks
+   * return pass through Spark's shuffle files; they stay in the partition of their rank, and in
+   * order.
    */
   public BarrierStage<T> withStageRetry() {
     return new BarrierStage<>(rdd, options, true, resubmissions);
   }
 
   /**
-   * With a job that {@link #collect} submits again when it fails because an executor or the
-   * connection to one was lost, once there are slots for all ranks again. What the ranks threw
-   * themselves fails it at once.
+   * Returns this stage with a job that {@link #collect} submits again when it fails because an
+   * executor or the connection to one was lost, once there are slots for all ranks again. An
+   * exception that a rank throws itself fails the job at once.
    *
-   * @param most how often; 0 for never, which is how it is without this
+   * @param most how often; 0, the default, for never
    */
   public BarrierStage<T> withResubmissions(int most) {
     if (most < 0) {
@@ -93,15 +94,16 @@ public final class BarrierStage<T> {
   }
 
   /**
-   * The RDD of what the ranks return. As with any transformation, they run when an action needs it.
+   * Returns the RDD of the rows that the ranks return. As with any transformation, the ranks run
+   * when an action needs the RDD.
    *
-   * <p>Before that, here, it is made sure that the cluster can run them all at the same time, with
-   * what {@code RDD.withResources} asks for; blocks while executors are still starting, for up to
-   * {@link SparkPluginConfiguration#PREFLIGHT_TIMEOUT}.
+   * <p>This call first checks that the cluster can run all ranks at the same time, with the
+   * resources that {@code RDD.withResources} requests. It blocks while executors are still
+   * starting, for up to {@link SparkPluginConfiguration#PREFLIGHT_TIMEOUT}.
    *
-   * <p>What the ranks keep with {@link ProcessGroup#checkpoint} belongs to this call, is there for
-   * each attempt of its stage, and, when a job fails, for the next one on the same RDD; it goes
-   * when a job succeeds, or with the application.
+   * <p>The checkpoints of the ranks ({@link ProcessGroup#checkpoint}) belong to this call. Each
+   * attempt of its stage has them, and if a job fails, so has the next one on the same RDD. They
+   * are removed when a job succeeds, or with the application.
    *
    * @throws IllegalStateException if there are not enough slots, with the arithmetic
    */
@@ -120,10 +122,11 @@ public final class BarrierStage<T> {
   }
 
   /**
-   * What the ranks return, in the order of their ranks. Blocks until they all have; they run now.
+   * Runs the ranks now, and returns their rows in the order of the ranks. Blocks until all have
+   * finished.
    *
-   * <p>A job that is {@link #withResubmissions submitted again} begins anew with all ranks in a new
-   * group, and {@link ProcessGroup#restore} gives them what those of an earlier one have kept.
+   * <p>A job that is {@link #withResubmissions submitted again} starts anew with all ranks in a new
+   * group, and {@link ProcessGroup#restore} returns what those of an earlier job have checkpointed.
    *
    * @throws IllegalStateException if there are not enough slots, with the arithmetic
    */
@@ -142,13 +145,16 @@ public final class BarrierStage<T> {
     }
   }
 
-  /** Spark takes and throws any exception unannounced; wrapping it would hide the first cause. */
+  /**
+   * Throws any exception without declaring it, as Spark does; wrapping it would hide the first
+   * cause.
+   */
   @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
   private static <E extends Exception> E unchecked(Exception e) throws E {
     throw (E) e;
   }
 
-  /** What Spark serializes and runs as one task. */
+  /** The function that Spark serializes and runs as one task. */
   private static final class RankTask<T, R>
       extends AbstractFunction1<scala.collection.Iterator<T>, scala.collection.Iterator<R>>
       implements Serializable {

@@ -13,12 +13,11 @@ import org.sparkcollectives.store.StoreException;
 import org.sparkcollectives.store.StoredValue;
 
 /**
- * Keeps the large values of the driver's store in pieces, as {@link Blocks}; small ones stay in the
- * heap. What large values take in all is bounded.
+ * Creates the values of the driver's store: large ones in pieces, as {@link Blocks}, small ones in
+ * the heap. The total size of the large values is bounded.
  *
- * <p>A piece never changes: each value gets a number that was never used, and a value that is
- * replaced is another value. No more than a piece or two of a value is in memory while it is made
- * or read. Thread-safe.
+ * <p>A piece never changes: each value gets a new number, and a value that replaces another is a
+ * new one. At most a piece or two of a value is in memory while it is made or read. Thread-safe.
  */
 final class BlockValues implements StoredValue.Factory {
 
@@ -34,10 +33,10 @@ final class BlockValues implements StoredValue.Factory {
   private final AtomicLong kept = new AtomicLong();
 
   /**
-   * Values in blocks.
+   * Creates values in blocks.
    *
    * @param pieceBytes the size of all pieces but the last
-   * @param mostBytes what all large values may take together
+   * @param mostBytes the limit of all large values together
    */
   BlockValues(Blocks blocks, int pieceBytes, long mostBytes) {
     this.blocks = blocks;
@@ -49,12 +48,12 @@ final class BlockValues implements StoredValue.Factory {
     return pieceBytes;
   }
 
-  /** What the large values take, those included that are being made. */
+  /** Returns the bytes of the large values, including those that are being made. */
   long kept() {
     return kept.get();
   }
 
-  /** How many more bytes of large values fit. */
+  /** Returns how many more bytes of large values fit. */
   long free() {
     return Math.max(0, mostBytes - kept.get());
   }
@@ -112,7 +111,7 @@ final class BlockValues implements StoredValue.Factory {
           read = bytes.readNBytes(piece, filled, pieceBytes - filled);
         }
       } catch (IOException e) {
-        throw new UncheckedIOException(e); // Not from blocks.
+        throw new UncheckedIOException(e); // Blocks do not throw this.
       }
     }
     if (filled > 0) {
@@ -121,9 +120,9 @@ final class BlockValues implements StoredValue.Factory {
   }
 
   /**
-   * Begins a value of {@code size} bytes, for which there is room from now on.
+   * Begins a value of {@code size} bytes, and reserves the space for it.
    *
-   * @throws StoreException if there is none
+   * @throws StoreException if there is not enough
    */
   Writer begin(int size) {
     long before = kept.getAndAdd(size);
@@ -146,7 +145,7 @@ final class BlockValues implements StoredValue.Factory {
     return new Writer(size);
   }
 
-  /** A value that is being made. For one thread at a time. */
+  /** Makes a value. For one thread at a time. */
   final class Writer {
     private final long number = nextValue.getAndIncrement();
     private final int size;
@@ -161,7 +160,7 @@ final class BlockValues implements StoredValue.Factory {
       return size;
     }
 
-    /** Adds a piece, which is the value's from now on. May wait for a disk. */
+    /** Adds a piece, which the value owns from now on. May wait for a disk. */
     void put(ByteBuffer piece) {
       try {
         blocks.put(number, pieces++, piece);
@@ -171,13 +170,13 @@ final class BlockValues implements StoredValue.Factory {
       }
     }
 
-    /** Ends it; all pieces are there. */
+    /** Ends the value, of which all pieces have been added. */
     StoredValue finish() {
       ended = true;
       return new BlockValue(number, size, pieces);
     }
 
-    /** Removes all that there is of it, unless it is finished. */
+    /** Removes all pieces, unless the value is finished. */
     void discard() {
       if (!ended) {
         ended = true;
@@ -219,7 +218,7 @@ final class BlockValues implements StoredValue.Factory {
       return bytes;
     }
 
-    /** Not copied: nobody else has seen this array. */
+    /** Returns the array itself: nobody else has seen it, so no copy is needed. */
     @Override
     public byte[] toByteArray() {
       return bytes();
@@ -247,7 +246,7 @@ final class BlockValues implements StoredValue.Factory {
     }
   }
 
-  /** The bytes of a value, of which one piece is in memory. */
+  /** The bytes of a value as a stream, which keeps one piece in memory. */
   private final class PieceStream extends InputStream {
     private final long number;
     private final int pieces;
@@ -285,18 +284,18 @@ final class BlockValues implements StoredValue.Factory {
     }
   }
 
-  /** How another JVM reads a piece. */
+  /** Reads pieces from another JVM. */
   interface PieceReader {
 
     /**
      * Reads a piece into {@code target} from {@code offset} on. Blocks.
      *
-     * @return how many bytes that is
+     * @return the number of bytes read
      */
     int read(long value, int piece, byte[] target, int offset);
   }
 
-  /** The bytes of a value, piece by piece. Blocks. */
+  /** Returns the bytes of a value, which it reads piece by piece. Blocks. */
   static byte[] fetch(byte[] reference, PieceReader reader) {
     if (reference.length != REFERENCE_BYTES) {
       throw new StoreException("A reference of " + reference.length + " bytes");

@@ -4,16 +4,16 @@ import java.nio.ByteBuffer;
 import org.sparkcollectives.store.StoreException;
 import org.sparkcollectives.store.ValueGoneException;
 
-/** Where the pieces of large values lie, outside the driver's heap when it is short of memory. */
+/** Stores the pieces of large values, outside the driver's heap when that is short of memory. */
 interface Blocks {
 
   /**
-   * Keeps a piece. May wait for a disk.
+   * Stores a piece. May wait for a disk.
    *
-   * @param value the number of the value, which no other has had
+   * @param value the number of the value, which no other value has had
    * @param piece the number of the piece in it, from 0
-   * @param content is this block's from now on
-   * @throws StoreException if there is no room
+   * @param content owned by this block from now on
+   * @throws StoreException if there is no space
    */
   void put(long value, int piece, ByteBuffer content);
 

@@ -7,7 +7,7 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Bytes that may be in memory at once, given to those who ask in the order in which they ask.
+ * A limit on the bytes in memory at once, granted in the order of the requests.
  *
  * <p>Thread-safe; nothing blocks. A future that is cancelled before it completes takes nothing.
  */
@@ -17,7 +17,7 @@ final class ByteBudget {
   private final Queue<Share> waiting = new ArrayDeque<>();
   private long free;
 
-  /** Somebody who waits for a number of bytes. */
+  /** A request that waits for a number of bytes. */
   private static final class Share extends CompletableFuture<Void> {
     private final long bytes;
 
@@ -34,7 +34,7 @@ final class ByteBudget {
   /**
    * Takes {@code bytes} as soon as they are free.
    *
-   * @throws IllegalArgumentException if there are never so many
+   * @throws IllegalArgumentException if that is more than the whole budget
    */
   CompletableFuture<Void> acquire(long bytes) {
     if (bytes > total) {
@@ -44,7 +44,7 @@ final class ByteBudget {
     synchronized (this) {
       waiting.add(share);
     }
-    // One that gives up lets those behind it pass.
+    // A request that is cancelled lets those behind it pass.
     share.whenComplete(
         (granted, cancelled) -> {
           if (cancelled != null) {
@@ -55,7 +55,7 @@ final class ByteBudget {
     return share;
   }
 
-  /** Gives back what was taken. */
+  /** Returns bytes to the budget. */
   void release(long bytes) {
     synchronized (this) {
       free += bytes;
@@ -76,13 +76,13 @@ final class ByteBudget {
     }
     for (Share share : granted) {
       if (!share.complete(null)) {
-        // Cancelled in this very moment.
+        // The request was cancelled at this very moment.
         release(share.bytes);
       }
     }
   }
 
-  /** How many bytes are taken. */
+  /** Returns how many bytes are taken. */
   synchronized long taken() {
     return total - free;
   }

@@ -13,32 +13,34 @@ import org.sparkcollectives.store.StoreSession;
 import org.sparkcollectives.store.StoreTable;
 
 /**
- * The checkpoints of an application, in the driver's store: whose they are, and when they go.
+ * The checkpoints of an application in the driver's store: who owns them, and when they are
+ * removed.
  *
- * <p>Those of one call of {@link BarrierStage} are a scope, which the attempts of its stage share,
- * and the stages of further jobs that compute the same rows because the first one failed. A barrier
- * stage that was not made so has the scope of its stage number. A scope goes when the job that used
- * it last succeeds, or ends and cannot be tried again; all go with the application. Of calls whose
- * job has failed, which may or may not be tried again, the last few keep theirs.
+ * <p>The checkpoints of one call of {@link BarrierStage} form a scope. The attempts of its stage
+ * share it, and so do the stages of later jobs that compute the same rows because the first job
+ * failed. A barrier stage that was created otherwise has the scope of its stage number. A scope is
+ * removed when the job that used it last succeeds, or ends and cannot be tried again; all are
+ * removed with the application. If a call's job has failed and may be tried again, its scope is
+ * kept, but only for the last few such calls.
  *
  * <p>Thread-safe; nothing blocks.
  */
 final class CheckpointScopes {
 
-  /** How many calls whose job has failed keep their checkpoints. */
+  /** The number of calls with a failed job whose checkpoints are kept. */
   static final int KEPT_AFTER_FAILURE = 8;
 
   private static final String OF_STAGE = "stage-";
 
   private final StoreTable table;
 
-  /** The attempt that uses a scope, which is the latest that has asked for it. */
+  /** The attempt that uses a scope, which is the latest that has opened it. */
   private final Map<String, StageAttempt> users = new HashMap<>();
 
-  /** Those whose job has failed, the longest ago first. */
+  /** The scopes whose job has failed, the earliest failure first. */
   private final Set<String> abandoned = new LinkedHashSet<>();
 
-  /** Those that no further job will use, once the one that uses them has ended. */
+  /** The scopes that no later job will use, once the attempt that uses them has ended. */
   private final Set<String> released = new HashSet<>();
 
   private final Map<Integer, Set<Integer>> stagesOfJobs = new HashMap<>();
@@ -47,16 +49,17 @@ final class CheckpointScopes {
     this.table = table;
   }
 
-  /** The scope of a stage, of a call or, for an empty one, of its own. */
+  /** Returns the name of the scope of a call or, if {@code call} is empty, of the stage itself. */
   static String scope(String call, StageAttempt stage) {
     return call.isEmpty() ? OF_STAGE + stage.stageId() : call;
   }
 
   /**
-   * A session on the keys of a scope.
+   * Opens a session on the keys of a scope.
    *
-   * @param newSession makes it, for keys of that prefix
-   * @throws IllegalStateException if a later attempt, or another stage that began later, uses it
+   * @param newSession creates it, for keys with that prefix
+   * @throws IllegalStateException if a later attempt, or another stage that began later, uses the
+   *     scope
    */
   synchronized StoreSession open(
       String scope, StageAttempt stage, Function<String, StoreSession> newSession) {
@@ -78,7 +81,7 @@ final class CheckpointScopes {
     stagesOfJobs.put(job, Set.copyOf(stages));
   }
 
-  /** Removes what the job has no use for any more. None of its tasks has a session. */
+  /** Removes the scopes that the job no longer needs. None of its tasks has a session. */
   synchronized void jobEnded(int job, boolean succeeded) {
     Set<Integer> stages = stagesOfJobs.remove(job);
     if (stages == null) {
@@ -104,7 +107,7 @@ final class CheckpointScopes {
     }
   }
 
-  /** No further job will use the scope of this call. */
+  /** Releases the scope of this call, which no later job will use. */
   synchronized void release(String call) {
     if (abandoned.contains(call)) {
       remove(call, "it is not tried again");

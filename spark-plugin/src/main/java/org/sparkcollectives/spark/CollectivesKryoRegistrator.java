@@ -9,18 +9,18 @@ import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ReduceOp;
 
 /**
- * Prepares Kryo for rows and broadcasts that hold records of Java, or types of this library: {@code
+ * Prepares Kryo for rows and broadcasts that contain Java records, or types of this library: {@code
  * spark.kryo.registrator=org.sparkcollectives.spark.CollectivesKryoRegistrator}.
  *
- * <p>Kryo 4, which Spark has, cannot look into a record; with this registrator records go by Java
- * serialisation, if they are {@link java.io.Serializable}. Where {@code
- * spark.kryo.registrationRequired} is set, a registrator of one's own, named after this one, makes
- * the application's records known; this one does so for the library's types. The library itself
- * needs none of it: functions, and the options that they carry, never travel by Kryo.
+ * <p>Kryo 4, which Spark uses, cannot access the fields of a record. With this registrator, records
+ * use Java serialisation if they are {@link java.io.Serializable}. If {@code
+ * spark.kryo.registrationRequired} is set, the application needs its own registrator, named after
+ * this one, to register its records; this one registers the library's types. The library itself
+ * does not need Kryo: functions, and the options in them, never use it.
  */
 public final class CollectivesKryoRegistrator implements KryoRegistrator {
 
-  /** Called by Spark. */
+  /** Creates the registrator; Spark calls this. */
   public CollectivesKryoRegistrator() {}
 
   @Override
@@ -30,7 +30,7 @@ public final class CollectivesKryoRegistrator implements KryoRegistrator {
     kryo.register(DebugLevel.class);
     kryo.register(ReduceOp.Kind.class);
     kryo.register(ReduceOp.class);
-    // Its fields are its own affair; only the class itself has to be known this way.
+    // Only the class is registered: Java serialisation writes its fields.
     kryo.register(GroupOptions.class, new JavaSerializer());
   }
 }

@@ -12,13 +12,13 @@ import org.sparkcollectives.spark.python.RankReports;
  * Installs the driver's store when the application starts: {@code
  * spark.plugins=org.sparkcollectives.spark.CollectivesPlugin}.
  *
- * <p>On executors it lets the Python workers of barrier tasks have groups; those of Java and Scala
- * need nothing before they ask for theirs. What those workers report while they run comes to the
+ * <p>On executors it enables groups for the Python workers of barrier tasks. Tasks in Java and
+ * Scala need nothing before they ask for their group. The reports of the Python workers come to the
  * driver as messages between the two halves of the plugin.
  */
 public final class CollectivesPlugin implements SparkPlugin {
 
-  /** Called by Spark. */
+  /** Creates the plugin; Spark calls this. */
   public CollectivesPlugin() {}
 
   @Override

@@ -9,13 +9,14 @@ import org.sparkcollectives.store.StoreConnectionException;
 import org.sparkcollectives.store.StoreException;
 import org.sparkcollectives.store.ValueGoneException;
 
-/** How a task's messages reach the driver's store. Thread-safe. */
+/** Sends a task's messages to the driver's store. Thread-safe. */
 interface DriverLink {
 
   /**
-   * Sends a message, after those of earlier calls, and gives the reply. Does not block.
+   * Sends a message after those of earlier calls, and returns a future of the reply. Does not
+   * block.
    *
-   * @return the reply as {@link StoreMessages#unwrap} gives it; fails with {@link StoreException}
+   * @return the reply as {@link StoreMessages#unwrap} returns it; fails with {@link StoreException}
    *     if the driver refuses, {@link StoreConnectionException} if it is lost
    */
   CompletableFuture<byte[]> ask(byte[] message);
@@ -24,7 +25,7 @@ interface DriverLink {
    * Sends a message and waits for the reply.
    *
    * @throws StoreException if the driver refuses, is lost, or does not answer in time, or if the
-   *     thread is interrupted, which stays pending
+   *     thread is interrupted, whose interrupt flag stays set
    */
   default byte[] ask(byte[] message, Duration atMost) {
     return reply(ask(message), atMost);
@@ -47,7 +48,7 @@ interface DriverLink {
       throw new StoreException(
           "The wait for the driver's store at " + address() + " was interrupted", e);
     } catch (ExecutionException e) {
-      // Of another thread, whose stack does not say who asked.
+      // The exception comes from another thread, whose stack does not show the caller.
       throw e.getCause() instanceof StoreConnectionException
           ? new StoreConnectionException(e.getCause().getMessage(), e.getCause())
           : new StoreException(e.getCause().getMessage(), e.getCause());
@@ -61,6 +62,6 @@ interface DriverLink {
    */
   byte[] fetch(byte[] reference);
 
-  /** Where the driver is, for messages. */
+  /** Returns the driver's address, for messages. */
   String address();
 }

@@ -18,10 +18,10 @@ import org.sparkcollectives.store.StoreException;
 /** A task's handle on the driver's store, over Spark's own RPC. */
 final class DriverStoreClient extends RemoteStore implements BoundedStore {
 
-  /** What a request may have in keys and small values. */
+  /** The limit of keys and small values in a request. */
   private static final int MAX_REQUEST_BYTES = 16 << 20;
 
-  /** How much of small values travels in a request before the larger ones of them go apart. */
+  /** The bytes of small values in a request beyond which its larger ones are sent apart. */
   private static final int MAX_INLINE_BYTES = 1 << 20;
 
   private static final int TINY_BYTES = 4 << 10;
@@ -39,7 +39,8 @@ final class DriverStoreClient extends RemoteStore implements BoundedStore {
   }
 
   /**
-   * Connects to the driver's store; null if there is none. Blocks for one round trip, or two.
+   * Connects to the driver's store, or returns null if there is none. Blocks for one round trip, or
+   * two.
    *
    * @throws StoreException if a later attempt of the stage has begun
    */
@@ -48,7 +49,7 @@ final class DriverStoreClient extends RemoteStore implements BoundedStore {
     return driver == null ? null : connect(driver, request, timeout);
   }
 
-  /** The same where the driver has a store. Blocks for a round trip. */
+  /** Connects through a link to a driver that has a store. Blocks for a round trip. */
   static DriverStoreClient connect(DriverLink driver, JoinRequest request, Duration timeout) {
     DriverStoreClient client = new DriverStoreClient(driver, request.stage(), timeout);
     driver.ask(StoreMessages.open(client.session, request), timeout);
@@ -56,8 +57,8 @@ final class DriverStoreClient extends RemoteStore implements BoundedStore {
   }
 
   /**
-   * The part of the driver's store that stays for later attempts of the same call. Blocks for a
-   * round trip the first time. Closed with this client.
+   * Returns the part of the driver's store that later attempts of the same call still see. Blocks
+   * for a round trip the first time. Closed with this client.
    *
    * @throws StoreException if a later attempt uses it
    */
@@ -112,7 +113,7 @@ final class DriverStoreClient extends RemoteStore implements BoundedStore {
         || (bytes > TINY_BYTES && before + bytes > MAX_INLINE_BYTES);
   }
 
-  /** In pieces, the next of which is sent when the driver says so. */
+  /** Uploads a value in pieces; each is sent when the driver permits it. */
   @Override
   protected CompletableFuture<byte[]> upload(byte[] value, BooleanSupplier wanted) {
     return driver
@@ -160,7 +161,9 @@ final class DriverStoreClient extends RemoteStore implements BoundedStore {
         });
   }
 
-  /** Leaves with the driver what it shall publish in a group if this client is lost. */
+  /**
+   * Leaves a failure record with the driver, which publishes it in a group if this client is lost.
+   */
   void leaveWill(String group, Failure ifLost) {
     driver.ask(StoreMessages.will(session, group, FailureCodec.encode(ifLost)));
   }
@@ -171,14 +174,14 @@ final class DriverStoreClient extends RemoteStore implements BoundedStore {
     driver.ask(StoreMessages.dump(session, stage, occasion, packed));
   }
 
-  /** Has the driver fail all tasks of the stage that do not end by themselves in time. */
+  /** Asks the driver to fail all tasks of the stage that do not end by themselves in time. */
   void tearDown(String reason, Duration patience) {
     if (!closed) {
       driver.ask(StoreMessages.tearDown(session, patience, reason));
     }
   }
 
-  /** Takes it back. */
+  /** Withdraws the record from {@link #leaveWill}. */
   void revokeWill(String group) {
     if (!closed) {
       driver.ask(StoreMessages.will(session, group, new byte[0]));

@@ -7,14 +7,14 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/** Threads of the driver's store: daemons, which go when they have had nothing to do for 5 s. */
+/** The threads of the driver's store: daemons that end after 5 s without work. */
 final class DriverThreads {
 
   private static final int KEEP_ALIVE_SECONDS = 5;
 
   private DriverThreads() {}
 
-  /** So many threads, and a queue without bounds. */
+  /** Creates a pool of so many threads, with an unbounded queue. */
   static ThreadPoolExecutor pool(String name, int threads) {
     ThreadPoolExecutor pool =
         new ThreadPoolExecutor(
@@ -28,7 +28,7 @@ final class DriverThreads {
     return pool;
   }
 
-  /** One thread, for what is to be done now or later. */
+  /** Creates a scheduler of one thread. */
   static ScheduledThreadPoolExecutor scheduler(String name) {
     ScheduledThreadPoolExecutor executor = new ScheduledThreadPoolExecutor(1, daemons(name));
     executor.setKeepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS);

@@ -30,22 +30,24 @@ import org.sparkcollectives.recorder.FlightDump;
 import org.sparkcollectives.recorder.FlightTrace;
 
 /**
- * Where the driver collects the dumps of an application's ranks: a folder for each stage attempt
- * and occasion, and in it a report, which is written and logged {@link #SETTLE} after the first
- * dump.
+ * Collects the dumps of an application's ranks in the driver: a folder for each stage attempt and
+ * occasion, with a report that is written and logged {@link #SETTLE} after the first dump.
  *
- * <p>What arrives is bounded twice: a dump when it is unpacked, and all of them together when they
- * are written. Thread-safe; one thread writes.
+ * <p>The size is bounded twice: of each dump when it is unpacked, and of all dumps that wait to be
+ * written. Thread-safe; one thread writes.
  */
 final class DumpCollection implements AutoCloseable {
 
-  /** How long after the first dump of an occasion the others have most likely come. */
+  /** The time after the first dump of an occasion by which the others have most likely arrived. */
   private static final Duration SETTLE = Duration.ofSeconds(2);
 
-  /** More than the largest dump has: 20,000 records of half a kilobyte, and their groups. */
+  /** Larger than the largest dump: 20,000 records of half a kilobyte, and their groups. */
   private static final int MAX_DUMP_BYTES = 64 << 20;
 
-  /** What may wait to be written: the driver's heap is bounded however many ranks dump at once. */
+  /**
+   * The bytes that may wait to be written: they bound the driver's heap however many ranks dump at
+   * once.
+   */
   static final long MOST_WAITING_BYTES = 64 << 20;
 
   private static final String REPORT = "report.txt";
@@ -63,7 +65,11 @@ final class DumpCollection implements AutoCloseable {
   private long written;
   private boolean full;
 
-  /** With the application's id, which is not known yet while plugins start. */
+  /**
+   * Creates the collection.
+   *
+   * @param application returns the application's id, which is not known yet while plugins start
+   */
   DumpCollection(Supplier<String> application, Configuration configuration) {
     this.application = application;
     this.configuredFolder = configuration.get(CollectivesConfiguration.FLIGHT_RECORDER_FOLDER);
@@ -77,13 +83,13 @@ final class DumpCollection implements AutoCloseable {
               thread.setDaemon(true);
               return thread;
             });
-    // With the last thing to do the thread goes too.
+    // The thread ends with its last task.
     writer.setKeepAliveTime(5, TimeUnit.SECONDS);
     writer.allowCoreThreadTimeOut(true);
     writer.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
   }
 
-  /** A dump as it travels. */
+  /** Packs a dump for sending. */
   static byte[] pack(FlightDump dump) {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     try (GZIPOutputStream out = new GZIPOutputStream(bytes)) {
@@ -95,7 +101,7 @@ final class DumpCollection implements AutoCloseable {
   }
 
   /**
-   * What {@link #pack} made.
+   * Unpacks what {@link #pack} returned.
    *
    * @throws IllegalArgumentException if it is no dump, or too large for one
    */
@@ -111,7 +117,7 @@ final class DumpCollection implements AutoCloseable {
     }
   }
 
-  /** Takes a rank's dump, and writes it in the background. */
+  /** Receives a rank's dump, and writes it in the background. */
   void receive(StageAttempt stage, String occasion, byte[] packed) {
     if (waiting.addAndGet(packed.length) > MOST_WAITING_BYTES) {
       waiting.addAndGet(-packed.length);
@@ -188,10 +194,10 @@ final class DumpCollection implements AutoCloseable {
     }
   }
 
-  /** The folder of what is dumped together; a folder for all is made at the first dump. */
+  /** Returns the folder of an occasion. The first dump creates a folder for all. */
   private synchronized DumpFolder folder(StageAttempt stage, String occasion) throws IOException {
     if (root == null) {
-      // Only the user that runs the driver may look into a temporary folder.
+      // Only the user that runs the driver may read a temporary folder.
       root =
           configuredFolder.isEmpty()
               ? Files.createTempDirectory("spark-collectives-dumps-")
@@ -203,7 +209,7 @@ final class DumpCollection implements AutoCloseable {
   /**
    * Waits until {@code count} ranks have dumped, for {@code nanos} at the most.
    *
-   * @return where they are, also if they are fewer
+   * @return the folder of the dumps, even if there are fewer
    */
   Path await(StageAttempt stage, String occasion, int count, long nanos)
       throws InterruptedException {
@@ -224,7 +230,10 @@ final class DumpCollection implements AutoCloseable {
     return path;
   }
 
-  /** Writes what has arrived, and the reports that are due; takes ten seconds at the most. */
+  /**
+   * Writes the dumps that have arrived, and the reports that are due. Takes ten seconds at the
+   * most.
+   */
   @Override
   public void close() {
     try {

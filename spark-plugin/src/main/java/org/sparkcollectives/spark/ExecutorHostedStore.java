@@ -13,8 +13,9 @@ import org.sparkcollectives.store.TcpStoreServer;
 import org.sparkcollectives.store.net.TransportSecurity;
 
 /**
- * The store of a stage whose driver has none: rank 0 serves it from its executor, and tells the
- * others where, and the secret, by one {@code BarrierTaskContext.allGather}, which takes a second.
+ * The store of a stage whose driver has none. Rank 0 serves it from its executor, and sends the
+ * others its address and the secret by one {@code BarrierTaskContext.allGather}, which takes a
+ * second.
  */
 final class ExecutorHostedStore {
 
@@ -65,7 +66,7 @@ final class ExecutorHostedStore {
     return store;
   }
 
-  /** Leaves; rank 0 lets the others leave first, unless the task was told to stop. */
+  /** Leaves. Rank 0 lets the others leave first, unless the task was told to stop. */
   void close(BarrierTaskContext task) {
     if (server != null && !task.isInterrupted() && !task.isFailed()) {
       server.awaitClientsGone(LINGER);

@@ -21,8 +21,8 @@ import org.sparkcollectives.Failure;
 import org.sparkcollectives.PeerFailedException;
 
 /**
- * Why the tasks of a job failed, of all that Spark tells of them until the job has ended. The job
- * is known by a local property of the thread that submits it.
+ * Finds out why the tasks of a job failed, from all that Spark reports of them until the job has
+ * ended. A local property of the thread that submits the job identifies it.
  */
 final class JobFailures extends SparkListener {
 
@@ -39,7 +39,7 @@ final class JobFailures extends SparkListener {
   private int job = -1;
   private Failure.Kind firstCause;
 
-  /** The property's value. */
+  /** Returns the property's value. */
   String token() {
     return token;
   }
@@ -69,8 +69,8 @@ final class JobFailures extends SparkListener {
   }
 
   /**
-   * What tells most of the first cause. Blocks until Spark's event of the end of the job has come,
-   * which is on its way when the job has thrown, for {@code atMost}.
+   * Returns the kind of failure that says most of the first cause. When the job has thrown, Spark's
+   * event of its end is on its way; blocks until it has come, for {@code atMost}.
    *
    * @return null if no task failed by itself
    */
@@ -81,7 +81,7 @@ final class JobFailures extends SparkListener {
     }
   }
 
-  /** What became of a task; null for one that has succeeded. */
+  /** Returns the kind of failure of a task, or null if it has succeeded. */
   static Failure.Kind kind(TaskEndReason reason) {
     if (reason instanceof ExecutorLostFailure) {
       return Failure.Kind.EXECUTOR_LOST;
@@ -97,7 +97,10 @@ final class JobFailures extends SparkListener {
     return null;
   }
 
-  /** What a rank threw may be a consequence of what became of another, and may be wrapped. */
+  /**
+   * Returns the kind of failure of a rank that threw: the exception may be wrapped, and may follow
+   * from the failure of another rank.
+   */
   private static Failure.Kind kindOfThrown(Throwable thrown) {
     for (Throwable each = thrown; each != null; each = each.getCause()) {
       if (each instanceof PeerFailedException failed) {
@@ -111,10 +114,10 @@ final class JobFailures extends SparkListener {
   }
 
   /**
-   * Whether the same ranks may do better the next time: a machine is lost by chance, what a program
-   * throws it throws again.
+   * Returns whether the same ranks may succeed the next time: a machine is lost by chance, but a
+   * program throws the same exception again.
    *
-   * @param kind null if no task failed by itself, which nobody mends by trying again
+   * @param kind null if no task failed by itself: trying again does not help then
    */
   static boolean canBeMended(Failure.Kind kind) {
     return MENDED_BY_TRYING_AGAIN.contains(kind);

@@ -7,10 +7,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.Failure;
 
-/** Submits a job again when an executor was lost, and not when its program is at fault. */
+/** Submits a job again when an executor was lost, but not when its program is at fault. */
 final class JobResubmission {
 
-  /** Spark's listeners are told of the end of a job within milliseconds, unless they are behind. */
+  /**
+   * Spark notifies its listeners of the end of a job within milliseconds, unless they are behind.
+   */
   private static final Duration END_OF_JOB = Duration.ofSeconds(10);
 
   private static final Logger LOG = LoggerFactory.getLogger(JobResubmission.class);
@@ -18,7 +20,11 @@ final class JobResubmission {
   private final SparkContext context;
   private final int most;
 
-  /** With how often it may be submitted again. */
+  /**
+   * Creates the resubmission.
+   *
+   * @param most how often the job may be submitted again
+   */
   JobResubmission(SparkContext context, int most) {
     this.context = context;
     this.most = most;
@@ -27,8 +33,8 @@ final class JobResubmission {
   /**
    * Runs a job. Blocks until it, or one of its repetitions, has ended.
    *
-   * @param job is run by this thread
-   * @param beforeAgain waits until it may succeed, or throws
+   * @param job runs on this thread
+   * @param beforeAgain waits until the job may succeed, or throws
    */
   <R> R run(Callable<R> job, Runnable beforeAgain) throws Exception {
     for (int again = 1; ; again++) {

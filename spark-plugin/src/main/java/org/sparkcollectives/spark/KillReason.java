@@ -1,6 +1,6 @@
 package org.sparkcollectives.spark;
 
-/** Why Spark killed a task, as far as its words tell. */
+/** Determines from Spark's text why it killed a task. */
 final class KillReason {
 
   private static final String CANCELLED = "Stage cancelled";
@@ -9,17 +9,18 @@ final class KillReason {
 
   private KillReason() {}
 
-  /** That of a task that fails with its group, for the cause in {@code words}. */
+  /** Returns the reason for a task that fails with its group, for the cause in {@code words}. */
   static String tearDown(String words) {
     return TEAR_DOWN + words;
   }
 
   /**
-   * Whether the task was killed because its whole stage ends, for a reason that lies elsewhere:
-   * another of its tasks has failed, or its job, or a group of its tasks. Only Spark's DAGScheduler
-   * and TaskSchedulerImpl know, and they say so in words: those for the other tasks of a barrier
-   * stage, and those for the tasks of a job that ends, which may come first. Spark 3.5 gives no
-   * reason for the latter, and Spark 4 has "Stage cancelled: " before each.
+   * Returns whether the task was killed because its whole stage ends, for a reason that lies
+   * elsewhere: another of its tasks has failed, or its job, or a group of its tasks. Only Spark's
+   * DAGScheduler and TaskSchedulerImpl know that, and their texts are the only sign. There is one
+   * text for the other tasks of a barrier stage, and one for the tasks of a job that ends, which
+   * may come first. Spark 3.5 gives no reason for the latter; Spark 4 puts "Stage cancelled: "
+   * before each.
    */
   static boolean isEndOfStage(String reason) {
     if (reason.equals(CANCELLED) || reason.startsWith(TEAR_DOWN)) {

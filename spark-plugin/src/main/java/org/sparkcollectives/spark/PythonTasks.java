@@ -22,8 +22,8 @@ import org.sparkcollectives.spark.python.PythonTask;
 import org.sparkcollectives.store.StoreConfiguration;
 
 /**
- * Tells each barrier task's Python worker how to reach this JVM, in the task's local properties:
- * Spark hands them to the worker, and nobody else.
+ * Tells each barrier task's Python worker how to reach this JVM, in the task's local properties.
+ * Spark passes them to the worker, and to nobody else.
  */
 final class PythonTasks implements ExecutorPlugin {
 
@@ -63,8 +63,9 @@ final class PythonTasks implements ExecutorPlugin {
 
   private void begin(BarrierTaskContext task, Configuration settings) throws IOException {
     Properties properties = task.getLocalProperties();
-    // With a local master, the tasks of a stage share one object. They share a secret then, and the
-    // later ones add no keys, which Spark counts and then sends to the workers of the earlier ones.
+    // With a local master, the tasks of a stage share one properties object. They then share a
+    // secret, and the later tasks add no keys: Spark counts the keys and then sends them to the
+    // workers of the earlier tasks.
     synchronized (properties) {
       String secret = properties.getProperty(SECRET);
       PythonBridge.Address address =
@@ -86,7 +87,7 @@ final class PythonTasks implements ExecutorPlugin {
     task.addTaskFailureListener(onFailure);
   }
 
-  /** A barrier task, whose context the bridge's threads do not have of their own. */
+  /** A barrier task. The bridge's threads have no task context of their own. */
   private record BarrierRank(BarrierTaskContext task, PluginContext plugin) implements PythonTask {
 
     @Override

@@ -5,7 +5,7 @@ import java.util.Iterator;
 import org.sparkcollectives.ProcessGroup;
 
 /**
- * What each rank of a {@link BarrierStage} does.
+ * The function that each rank of a {@link BarrierStage} runs.
  *
  * @param <T> the type of the rows that come in
  * @param <R> the type of the rows that go out

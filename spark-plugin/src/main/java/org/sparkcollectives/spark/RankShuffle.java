@@ -7,14 +7,14 @@ import org.apache.spark.api.java.JavaRDD;
 import scala.Tuple2;
 
 /**
- * A shuffle that moves no row: a barrier stage that ends in one can be tried again as a whole,
- * which Spark does not do with one that ends in an action.
+ * A shuffle that moves no row. Spark can retry a barrier stage as a whole if it ends in a shuffle,
+ * but not if it ends in an action.
  */
 final class RankShuffle {
 
   private RankShuffle() {}
 
-  /** The same partitions with the same rows in the same order, behind a shuffle. */
+  /** Returns the same partitions with the same rows in the same order, behind a shuffle. */
   static <R> JavaRDD<R> behind(JavaRDD<R> ranks) {
     JavaRDD<Tuple2<Integer, R>> numbered =
         ranks.mapPartitionsWithIndex(RankShuffle::numbered, false);
@@ -37,7 +37,7 @@ final class RankShuffle {
     };
   }
 
-  /** The partition is the rank. */
+  /** The partitioner that returns the rank. */
   private static final class ByRank extends Partitioner {
 
     private static final long serialVersionUID = 1;

@@ -19,7 +19,7 @@ final class RowValues {
   private int end;
   private int rows;
 
-  /** A column, and what the first row has said of it. */
+  /** A column, and its form in the first row. */
   private static final class Column {
     final String name;
     boolean ofVectors;
@@ -67,7 +67,7 @@ final class RowValues {
     if (vector instanceof DenseVector dense) {
       System.arraycopy(dense.values(), 0, values, end, dense.size());
     } else {
-      // Nothing was written behind the end yet, so what is not written is 0.
+      // Nothing was written behind the end yet, so the other elements are 0.
       SparseVector sparse = (SparseVector) vector;
       for (int i = 0; i < sparse.indices().length; i++) {
         values[end + sparse.indices()[i]] = sparse.values()[i];
@@ -75,7 +75,7 @@ final class RowValues {
     }
   }
 
-  /** Checks that a value is like those of the rows before, and makes room for it. */
+  /** Checks that a value has the form of the rows before, and reserves space for it. */
   private void reserve(Column column, boolean isVector, int width) {
     if (rows == 0) {
       column.ofVectors = isVector;

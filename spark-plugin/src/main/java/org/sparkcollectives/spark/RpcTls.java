@@ -11,9 +11,9 @@ import org.sparkcollectives.store.net.TransportSecurity;
 import scala.Option;
 
 /**
- * TLS with the keys, the trust, the algorithms and the provider of Spark's own RPC, by Spark's own
- * reading of {@code spark.ssl.rpc.*} and {@code spark.ssl.*}. Apart from {@link SparkSecurity},
- * because its classes came with Spark 4.0.
+ * Creates TLS with the keys, the trust, the algorithms and the provider of Spark's own RPC, as
+ * Spark reads them from {@code spark.ssl.rpc.*} and {@code spark.ssl.*}. Separate from {@link
+ * SparkSecurity}, because the classes exist only since Spark 4.0.
  */
 final class RpcTls {
 
@@ -44,7 +44,7 @@ final class RpcTls {
             .privateKey(settings.sslRpcPrivateKey())
             .privateKeyPassword(settings.sslRpcPrivateKeyPassword())
             .certChain(settings.sslRpcCertChain())
-            // Read once: to reload takes a thread that nobody would end.
+            // Read once: reloading takes a thread that nobody would end.
             .trustStore(
                 settings.sslRpcTrustStore(),
                 settings.sslRpcTrustStorePassword(),

@@ -9,9 +9,10 @@ import org.apache.spark.rdd.RDD;
 import org.sparkcollectives.config.Configuration;
 
 /**
- * Makes sure, before a barrier stage is submitted, that all its tasks can run at the same time.
+ * Checks, before a barrier stage is submitted, that all its tasks can run at the same time.
  *
- * <p>Spark checks that itself, but silently for ten minutes, in which nothing seems to happen.
+ * <p>Spark checks that itself, but without a message for ten minutes, in which nothing seems to
+ * happen.
  */
 final class SlotPreflight {
 
@@ -28,7 +29,7 @@ final class SlotPreflight {
   }
 
   /**
-   * Checks that there are slots for the stage that computes {@code rdd}. While there are not,
+   * Checks that there are slots for the stage that computes {@code rdd}. While slots are missing,
    * executors may still be starting: waits for them as long as {@code
    * spark.collectives.preflight.timeout} says.
    */
@@ -57,7 +58,7 @@ final class SlotPreflight {
   }
 
   private SlotShortage shortage(int slots) {
-    // The driver is in this list too; where it runs the tasks itself, it is all there is.
+    // The list includes the driver. If the driver runs the tasks itself, it is the only entry.
     int others = context.getExecutorMemoryStatus().size() - 1;
     int executors = context.isLocal() ? 1 : others;
     return new SlotShortage(

@@ -3,7 +3,7 @@ package org.sparkcollectives.spark;
 import java.time.Duration;
 
 /**
- * Why a barrier stage cannot run, and what to do about it.
+ * Explains why a barrier stage cannot run, and what to do about it.
  *
  * @param partitions of the stage
  * @param slots for its tasks, fewer than {@code partitions}
@@ -15,7 +15,7 @@ import java.time.Duration;
 record SlotShortage(
     int partitions, int slots, int executors, String master, String demand, int taskCpus) {
 
-  /** For the user, after {@code waited}. */
+  /** Returns the message for the user, after {@code waited}. */
   String describe(Duration waited) {
     return "The barrier stage has "
         + partitions

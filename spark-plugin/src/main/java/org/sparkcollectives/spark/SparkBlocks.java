@@ -19,8 +19,8 @@ import scala.reflect.ClassTag$;
  * Blocks of the driver's BlockManager, which spills them to disk when memory is short and serves
  * them to executors by its own block transfer.
  *
- * <p>The ids are those of broadcasts, because Spark knows how to read their names on executors;
- * ours begin far above the ones that Spark counts up from 0.
+ * <p>Their ids are those of broadcasts, because executors can parse such names. They begin far
+ * above the ids that Spark counts up from 0.
  */
 final class SparkBlocks implements Blocks {
 
@@ -30,7 +30,11 @@ final class SparkBlocks implements Blocks {
   private final BlockManager blockManager;
   private final Executor removals;
 
-  /** With where blocks are removed, which takes a message to the BlockManager's master. */
+  /**
+   * Creates the blocks.
+   *
+   * @param removals runs the removal of blocks, which takes a message to the BlockManager's master
+   */
   SparkBlocks(BlockManager blockManager, Executor removals) {
     this.blockManager = blockManager;
     this.removals = removals;
@@ -49,7 +53,7 @@ final class SparkBlocks implements Blocks {
       kept = blockManager.putBytes(block, bytes, StorageLevel.MEMORY_AND_DISK_SER(), true, BYTES);
     } catch (RuntimeException e) {
       throw e;
-    } catch (Exception e) { // An IOException that Scala does not announce.
+    } catch (Exception e) { // An IOException, which Scala does not declare.
       throw new StoreException("the driver's disk refuses it: " + e, e);
     }
     if (!kept) {
@@ -85,18 +89,18 @@ final class SparkBlocks implements Blocks {
   @Override
   public void remove(long value) {
     try {
-      // Without waiting for executors: one that is stuck must not hold up the others' values.
+      // Does not wait for executors: one that hangs must not delay the values of the others.
       removals.execute(() -> blockManager.master().removeBroadcast(FIRST_ID + value, true, false));
     } catch (RejectedExecutionException e) {
-      // The application ends, and all its blocks go.
+      // The application ends, and all its blocks with it.
     }
   }
 
   /**
-   * Reads a piece of the driver's, wherever this JVM is, into {@code target} from {@code offset}
+   * Reads a piece from the driver, wherever this JVM is, into {@code target} from {@code offset}
    * on. Blocks.
    *
-   * @return how many bytes that is
+   * @return the number of bytes read
    * @throws ValueGoneException if the value was removed
    */
   static int fetch(BlockManager blockManager, long value, int piece, byte[] target, int offset) {

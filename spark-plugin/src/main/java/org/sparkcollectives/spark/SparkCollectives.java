@@ -19,7 +19,7 @@ import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.control.RankAnswer;
 import org.sparkcollectives.control.RankRequest;
 
-/** The ways in from Spark. */
+/** The entry points from Spark. */
 public final class SparkCollectives {
 
   /** The world group of each barrier task that runs in this JVM, by task attempt. */
@@ -28,22 +28,22 @@ public final class SparkCollectives {
   private SparkCollectives() {}
 
   /**
-   * Installs the driver's store in a running application, as {@code spark.plugins} does at its
-   * start: for notebooks and shells. On the driver; calling again does nothing. Tasks of Java and
-   * Scala need no more; those of Python need {@code spark.plugins}.
+   * Installs the driver's store in a running application, for notebooks and shells; {@code
+   * spark.plugins} does the same when an application starts. On the driver. Calling it again does
+   * nothing. Tasks in Java and Scala need no more; those in Python need {@code spark.plugins}.
    */
   public static void install(SparkContext context) {
     DriverStore.install(context);
   }
 
-  /** See {@link #install(SparkContext)}. */
+  /** Does the same as {@link #install(SparkContext)}. */
   public static void install(JavaSparkContext context) {
     install(context.sc());
   }
 
   /**
-   * Makes sure that all partitions of {@code rdd} can be ranks at the same time, as {@link
-   * BarrierStage} does. On the driver; blocks while executors are still starting, for up to {@link
+   * Checks that all partitions of {@code rdd} can be ranks at the same time, as {@link
+   * BarrierStage} does. On the driver. Blocks while executors are still starting, for up to {@link
    * SparkPluginConfiguration#PREFLIGHT_TIMEOUT}.
    *
    * @throws IllegalStateException if there are not enough slots, with the arithmetic
@@ -53,15 +53,14 @@ public final class SparkCollectives {
   }
 
   /**
-   * Has all ranks of the barrier stages that run dump their flight recorders, without failing them:
-   * to see what a job that seems to hang is waiting for. On the driver.
+   * Makes all ranks of the running barrier stages dump their flight recorders, without failing
+   * them: to see what a job waits for that seems to hang. On the driver.
    *
    * <p>Blocks until all dumps have arrived, or {@code atMost} is over; an executor that does not
-   * respond has none. Ranks dump on threads of the library, also when they are stuck in their own
-   * code.
+   * respond sends none. Ranks dump on threads of the library, even if they hang in their own code.
    *
    * @param reason shown in the dumps
-   * @return the folders with the dumps, one for each stage; none where no barrier task has a group
+   * @return the folders with the dumps, one for each stage; none if no barrier task has a group
    * @see org.sparkcollectives.recorder.FlightTrace
    */
   public static List<Path> dump(SparkContext context, String reason, Duration atMost)
@@ -74,26 +73,29 @@ public final class SparkCollectives {
   }
 
   /**
-   * A sign of life of each rank of the barrier stages that run, with its process, age and memory.
-   * On the driver.
+   * Pings each rank of the running barrier stages; the answers have its process, age and memory. On
+   * the driver.
    *
-   * <p>As {@link #stacks} and {@link #groups}: blocks until all ranks have answered, or {@code
+   * <p>As with {@link #stacks} and {@link #groups}, blocks until all ranks have answered, or {@code
    * atMost} is over; a rank that does not respond is missing. Ranks answer on threads of the
-   * library, also when they are stuck in their own code. Nobody but the driver can ask.
+   * library, even if they hang in their own code. Only the driver can ask.
    */
   public static List<RankAnswer> ping(SparkContext context, Duration atMost) {
     return ask(context, RankRequest.Kind.PING, atMost);
   }
 
   /**
-   * The stacks of all threads of each rank's JVM, with what they wait for and what they hold: once
-   * for each rank, also where several are in one JVM. See {@link #ping}.
+   * Returns the stacks of all threads of each rank's JVM, with the locks that they hold and wait
+   * for: once for each rank, even if several are in one JVM. Blocks as {@link #ping} does.
    */
   public static List<RankAnswer> stacks(SparkContext context, Duration atMost) {
     return ask(context, RankRequest.Kind.STACKS, atMost);
   }
 
-  /** The groups of each rank, and how far their collectives have come. See {@link #ping}. */
+  /**
+   * Returns the groups of each rank, and how far their collectives have come. Blocks as {@link
+   * #ping} does.
+   */
   public static List<RankAnswer> groups(SparkContext context, Duration atMost) {
     return ask(context, RankRequest.Kind.GROUPS, atMost);
   }
@@ -105,15 +107,15 @@ public final class SparkCollectives {
   }
 
   /**
-   * Returns whether {@link #world} can be called here: on the thread of a barrier task, or one to
-   * which Spark has passed the task's context on. Does not throw and makes nothing.
+   * Returns whether {@link #world} can be called here: on the thread of a barrier task, or on one
+   * to which Spark has passed the task's context. Does not throw, and creates nothing.
    */
   public static boolean isInBarrierTask() {
     return TaskContext.get() instanceof BarrierTaskContext;
   }
 
   /**
-   * The world group of the current barrier task, with the options of the configuration.
+   * Returns the world group of the current barrier task, with the options of the configuration.
    *
    * @see #world(GroupOptions)
    */
@@ -122,15 +124,15 @@ public final class SparkCollectives {
   }
 
   /**
-   * The world group of the current barrier task: all tasks of the stage, with the partition as
-   * rank.
+   * Returns the world group of the current barrier task: all tasks of the stage, with the partition
+   * as rank.
    *
-   * <p>The first call of a task blocks until all tasks of the stage have made it, for the smaller
-   * one of {@code spark.collectives.store.timeout} and the group's timeout at the most. Where the
-   * driver has no store (neither {@code spark.plugins} nor {@link #install}), it first waits in
-   * Spark's own barrier, for as long as Spark lets it. Later calls give the same group, whatever
-   * their options, also after it was closed. The group is closed when the task ends, and aborted
-   * when it fails, so that no other rank waits for it.
+   * <p>The first call of a task blocks until all tasks of the stage have called it, for the smaller
+   * of {@code spark.collectives.store.timeout} and the group's timeout at the most. If the driver
+   * has no store (neither {@code spark.plugins} nor {@link #install}), it first waits in Spark's
+   * own barrier, for as long as Spark allows. Later calls return the same group, whatever their
+   * options, even after it was closed. The group is closed when the task ends, and aborted when it
+   * fails, so that no other rank waits for it.
    *
    * @throws IllegalStateException outside a barrier task
    * @throws org.sparkcollectives.CollectiveTimeoutException naming the ranks that did not arrive
@@ -142,9 +144,9 @@ public final class SparkCollectives {
   }
 
   /**
-   * The same in a task of {@link BarrierStage}.
+   * Returns the world group in a task of {@link BarrierStage}.
    *
-   * @param call which call of it, of all in the application
+   * @param call identifies the call of it, among all in the application
    */
   static ProcessGroup world(GroupOptions options, String call) {
     TaskContext current = TaskContext.get();
@@ -162,7 +164,7 @@ public final class SparkCollectives {
     return world == null ? join(task, options, call) : world;
   }
 
-  /** The same for a task that is not the current thread's. */
+  /** Returns the world group of a task that is not the current thread's. */
   static ProcessGroup worldOf(BarrierTaskContext task, GroupOptions options) {
     ProcessGroup world = WORLDS.get(task.taskAttemptId());
     return world == null ? join(task, options, "") : world;

@@ -17,7 +17,7 @@ import scala.reflect.ClassTag$;
 /** Messages over Spark's own RPC, and large values by Spark's own block transfer. */
 final class SparkDriverLink implements DriverLink {
 
-  /** The store has its own deadlines; Spark's would only cut off a watch that waits for long. */
+  /** The store has its own deadlines. Spark's would only end a watch that waits for long. */
   private static final RpcTimeout NO_TIMEOUT =
       new RpcTimeout(new FiniteDuration(365, TimeUnit.DAYS), "spark.collectives.store.timeout");
 
@@ -31,14 +31,14 @@ final class SparkDriverLink implements DriverLink {
     this.driver = driver;
   }
 
-  /** Finds the driver's store; null if there is none. Blocks for a round trip. */
+  /** Finds the driver's store, or returns null if there is none. Blocks for a round trip. */
   static SparkDriverLink find(SparkEnv env) {
     try {
       return new SparkDriverLink(
           env, RpcUtils.makeDriverRef(DriverStore.ENDPOINT, env.conf(), env.rpcEnv()));
     } catch (RuntimeException e) {
       throw e;
-    } catch (Exception e) { // makeDriverRef throws Spark's checked exceptions unannounced.
+    } catch (Exception e) { // makeDriverRef throws undeclared checked exceptions of Spark's.
       if (isNotFound(e)) {
         return null;
       }

@@ -8,15 +8,18 @@ import org.sparkcollectives.object.KryoObjectCodec;
 import org.sparkcollectives.object.ObjectCodec;
 
 /**
- * Objects as Spark's Kryo writes them, with all its settings: registrators, classes to register,
- * whether registration is required, reference tracking. Only {@code
- * spark.kryoserializer.buffer.max} is no limit here. {@code spark.serializer} plays no part.
+ * Serializes objects as Spark's Kryo does, with all its settings: registrators, classes to
+ * register, whether registration is required, reference tracking. Only {@code
+ * spark.kryoserializer.buffer.max} is not a limit here. {@code spark.serializer} has no effect.
  */
 final class SparkKryo {
 
   private SparkKryo() {}
 
-  /** Finds classes where the current thread does: in a task, where the task's own came from. */
+  /**
+   * Creates a codec that finds classes as the current thread does: in a task, from the jars of the
+   * task.
+   */
   static ObjectCodec codec(SparkConf conf) {
     KryoSerializer serializer = new KryoSerializer(conf);
     serializer.setDefaultClassLoader(Thread.currentThread().getContextClassLoader());

@@ -7,7 +7,7 @@ import org.sparkcollectives.config.ConfigEntry;
 /** The settings that exist in Spark only. */
 public final class SparkPluginConfiguration {
 
-  /** See {@link SlotPreflight}. */
+  /** The wait of {@link SlotPreflight} for executors. */
   public static final ConfigEntry<Duration> PREFLIGHT_TIMEOUT =
       ConfigEntry.duration("spark.collectives.preflight.timeout")
           .doc("How long `BarrierStage` waits for executors to register before it gives up.")
@@ -15,7 +15,7 @@ public final class SparkPluginConfiguration {
           .check(value -> !value.isNegative(), "0 or more")
           .defaultsTo(Duration.ofSeconds(30));
 
-  /** See {@link PythonTasks}. */
+  /** Whether {@link PythonTasks} lets Python workers connect. */
   public static final ConfigEntry<Boolean> PYTHON_ENABLED =
       ConfigEntry.bool("spark.collectives.python.enabled")
           .doc(
@@ -24,7 +24,7 @@ public final class SparkPluginConfiguration {
           .since("0.1.0")
           .defaultsTo(true);
 
-  /** See {@link BlockValues}. */
+  /** The limit of {@link BlockValues}. */
   public static final ConfigEntry<Long> STORE_MAX_SIZE =
       ConfigEntry.bytes("spark.collectives.store.maxSize")
           .doc(
@@ -35,7 +35,7 @@ public final class SparkPluginConfiguration {
           .check(value -> value >= 0, "0 or more")
           .defaultsTo(64L << 30);
 
-  /** See {@link ValueUploads}. */
+  /** The size of the pieces in {@link ValueUploads}. */
   public static final ConfigEntry<Long> STORE_CHUNK =
       ConfigEntry.bytes("spark.collectives.store.chunk")
           .doc(
@@ -45,7 +45,7 @@ public final class SparkPluginConfiguration {
           .check(value -> value >= 16 << 10 && value <= 64 << 20, "16k to 64m")
           .defaultsTo(4L << 20);
 
-  /** See {@link ValueUploads}. */
+  /** The limit of the bytes in flight in {@link ValueUploads}. */
   public static final ConfigEntry<Long> STORE_MAX_IN_FLIGHT =
       ConfigEntry.bytes("spark.collectives.store.maxInFlight")
           .doc(
@@ -58,7 +58,7 @@ public final class SparkPluginConfiguration {
 
   private SparkPluginConfiguration() {}
 
-  /** All of them, in the order of the documentation. */
+  /** Returns all settings, in the order of the documentation. */
   public static List<ConfigEntry<?>> entries() {
     return List.of(
         PREFLIGHT_TIMEOUT, PYTHON_ENABLED, STORE_MAX_SIZE, STORE_CHUNK, STORE_MAX_IN_FLIGHT);

@@ -14,18 +14,17 @@ import org.sparkcollectives.Encryption;
 import org.sparkcollectives.store.net.TransportSecurity;
 
 /**
- * How an application's executors protect what they send each other: as Spark protects its own RPC,
- * or not at all only where Spark does not and nobody asks for it.
+ * Decides how an application's executors protect their connections: as Spark protects its own RPC.
+ * They are unprotected only if Spark's are, and nobody asks for protection.
  *
- * <p>Spark's settings are the same on all executors of an application, and so is what follows from
- * them.
+ * <p>Spark's settings are the same on all executors of an application, so the decision is, too.
  */
 final class SparkSecurity {
 
   private static final String SSL_RPC = "spark.ssl.rpc.enabled";
   private static final Logger LOG = LoggerFactory.getLogger(SparkSecurity.class);
 
-  /** One for each application, as ranks of equal security share a port. */
+  /** One for each application, because ranks of equal security share a port. */
   private static final Map<SparkEnv, TransportSecurity> MADE =
       Collections.synchronizedMap(new WeakHashMap<>());
 
@@ -35,9 +34,9 @@ final class SparkSecurity {
   private SparkSecurity() {}
 
   /**
-   * The protection of an application's connections.
+   * Returns the protection of an application's connections.
    *
-   * @throws IllegalArgumentException if TLS is demanded, but its keys cannot be had
+   * @throws IllegalArgumentException if TLS is demanded, but its keys are not available
    */
   static TransportSecurity of(SparkEnv env) {
     return MADE.computeIfAbsent(env, SparkSecurity::make);
@@ -54,7 +53,8 @@ final class SparkSecurity {
     if (tls && hasRpcTls()) {
       return RpcTls.of(conf, manager.getSSLOptions("rpc"));
     }
-    // Spark 3.5 knows no keys for TLS: whoever sets it there gets it with keys of the processes.
+    // Spark 3.5 has no keys for TLS: a user who demands it there gets it with keys of the
+    // processes.
     return tls || encrypts(conf) ? TransportSecurity.ephemeralTls() : TransportSecurity.plain();
   }
 
@@ -64,7 +64,7 @@ final class SparkSecurity {
         || TaskRank.settings(conf).get(CollectivesConfiguration.ENCRYPTION) != Encryption.NONE;
   }
 
-  /** Whether this Spark can protect its RPC with TLS: from 4.0 on. */
+  /** Returns whether this Spark can protect its RPC with TLS: from 4.0 on. */
   private static boolean hasRpcTls() {
     try {
       Class.forName(
@@ -75,7 +75,10 @@ final class SparkSecurity {
     }
   }
 
-  /** Says once in a process that serves a store what follows where Spark authenticates nobody. */
+  /**
+   * Warns, once in a process that serves a store, about the consequences if Spark authenticates
+   * nobody.
+   */
   static void warnIfOpen(SparkEnv env) {
     if (!env.conf().getBoolean("spark.authenticate", false) && WARNED.add(env)) {
       LOG.warn(

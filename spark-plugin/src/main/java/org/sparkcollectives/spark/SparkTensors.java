@@ -12,26 +12,27 @@ import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.Tensor;
 
 /**
- * Spark's vectors, matrices and rows as {@link org.sparkcollectives.DType#FLOAT64} tensors. Needs
- * Spark ML and Spark SQL in the application; nothing else here does.
+ * Converts Spark's vectors, matrices and rows to {@link org.sparkcollectives.DType#FLOAT64}
+ * tensors. Needs Spark ML and Spark SQL in the application; nothing else here does.
  */
 public final class SparkTensors {
 
   private SparkTensors() {}
 
   /**
-   * The vector's own memory, of the shape {@code [size]}. Not a copy: a result is in the vector.
+   * Returns a tensor over the vector's own memory, of the shape {@code [size]}. It is not a copy: a
+   * result is in the vector.
    */
   public static Tensor of(DenseVector vector) {
     return Tensor.of(vector.values());
   }
 
   /**
-   * The matrix's own memory. Not a copy: a result is in the matrix.
+   * Returns a tensor over the matrix's own memory. It is not a copy: a result is in the matrix.
    *
-   * <p>Spark stores matrices by columns, tensors are stored by rows: the tensor is the transposed
-   * matrix, of the shape {@code [numCols, numRows]}. Only of a matrix that is itself stored as
-   * transposed ({@code isTransposed}) it has the shape {@code [numRows, numCols]}.
+   * <p>Spark stores matrices by columns, and tensors are stored by rows. So the tensor is the
+   * transposed matrix, of the shape {@code [numCols, numRows]}. If the matrix itself is stored
+   * transposed ({@code isTransposed}), the tensor has the shape {@code [numRows, numCols]}.
    */
   public static Tensor of(DenseMatrix matrix) {
     Tensor values = Tensor.of(matrix.values());
@@ -40,7 +41,10 @@ public final class SparkTensors {
         : values.reshape(matrix.numCols(), matrix.numRows());
   }
 
-  /** The vector's own values, with copies of their places; of the shape {@code [size]}. */
+  /**
+   * Returns a tensor over the vector's own values, with copies of their indices; of the shape
+   * {@code [size]}.
+   */
   public static SparseTensor of(SparseVector vector) {
     long[] places = Arrays.stream(vector.indices()).asLongStream().toArray();
     return SparseTensor.of(
@@ -50,12 +54,12 @@ public final class SparkTensors {
   }
 
   /**
-   * Copies columns of rows, of the shape {@code [rows, width]}: numbers are one wide, a column of
-   * vectors is as wide as each of them. Reads the iterator to its end. Decimals, and integers of
-   * more than 53 bits, become the nearest double.
+   * Copies columns of rows to a tensor of the shape {@code [rows, width]}: a column of numbers is
+   * one wide, a column of vectors is as wide as each of them. Reads the iterator to its end.
+   * Decimals, and integers of more than 53 bits, become the nearest double.
    *
-   * <p>An iterator without rows does not tell how wide its vectors would be. They count as one wide
-   * then: the shape is {@code [0, columns.length]}.
+   * <p>An iterator without rows does not tell how wide its vectors would be. They then count as one
+   * wide: the shape is {@code [0, columns.length]}.
    *
    * @param rows with a schema, as those of a {@code DataFrame} have
    * @param columns names of columns of numbers or of Spark ML vectors, side by side in this order

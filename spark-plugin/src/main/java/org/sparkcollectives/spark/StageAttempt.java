@@ -1,19 +1,19 @@
 package org.sparkcollectives.spark;
 
 /**
- * One attempt of a stage; what the driver's store keeps things apart by.
+ * One attempt of a stage, by which the driver's store separates its keys and clients.
  *
  * @param stageId the stage
  * @param attempt which attempt of it, from 0
  */
 record StageAttempt(int stageId, int attempt) {
 
-  /** What the keys of this attempt begin with. */
+  /** Returns the prefix of the keys of this attempt. */
   String keyPrefix() {
     return "stage-" + stageId + "." + attempt + "/";
   }
 
-  /** Whether the other one was submitted later. */
+  /** Returns whether the other attempt was submitted later. */
   boolean isBefore(StageAttempt other) {
     return stageId == other.stageId ? attempt < other.attempt : stageId < other.stageId;
   }

@@ -14,12 +14,12 @@ import org.sparkcollectives.Failure;
 import scala.collection.Iterable;
 import scala.collection.Iterator;
 
-/** Tells the driver's store which tasks, stages and jobs are over, and when the application is. */
+/** Notifies the driver's store when tasks, stages and jobs end, and when the application does. */
 final class StageListener extends SparkListener {
 
   /**
-   * The name of the queue in which Spark delivers the events to this listener: one of its own, as
-   * ranks wait for some of them, and a listener of the user's may be slow.
+   * The name of the queue in which Spark delivers the events to this listener. It has its own queue
+   * because ranks wait for some events, and a listener of the user may be slow.
    */
   static final String QUEUE = "collectives";
 
@@ -54,10 +54,10 @@ final class StageListener extends SparkListener {
     store.jobStarted(start.jobId(), stages(start));
   }
 
-  /** The stages of the job. */
+  /** Returns the stages of the job. */
   static Set<Integer> stages(SparkListenerJobStart start) {
     Set<Integer> stages = new HashSet<>();
-    // Asked for by its place, because the method's type is another one in Scala 2.12.
+    // Read by its position, because the method's type is another one in Scala 2.12.
     Iterator<?> infos = ((Iterable<?>) start.productElement(STAGE_INFOS)).iterator();
     while (infos.hasNext()) {
       stages.add(((StageInfo) infos.next()).stageId());

@@ -9,8 +9,8 @@ import org.apache.spark.resource.ResourceProfile;
 import scala.collection.Iterator;
 
 /**
- * What the tasks of the stage that computes an RDD need: the resource profiles of that RDD and of
- * those that are computed in the same stage.
+ * The resources that the tasks of a stage need: the resource profiles of its RDD, and of those that
+ * are computed in the same stage.
  */
 final class StageResources {
 
@@ -25,7 +25,7 @@ final class StageResources {
   static StageResources of(RDD<?> rdd) {
     SparkContext context = rdd.sparkContext();
     Set<ResourceProfile> profiles = new LinkedHashSet<>();
-    // The scheduler's own walk: an RDD's dependencies are of another type in Scala 2.12.
+    // The scheduler's own traversal: an RDD's dependencies have another type in Scala 2.12.
     Iterator<ResourceProfile> found =
         context.dagScheduler().getShuffleDependenciesAndResourceProfiles(rdd)._2().iterator();
     while (found.hasNext()) {
@@ -38,14 +38,14 @@ final class StageResources {
   }
 
   /**
-   * How many of the stage's tasks can run at the same time, as of now. Of several profiles Spark
-   * merges the largest demands, if it is told to; so it is the smallest number here.
+   * Returns how many of the stage's tasks can run at the same time now. If Spark merges several
+   * profiles, it takes the largest demands; so this is the smallest number of slots.
    */
   int slots() {
     return profiles.stream().mapToInt(context::maxNumConcurrentTasks).min().orElseThrow();
   }
 
-  /** The cores that a task needs. */
+  /** Returns the cores that a task needs. */
   int taskCpus() {
     Integer configured = context.conf().getInt("spark.task.cpus", 1);
     return profiles.stream()
@@ -54,7 +54,7 @@ final class StageResources {
         .orElseThrow();
   }
 
-  /** What a task needs, in words. */
+  /** Returns what a task needs, in words. */
   String demand() {
     Set<String> others = new TreeSet<>();
     boolean own = false;

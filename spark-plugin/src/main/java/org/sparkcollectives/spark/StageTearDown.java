@@ -12,20 +12,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The end of tasks whose group has failed with an {@link org.sparkcollectives.ErrorHandling} that
+ * Ends the tasks of a group that has failed with an {@link org.sparkcollectives.ErrorHandling} that
  * tears down: the driver kills them, with the first cause as the reason.
  *
- * <p>All ranks of a group ask for it, each with what it knows; the first one's reason counts. A
- * task that has ended meanwhile is none of Spark's any more, and killing it does nothing.
+ * <p>All ranks of a group request it, each with the cause that it knows; the first request counts.
+ * If a task has ended meanwhile, killing it has no effect.
  */
 final class StageTearDown {
 
-  /** However long a rank may ask to wait. */
+  /** The limit of the wait that a rank may request. */
   private static final long MOST_PATIENCE_MILLIS = TimeUnit.MINUTES.toMillis(1);
 
   private static final Logger LOG = LoggerFactory.getLogger(StageTearDown.class);
 
-  /** See {@link org.apache.spark.SparkContext#killTaskAttempt}. */
+  /** Kills a task, as {@link org.apache.spark.SparkContext#killTaskAttempt} does. */
   interface Kill {
     boolean kill(long taskAttemptId, boolean interruptThread, String reason);
   }
@@ -39,7 +39,7 @@ final class StageTearDown {
     this.executor = executor;
   }
 
-  /** Kills those of the tasks later that nobody has asked for yet. Does not block. */
+  /** Schedules the kill of those of the tasks for which none is scheduled yet. Does not block. */
   synchronized void begin(
       StageAttempt stage, Collection<Long> tasks, long patienceMillis, String reason) {
     Set<Long> known = begun.computeIfAbsent(stage, unused -> new HashSet<>());
@@ -71,7 +71,7 @@ final class StageTearDown {
     }
   }
 
-  /** The stage is over. */
+  /** Forgets a stage that is over. */
   synchronized void ended(StageAttempt stage) {
     begun.remove(stage);
   }

@@ -10,7 +10,8 @@ import scala.runtime.AbstractPartialFunction;
 import scala.runtime.BoxedUnit;
 
 /**
- * The driver's store as an endpoint of Spark's RPC. Replies come when there is one; nothing waits.
+ * The driver's store as an endpoint of Spark's RPC. A reply is sent when there is one; nothing
+ * blocks.
  */
 final class StoreEndpoint implements ThreadSafeRpcEndpoint {
 

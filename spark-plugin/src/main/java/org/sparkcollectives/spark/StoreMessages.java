@@ -9,21 +9,21 @@ import org.sparkcollectives.internal.failure.FailureCodec;
 import org.sparkcollectives.store.StoreException;
 
 /**
- * What travels between the executors and the driver's store over Spark's RPC: bytes only.
+ * The messages between the executors and the driver's store over Spark's RPC: bytes only.
  *
- * <p>Spark decodes RPC messages with the class loader that it started with. An object of a class of
- * ours, in a jar that was added later, would bring down every executor that it reaches.
+ * <p>Spark decodes RPC messages with the class loader that it started with. An object of one of our
+ * classes, from a jar that was added later, would bring down every executor that it reaches.
  *
  * <pre>
  *   OPEN  session, stage, attempt, call, group, record
- *                                      a new client; first of all. Until the group is made, the
- *                                      record is what its ranks are told if this one is lost
+ *                                      a new client; always first. Until the group is created, the
+ *                                      record is reported to its ranks if this client is lost
  *   CHECKPOINTS session, session       a further client for the checkpoints of an open one's call
  *   CALL  session, a store's request   the reply is the store's
  *   UPLOAD session, size               a large value will come; the reply, once the first piece may
  *                                      be sent: the upload's number, the size of a piece
  *   PIECE session, upload, bytes       the reply comes when the next piece may be sent
- *   DISCARD session, upload            the value is not wanted any more
+ *   DISCARD session, upload            the value is no longer wanted
  *   ROOM  session                      the reply: how many more bytes of large values fit
  *   WILL  session, group, record       what to publish if this client is lost; empty: nothing
  *   DUMP  session, stage, attempt, occasion, dump of a flight recorder
@@ -68,7 +68,7 @@ final class StoreMessages {
         .array();
   }
 
-  /** What remains of an {@link #OPEN} behind its session. */
+  /** Reads the rest of an {@link #OPEN} behind its session. */
   static JoinRequest joinRequest(ByteBuffer message) {
     StageAttempt stage = stage(message);
     String call = text(message);
@@ -112,12 +112,12 @@ final class StoreMessages {
     return head(ROOM, session, 0).array();
   }
 
-  /** What answers a ROOM. */
+  /** Creates the reply to a ROOM. */
   static byte[] roomIs(long bytes) {
     return ok(ByteBuffer.allocate(Long.BYTES).putLong(bytes).array());
   }
 
-  /** What answers an UPLOAD. */
+  /** Creates the reply to an UPLOAD. */
   static byte[] uploadBegun(long upload, int pieceBytes) {
     return ok(
         ByteBuffer.allocate(Long.BYTES + Integer.BYTES).putLong(upload).putInt(pieceBytes).array());
@@ -152,7 +152,7 @@ final class StoreMessages {
         .array();
   }
 
-  /** The next text of {@code message}: its call, group, occasion or reason. */
+  /** Reads the next text of {@code message}: its call, group, occasion or reason. */
   static String text(ByteBuffer message) {
     require(message, Integer.BYTES);
     int length = message.getInt();
@@ -162,31 +162,31 @@ final class StoreMessages {
     return new String(name, StandardCharsets.UTF_8);
   }
 
-  /** What the message is. */
+  /** Reads the kind of the message. */
   static byte kind(ByteBuffer message) {
     require(message, 1);
     return message.get();
   }
 
-  /** The next stage of {@code message}. */
+  /** Reads the next stage of {@code message}. */
   static StageAttempt stage(ByteBuffer message) {
     require(message, 2 * Integer.BYTES);
     return new StageAttempt(message.getInt(), message.getInt());
   }
 
-  /** The next size of {@code message}. */
+  /** Reads the next size of {@code message}. */
   static int size(ByteBuffer message) {
     require(message, Integer.BYTES);
     return message.getInt();
   }
 
-  /** The next number of an upload in {@code message}. */
+  /** Reads the next number of an upload in {@code message}. */
   static long upload(ByteBuffer message) {
     require(message, Long.BYTES);
     return message.getLong();
   }
 
-  /** The next milliseconds of {@code message}. */
+  /** Reads the next milliseconds of {@code message}. */
   static long millis(ByteBuffer message) {
     require(message, Long.BYTES);
     return message.getLong();
@@ -208,7 +208,7 @@ final class StoreMessages {
     return head(CLOSE, session, 0).array();
   }
 
-  /** What remains of {@code message}. */
+  /** Reads the rest of {@code message}. */
   static byte[] rest(ByteBuffer message) {
     byte[] rest = new byte[message.remaining()];
     message.get(rest);
@@ -222,7 +222,7 @@ final class StoreMessages {
         .putLong(session.getLeastSignificantBits());
   }
 
-  /** The next session of {@code message}. */
+  /** Reads the next session of {@code message}. */
   static UUID session(ByteBuffer message) {
     require(message, 2 * Long.BYTES);
     return new UUID(message.getLong(), message.getLong());
@@ -238,9 +238,9 @@ final class StoreMessages {
   }
 
   /**
-   * The store's reply.
+   * Returns the content of a reply.
    *
-   * @throws StoreException with the store's words if it has refused
+   * @throws StoreException with the store's text if it has refused
    */
   static byte[] unwrap(byte[] reply) {
     if (reply.length == 0) {

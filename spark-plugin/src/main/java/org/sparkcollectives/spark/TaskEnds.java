@@ -9,7 +9,7 @@ import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.apache.spark.scheduler.TaskInfo;
 import org.sparkcollectives.Failure;
 
-/** What Spark reports of the end of a task, as the failure of a rank that others wait for. */
+/** Converts Spark's report of the end of a task to the failure of a rank that others wait for. */
 final class TaskEnds {
 
   /** Deep recursion makes stack traces of megabytes. */
@@ -18,8 +18,9 @@ final class TaskEnds {
   private TaskEnds() {}
 
   /**
-   * Returns why the task's rank will not join, if it has not before; null if it ended because of
-   * another rank, which says nothing of this one: the others find out what it did.
+   * Returns why the task's rank will not join, if it has not joined before. Returns null if it
+   * ended because of another rank: that says nothing of this one, and the others find out what it
+   * did.
    */
   static Failure failure(SparkListenerTaskEnd end) {
     TaskInfo task = end.taskInfo();

@@ -33,7 +33,11 @@ final class TaskRank implements RankContext {
   private final ObjectCodec objectCodec;
   private volatile CollectiveException tornDown;
 
-  /** With the driver's store, or null if the driver has none. */
+  /**
+   * Creates the host of a rank.
+   *
+   * @param store the driver's store, or null if the driver has none
+   */
   TaskRank(TaskContext task, SparkEnv env, DriverStoreClient store) {
     this.task = task;
     this.env = env;
@@ -89,12 +93,16 @@ final class TaskRank implements RankContext {
     }
   }
 
-  /** See {@link RankContext#tearDown}: by the driver, or by the task's own end if that is first. */
+  /**
+   * Ends the task as {@link RankContext#tearDown} says: by the driver, or by the task's own end if
+   * that comes first.
+   */
   @Override
   public void tearDown(CollectiveException cause, Duration patience) {
     tornDown = cause;
     if (task.isFailed()) {
-      // What it has thrown is what the job shall end with, and on its way to the driver already.
+      // The job must end with the exception that the task has thrown, which is on its way to the
+      // driver.
       return;
     }
     if (store == null) {
@@ -108,9 +116,10 @@ final class TaskRank implements RankContext {
   }
 
   /**
-   * The task is over, and its groups are closed.
+   * Handles the end of the task, whose groups are closed.
    *
-   * @throws CollectiveException if it ends well, but a group of it has failed that tears down
+   * @throws CollectiveException if the task succeeds, but one of its groups has failed with an
+   *     error handling that tears down
    */
   void taskCompleted() {
     CollectiveException cause = tornDown;
@@ -140,7 +149,7 @@ final class TaskRank implements RankContext {
     return store.checkpoints();
   }
 
-  /** Of the resource {@code gpu}, in the order in which Spark has them. */
+  /** Returns the addresses of the resource {@code gpu}, in Spark's order. */
   @Override
   public List<String> gpuAddresses() {
     ResourceInformation gpus = task.resourcesJMap().get("gpu");

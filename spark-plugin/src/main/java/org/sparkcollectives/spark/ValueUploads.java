@@ -16,12 +16,12 @@ import org.sparkcollectives.store.StoredValue;
 /**
  * Large values on their way from the ranks into the driver's blocks, piece by piece.
  *
- * <p>A client sends a piece only when it is allowed to, and it is allowed to only while fewer than
- * a fixed number of bytes are on the way, of all clients together: so the driver's heap is bounded
- * however many ranks send at once. The permits go round in the order in which they are asked for.
+ * <p>A client sends a piece only when it has a permit. There are permits for a fixed number of
+ * bytes in flight, of all clients together; so the driver's heap is bounded however many ranks send
+ * at once. Permits are granted in the order of the requests.
  *
- * <p>What a client has brought and not yet stored under a key is its session's, and goes with it.
- * Thread-safe; nothing here blocks, but pieces are written on {@code writers}.
+ * <p>A value that a client has uploaded and not yet stored under a key belongs to its session, and
+ * is removed with it. Thread-safe; nothing here blocks, but pieces are written on {@code writers}.
  */
 final class ValueUploads {
 
@@ -33,10 +33,10 @@ final class ValueUploads {
   private long lastId;
 
   /**
-   * Uploads of all clients.
+   * Creates the uploads of all clients.
    *
-   * @param inFlightBytes how many bytes of pieces may be on the way and in memory at once
-   * @param writers where pieces are written, which may wait for a disk
+   * @param inFlightBytes how many bytes of pieces may be in flight and in memory at once
+   * @param writers write pieces, which may wait for a disk
    */
   ValueUploads(BlockValues values, long inFlightBytes, Executor writers) {
     this.values = values;
@@ -44,7 +44,7 @@ final class ValueUploads {
     this.writers = writers;
   }
 
-  /** A value that is brought. Guarded by the uploads' lock, but for the writer. */
+  /** A value that is being uploaded. Guarded by the uploads' lock, except for the writer. */
   private static final class Upload {
     private final long id;
     private final UUID session;
@@ -54,7 +54,7 @@ final class ValueUploads {
     /** The permit for the next piece while the client waits for it, or null. */
     private CompletableFuture<Void> awaited;
 
-    /** How many bytes the permit is for that the client has, or a writer for it. */
+    /** The bytes of the permit that the client has, or a writer for it. */
     private int permitted;
 
     private boolean writing;
@@ -68,17 +68,17 @@ final class ValueUploads {
     }
   }
 
-  /** The largest piece. */
+  /** Returns the size of the largest piece. */
   int pieceBytes() {
     return values.pieceBytes();
   }
 
-  /** How many bytes are on the way. */
+  /** Returns how many bytes are in flight. */
   long inFlight() {
     return inFlight.taken();
   }
 
-  /** Lets a client bring values. */
+  /** Lets a client upload values. */
   synchronized void open(UUID session) {
     sessions.add(session);
   }
@@ -88,7 +88,7 @@ final class ValueUploads {
    *
    * @return its number, as soon as the client may send the first piece; cancelled if its session is
    *     closed before
-   * @throws StoreException if there is no room for it
+   * @throws StoreException if there is no space for it
    */
   CompletableFuture<Long> begin(UUID session, int size) {
     if (size <= 0) {
@@ -109,7 +109,7 @@ final class ValueUploads {
     }
   }
 
-  /** Completes when the client may send the next piece. */
+  /** Requests the permit for the next piece. The future completes when the client may send it. */
   private CompletableFuture<Void> permit(Upload upload) {
     int bytes = Math.min(values.pieceBytes(), upload.missing);
     CompletableFuture<Void> awaited = inFlight.acquire(bytes);
@@ -138,9 +138,9 @@ final class ValueUploads {
   /**
    * Takes a piece, which the client may send now.
    *
-   * @return completes when it is written and, unless it was the last, the next may be sent
+   * @return completes when the piece is written and, unless it was the last, the next may be sent
    * @throws StoreException if there is no such upload, or the piece has another length than is
-   *     permitted; then nothing of the value stays
+   *     permitted; then nothing of the value is kept
    */
   CompletableFuture<Void> piece(UUID session, long id, ByteBuffer content) {
     Upload upload;
@@ -203,7 +203,7 @@ final class ValueUploads {
     }
     inFlight.release(written);
     if (over) {
-      // Whoever dropped it has left the end of it to this thread.
+      // The upload was dropped meanwhile, which left its removal to this thread.
       upload.writer.discard();
     } else if (failure != null) {
       drop(upload);
@@ -228,7 +228,7 @@ final class ValueUploads {
   }
 
   /**
-   * Takes a value of which all pieces are there; it is the caller's from now on.
+   * Takes a value of which all pieces have arrived. The caller owns it from now on.
    *
    * @throws StoreException if there is none
    */
@@ -243,7 +243,7 @@ final class ValueUploads {
     }
   }
 
-  /** Drops a value that the client does not want to store any more; nothing if there is none. */
+  /** Drops a value that the client no longer wants to store; does nothing if there is none. */
   void discard(UUID session, long id) {
     Upload upload;
     synchronized (this) {
@@ -276,7 +276,7 @@ final class ValueUploads {
     }
   }
 
-  /** Drops what a client has brought and not stored, and refuses more of it. */
+  /** Drops the values that a client has uploaded and not stored, and refuses further ones. */
   void close(UUID session) {
     Set<Upload> left = new HashSet<>();
     synchronized (this) {

@@ -12,7 +12,7 @@ import org.sparkcollectives.internal.failure.RankIdentity;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreConfiguration;
 
-/** How the tasks of a barrier stage become a group. */
+/** Creates the group of the tasks of a barrier stage. */
 final class WorldGroup {
 
   private WorldGroup() {}
@@ -20,7 +20,7 @@ final class WorldGroup {
   /**
    * Joins as the task's rank. Blocks until all tasks have joined.
    *
-   * @param call the call of {@link BarrierStage} that the task is of, or an empty text
+   * @param call the call of {@link BarrierStage} that the task belongs to, or an empty text
    */
   static ProcessGroup join(
       BarrierTaskContext task, SparkEnv env, GroupOptions options, String call) {
@@ -34,7 +34,8 @@ final class WorldGroup {
     JoinRequest request = new JoinRequest(stage, call, named.name(), ifLost(task, env, named));
     DriverStoreClient store = DriverStoreClient.connect(env, request, timeout);
     TaskRank rank = new TaskRank(task, env, store);
-    // Spark calls the last one that was added first: when this is called the group is closed.
+    // Spark calls the last listener that was added first: when this one is called, the group is
+    // closed.
     TaskCompletionListener onEnd = ended -> rank.taskCompleted();
     task.addTaskCompletionListener(onEnd);
     if (store != null) {

@@ -11,7 +11,7 @@ import org.sparkcollectives.control.RankAnswer;
 import org.sparkcollectives.control.RankRequest;
 import org.sparkcollectives.store.Store;
 
-/** What the driver asks the ranks of all barrier stages that run. */
+/** Sends requests of the driver to the ranks of all running barrier stages. */
 final class WorldRequests {
 
   /** The world group of a stage. */
@@ -21,7 +21,7 @@ final class WorldRequests {
   private final Map<World, Integer> worlds;
   private final long end;
 
-  /** To the ranks that there are now, who have {@code atMost} to respond. */
+  /** Creates requests to the current ranks, which have {@code atMost} to respond. */
   private WorldRequests(DriverStore driver, Duration atMost) {
     this.driver = driver;
     this.worlds = driver.worlds();
@@ -29,9 +29,9 @@ final class WorldRequests {
   }
 
   /**
-   * Has them dump their flight recorders, and waits for that.
+   * Makes the ranks dump their flight recorders, and waits for the dumps.
    *
-   * @return where the dumps are, a folder for each world
+   * @return the folders of the dumps, one for each world
    */
   static List<Path> dump(SparkEnv env, String reason, Duration atMost) throws InterruptedException {
     DriverStore driver = DriverStore.of(env);
@@ -49,7 +49,7 @@ final class WorldRequests {
     return folders;
   }
 
-  /** What they answer, world by world, in the order of the ranks. */
+  /** Returns the answers of the ranks, world by world, in the order of the ranks. */
   static List<RankAnswer> ask(SparkEnv env, RankRequest.Kind kind, Duration atMost) {
     DriverStore driver = DriverStore.of(env);
     return driver == null ? List.of() : new WorldRequests(driver, atMost).ask(kind);
@@ -65,7 +65,7 @@ final class WorldRequests {
     return answers;
   }
 
-  /** Asks all before it waits for any. */
+  /** Sends all requests before it waits for any answer. */
   private Map<World, Long> make(RankRequest.Kind kind, String reason) {
     Map<World, Long> numbers = new LinkedHashMap<>();
     for (World world : worlds.keySet()) {

@@ -10,7 +10,7 @@ import org.sparkcollectives.store.StoreSession;
 import org.sparkcollectives.store.StoreTable;
 import org.sparkcollectives.store.StoredValue;
 
-/** When the checkpoints of a call go. */
+/** Tests when the checkpoints of a call are removed. */
 class CheckpointScopesTest {
 
   private final StoreTable table = new StoreTable();
@@ -97,7 +97,7 @@ class CheckpointScopesTest {
       scopes.jobStarted(i, List.of(i));
       use("call-" + i, i, 0);
       if (i == 2) {
-        // Is tried again, and so is not idle.
+        // The job is tried again, so its scope is not idle.
         use("call-0", 100, 0);
       }
       scopes.jobEnded(i, false);

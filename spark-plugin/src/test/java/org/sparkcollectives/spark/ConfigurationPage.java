@@ -7,7 +7,7 @@ import org.sparkcollectives.config.ConfigEntry;
 import org.sparkcollectives.gpu.GpuConfiguration;
 import org.sparkcollectives.store.StoreConfiguration;
 
-/** The documentation of the settings, made from the entries that the modules declare. */
+/** Writes the documentation of the settings from the entries that the modules declare. */
 final class ConfigurationPage {
 
   static final String BEGIN = "<!-- generated: configuration -->\n";
@@ -24,7 +24,7 @@ final class ConfigurationPage {
     return entries;
   }
 
-  /** The whole page. */
+  /** Returns the whole page. */
   static String page() {
     StringBuilder text = new StringBuilder();
     text.append("# Configuration\n\n");
@@ -41,7 +41,7 @@ final class ConfigurationPage {
     return text.toString();
   }
 
-  /** The table in the README. */
+  /** Returns the table in the README. */
   static String table() {
     StringBuilder text = new StringBuilder("| Property name | Default |\n|---|---|\n");
     for (ConfigEntry<?> entry : entries()) {
@@ -55,7 +55,7 @@ final class ConfigurationPage {
     return entry.defaultText().isEmpty() ? "(none)" : "`" + entry.defaultText() + "`";
   }
 
-  /** The README with the table of today. */
+  /** Returns the README with the current table. */
   static String inReadme(String readme) {
     int begin = readme.indexOf(BEGIN) + BEGIN.length();
     int end = readme.indexOf(END);

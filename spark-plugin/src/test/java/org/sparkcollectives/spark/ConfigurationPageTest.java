@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
 /**
- * Keeps the documentation of the settings in step with the code. With {@code
+ * Checks that the documentation of the settings matches the code. With {@code
  * -Dcollectives.docs.update=true} it writes the pages instead.
  */
 class ConfigurationPageTest {

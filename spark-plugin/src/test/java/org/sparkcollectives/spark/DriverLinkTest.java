@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Timeout;
 import org.sparkcollectives.store.StoreConnectionException;
 import org.sparkcollectives.store.StoreException;
 
-/** How long a task waits for the driver. */
+/** Tests how long a task waits for the driver. */
 @Timeout(120)
 class DriverLinkTest {
 

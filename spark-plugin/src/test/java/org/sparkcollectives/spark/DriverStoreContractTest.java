@@ -4,7 +4,7 @@ import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreContractTest;
 import org.sparkcollectives.store.StoreTable;
 
-/** The driver's store and its clients do what every store does. */
+/** Tests that the driver's store and its clients fulfil the contract of every store. */
 class DriverStoreContractTest extends StoreContractTest {
 
   private static final StageAttempt STAGE = new StageAttempt(3, 0);

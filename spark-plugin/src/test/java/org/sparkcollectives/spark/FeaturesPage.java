@@ -8,13 +8,13 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The page that says which of c10d's features are here, taken apart. */
+/** Parses the page that says which of c10d's features are here. */
 final class FeaturesPage {
 
   static final String BEGIN = "<!-- generated: counts -->\n";
   static final String END = "<!-- end of generated -->";
 
-  /** How much of a feature there is. */
+  /** The extent to which a feature is here. */
   enum State {
     WORKS("works"),
     DIFFERS("differs"),
@@ -27,7 +27,7 @@ final class FeaturesPage {
       this.text = text;
     }
 
-    /** Whether somebody can use the feature, so that a test must show it. */
+    /** Returns whether users can use the feature, so that a test must show it. */
     boolean isThere() {
       return this == WORKS || this == DIFFERS;
     }
@@ -38,9 +38,9 @@ final class FeaturesPage {
    *
    * @param group the heading of the second level that it is under
    * @param feature its name in c10d
-   * @param names what it is here
-   * @param reason how it differs, or why it is not there; may be empty
-   * @param python what of the Python package it is, and that package's tests
+   * @param names its names here
+   * @param reason how it differs, or why it is missing; may be empty
+   * @param python its names in the Python package, and that package's tests
    * @param tests {@code Class} or {@code Class#method}
    */
   record Row(
@@ -57,7 +57,7 @@ final class FeaturesPage {
 
   private final List<Row> rows = new ArrayList<>();
 
-  /** Reads the page. */
+  /** Parses the page. */
   FeaturesPage(String page) {
     String group = "";
     for (String line : page.substring(page.indexOf(END)).lines().toList()) {
@@ -103,7 +103,7 @@ final class FeaturesPage {
     return rows;
   }
 
-  /** How many rows of each group are in which state. */
+  /** Returns a table of the number of rows of each group in each state. */
   private String counts() {
     Map<String, int[]> counts = new LinkedHashMap<>();
     int[] all = new int[State.values().length];
@@ -128,7 +128,7 @@ final class FeaturesPage {
     return text.toString();
   }
 
-  /** The page with the counts of today. */
+  /** Returns the page with the current counts. */
   static String withCounts(String page) {
     int begin = page.indexOf(BEGIN) + BEGIN.length();
     return page.substring(0, begin)

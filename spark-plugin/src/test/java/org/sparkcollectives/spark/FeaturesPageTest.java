@@ -31,7 +31,7 @@ import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreConfiguration;
 
 /**
- * Keeps the page of features in step with the code. With {@code -Dcollectives.docs.update=true} it
+ * Checks that the page of features matches the code. With {@code -Dcollectives.docs.update=true} it
  * writes the counts instead of comparing them.
  */
 class FeaturesPageTest {
@@ -39,7 +39,7 @@ class FeaturesPageTest {
   private static final Path FILE = Path.of("../docs/features.md");
   private static final TestSources SOURCES = new TestSources(Path.of(".."));
 
-  /** What a user calls most; all that they can do is on the page. */
+  /** The types that users call most; all their methods are on the page. */
   private static final List<Class<?>> MAIN_TYPES =
       List.of(
           ProcessGroup.class,
@@ -157,7 +157,7 @@ class FeaturesPageTest {
     assertThat(python.has("test_no_such_file")).isFalse();
   }
 
-  /** Whether {@code Type} or {@code Type.member} is public. */
+  /** Returns whether {@code Type} or {@code Type.member} is public. */
   private static boolean isInTheCode(String name) {
     String[] parts = name.split("\\.", 2);
     String fullName = SOURCES.fullName(parts[0]);
@@ -165,7 +165,7 @@ class FeaturesPageTest {
       return false;
     }
     try {
-      // Not initialised: some types reach for classes that only Spark brings.
+      // Not initialised: some types load classes that only Spark brings.
       Class<?> type =
           Class.forName(fullName, false, Thread.currentThread().getContextClassLoader());
       return Modifier.isPublic(type.getModifiers())

@@ -8,7 +8,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.sparkcollectives.Failure.Kind;
 
-/** After which failures a job is worth another try. */
+/** Tests after which failures a job is worth another attempt. */
 class JobFailuresTest {
 
   @ParameterizedTest

@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What Spark says when it kills a task; the texts are those that tasks were seen to get. */
+/** Tests Spark's reasons for killing a task, with texts that real tasks got. */
 class KillReasonTest {
 
   @ParameterizedTest

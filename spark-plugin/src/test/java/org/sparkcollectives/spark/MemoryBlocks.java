@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.sparkcollectives.store.StoreException;
 import org.sparkcollectives.store.ValueGoneException;
 
-/** Blocks in memory that count what they keep, and can be made to wait or to have no room. */
+/** Blocks in memory that count what they keep, and can be made to wait or to have no space. */
 final class MemoryBlocks implements Blocks {
 
   private final Map<Long, Map<Integer, byte[]>> values = new ConcurrentHashMap<>();
@@ -18,7 +18,7 @@ final class MemoryBlocks implements Blocks {
   private volatile CountDownLatch gate = new CountDownLatch(0);
   private volatile int room = Integer.MAX_VALUE;
 
-  /** Has every piece wait until {@link #open}. */
+  /** Makes every piece wait until {@link #open}. */
   void shut() {
     gate = new CountDownLatch(1);
   }
@@ -27,7 +27,7 @@ final class MemoryBlocks implements Blocks {
     gate.countDown();
   }
 
-  /** Refuses every piece after so many more. */
+  /** Accepts so many more pieces, and refuses all further ones. */
   void roomFor(int pieces) {
     room = pieces == Integer.MAX_VALUE ? pieces : puts.get() + pieces;
   }
@@ -36,12 +36,12 @@ final class MemoryBlocks implements Blocks {
     return values.size();
   }
 
-  /** How many bytes were written in all. */
+  /** Returns how many bytes were written in all. */
   long written() {
     return written.get();
   }
 
-  /** How many pieces have come. */
+  /** Returns how many pieces were put. */
   int puts() {
     return puts.get();
   }
@@ -76,7 +76,7 @@ final class MemoryBlocks implements Blocks {
     return bytes.clone();
   }
 
-  /** As another JVM reads it. */
+  /** Reads a piece as another JVM would. */
   int fetch(long value, int piece, byte[] target, int offset) {
     byte[] bytes = read(value, piece);
     System.arraycopy(bytes, 0, target, offset, bytes.length);

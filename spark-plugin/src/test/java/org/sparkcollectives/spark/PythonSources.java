@@ -8,10 +8,7 @@ import java.util.Map;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/**
- * The sources of the Python package: which functions and classes there are, and which files of
- * tests.
- */
+/** The sources of the Python package: its functions and classes, and its files of tests. */
 final class PythonSources {
 
   private final Map<String, String> modules = new HashMap<>();
@@ -29,7 +26,7 @@ final class PythonSources {
 
   /**
    * Returns whether there is a function, class or constant {@code name}, a member {@code
-   * Class.name}, or a file of tests {@code test_name}. A type of numpy's and the backend's name, in
+   * Class.name}, or a file of tests {@code test_name}. A numpy type and the backend's name, in
    * quotes, count too.
    */
   boolean has(String name) {

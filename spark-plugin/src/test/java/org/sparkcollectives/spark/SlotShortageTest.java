@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** What a user is told whose barrier stage has too few slots. */
+/** Tests the message for a barrier stage with too few slots. */
 class SlotShortageTest {
 
   private static final String MASTER = "spark://master:7077";

@@ -13,7 +13,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.store.StoreException;
 
-/** Any bytes are a message to the driver's store, or refused with words; so is any reply. */
+/**
+ * Tests that any bytes are a message to the driver's store, or are refused with a message; the same
+ * for replies.
+ */
 class StoreMessagesFuzzTest {
 
   private static final UUID SESSION = new UUID(1, 2);

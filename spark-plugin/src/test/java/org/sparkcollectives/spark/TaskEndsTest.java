@@ -19,7 +19,7 @@ import org.sparkcollectives.PeerFailedException;
 import scala.Option;
 import scala.collection.immutable.Nil$;
 
-/** What the others are told of a task that has ended without joining. */
+/** Tests what is reported to the others about a task that has ended without joining. */
 class TaskEndsTest {
 
   private static Failure failure(TaskEndReason reason) {

@@ -44,17 +44,17 @@ final class TestDriver implements AutoCloseable {
     return blocks;
   }
 
-  /** The tasks that were killed. */
+  /** Returns the tasks that were killed. */
   Queue<Long> killed() {
     return killed;
   }
 
-  /** How many bytes of pieces were sent and not yet written, at the most. */
+  /** Returns the highest number of bytes of pieces that were sent and not yet written. */
   long mostOnTheWay() {
     return mostOnTheWay.get();
   }
 
-  /** How many bytes of pieces were sent. */
+  /** Returns how many bytes of pieces were sent. */
   long sent() {
     return sent.get();
   }

@@ -13,12 +13,14 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The sources of all modules: which classes there are, and which tests. */
+/** The sources of all modules: their classes and their tests. */
 final class TestSources {
 
   private static final Set<String> SKIPPED = Set.of("target", ".git", "docs", "node_modules");
 
-  /** From an annotation to the declaration of the method, which is the next at its depth. */
+  /**
+   * Matches from an annotation to the declaration of the method, which is the next at its depth.
+   */
   private static final String TEST_IN_JAVA =
       "\\n  @(?:Test|ParameterizedTest|RepeatedTest|TestFactory|Property)\\b"
           + "(?:(?!\\n  }\\n)[\\s\\S])*?"
@@ -28,13 +30,13 @@ final class TestSources {
   private static final Pattern SUPERTYPES =
       Pattern.compile("\\b(?:class|interface) \\w+\\S*\\s+(?:extends|implements) ([^{]+)\\{");
 
-  /** The text of each class of tests, by its simple name. */
+  /** The text of each test class, by its simple name. */
   private final Map<String, String> tests = new HashMap<>();
 
-  /** The full name of each class that is not of tests, by its simple name. */
+  /** The full name of each class that is not a test, by its simple name. */
   private final Map<String, String> classes = new HashMap<>();
 
-  /** Of the project in {@code root}. */
+  /** Reads the sources of the project in {@code root}. */
   TestSources(Path root) {
     try {
       Files.walkFileTree(
@@ -74,12 +76,12 @@ final class TestSources {
     }
   }
 
-  /** The full name of a class that is not of tests; null if there is none. */
+  /** Returns the full name of a class that is not a test; null if there is none. */
   String fullName(String simpleName) {
     return classes.get(simpleName);
   }
 
-  /** Whether there is a test of this name: a class with tests, or one of its methods. */
+  /** Returns whether there is a test of this name: a class with tests, or one of its methods. */
   boolean has(String reference) {
     String[] parts = reference.split("#", 2);
     String text = tests.get(parts[0]);

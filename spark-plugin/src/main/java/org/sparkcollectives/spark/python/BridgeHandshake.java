@@ -12,8 +12,9 @@ import java.util.function.LongFunction;
 import org.sparkcollectives.store.net.Transcript;
 
 /**
- * How a Python worker and the bridge prove to each other that they have the secret of a task: with
- * the proofs that ranks give each other, see {@link Transcript}. All messages have a fixed length.
+ * The handshake in which a Python worker and the bridge prove to each other that they have the
+ * secret of a task. The proofs are those that ranks give each other, see {@link Transcript}. All
+ * messages have a fixed length.
  *
  * <pre>
  *   worker                                                  bridge
@@ -26,11 +27,11 @@ import org.sparkcollectives.store.net.Transcript;
  */
 final class BridgeHandshake {
 
-  /** What a connection is for. */
+  /** The purpose of a connection. */
   enum Purpose {
-    /** Requests and replies of one thread. */
+    /** Carries requests and replies of one thread. */
     CALLS,
-    /** Nothing but its end, which is that of the worker. */
+    /** Carries nothing: its end is the end of the worker. */
     LIFE
   }
 
@@ -48,14 +49,14 @@ final class BridgeHandshake {
 
   private BridgeHandshake() {}
 
-  /** Who has proven to be a worker of which task. */
+  /** A worker that has proven itself, with its task. */
   record Worker(TaskBridge task, Purpose purpose, int process) {}
 
   /**
    * Answers a worker. Blocks for its messages as long as the stream does, which has a deadline.
    *
-   * @param tasks the task of an attempt's number, or null
-   * @throws IOException if it does not speak this protocol, or does not have the secret
+   * @param tasks returns the task of an attempt's number, or null
+   * @throws IOException if the worker does not speak this protocol, or does not have the secret
    */
   static Worker answer(InputStream in, OutputStream out, LongFunction<TaskBridge> tasks)
       throws IOException {

@@ -1,6 +1,6 @@
 package org.sparkcollectives.spark.python;
 
-/** The codes of calls that are no operations of a group. */
+/** The codes of calls that are not operations of a group. */
 final class CallCode {
 
   static final int GOODBYE = 64;

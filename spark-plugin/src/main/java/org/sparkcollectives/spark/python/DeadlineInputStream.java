@@ -8,7 +8,8 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What arrives at a socket before a deadline, however slowly the bytes come. Used by one thread.
+ * The bytes that arrive at a socket before a deadline, however slowly they come. Used by one
+ * thread.
  */
 final class DeadlineInputStream extends InputStream {
 
@@ -17,7 +18,7 @@ final class DeadlineInputStream extends InputStream {
   private final Duration limit;
   private final long endNanos;
 
-  /** Creates a stream of what arrives within {@code limit} from now. */
+  /** Creates a stream that ends {@code limit} from now. */
   DeadlineInputStream(Socket socket, Duration limit) throws IOException {
     this.socket = socket;
     this.in = socket.getInputStream();

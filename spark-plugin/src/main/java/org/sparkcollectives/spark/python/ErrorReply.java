@@ -13,7 +13,7 @@ import org.sparkcollectives.store.StoreException;
 import org.sparkcollectives.store.StoreTimeoutException;
 
 /**
- * How an exception reaches Python: its kind, its message, the stack of its cause, the rank that it
+ * Writes an exception for Python: its kind, its message, the stack of its cause, the rank that it
  * names, and the ranks that are missing.
  */
 final class ErrorReply {
@@ -32,7 +32,7 @@ final class ErrorReply {
         .put(error instanceof CollectiveTimeoutException timeout ? timeout.missingRanks() : NONE);
   }
 
-  /** The names that the Python side has its exceptions under. */
+  /** Returns the name of the exception on the Python side. */
   private static String kind(Throwable error) {
     if (error instanceof CollectiveTimeoutException) {
       return "timeout";

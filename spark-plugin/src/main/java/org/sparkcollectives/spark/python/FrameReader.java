@@ -6,7 +6,7 @@ import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** Cuts what arrives into frames. Used by one thread. */
+/** Cuts the bytes that arrive into frames. Used by one thread. */
 final class FrameReader {
 
   private static final int KEPT_BYTES = 64 * 1024;
@@ -18,9 +18,9 @@ final class FrameReader {
   private int end;
 
   /**
-   * Reads from {@code in}.
+   * Creates a reader of {@code in}.
    *
-   * @param mostBytes the longest frame that memory is taken for
+   * @param mostBytes the longest frame for which memory is allocated
    */
   FrameReader(InputStream in, int mostBytes) {
     this.in = in;
@@ -28,8 +28,8 @@ final class FrameReader {
   }
 
   /**
-   * The next frame without its length, valid until the next call; null at the end of the stream.
-   * Blocks until it is here.
+   * Returns the next frame without its length, valid until the next call; null at the end of the
+   * stream. Blocks until the frame has arrived.
    *
    * @throws IOException if it is longer than allowed, or the stream ends within it
    */
@@ -55,7 +55,10 @@ final class FrameReader {
     return frame;
   }
 
-  /** Has {@code count} bytes in the buffer; false if the stream ends before the first of them. */
+  /**
+   * Reads {@code count} bytes into the buffer. Returns false if the stream ends before the first of
+   * them.
+   */
   private boolean fill(int count) throws IOException {
     if (begin == end) {
       begin = 0;

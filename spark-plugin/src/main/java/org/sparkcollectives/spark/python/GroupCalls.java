@@ -8,14 +8,14 @@ import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
 
-/** Calls of groups that move no tensors: how groups come and go, and what they can be asked. */
+/** The calls of groups that move no tensors: creating, closing and querying groups. */
 final class GroupCalls {
 
   private static final int NOT_A_MEMBER = -1;
 
   private final TaskBridge bridge;
 
-  /** For a worker of the task. */
+  /** Creates the calls for a worker of the task. */
   GroupCalls(TaskBridge bridge) {
     this.bridge = bridge;
   }
@@ -98,7 +98,7 @@ final class GroupCalls {
             reply.begin(Reply.DONE).put(group.restore(name, memory.tensors(request.outputs()))));
   }
 
-  /** Runs a call that has ended with its tensors when it returns. */
+  /** Runs a call that no longer uses its tensors when it returns. */
   private void using(Request request, Consumer<SegmentUse> call) {
     SegmentUse memory = new SegmentUse(bridge.segments(), request);
     boolean done = false;

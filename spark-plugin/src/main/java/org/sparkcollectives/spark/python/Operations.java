@@ -21,7 +21,7 @@ final class Operations {
     this.memory = memory;
   }
 
-  /** Begins what the request asks for, on tensors in {@code memory}. Does not block. */
+  /** Starts the operation of the request, on tensors in {@code memory}. Does not block. */
   static List<Work> begin(ProcessGroup group, Request request, SegmentUse memory) {
     OpType type = OpType.ofCode(request.call());
     Operations operations = new Operations(group, request, memory);
@@ -60,7 +60,7 @@ final class Operations {
         inputSplits);
   }
 
-  /** In its shape where the parts are whole rows, which equal ones need not be. */
+  /** Returns a tensor in its shape if the parts are whole rows; equal parts need not be. */
   private Tensor inRows(Request.TensorPlace place, long[] splits) {
     boolean rows =
         !place.shape().isEmpty() && (splits.length > 0 || place.shape().get(0) % group.size() == 0);
@@ -90,7 +90,10 @@ final class Operations {
     return memory.shaped(request.inputs());
   }
 
-  /** A batch has its tensors among the outputs, and for each: whether it is sent, peer, tag. */
+  /**
+   * Returns the messages of a batch. Its tensors are among the outputs, each with whether it is
+   * sent, its peer and its tag.
+   */
   private List<P2POp> messages() {
     List<P2POp> messages = new ArrayList<>(request.outputs().size());
     for (Tensor each : outputs()) {

@@ -9,12 +9,14 @@ import java.util.function.LongSupplier;
 
 /**
  * The connections that have not proven yet that they have the secret of a task. Their number is
- * bounded. When it is reached, a new one displaces the oldest, so that whoever connects and says
+ * bounded. At the limit, a new one displaces the oldest, so that someone who connects and sends
  * nothing keeps nobody out. Thread-safe.
  */
 final class PendingHandshakes {
 
-  /** A handshake takes milliseconds; one that is younger than this may still be a worker's. */
+  /**
+   * A handshake takes milliseconds; a connection that is younger than this may still be a worker's.
+   */
   private static final long PROTECTED_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private final int most;
@@ -24,8 +26,8 @@ final class PendingHandshakes {
   /**
    * Creates an empty set.
    *
-   * @param most how many there may be at the same time
-   * @param clock gives nanoseconds
+   * @param most the limit of connections at the same time
+   * @param clock returns nanoseconds
    */
   PendingHandshakes(int most, LongSupplier clock) {
     this.most = most;
@@ -57,7 +59,7 @@ final class PendingHandshakes {
     begun.remove(connection);
   }
 
-  /** Closes all. */
+  /** Closes all connections. */
   synchronized void closeAll() {
     begun.keySet().forEach(PythonBridge::close);
     begun.clear();

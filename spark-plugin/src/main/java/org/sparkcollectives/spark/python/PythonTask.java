@@ -6,15 +6,15 @@ import org.sparkcollectives.ProcessGroup;
 /** A barrier task attempt whose Python workers may use the bridge. Thread-safe. */
 public interface PythonTask {
 
-  /** The number of the task attempt, unique in the application. */
+  /** Returns the number of the task attempt, unique in the application. */
   long attempt();
 
-  /** The rank that the task is. */
+  /** Returns the rank of the task. */
   int rank();
 
   /**
-   * The world group. The first call blocks until all tasks of the stage have made it; further calls
-   * give the same group. Called on a thread of the bridge.
+   * Returns the world group. The first call blocks until all tasks of the stage have called it;
+   * later calls return the same group. Called on a thread of the bridge.
    */
   ProcessGroup join(GroupOptions options);
 

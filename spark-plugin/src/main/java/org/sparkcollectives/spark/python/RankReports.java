@@ -10,11 +10,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What the ranks of one call of the Python package's {@code run} report while they run: lines,
- * progress, exceptions. They come over Spark's RPC, which authenticates and encrypts them as Spark
- * is told to. They wait in the driver's JVM until its Python process takes them. Thread-safe.
+ * The reports of the ranks of one call of the Python package's {@code run} while they run: lines,
+ * progress, exceptions. They are sent over Spark's RPC, which authenticates and encrypts them as
+ * Spark is configured. They wait in the driver's JVM until its Python process takes them.
+ * Thread-safe.
  *
- * <p>What waits is bounded: reports beyond that are dropped and counted.
+ * <p>The reports that wait are bounded: those beyond the limit are dropped and counted.
  */
 public final class RankReports {
 
@@ -36,7 +37,7 @@ public final class RankReports {
     this.mostBytes = mostBytes;
   }
 
-  /** Begins to receive reports for a new id. Called by the driver's Python process. */
+  /** Starts to receive reports for a new id. Called by the driver's Python process. */
   public static RankReports open() {
     return open(MOST_WAITING_BYTES);
   }
@@ -58,11 +59,11 @@ public final class RankReports {
   }
 
   /**
-   * Takes what waits: for each report its length, the rank, both in four bytes in little-endian
+   * Takes the waiting reports: for each its length, the rank, both in four bytes in little-endian
    * order, and its content, which has that length. Blocks until there is a report, for {@code
-   * millis} at most, and returns at least one report if there is any.
+   * millis} at the most, and returns at least one report if there is any.
    *
-   * @return null when nothing waits and {@link #close} was called
+   * @return null when no report waits and {@link #close} was called
    */
   public synchronized byte[] take(long millis) throws InterruptedException {
     long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
@@ -91,7 +92,7 @@ public final class RankReports {
     return taken.array();
   }
 
-  /** Receives no more. What waits can still be taken. */
+  /** Stops receiving. Waiting reports can still be taken. */
   public synchronized void close() {
     OPEN.remove(id);
     closed = true;
@@ -99,7 +100,7 @@ public final class RankReports {
   }
 
   /**
-   * Makes the message with which an executor passes on a report.
+   * Creates the message with which an executor forwards a report.
    *
    * @param rank the rank that reports
    * @param report the 16 bytes of the id, and the content
@@ -140,7 +141,7 @@ public final class RankReports {
     if (closed) {
       return;
     }
-    // A single report is taken however long it is.
+    // A single report is accepted however long it is.
     if (!waiting.isEmpty() && waitingBytes + report.length > mostBytes) {
       dropped++;
       return;

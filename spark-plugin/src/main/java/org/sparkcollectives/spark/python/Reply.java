@@ -9,16 +9,16 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.List;
 
-/** One reply, which is written into memory first and sent as a whole. Used again and again. */
+/** One reply, which is written into memory first and sent as a whole. Reused for all replies. */
 final class Reply {
 
-  /** What a caller asked for is done. */
+  /** The call has succeeded. */
   static final byte DONE = 0;
 
-  /** It failed; what follows says how, see {@link ErrorReply}. */
+  /** The call has failed; the exception follows, see {@link ErrorReply}. */
   static final byte FAILED = 1;
 
-  /** It is not done yet, and goes on. */
+  /** The call is not done yet, and continues. */
   static final byte PENDING = 2;
 
   private static final int FIRST_BYTES = 512;
@@ -36,7 +36,7 @@ final class Reply {
     frame = ByteBuffer.wrap(memory).order(ByteOrder.LITTLE_ENDIAN);
   }
 
-  /** Begins anew. */
+  /** Begins a new reply. */
   Reply begin(byte status) {
     if (bytes.length > KEPT_BYTES) {
       use(new byte[FIRST_BYTES]);
@@ -102,7 +102,7 @@ final class Reply {
     return this;
   }
 
-  /** Room for {@code count} bytes, which the caller fills. */
+  /** Appends {@code count} bytes, which the caller fills. */
   ByteBuffer room(int count) {
     ensure(Integer.BYTES + count);
     frame.putInt(count);
@@ -111,7 +111,7 @@ final class Reply {
     return room;
   }
 
-  /** Sends it. Blocks while the other side does not read. */
+  /** Sends the reply. Blocks while the other side does not read. */
   void sendTo(OutputStream out) throws IOException {
     int length = frame.position();
     frame.putInt(0, length - Integer.BYTES);

@@ -10,10 +10,12 @@ import java.util.List;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.ReduceOp;
 
-/** One request of a Python worker, read from front to back. The layout is in the package's page. */
+/**
+ * One request of a Python worker, read from front to back. The layout is in the package's Javadoc.
+ */
 final class Request {
 
-  /** The length of what every request begins with. */
+  /** The length of the head of every request. */
   static final int HEAD_BYTES = 36;
 
   private static final int TENSOR_BYTES = 24;
@@ -45,14 +47,14 @@ final class Request {
   private final List<TensorPlace> inputs;
 
   /**
-   * Where a tensor lies.
+   * The place of a tensor.
    *
-   * @param shape the extent of each dimension, which make {@code count} elements
+   * @param shape the extent of each dimension; they multiply to {@code count} elements
    */
   record TensorPlace(int segment, DType dtype, long offset, long count, List<Long> shape) {}
 
   /**
-   * Of a whole frame without its length.
+   * Reads a request from a whole frame without its length.
    *
    * @throws IllegalArgumentException if it is malformed
    */
@@ -104,7 +106,7 @@ final class Request {
     return places;
   }
 
-  /** One dimension is all elements; else the extents follow. */
+  /** Reads a shape: one dimension has all elements; otherwise the extents follow. */
   private List<Long> shape(int dimensions, long count) {
     if (dimensions == 1) {
       return List.of(count);
@@ -131,17 +133,17 @@ final class Request {
     return product == count;
   }
 
-  /** Which call, see {@link CallCode}. */
+  /** Returns the code of the call, see {@link CallCode}. */
   int call() {
     return call;
   }
 
-  /** Whether the caller gets a work instead of a result. */
+  /** Returns whether the caller gets a work instead of a result. */
   boolean isAsynchronous() {
     return (flags & ASYNCHRONOUS) != 0;
   }
 
-  /** The one choice that some calls have. */
+  /** Returns the flag that some calls have. */
   boolean isChosen() {
     return (flags & CHOICE) != 0;
   }
@@ -168,7 +170,7 @@ final class Request {
     return tag;
   }
 
-  /** Null for that of the group. */
+  /** Returns the timeout, or null for the group's. */
   Duration timeout() {
     return timeoutMillis == 0 ? null : Duration.ofMillis(timeoutMillis);
   }
@@ -231,7 +233,7 @@ final class Request {
     return texts;
   }
 
-  /** What is left of the frame. */
+  /** Returns the rest of the frame. */
   ByteBuffer rest() {
     return frame;
   }

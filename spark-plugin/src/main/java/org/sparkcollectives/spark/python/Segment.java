@@ -26,7 +26,7 @@ final class Segment {
    * Creates a segment without users.
    *
    * @param group the group whose tensors lie in it
-   * @param shared null if it is this JVM's alone
+   * @param shared null if only this JVM maps it
    * @param own null if it is shared
    */
   Segment(int id, ProcessGroup group, long bytes, SharedMemory shared, ByteBuffer own) {
@@ -45,7 +45,7 @@ final class Segment {
     return group;
   }
 
-  /** Returns what the worker maps; null if the memory is this JVM's alone. */
+  /** Returns the memory that the worker maps, or null if only this JVM does. */
   SharedMemory shared() {
     return shared;
   }
@@ -60,7 +60,7 @@ final class Segment {
     return DirectTensor.within(place.dtype(), own, (int) place.offset(), (int) place.count());
   }
 
-  /** Returns bytes of memory that is this JVM's alone. */
+  /** Returns bytes of memory that only this JVM maps. */
   ByteBuffer range(long offset, long count) {
     if (own == null) {
       throw new IllegalArgumentException("Segment " + id + " is mapped, not sent");
@@ -78,7 +78,7 @@ final class Segment {
     return own.slice((int) offset, (int) count);
   }
 
-  /** Counts a user in. Returns false if the segment is released already. */
+  /** Adds a user. Returns false if the segment is released already. */
   synchronized boolean acquire() {
     if (released) {
       return false;
@@ -88,9 +88,9 @@ final class Segment {
   }
 
   /**
-   * Counts a user out.
+   * Removes a user.
    *
-   * @param well false if the user cannot know that nobody touches the memory any more: then the
+   * @param well false if the user cannot know that nobody accesses the memory any more: then the
    *     garbage collector unmaps it
    */
   synchronized void end(boolean well) {

@@ -7,15 +7,15 @@ import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 
 /**
- * The segments that one request touches. None of them is unmapped until this has ended. Used by one
- * thread, and ended by any.
+ * The segments that one request uses. None of them is unmapped until this use has ended. Used by
+ * one thread, and ended by any.
  */
 final class SegmentUse {
 
   private final List<Segment> used = new ArrayList<>(2);
 
   /**
-   * Counts the request in as a user of each of its segments.
+   * Adds the request as a user of each of its segments.
    *
    * @throws IllegalArgumentException if there is no such segment; then it uses none
    */
@@ -58,7 +58,7 @@ final class SegmentUse {
     return find(place.segment()).tensor(place);
   }
 
-  /** Returns a tensor in the shape that the worker has it in. */
+  /** Returns a tensor in the shape that it has in the worker. */
   Tensor shaped(Request.TensorPlace place) {
     Tensor flat = tensor(place);
     return place.shape().size() == 1
@@ -83,12 +83,12 @@ final class SegmentUse {
     return tensors;
   }
 
-  /** Ends it, once. See {@link Segment#end} for {@code well}. */
+  /** Ends the use, once. See {@link Segment#end} for {@code well}. */
   void end(boolean well) {
     used.forEach(each -> each.end(well));
   }
 
-  /** Ends it when all {@code works} have ended. */
+  /** Ends the use when all {@code works} have ended. */
   void endWith(List<Work> works) {
     CompletableFuture<?>[] results =
         works.stream().map(Work::result).toArray(CompletableFuture<?>[]::new);

@@ -15,9 +15,10 @@ import org.sparkcollectives.transport.shm.SharedFileMemory;
 /**
  * The memory in which the tensors of one task's Python workers lie. Thread-safe.
  *
- * <p>The best there is: where a group's ranks see each other's memory, in that; else in a file of
- * this JVM's that the worker maps, in memory or, where there is no room, in a local folder. Where
- * the worker cannot map, it is this JVM's alone, and the worker's bytes travel over the socket.
+ * <p>The best kind that is available is used. If a group's ranks see each other's memory, it is
+ * that memory. Otherwise it is a file of this JVM's that the worker maps, in memory or, if there is
+ * no space, in a local folder. If the worker cannot map memory, only this JVM has it, and the bytes
+ * travel over the socket.
  */
 final class Segments {
 
@@ -26,7 +27,7 @@ final class Segments {
   private final AtomicInteger next = new AtomicInteger(1);
 
   /**
-   * Creates none yet.
+   * Creates an empty set of segments.
    *
    * @param folder on a local disk
    */
@@ -35,7 +36,7 @@ final class Segments {
   }
 
   /**
-   * Zeros for tensors of {@code group}.
+   * Allocates zeros for tensors of {@code group}.
    *
    * @param mapped whether the worker can map memory of this process
    */

@@ -9,7 +9,7 @@ final class StoreCalls {
 
   private StoreCalls() {}
 
-  /** Does it; calls that wait do so for the request's timeout, or else the store's. */
+  /** Runs the call. Calls that wait do so for the request's timeout, or else the store's. */
   static void answer(Store whole, Request request, Reply reply) {
     Store store = request.timeout() == null ? whole : whole.withTimeout(request.timeout());
     switch (request.call()) {

@@ -11,7 +11,7 @@ import org.sparkcollectives.Work;
 import org.sparkcollectives.debug.NanCheck;
 import org.sparkcollectives.tensor.HostTensor;
 
-/** What each request of a Python worker does. Used by the thread of one connection. */
+/** Carries out the requests of a Python worker. Used by the thread of one connection. */
 final class WorkerCalls {
 
   private static final int FIRST_OTHER = 64;
@@ -19,13 +19,16 @@ final class WorkerCalls {
   private final TaskBridge bridge;
   private final GroupCalls groupCalls;
 
-  /** For a worker of the task. */
+  /** Creates the calls for a worker of the task. */
   WorkerCalls(TaskBridge bridge) {
     this.bridge = bridge;
     this.groupCalls = new GroupCalls(bridge);
   }
 
-  /** Does it, on this thread, and writes what it gives. Blocks as long as the operation does. */
+  /**
+   * Carries out a request on this thread, and writes its result. Blocks as long as the operation
+   * does.
+   */
   void answer(Request request, Reply reply) throws IOException {
     int call = request.call();
     if (call < FIRST_OTHER) {
@@ -81,7 +84,7 @@ final class WorkerCalls {
       return works;
     } finally {
       if (!begun) {
-        // Some messages of a batch may be under way.
+        // Some messages of a batch may be in progress.
         memory.end(request.call() != OpType.COALESCED.code());
       }
     }
@@ -115,8 +118,8 @@ final class WorkerCalls {
   }
 
   /**
-   * Refuses tensors with a NaN, as {@code spark.collectives.nanCheck} does: for what is reduced in
-   * parts, of which none may begin unless all can.
+   * Refuses tensors with a NaN, as {@code spark.collectives.nanCheck} does. For calls that reduce
+   * in parts: none of the parts may start unless all can.
    */
   private void checkNumbers(Request request, Reply reply) {
     ProcessGroup group = bridge.group(request.group());

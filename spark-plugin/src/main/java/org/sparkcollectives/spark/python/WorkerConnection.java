@@ -11,7 +11,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.CollectiveException;
 
-/** A connection of a Python worker, served by a thread of its own, which runs what it asks for. */
+/**
+ * A connection of a Python worker, served by a thread of its own, which runs the worker's calls.
+ */
 final class WorkerConnection implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(WorkerConnection.class);
@@ -23,13 +25,13 @@ final class WorkerConnection implements AutoCloseable {
   private final BridgeHandshake.Worker worker;
   private final CountDownLatch ended = new CountDownLatch(1);
 
-  /** Of a worker that has proven itself. */
+  /** Creates the connection of a worker that has proven itself. */
   WorkerConnection(Socket socket, BridgeHandshake.Worker worker) {
     this.socket = socket;
     this.worker = worker;
   }
 
-  /** Serves it on this thread until it ends. */
+  /** Serves the connection on this thread until it ends. */
   void serve() {
     if (!worker.task().add(this)) {
       close();
@@ -74,7 +76,7 @@ final class WorkerConnection implements AutoCloseable {
     boolean goodbye = false;
     try {
       InputStream in = socket.getInputStream();
-      // All that a worker says here is that it is done.
+      // The only message here is that the worker is done.
       goodbye = in.read() == CallCode.GOODBYE;
     } catch (IOException e) {
       LOG.debug("Python worker {} is gone: {}", worker.process(), e.toString());
@@ -84,7 +86,7 @@ final class WorkerConnection implements AutoCloseable {
     }
   }
 
-  /** Ends it; whoever reads from it sees the end. */
+  /** Closes the connection; its reader sees the end. */
   @Override
   public void close() {
     try {
@@ -94,7 +96,9 @@ final class WorkerConnection implements AutoCloseable {
     }
   }
 
-  /** Waits until nothing of it runs; false if that is not so by {@code deadlineNanos}. */
+  /**
+   * Waits until none of its code runs. Returns false if that is not so by {@code deadlineNanos}.
+   */
   boolean awaitEnd(long deadlineNanos) {
     try {
       return ended.await(deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS);

@@ -7,7 +7,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.Work;
 
-/** The operations that Python workers of a task have begun and not seen the end of. Thread-safe. */
+/**
+ * The operations that Python workers of a task have started, and whose ends they have not seen.
+ * Thread-safe.
+ */
 final class Works {
 
   private static final int NOBODY = -1;
@@ -15,7 +18,7 @@ final class Works {
   private final Map<Long, Kept> works = new ConcurrentHashMap<>();
   private final AtomicLong next = new AtomicLong(1);
 
-  /** A work of a group, or no more than how it ended. */
+  /** A work of a group, or only its end. */
   private static final class Kept {
 
     private final int group;
@@ -33,13 +36,13 @@ final class Works {
       return known == null || known.isCompleted();
     }
 
-    /** Returns false if it is not done within the time. */
+    /** Waits for the work. Returns false if it is not done within the time. */
     private boolean await(Duration atMost) {
       Work known = work;
       return known == null || known.await(atMost);
     }
 
-    /** Returns the source once it is done, or throws what it failed with. */
+    /** Returns the source once the work is done, or throws its failure. */
     private int end() {
       Work known = work;
       if (known != null) {
@@ -52,7 +55,7 @@ final class Works {
       return source;
     }
 
-    /** Lets go of the work once it is done. */
+    /** Releases the work once it is done, and keeps its end. */
     private void release() {
       Work known = work;
       if (known != null) {
@@ -71,19 +74,19 @@ final class Works {
     }
   }
 
-  /** Keeps a work of a group until its end is asked for; gives its number. */
+  /** Keeps a work of a group until its end is queried, and returns its number. */
   long keep(int group, Work work) {
     long id = next.getAndIncrement();
     works.put(id, new Kept(group, work));
     return id;
   }
 
-  /** Keeps of the works of a group, which is closed, only how they ended. */
+  /** Releases the works of a closed group, and keeps only their ends. */
   void release(int group) {
     works.values().stream().filter(each -> each.group == group).forEach(Kept::release);
   }
 
-  /** The same of all groups. */
+  /** Releases the works of all groups, and keeps only their ends. */
   void releaseAll() {
     works.values().forEach(Kept::release);
   }
@@ -98,7 +101,7 @@ final class Works {
   }
 
   /**
-   * Waits for the end of a work, and says it once.
+   * Waits for the end of a work, and reports it once.
    *
    * @param atMost null for as long as the operation may take
    */
@@ -111,7 +114,7 @@ final class Works {
     tell(id, work, reply);
   }
 
-  /** Says whether a work has ended, and if so how, once. */
+  /** Reports whether a work has ended, and if so its end, once. */
   void test(long id, Reply reply) {
     Kept work = get(id);
     if (work.isCompleted()) {
@@ -127,7 +130,7 @@ final class Works {
     reply.begin(Reply.DONE).put(source);
   }
 
-  /** The rank that a message came from; -1 of other operations. */
+  /** Returns the rank that a message came from, or -1 for other operations. */
   static int source(Work work) {
     boolean received = work.opType() == OpType.RECV || work.opType() == OpType.RECV_ANY;
     return received ? work.sourceRank() : NOBODY;

@@ -1,11 +1,11 @@
 /**
- * The bridge over which Python tasks use the groups of their executor's JVM.
+ * The bridge through which Python tasks use the groups of their executor's JVM.
  *
- * <p>A Python worker learns from its task's local properties where the bridge listens, on the
- * loopback address, and a secret of this task attempt. It makes one connection that says that it
- * lives, and one for each of its threads that calls; a thread of the JVM serves each, and runs
- * itself what the caller waits for. Requests and replies are small frames; tensors lie in memory
- * that both processes have mapped.
+ * <p>A Python worker reads from its task's local properties the bridge's address, on the loopback
+ * interface, and a secret of this task attempt. It makes one connection whose end tells that the
+ * worker has ended, and one for each of its threads that makes calls. A thread of the JVM serves
+ * each connection, and runs the blocking calls of its peer itself. Requests and replies are small
+ * frames; tensors lie in memory that both processes have mapped.
  *
  * <p>All numbers are in little-endian order. A frame begins with the length of the rest:
  *
@@ -15,7 +15,7 @@
  *            for each output, then each input: segment u32, type u8, dimensions u8, 2 bytes,
  *              offset u64, count u64, and unless it has one dimension the extent u64 of each,
  *            then what the call needs besides
- *   reply:   length u32, status u8, then what the call gives
+ *   reply:   length u32, status u8, then the result of the call
  * </pre>
  *
  * <p>Calls below 32 have the codes of {@link org.sparkcollectives.OpType}; {@link

@@ -25,7 +25,7 @@ final class BridgeWorker implements AutoCloseable {
   private final Socket socket;
   private final DataInputStream in;
 
-  /** Connects as a worker of a task attempt, and says nothing. */
+  /** Connects as a worker of a task attempt, and sends nothing. */
   BridgeWorker(PythonBridge.Address address, long attempt) throws IOException {
     this.address = address;
     this.attempt = attempt;
@@ -65,7 +65,7 @@ final class BridgeWorker implements AutoCloseable {
         .array();
   }
 
-  /** Shakes hands; returns the status at the end. */
+  /** Shakes hands, and returns the status at the end. */
   int prove(int version, long attempt, int purpose, byte[] secret) throws IOException {
     byte[] hello = hello(version, attempt, purpose);
     socket.getOutputStream().write(hello);
@@ -98,24 +98,24 @@ final class BridgeWorker implements AutoCloseable {
     return this;
   }
 
-  /** Calls without tensors; returns the reply's status and content. */
+  /** Makes a call without tensors, and returns the reply's status and content. */
   ByteBuffer call(int code, int flags, byte[] body) throws IOException {
     return call(code, flags, 0, body);
   }
 
-  /** Calls a group without tensors. */
+  /** Makes a call on a group without tensors. */
   ByteBuffer call(int code, int flags, int group, byte[] body) throws IOException {
     post(code, flags, group, body, 0, 0, new byte[0]);
     return take();
   }
 
-  /** Asks for a call with one input of float32 at the beginning of a segment. */
+  /** Sends a call with one float32 input at the beginning of a segment. */
   void post(int code, int flags, int group, byte[] body, int segment, long count)
       throws IOException {
     post(code, flags, group, body, 0, 1, place(segment, count));
   }
 
-  /** Calls the world with one output of float32 at the beginning of a segment, and waits. */
+  /** Makes a call on the world with one float32 output at the beginning of a segment, and waits. */
   ByteBuffer callOn(int code, int segment, long... shape) throws IOException {
     post(code, 0, 0, new byte[0], 1, 0, place(segment, shape));
     return take();

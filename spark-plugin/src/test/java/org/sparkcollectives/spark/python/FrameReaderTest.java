@@ -25,7 +25,7 @@ class FrameReaderTest {
     return frame.array();
   }
 
-  /** A stream that gives a few bytes at a time. */
+  /** Returns a stream that yields a few bytes at a time. */
   private static InputStream inPieces(byte[] content, Random random) {
     return new ByteArrayInputStream(content) {
       @Override

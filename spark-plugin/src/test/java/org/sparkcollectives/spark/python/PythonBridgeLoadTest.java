@@ -23,7 +23,7 @@ import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ProcessGroups;
 import org.sparkcollectives.store.HashStore;
 
-/** The bridge where somebody misuses its port, or the system has nothing left to give. */
+/** Tests the bridge when somebody misuses its port, or the system has no resources left. */
 class PythonBridgeLoadTest {
 
   private static final long ATTEMPT = 3;
@@ -84,7 +84,7 @@ class PythonBridgeLoadTest {
     }
   }
 
-  /** Connects as a worker does: again, while the bridge closes the connection. */
+  /** Connects as a worker does: retries while the bridge closes the connection. */
   private BridgeWorker connect() throws IOException, InterruptedException {
     long deadline = System.nanoTime() + LONG.toNanos();
     while (true) {
@@ -192,7 +192,7 @@ class PythonBridgeLoadTest {
     begin(
         PythonBridgeLoadTest::loopback,
         body -> {
-          // The first one accepts.
+          // The first thread is the one that accepts.
           if (made.incrementAndGet() == 2) {
             throw new OutOfMemoryError("unable to create native thread");
           }

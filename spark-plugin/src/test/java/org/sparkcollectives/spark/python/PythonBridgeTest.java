@@ -33,7 +33,7 @@ import org.sparkcollectives.recorder.FlightRecord;
 import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.testing.Eventually;
 
-/** The bridge, as a worker sees it over its socket. */
+/** Tests the bridge as a worker sees it over its socket. */
 class PythonBridgeTest {
 
   private static final long ATTEMPT = 4711;
@@ -257,7 +257,7 @@ class PythonBridgeTest {
       Path file = Path.of(text(made));
       assertThat(Files.readSymbolicLink(file)).asString().contains("spark-collectives-");
       assertThat(worker.call(CallCode.CLOSE_GROUP, 0, new byte[0]).get()).isEqualTo(Reply.DONE);
-      // The number may be another file's by now.
+      // The descriptor's number may belong to another file by now.
       assertThat(Files.exists(file) ? Files.readSymbolicLink(file).toString() : "")
           .doesNotContain("spark-collectives-");
     }
@@ -286,7 +286,7 @@ class PythonBridgeTest {
       life.socket().getOutputStream().write(CallCode.GOODBYE);
       // The bridge closes its end once it has read that.
       assertThat(life.in().read()).isEqualTo(-1);
-      // For longer than the bridge waits before it takes the end of a worker for a failure.
+      // Waits longer than the bridge waits before it takes the end of a worker for a failure.
       long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(300);
       while (System.nanoTime() < end) {
         assertThat(calls.call(OpType.BARRIER.code(), 0, new byte[0]).get()).isEqualTo(Reply.DONE);
@@ -302,7 +302,7 @@ class PythonBridgeTest {
       assertThatThrownBy(() -> worker.call(OpType.BARRIER.code(), 0, new byte[0]))
           .isInstanceOfAny(EOFException.class, java.net.SocketException.class);
     }
-    // The kernel lets go of the port when the thread that accepts has left it.
+    // The kernel releases the port when the accepting thread has left it.
     Eventually.holds(() -> isRefused(address.host(), address.port()), () -> "the port is closed");
   }
 

@@ -28,7 +28,10 @@ import org.sparkcollectives.SharedMemory;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 
-/** What a task's bridge holds, and for how long, with groups that do what the test says. */
+/**
+ * Tests the resources of a task's bridge, and how long it keeps them, with groups that the test
+ * controls.
+ */
 class TaskBridgeTest {
 
   private static final long ATTEMPT = 12;
@@ -44,7 +47,7 @@ class TaskBridgeTest {
   private final CompletableFuture<List<Tensor>> sent = new CompletableFuture<>();
   private PythonBridge.Address address;
 
-  /** Memory that cannot be mapped, and knows whether it was unmapped. */
+  /** Memory that cannot be mapped, and records whether it was unmapped. */
   private static final class Memory implements SharedMemory {
 
     private final CountDownLatch unmapped = new CountDownLatch(1);
@@ -240,7 +243,7 @@ class TaskBridgeTest {
     }
   }
 
-  /** Until the garbage collector has found that nobody refers to it. */
+  /** Waits until the garbage collector has found that nobody refers to the object. */
   private static void awaitCollected(WeakReference<?> reference) {
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     while (reference.get() != null && System.nanoTime() < deadline) {

@@ -2,19 +2,19 @@ package org.sparkcollectives.spark;
 
 import org.sparkcollectives.Failure;
 
-/** What goes wrong with one rank of a barrier stage, the victim. */
+/** A fault of one rank of a barrier stage, the victim. */
 enum ClusterFault {
-  /** Its code throws. */
+  /** The victim's code throws. */
   EXCEPTION("exception"),
-  /** Its task ends well while others go on. */
+  /** The victim's task succeeds while others continue. */
   EARLY_RETURN("early return"),
-  /** The driver kills its task. */
+  /** The driver kills the victim's task. */
   TASK_KILL("task kill"),
-  /** Its executor is killed. */
+  /** The victim's executor is killed. */
   EXECUTOR_KILL("executor kill -9"),
-  /** Its executor stands still. */
+  /** The victim's executor is stopped. */
   EXECUTOR_STOP("executor kill -STOP"),
-  /** It is busy in its own code for longer than the others' deadline. */
+  /** The victim is busy in its own code for longer than the others' deadline. */
   SLOW("slow rank"),
   /** The driver cancels the stage: all ranks are victims. */
   CANCEL("cancelled stage");
@@ -25,28 +25,28 @@ enum ClusterFault {
     this.label = label;
   }
 
-  /** As messages have it. */
+  /** Returns the name in messages. */
   String label() {
     return label;
   }
 
-  /** Whether the victim does it itself; else the driver does it. */
+  /** Returns whether the victim causes the fault itself; otherwise the driver does. */
   boolean isOwn() {
     return this == EXCEPTION || this == EARLY_RETURN || this == SLOW;
   }
 
-  /** Whether all ranks of the victim's executor are hit. */
+  /** Returns whether the fault hits all ranks of the victim's executor. */
   boolean hitsExecutor() {
     return this == EXECUTOR_KILL || this == EXECUTOR_STOP;
   }
 
-  /** Whether the others may call it that. */
+  /** Returns whether the others may report the fault as this kind. */
   boolean mayBeCalled(Failure.Kind kind) {
     return switch (this) {
       case EXCEPTION -> kind == Failure.Kind.EXCEPTION;
       case EARLY_RETURN -> kind == Failure.Kind.PEER_FINISHED;
       case TASK_KILL -> kind == Failure.Kind.KILLED;
-      // Silent where nobody is connected to it yet.
+      // Unresponsive if nobody is connected to it yet.
       case EXECUTOR_KILL ->
           kind == Failure.Kind.EXECUTOR_LOST
               || kind == Failure.Kind.CONNECTION_RESET
@@ -57,7 +57,10 @@ enum ClusterFault {
     };
   }
 
-  /** What the error of the job says, if it is not that of a rank which says {@code rank n}. */
+  /**
+   * Returns a part of the job's error, if that is not the error of a rank which says {@code rank
+   * n}.
+   */
   String words() {
     return switch (this) {
       case EXCEPTION -> "what the victim has thrown";

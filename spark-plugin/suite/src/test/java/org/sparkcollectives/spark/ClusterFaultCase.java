@@ -9,11 +9,11 @@ import java.util.Locale;
 import java.util.Random;
 
 /**
- * One fault in one phase at one moment; follows from a seed and a number.
+ * One fault in one phase at one moment, determined by a seed and a number.
  *
  * @param victim the rank that it happens to
- * @param moment when, from the beginning of the phase
- * @param resumes whether an executor that was stopped goes on afterwards; else it is killed
+ * @param moment when, counted from the beginning of the phase
+ * @param resumes whether an executor that was stopped is resumed afterwards; otherwise it is killed
  */
 record ClusterFaultCase(
     long seed,
@@ -25,28 +25,30 @@ record ClusterFaultCase(
     boolean resumes)
     implements Serializable {
 
-  /** How many ranks there are. */
+  /** The number of ranks. */
   static final int SIZE = 4;
 
   private static final List<ClusterFault> FAULTS = List.of(ClusterFault.values());
   private static final List<ClusterPhase> PHASES = List.of(ClusterPhase.values());
 
-  /** How many cases it takes until each fault has come in each phase. */
+  /** The number of cases after which each fault has come in each phase. */
   static final int ROUND = FAULTS.size() * PHASES.size();
 
-  /** Within which time from the beginning of the phase the fault comes. */
+  /** The time from the beginning of the phase within which the fault comes. */
   private static final Duration WINDOW = Duration.ofMillis(60);
 
-  /** Seeds that are near each other would begin with the same numbers. */
+  /** Spreads the seeds: seeds that are near each other would begin with the same numbers. */
   private static final long SPREAD = 0x9E3779B97F4A7C15L;
 
-  /** The case of that number; so many in a row as there are faults have each of them once. */
+  /**
+   * Returns the case of a number. Each block of as many cases as there are faults has each once.
+   */
   static ClusterFaultCase of(long seed, int number) {
     int block = number / FAULTS.size();
     int shift = block % PHASES.size();
     List<ClusterFault> faults = shuffled(FAULTS, seed * SPREAD + block);
     ClusterFault fault = faults.get(number % FAULTS.size());
-    // Each fault has an order of its own of the phases, and goes on in it from block to block.
+    // Each fault has its own order of the phases, which continues from block to block.
     List<ClusterPhase> phases =
         shuffled(PHASES, (seed + fault.ordinal() + 1) * SPREAD + number / ROUND);
     Random random = new Random((seed * ROUND + number) * SPREAD);

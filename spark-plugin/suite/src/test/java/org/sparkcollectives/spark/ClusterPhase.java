@@ -1,18 +1,18 @@
 package org.sparkcollectives.spark;
 
-/** What the ranks of a barrier stage are doing when something goes wrong with one of them. */
+/** The activity of a barrier stage's ranks when a fault hits one of them. */
 enum ClusterPhase {
-  /** They look for each other in the driver's store. */
+  /** The ranks look for each other in the driver's store. */
   RENDEZVOUS("rendezvous"),
-  /** They have a group, and are in its first operation. */
+  /** The ranks have a group, and are in its first operation. */
   FIRST_OPERATION("the first operation"),
-  /** They reduce 4 MB, again and again. */
+  /** The ranks reduce 4 MB, again and again. */
   ALL_REDUCE("an all-reduce"),
-  /** They meet, again and again. */
+  /** The ranks meet, again and again. */
   BARRIER("a barrier"),
-  /** They keep their state, again and again. */
+  /** The ranks write checkpoints, again and again. */
   CHECKPOINT("a checkpoint"),
-  /** They close the group with an operation that is still under way. */
+  /** The ranks close the group with an operation in progress. */
   CLOSE("close");
 
   private final String label;
@@ -21,12 +21,12 @@ enum ClusterPhase {
     this.label = label;
   }
 
-  /** As messages have it. */
+  /** Returns the name in messages. */
   String label() {
     return label;
   }
 
-  /** Whether the ranks have worked together before it begins. */
+  /** Returns whether the ranks have worked together before the phase begins. */
   boolean isWarm() {
     return this != RENDEZVOUS && this != FIRST_OPERATION;
   }

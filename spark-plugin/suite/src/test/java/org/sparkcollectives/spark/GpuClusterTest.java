@@ -32,8 +32,8 @@ import org.sparkcollectives.gpu.testing.EveryCollective;
 import org.sparkcollectives.gpu.testing.FakeLibraries;
 
 /**
- * Ranks to which Spark gives GPUs: a script discovers those of a machine that the fake of CUDA and
- * NCCL pretends to be.
+ * Tests ranks to which Spark assigns GPUs: a script discovers the GPUs of a machine, which the fake
+ * of CUDA and NCCL simulates.
  */
 final class GpuClusterTest {
 
@@ -41,7 +41,7 @@ final class GpuClusterTest {
 
   @TempDir private Path folder;
 
-  /** With GPUs for the tasks of all stages, or for those of the stage that asks for them. */
+  /** Runs with GPUs for the tasks of all stages, or for those of the stage that requests them. */
   @ParameterizedTest
   @CsvSource({"nccl, false", "netty, true"})
   void everyCollectiveOnTheGpusThatSparkGivesToTheTasks(String backend, boolean byStage)
@@ -75,7 +75,7 @@ final class GpuClusterTest {
             .setAppName("GpuClusterTest")
             .set("spark.ui.enabled", "false")
             .set("spark.plugins", CollectivesPlugin.class.getName())
-            // A machine that is busy takes long to start the executor.
+            // A busy machine takes long to start the executor.
             .set("spark.collectives.preflight.timeout", "2min")
             .set("spark.executor.extraJavaOptions", System.getProperty("collectives.jvm.options"))
             .set("spark.jars", String.join(",", jars()))
@@ -98,7 +98,7 @@ final class GpuClusterTest {
     return script.toString();
   }
 
-  /** What the executors need: the library, the tests, and what those call. */
+  /** Returns the jars that the executors need: the library, the tests, and their libraries. */
   private static List<String> jars() throws Exception {
     List<String> jars =
         new ArrayList<>(
@@ -120,7 +120,7 @@ final class GpuClusterTest {
     return jars;
   }
 
-  /** Does every collective on its task's GPU, and returns the GPU's address. */
+  /** Runs every collective on its task's GPU, and returns the GPU's address. */
   private record GpuRank(boolean byWayOfHost) implements RankFunction<Integer, String> {
 
     @Override

@@ -4,7 +4,7 @@ import java.io.Serializable;
 import java.util.List;
 import java.util.function.IntUnaryOperator;
 
-/** What a user of Java sends: a record with a list, and a lambda. */
+/** A row of a Java user: a record with a list, and a lambda. */
 record JavaRow(int id, String name, List<Integer> more) {
 
   interface Step extends IntUnaryOperator, Serializable {}

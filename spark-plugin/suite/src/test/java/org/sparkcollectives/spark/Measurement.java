@@ -2,5 +2,5 @@ package org.sparkcollectives.spark;
 
 import java.io.Serializable;
 
-/** A record of Java as a row. */
+/** A Java record as a row. */
 record Measurement(String sensor, double value) implements Serializable {}

@@ -7,8 +7,8 @@ import org.apache.spark.{SparkEnv, TaskContext}
 import org.apache.spark.util.TaskFailureListener
 import org.sparkcollectives.faults.Outcome
 
-/** What the tasks of a barrier stage do of which one never joins. Apart from the suites, so that no
-  * task carries one along.
+/** Tasks of a barrier stage of which one never joins. Apart from the suites, so that no task
+  * carries one along.
   */
 object AbsentRank extends Patience {
 
@@ -21,14 +21,14 @@ object AbsentRank extends Patience {
   val Throws = "throws"
   val IsKilled = "is killed"
 
-  /** What the absent rank throws. */
+  /** The message that the absent rank throws. */
   val Thrown = "row 17 is broken"
 
-  /** Comes before the world: the absent rank ends here, once the others are about to join. The
-    * others leave what their task fails with in a file.
+  /** Runs before the world is created. The absent rank ends here, once the others are about to
+    * join; the others write the failure of their task into a file.
     *
     * @return
-    *   whether this rank goes on
+    *   whether this rank continues
     */
   def goesOn(path: String, end: String): Boolean = {
     val task = TaskContext.get()
@@ -46,7 +46,7 @@ object AbsentRank extends Patience {
         other == Absent || Files.exists(Path.of(path, s"joins-$other"))
       )
     }
-    // What they do next is the rendezvous; to end before it is as good.
+    // The rendezvous is next for the others; if this rank ends before it, that serves as well.
     LockSupport.parkNanos(100000000L)
     Jobs.write(path, "ended", Outcome.now().toString)
     end match {
@@ -57,7 +57,7 @@ object AbsentRank extends Patience {
     false
   }
 
-  /** As a rank of `rdd.barrier()`. */
+  /** Runs as a rank of `rdd.barrier()`. */
   def inBarrier(path: String, end: String): Int =
     if (goesOn(path, end)) SparkCollectives.world().size else 0
 }

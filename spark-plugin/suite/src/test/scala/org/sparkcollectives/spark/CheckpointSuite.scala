@@ -7,13 +7,15 @@ import org.apache.spark.api.java.JavaSparkContext
 import org.scalatest.funsuite.AnyFunSuite
 import org.sparkcollectives.{CollectiveException, ProcessGroup, Tensor}
 
-/** State that ranks keep across attempts of their stage, and across jobs that try it again. */
+/** Tests the state that ranks keep across attempts of their stage, and across jobs that try it
+  * again.
+  */
 class CheckpointSuite extends AnyFunSuite with LocalCluster {
 
   override def settings: Map[String, String] =
     Map(
       "spark.plugins" -> classOf[CollectivesPlugin].getName,
-      // A machine that is busy takes long to replace an executor.
+      // A busy machine takes long to replace an executor.
       "spark.collectives.preflight.timeout" -> "2min"
     )
 
@@ -59,7 +61,8 @@ class CheckpointSuite extends AnyFunSuite with LocalCluster {
     val again = stage.withResubmissions(5)
     val error = intercept[SparkException](again.collect(steps))
     assert(error.getMessage.contains("the first job fails"), error.getMessage)
-    // Another call, with state of its own; that the mark is there tells that it was not the first.
+    // Another call, with its own state. The mark exists, which shows that this call was not the
+    // first.
     val others = again.collect(steps)
     assert(others == java.util.Collections.nCopies(4, "attempt 0 from 0 to 3"))
     intercept[IllegalArgumentException](stage.withResubmissions(-1))
@@ -93,7 +96,7 @@ class CheckpointSuite extends AnyFunSuite with LocalCluster {
 /** Apart from the suite, so that no task carries it along. */
 object CheckpointJobs {
 
-  /** More than stays in the driver's heap: it is kept as blocks. */
+  /** More than the driver keeps in its heap: it is kept as blocks. */
   private val Large = 300000
 
   private class State(world: ProcessGroup) {
@@ -102,7 +105,7 @@ object CheckpointJobs {
     private val large = Tensor.wrap(org.sparkcollectives.DType.FLOAT64, values)
     private val small = Tensor.wrap(org.sparkcollectives.DType.INT32, done)
 
-    /** The step with which all is restored; 0 for nothing. */
+    /** Restores the state, and returns its step; 0 if there is none. */
     def restore(): Int = {
       if (world.restore("state", java.util.Arrays.asList(large, small)))
         values.foreach(value => require(value == done(0) * 10.0 + world.rank, s"$value is torn"))
@@ -116,21 +119,21 @@ object CheckpointJobs {
     }
   }
 
-  /** Rank 3 dies for good while the others are in the checkpoint of step 4. */
+  /** Kills rank 3 for good while the others are in the checkpoint of step 4. */
   def kill(world: ProcessGroup, marks: String, steps: Int): java.util.Iterator[String] = {
     run(world, steps) { step =>
       if (step == 4 && world.rank == 3 && once(marks)) LostExecutors.killThisOne()
     }
   }
 
-  /** Rank 1 of the first job throws when two steps are kept. */
+  /** Makes rank 1 of the first job throw when two steps are kept. */
   def fail(world: ProcessGroup, marks: String, steps: Int): java.util.Iterator[String] =
     run(world, steps) { step =>
       if (step == 3 && world.rank == 1 && once(marks))
         throw new IllegalStateException("the first job fails")
     }
 
-  /** What a rank is told that looks for a checkpoint; empty where there may be one. */
+  /** Returns the error of a rank that looks for a checkpoint; empty if there may be one. */
   def refusal(world: ProcessGroup): String =
     try {
       world.restore("state", java.util.Collections.emptyList[Tensor]())

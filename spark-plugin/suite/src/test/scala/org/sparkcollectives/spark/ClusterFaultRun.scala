@@ -13,7 +13,7 @@ import org.apache.spark.SparkContext
 import org.sparkcollectives.Failure
 import org.sparkcollectives.faults.Outcome
 
-/** Carries out one case from the driver, and judges what came of it. */
+/** Carries out one case from the driver, and judges its outcome. */
 class ClusterFaultRun(sc: SparkContext, fault: ClusterFaultCase) extends Patience {
 
   import ClusterFaultRun._
@@ -22,16 +22,16 @@ class ClusterFaultRun(sc: SparkContext, fault: ClusterFaultCase) extends Patienc
   private val problems = ListBuffer.empty[String]
   private val text = new StringBuilder(fault.toString)
 
-  /** Where a rank was. */
+  /** The place where a rank ran. */
   private case class Place(executor: String, pid: String, task: Long, stage: Int)
 
   def problem: Option[String] =
     if (problems.isEmpty) None else Some(problems.mkString("; "))
 
-  /** What happened, for people. */
+  /** Returns what happened, for people. */
   def story: String = text.toString
 
-  /** The executor that did not survive. */
+  /** Runs the case, and returns the executor that did not survive. */
   def run(): Option[String] = {
     val job = start()
     eventually(s"all ranks are ready for $fault, and the job does not end: ${job.value}") {
@@ -69,8 +69,8 @@ class ClusterFaultRun(sc: SparkContext, fault: ClusterFaultCase) extends Patienc
     if (dies) Some(executor) else None
   }
 
-  /** Once all ranks have closed the group, an executor that stands still is for Spark to notice,
-    * whose patience is of minutes.
+  /** Returns whether an executor may stay stopped after the group is gone. Once all ranks have
+    * closed the group, only Spark notices a stopped executor, after minutes.
     */
   private def mayOutliveTheGroup =
     fault.fault == ClusterFault.EXECUTOR_STOP && fault.phase == ClusterPhase.CLOSE
@@ -95,7 +95,9 @@ class ClusterFaultRun(sc: SparkContext, fault: ClusterFaultCase) extends Patienc
     Place(words(0), words(1), words(2).toLong, words(3).toInt)
   }
 
-  /** Has the phase begin, and hits the victim if it does not do so itself; when, in micros. */
+  /** Starts the phase, and hits the victim if it does not do so itself. Returns the time in
+    * microseconds.
+    */
   private def strike(places: Seq[Place]): Long = {
     val victim = places(fault.victim)
     val start = System.nanoTime()
@@ -131,7 +133,7 @@ class ClusterFaultRun(sc: SparkContext, fault: ClusterFaultCase) extends Patienc
           if (!allows(outcome, lost)) problems += s"rank $rank ended with $outcome"
       }
 
-  /** Whether a rank that is no victim may end so. */
+  /** Returns whether a rank that is no victim may end so. */
   private def allows(outcome: Outcome, lost: Seq[Int]): Boolean = {
     val names = (fault.victim +: lost).exists(outcome.names)
     def says(words: String) = outcome.message.contains(words)
@@ -147,7 +149,7 @@ class ClusterFaultRun(sc: SparkContext, fault: ClusterFaultCase) extends Patienc
             fault.fault == ClusterFault.SLOW || fault.fault == ClusterFault.EXECUTOR_STOP
           else fault.fault == ClusterFault.SLOW && names
         case "GroupAbortedException" =>
-          // There is no group yet that could say more than that Spark has ended the stage.
+          // There is no group yet, so nothing more is known than that Spark has ended the stage.
           (fault.fault == ClusterFault.CANCEL || fault.phase == ClusterPhase.RENDEZVOUS) &&
           says("was killed")
         case "StoreException" =>
@@ -164,7 +166,7 @@ class ClusterFaultRun(sc: SparkContext, fault: ClusterFaultCase) extends Patienc
     case Failed(error) =>
       val first = error.getMessage.linesIterator.take(2).mkString(" ")
       text.append(s"\n  the job: ${first.take(300)}")
-      // In a rendezvous those that are missing are listed.
+      // In a rendezvous the message lists the missing ranks.
       val named = (fault.victim +: lost).exists(rank =>
         s"rank $rank\\b|not arrived: \\[[^]]*\\b$rank\\b".r.findFirstIn(error.getMessage).isDefined
       )
@@ -177,6 +179,6 @@ class ClusterFaultRun(sc: SparkContext, fault: ClusterFaultCase) extends Patienc
 object ClusterFaultRun {
   private val Size = ClusterFaultCase.SIZE
 
-  /** Whoever has not ended by then hangs. */
+  /** A rank that has not ended by then hangs. */
   private val Hang = 60.seconds
 }

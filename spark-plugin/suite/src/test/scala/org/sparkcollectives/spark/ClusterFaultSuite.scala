@@ -10,18 +10,18 @@ import org.apache.spark.{SparkConf, SparkEnv}
 import org.scalatest.funsuite.AnyFunSuite
 import org.sparkcollectives.faults.Outcome
 
-/** Each fault in each phase at some moment, on a cluster that lives on from case to case: nobody
-  * hangs, the other ranks and the job's error say which rank it was and what happened to it,
-  * nothing is left behind, and the next job runs.
+/** Tests each fault in each phase at some moment, on a cluster that lives on from case to case: no
+  * rank hangs, the errors of the other ranks and of the job say which rank it was and what happened
+  * to it, nothing is left behind, and the next job runs.
   *
   * Every build runs a sample, the profile `faults` ten rounds of all. `-Dfaults.seed`,
-  * `-Dfaults.first` and `-Dfaults.count` bring cases again.
+  * `-Dfaults.first` and `-Dfaults.count` repeat cases.
   */
 class ClusterFaultSuite extends AnyFunSuite with LocalCluster {
 
   import ClusterFaultSuite._
 
-  // Lazy, as an instance that runs nothing would leave it.
+  // Lazy, because an instance that runs no test would leave it behind.
   private lazy val shared = Files.createTempDirectory(Path.of("/dev/shm"), "faults-")
 
   private val socketsBefore = mutable.Map.empty[String, Int]
@@ -33,7 +33,7 @@ class ClusterFaultSuite extends AnyFunSuite with LocalCluster {
       "spark.collectives.heartbeat.timeout" -> "4s",
       "spark.collectives.heartbeat.interval" -> "200ms",
       "spark.collectives.store.timeout" -> s"${FaultedRank.Rendezvous.toMillis}ms",
-      // What is given up here often is not given up for good.
+      // Executors that are given up so often are not given up for good.
       "spark.deploy.maxExecutorRetries" -> "-1"
     )
 
@@ -59,7 +59,7 @@ class ClusterFaultSuite extends AnyFunSuite with LocalCluster {
       number += 1
     }
     assertNothingIsLeft()
-    // Those that the driver has go when they have had nothing to do for five seconds.
+    // The driver's own threads end after five seconds without work.
     eventually(s"no threads in the driver, but ${Remains.threads}")(Remains.threads.isEmpty)
     println(s"${number - first} cases of seed $seed in ${spent / 1000000000L} s")
     assert(wrong.isEmpty, wrong.mkString("\n"))
@@ -83,7 +83,7 @@ class ClusterFaultSuite extends AnyFunSuite with LocalCluster {
     problems.map(each => s"$fault: $each").toSeq
   }
 
-  /** What is left in the executors, and in the folder of shared memory. */
+  /** Returns what is left in the executors, and in the folder of shared memory. */
   private def remains(): Option[String] = {
     val path = shared.toString
     def files = shared.toFile.list().toSeq
@@ -95,7 +95,9 @@ class ClusterFaultSuite extends AnyFunSuite with LocalCluster {
     if (found.isEmpty) None else Some(s"left behind: ${found.mkString(", ")}")
   }
 
-  /** More than an executor had after its first case, and than Spark itself may open. */
+  /** Returns the executors with more sockets than after their first case, beyond those that Spark
+    * itself may open.
+    */
   private def furtherSockets(): Seq[String] =
     onAllExecutors(() => s"${SparkEnv.get.executorId} ${Remains.sockets}")
       .map(_.split(" "))
@@ -120,20 +122,20 @@ object ClusterFaultSuite {
   /** Each fault twice. */
   private val Sample = 14
 
-  /** On a busy machine the sample is smaller. */
+  /** The time after which the sample ends; on a busy machine it is therefore smaller. */
   private val Budget = Duration.ofSeconds(75).toNanos
 
-  /** Connections between its own services, which come and go. */
+  /** The connections between Spark's own services, which come and go. */
   private val SparksOwn = 16
 
-  /** So many that go wrong tell enough. */
+  /** The number of problems after which the run stops. */
   private val MostProblems = 5
 }
 
-/** What of the library is in a process in which there is no group. Apart from the suite. */
+/** The resources of the library in a process in which there is no group. Apart from the suite. */
 object Remains {
 
-  /** Threads, and memory and open files under `folder`. */
+  /** Returns threads, and memory and open files under `folder`. */
   def now(folder: String): Seq[String] = {
     val executor = s"executor ${SparkEnv.get.executorId}"
     System.gc()
@@ -144,7 +146,7 @@ object Remains {
 
   def threads: Seq[String] = Jobs.ownThreads.toSeq
 
-  /** How many sockets this process has. */
+  /** Returns how many sockets this process has. */
   def sockets: Int = descriptors.count(_.startsWith("socket:"))
 
   def descriptors: Seq[String] =
@@ -153,7 +155,7 @@ object Remains {
       .toFile
       .listFiles()
       .map { each =>
-        // One that is closed meanwhile leads nowhere.
+        // A descriptor that is closed meanwhile leads nowhere.
         try Files.readSymbolicLink(each.toPath).toString
         catch { case _: java.io.IOException => "" }
       }

@@ -9,7 +9,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.sparkcollectives.conformance.ConformanceRank
 import org.sparkcollectives.testing.Eventually
 
-/** A sample of the cases of all operations, as Spark's tasks in two executors of one host. */
+/** Runs a sample of the cases of all operations, as Spark's tasks in two executors of one host. */
 class ConformanceSuite extends AnyFunSuite with LocalCluster {
 
   override def cores: Int = 4
@@ -20,7 +20,7 @@ class ConformanceSuite extends AnyFunSuite with LocalCluster {
   override def conf: SparkConf = {
     val conf = super.conf
     val options = conf.get("spark.executor.extraJavaOptions")
-    // All ranks must know what all others have; a failure says the seed.
+    // All ranks must use the same seed; a failure names it.
     val seed = s"-Dconformance.seed=${java.lang.Long.getLong("conformance.seed", System.nanoTime)}"
     conf
       .set("spark.executor.extraJavaOptions", s"$options $seed")
@@ -34,14 +34,15 @@ class ConformanceSuite extends AnyFunSuite with LocalCluster {
       lines.toList
     }
     assert(lines.head.size > 500)
-    // The ranks of smaller worlds are the first; what a rank reports, rank 0 reports too.
+    // The ranks of smaller worlds are the first ones; what a rank reports, rank 0 reports too.
     lines.foreach(each => assert(each.toSet.subsetOf(lines.head.toSet)))
   }
 }
 
 object ConformanceSuite {
 
-  /** What the cases need on executors: themselves, and what they check with. */
+  /** The jars that the cases need on executors: the cases, and the libraries that they check with.
+    */
   val jars: Seq[String] =
     Seq(
       classOf[ConformanceRank],

@@ -11,7 +11,7 @@ import org.apache.spark.SparkEnv
 import org.scalatest.funsuite.AnyFunSuite
 import org.sparkcollectives.control.RankAnswer
 
-/** What the driver can ask ranks that run, also those that are stuck in their own code. */
+/** Tests the driver's requests to running ranks, also to those that hang in their own code. */
 class ControlSuite extends AnyFunSuite with LocalCluster {
 
   override def settings: Map[String, String] =

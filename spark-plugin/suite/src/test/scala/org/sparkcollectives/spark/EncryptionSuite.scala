@@ -11,7 +11,8 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.sparkcollectives.store.{StoreException, TcpStore}
 import org.sparkcollectives.store.net.TransportSecurity
 
-/** What Spark's settings demand is in force between executors, with the driver's store and without.
+/** Tests that the protection that Spark's settings demand is in force between executors, with the
+  * driver's store and without.
   */
 abstract class EncryptionSuite(security: String) extends AnyFunSuite with LocalCluster {
 
@@ -53,14 +54,14 @@ abstract class EncryptionSuite(security: String) extends AnyFunSuite with LocalC
 
 object EncryptionSuite {
 
-  /** Below those that the system gives to whoever asks for any. */
+  /** Returns a free port below those that the system assigns on request. */
   private def freePort(): Int =
     Iterator
       .continually(20000 + Random.nextInt(10000))
       .find(port => Try(new ServerSocket(port).close()).isSuccess)
       .get
 
-  /** How the ranks' port answers to who does not encrypt. */
+  /** Returns how the ranks' port answers a client that does not encrypt. */
   def knockInPlain(): String = {
     val host = SparkEnv.get.blockManager.blockManagerId.host
     val port = SparkEnv.get.conf.get("spark.collectives.port").toInt

@@ -15,7 +15,7 @@ import org.sparkcollectives.{
   Tensor
 }
 
-/** What each error handling makes of tasks whose code does not let its exceptions out. */
+/** Tests the effect of each error handling on tasks whose code swallows its exceptions. */
 class ErrorHandlingSuite extends AnyFunSuite with LocalCluster {
 
   override def settings: Map[String, String] =
@@ -106,7 +106,7 @@ class ErrorHandlingSuite extends AnyFunSuite with LocalCluster {
   }
 }
 
-/** What ranks do that let no exception out. Apart from the suite, so that no task carries it. */
+/** Ranks that swallow every exception. Apart from the suite, so that no task carries it along. */
 object Swallowing extends Patience {
 
   private def swallowing(body: => Unit): String =
@@ -124,10 +124,10 @@ object Swallowing extends Patience {
     swallowing(reduce(world))
   }
 
-  /** Joins an all-reduce that is overdue soon, and goes on as if it were not. */
+  /** Joins an all-reduce that is soon overdue, and continues as if it were not. */
   def late(world: ProcessGroup): String = {
     world.barrier().await()
-    // Long enough for all who come to be in it.
+    // Long enough for all ranks that come to be in it.
     swallowing(reduce(world.withTimeout(Duration.ofSeconds(3))))
     forEver()
   }
@@ -147,7 +147,7 @@ object Swallowing extends Patience {
     }
   }
 
-  /** As native code does. */
+  /** Ignores interrupts, as native code does. */
   def ignoringInterrupts(path: String): String = {
     Files.writeString(Path.of(path, "executor"), SparkEnv.get.executorId)
     SparkCollectives.world().barrier().await()

@@ -10,7 +10,7 @@ import org.sparkcollectives.{CollectiveException, GroupOptions, ProcessGroup, Re
 import org.sparkcollectives.faults.Outcome
 import org.sparkcollectives.store.StoreException
 
-/** One task's part in a case: comes to the phase, and is hit by the fault or by what follows. */
+/** One task's part in a case: enters the phase, and is hit by the fault or by its consequences. */
 class FaultedRank(fault: ClusterFaultCase, folder: Path) {
 
   import FaultedRank._
@@ -20,7 +20,7 @@ class FaultedRank(fault: ClusterFaultCase, folder: Path) {
   private val strikes = rank == fault.victim && fault.fault.isOwn
 
   private def write(name: String, text: String): Unit = {
-    // In one step, as the driver reads it as soon as it is there.
+    // In one step, because the driver reads the file as soon as it exists.
     val unfinished = Files.writeString(folder.resolve(s"$name.$rank.part"), text)
     Files.move(unfinished, folder.resolve(s"$name-$rank"), StandardCopyOption.ATOMIC_MOVE)
   }
@@ -28,7 +28,7 @@ class FaultedRank(fault: ClusterFaultCase, folder: Path) {
   private def endIfKilled(): Unit =
     if (task.isInterrupted()) throw new TaskKilledException("killed outside of the group")
 
-  /** Tells the driver where this is, and waits until all ranks are here. */
+  /** Tells the driver where this rank runs, and waits until all ranks are here. */
   private def awaitGo(): Unit = {
     write(
       "ready",
@@ -79,7 +79,7 @@ class FaultedRank(fault: ClusterFaultCase, folder: Path) {
     }
   }
 
-  /** Whether the victim goes on, too late. */
+  /** Returns whether the victim continues, too late. */
   private def strike(): Boolean = {
     if (fault.phase.isWarm && fault.phase != ClusterPhase.CLOSE) {
       val world = SparkCollectives.world()
@@ -130,14 +130,17 @@ object FaultedRank {
 
   private val Large = 1 << 20
 
-  /** The deadline of operations where a rank is slow, and no other on a busy machine. */
+  /** The deadline of operations in which a rank is slow; no other rank is, even on a busy machine.
+    */
   private val Deadline = Duration.ofSeconds(3)
   private val TooLate = Duration.ofMillis(4500)
 
-  /** How long ranks wait for each other: also those of a new executor, which first loads all. */
+  /** The time that ranks wait for each other, including those of a new executor, which first loads
+    * all classes.
+    */
   val Rendezvous: Duration = Duration.ofSeconds(10)
   private val TooLateToMeet = Duration.ofSeconds(12)
 
-  /** The deadline of all others, which nothing here should have to wait for. */
+  /** The deadline of all other operations, for which nothing here should have to wait. */
   private val Patience = Duration.ofSeconds(45)
 }

@@ -11,7 +11,8 @@ import scala.util.Try
 import org.scalatest.funsuite.AnyFunSuite
 import org.sparkcollectives.recorder.{DumpFolder, FlightDump}
 
-/** Dumps of the ranks' flight recorders arrive at the driver, on failure and when asked for. */
+/** Tests that dumps of the ranks' flight recorders arrive at the driver, on failure and on request.
+  */
 class FlightDumpSuite extends AnyFunSuite with LocalCluster {
 
   private val root = Files.createTempDirectory("dumps")
@@ -22,7 +23,7 @@ class FlightDumpSuite extends AnyFunSuite with LocalCluster {
       "spark.collectives.flightRecorder.folder" -> root.toString
     )
 
-  /** The folders of an occasion, of all stages. */
+  /** Returns the folders of an occasion, of all stages. */
   private def folders(occasion: String): Seq[Path] =
     for {
       application <- inside(root)
@@ -50,7 +51,7 @@ class FlightDumpSuite extends AnyFunSuite with LocalCluster {
     assert(folder.toString.contains(sc.applicationId), folder)
     eventually(s"all dumps are in $folder")(dumps(folder).map(_.rank) == Seq(0, 1, 2))
     assert(dumps(folder).map(_.executorId).distinct.size == 2)
-    // A dump that comes after the report has it written again.
+    // If a dump comes after the report, the report is written again.
     def report = Try(Files.readString(folder.resolve("report.txt"))).getOrElse("")
     eventually(s"a report of all ranks, but there is: $report")(
       "rank 1 \\(.*\\) had not called it".r.findFirstIn(report).isDefined
@@ -64,7 +65,7 @@ class FlightDumpSuite extends AnyFunSuite with LocalCluster {
     val path = Files.createTempDirectory("asked").toString
     val job = Future(Jobs.ranks(sc, 3) { world =>
       world.barrier().await()
-      // Rank 2 does not respond in its own code.
+      // Rank 2 is in its own code and does not respond.
       if (world.rank == 2) Stuck.awaitGo(path, 2)
       else Files.writeString(Paths.get(path, s"ready-${world.rank}"), "")
       Jobs.sum(world)
@@ -85,13 +86,13 @@ class FlightDumpSuite extends AnyFunSuite with LocalCluster {
 /** Apart from the suite, so that no task carries it along. */
 object Stuck extends Patience {
 
-  /** Says that this rank is here, and stays. */
+  /** Announces that this rank is here, and waits. */
   def awaitGo(path: String, rank: Int): Unit = {
     Files.writeString(Path.of(path, s"ready-$rank"), "")
     eventually(s"no go in $path")(Files.exists(Path.of(path, "go")))
   }
 
-  /** What a rank does that is late for an operation. */
+  /** Waits, as a rank that is late for an operation. */
   def untilTheGroupFails(world: org.sparkcollectives.ProcessGroup): Int = {
     def failed: Boolean =
       try {

@@ -5,16 +5,16 @@ import java.nio.file.{Files, Path, Paths}
 import org.apache.spark.{SparkEnv, SparkException}
 import org.sparkcollectives.Failure
 
-/** What happens to one of two executors, and what the ranks on the other are told. */
+/** Hits one of two executors, and checks what is reported to the ranks on the other. */
 trait HitExecutor { self: LocalCluster =>
 
-  /** Runs four ranks, of which rank 3 does to its executor what `hit` does in a folder, and waits
-    * until there is another one.
+  /** Runs four ranks, of which rank 3 applies `hit` to its executor, and waits until the executor
+    * is replaced.
     *
     * @param fault
-    *   what that is, which tells what the ranks on the other executor may say of it
+    *   the fault that `hit` causes, which decides what the ranks on the other executor may report
     * @param after
-    *   is done with the folder once the job has failed
+    *   runs with the folder once the job has failed
     * @return
     *   the job's error
     */
@@ -29,7 +29,7 @@ trait HitExecutor { self: LocalCluster =>
           Jobs.ranks(sc, 4) { world =>
             Files.writeString(Paths.get(path, s"executor-${world.rank}"), SparkEnv.get.executorId)
             Jobs.keepingFailure(path, world) {
-              // Those that are still in it when the executor is hit are told there.
+              // Ranks that are still in it when the executor is hit learn of the failure there.
               world.barrier().await()
               if (world.rank == 3) hit(path)
               Jobs.sum(world)

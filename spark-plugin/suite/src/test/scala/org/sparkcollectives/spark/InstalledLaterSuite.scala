@@ -2,7 +2,7 @@ package org.sparkcollectives.spark
 
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Without `spark.plugins` and with our jar added to executors that run, as in a notebook whose
+/** Runs without `spark.plugins`, with our jar added to running executors, as in a notebook whose
   * session was there first.
   */
 class InstalledLaterSuite extends AnyFunSuite with LocalCluster {

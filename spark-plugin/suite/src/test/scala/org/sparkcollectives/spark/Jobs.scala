@@ -12,10 +12,10 @@ import org.sparkcollectives.{
   Tensor
 }
 
-/** What the tasks of the suites do. Apart from the suites, so that no task carries one along. */
+/** The tasks of the suites. Apart from the suites, so that no task carries one along. */
 object Jobs {
 
-  /** Runs `body` as the ranks of a barrier stage, the way of Scala. */
+  /** Runs `body` as the ranks of a barrier stage, as a Scala program does. */
   def ranks[R: scala.reflect.ClassTag](
       sc: SparkContext,
       size: Int,
@@ -27,7 +27,7 @@ object Jobs {
       .collect()
       .toSeq
 
-  /** The sum of all ranks' rank + 1, as each rank sees it. */
+  /** Returns the sum of all ranks' rank + 1, as each rank sees it. */
   def sum(world: ProcessGroup): Int = {
     val values = Array.fill(1000)(world.rank + 1)
     world.allReduce(Tensor.of(values: _*), ReduceOp.SUM).await()
@@ -37,7 +37,7 @@ object Jobs {
     }
   }
 
-  /** Runs `body`, and leaves what it threw in a file that carries the rank. */
+  /** Runs `body`, and writes what it threw into a file named after the rank. */
   def keepingFailure[R](folder: String, world: ProcessGroup)(body: => R): R =
     try body
     catch {
@@ -51,13 +51,13 @@ object Jobs {
         throw e
     }
 
-  /** Writes a file in one step: who waits for it reads it as soon as it is there. */
+  /** Writes a file in one step: its reader reads it as soon as it exists. */
   def write(folder: String, name: String, text: String): Unit = {
     val unfinished = Files.writeString(Paths.get(folder, s".$name.part"), text)
     Files.move(unfinished, Paths.get(folder, name), StandardCopyOption.ATOMIC_MOVE)
   }
 
-  /** Our threads in the JVM of each executor, by executor. */
+  /** Returns our threads in the JVM of each executor, by executor. */
   def threads(sc: SparkContext): Map[String, Set[String]] = {
     val slots = sc.defaultParallelism * 4
     sc.parallelize(0 until slots, slots)
@@ -69,7 +69,7 @@ object Jobs {
       .map { case (executor, found) => executor -> found.flatMap(_._2).toSet }
   }
 
-  /** Our threads in this JVM. */
+  /** Returns our threads in this JVM. */
   def ownThreads: Set[String] =
     Thread.getAllStackTraces.keySet
       .toArray(Array.empty[Thread])

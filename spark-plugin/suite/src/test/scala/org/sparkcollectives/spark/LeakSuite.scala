@@ -11,14 +11,14 @@ import org.apache.spark.{SparkContext, SparkEnv}
 import org.scalatest.funsuite.AnyFunSuite
 import org.sparkcollectives.{DType, ProcessGroup, ReduceOp, Tensor}
 
-/** An application of many jobs: what the executors and the driver hold after the second job they
-  * hold after the last one.
+/** Runs an application of many jobs: after the last job, the executors and the driver hold no more
+  * than after the second one.
   */
 class LeakSuite extends AnyFunSuite with LocalCluster {
 
   import LeakSuite._
 
-  // Lazy, as an instance that runs nothing would leave it.
+  // Lazy, because an instance that runs no test would leave it behind.
   private lazy val shared = Files.createTempDirectory(Path.of("/dev/shm"), "leaks-")
 
   override def settings: Map[String, String] =
@@ -37,7 +37,8 @@ class LeakSuite extends AnyFunSuite with LocalCluster {
     def grown = footprints(path).flatMap { case (executor, now) =>
       now.grownFrom(before(executor)).map(each => s"executor $executor: $each")
     }
-    // No garbage is collected for it: what goes with a collector only stays where none comes.
+    // No garbage is collected for this check: where none is collected, resources that only a
+    // collector frees would stay.
     eventually(s"no more than after two jobs, but ${grown.mkString(", ")}")(grown.isEmpty)
     println(s"after $Count jobs ${footprints(path)}")
     assertNothingIsLeft()
@@ -52,7 +53,7 @@ class LeakSuite extends AnyFunSuite with LocalCluster {
       assert(ranks.forall(_._2 > 0), "what is looked for is there while the groups are")
     }
 
-  /** By executor. */
+  /** Returns the footprints by executor. */
   private def footprints(folder: String): Map[String, Footprint] = {
     val tasks = executors * cores * 4
     sc.parallelize(0 until tasks, tasks)
@@ -70,7 +71,7 @@ object LeakSuite {
   private val Count = 50
 }
 
-/** What a process holds. Apart from the suite, so that no task carries it along.
+/** The resources of a process. Apart from the suite, so that no task carries it along.
   *
   * @param shared
   *   mappings and descriptors of shared memory
@@ -94,7 +95,7 @@ case class Footprint(
     netty: Long
 ) {
 
-  /** What is more than Spark's own work explains. */
+  /** Returns the growth beyond what Spark's own work explains. */
   def grownFrom(before: Footprint): Seq[String] = {
     def more(what: String, now: Long, was: Long, spark: Long) =
       if (now <= was + spark) None else Some(s"$what: $now, and before $was")
@@ -105,7 +106,7 @@ case class Footprint(
       more("descriptors", descriptors, before.descriptors, 16),
       more("direct memory", direct, before.direct, 4 << 20),
       more("mapped files", mapped, before.mapped, 0),
-      // Grows by chunks, of which each of its threads may come to need one.
+      // Grows by chunks, of which each of its threads may need one.
       more("Netty's memory", netty, before.netty, 32 << 20)
     ).flatten
   }
@@ -129,12 +130,12 @@ object Footprint {
   }
 }
 
-/** A small job that uses what holds memory, on four ranks. */
+/** A small job on four ranks that uses everything that holds memory. */
 object LeakJob {
 
   private val Large = 3 << 19
 
-  /** The sum that each rank sees, and how much shared memory its process has meanwhile. */
+  /** Returns the sum that each rank sees, and how much shared memory its process has meanwhile. */
   def run(sc: SparkContext, folder: String): Seq[(Int, Int)] =
     Jobs.ranks(sc, 4)(world => rank(world) -> Footprint.now(folder).shared)
 
@@ -146,7 +147,7 @@ object LeakJob {
     world.allReduce(inGroupMemory, ReduceOp.SUM).await()
     inGroupMemory.copyTo(ones)
     assert(ones.forall(_ == 4f))
-    // More than a value that the driver keeps in its heap.
+    // Larger than a value that the driver keeps in its heap.
     if (world.rank == 0) {
       world.store.set("large", new Array[Byte](Large))
       world.store.queuePush("queue", new Array[Byte](Large))

@@ -20,7 +20,7 @@ trait LocalCluster
   def executors: Int = 2
   def cores: Int = 2
 
-  /** Settings besides those that every test needs. */
+  /** Returns settings besides those that every test needs. */
   def settings: Map[String, String] = Map.empty
 
   override def sc: SparkContext = context
@@ -49,20 +49,20 @@ trait LocalCluster
   private def awaitExecutors(): Unit =
     eventually("all executors are there")(context.getExecutorMemoryStatus.size == executors + 1)
 
-  /** Waits until another executor has taken the place of one that is gone. */
+  /** Waits until another executor has replaced one that is gone. */
   def awaitReplaced(executor: String): Unit = {
     eventually(s"executor $executor is removed")(LocalCluster.removed.contains(executor))
     awaitExecutors()
   }
 
-  /** All slots are free again, and ranks in them work. */
+  /** Asserts that all slots are free again, and that ranks in them work. */
   def assertTheNextJobRuns(): Unit = {
     val slots = executors * cores
     val sum = slots * (slots + 1) / 2
     assert(Jobs.ranks(sc, slots)(Jobs.sum) == Seq.fill(slots)(sum), "the next job has all slots")
   }
 
-  /** The driver's store is empty. */
+  /** Asserts that the driver's store is empty. */
   def assertNothingIsLeft(): Unit = {
     val env = SparkEnv.get
     def blocks = env.blockManager.getMatchingBlockIds(_.name.contains("_collectives"))
@@ -80,7 +80,7 @@ trait LocalCluster
 
 object LocalCluster {
 
-  /** The executors that the suite which runs has lost. */
+  /** The executors that the running suite has lost. */
   private val removed = ConcurrentHashMap.newKeySet[String]()
 
   /** The jar that ships, and the tasks of this suite. */

@@ -3,7 +3,7 @@ package org.sparkcollectives.spark
 import org.apache.spark.SparkException
 import org.scalatest.funsuite.AnyFunSuite
 
-/** What a user sees whose executors have not got the jar. */
+/** Tests the error for executors that do not have the jar. */
 class MissingJarSuite extends AnyFunSuite with LocalCluster {
 
   override def executors: Int = 1

@@ -7,23 +7,27 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.sparkcollectives.{Failure, ProcessGroup}
 import org.sparkcollectives.faults.Outcome
 
-/** A task of a barrier stage that ends without having asked for its group: the others, which wait
-  * for it, name it at once, and say what has become of it.
+/** Tests a task of a barrier stage that ends without having asked for its group: the others, which
+  * wait for it, name it at once, and say what has become of it.
   */
 trait NeverJoined extends AnyFunSuite with LocalCluster {
 
   import AbsentRank._
 
-  /** How a rank that never joins, in a stage made in some way, ends, and what it is called. */
+  /** The way in which a stage is created, how a rank of it that never joins ends, and the kind of
+    * failure that is reported.
+    */
   protected case class Absence(way: String, end: String, kind: Failure.Kind)
 
   protected val InBarrier = "rdd.barrier()"
   protected val InBarrierStage = "BarrierStage"
 
-  /** Far from what it takes, on a slow machine too, and from the deadline of the rendezvous. */
+  /** Far longer than it takes, even on a slow machine, and far shorter than the deadline of the
+    * rendezvous.
+    */
   private val Limit = 60
 
-  /** How often each end is tried that costs no executor. */
+  /** The number of tries of each end that costs no executor. */
   private val Times = Integer.getInteger("collectives.absence.times", 3).toInt
 
   override def settings: Map[String, String] = Map("spark.collectives.store.timeout" -> "150s")
@@ -39,7 +43,7 @@ trait NeverJoined extends AnyFunSuite with LocalCluster {
   protected val ThrewInStage = Absence(InBarrierStage, Throws, Failure.Kind.EXCEPTION)
   protected val KilledInStage = Absence(InBarrierStage, IsKilled, Failure.Kind.EXECUTOR_LOST)
 
-  /** The others name it. */
+  /** Tests that the others name the rank. */
   protected def isNamed(absence: Absence): Unit =
     test(s"a rank of ${absence.way} that ${absence.end} before it joins is named by the others") {
       val times = if (absence.end == IsKilled) 1 else Times
@@ -92,7 +96,7 @@ trait NeverJoined extends AnyFunSuite with LocalCluster {
       val function: RankFunction[Int, Integer] =
         (world: ProcessGroup, _: java.util.Iterator[Int]) =>
           java.util.List.of[Integer](world.size).iterator()
-      // What comes before the world in a task of a BarrierStage is the computing of its rows.
+      // In a task of a BarrierStage, the computation of its rows comes before the world is created.
       val failing = rows.mapPartitions { each =>
         AbsentRank.goesOn(path, end)
         each
@@ -102,7 +106,7 @@ trait NeverJoined extends AnyFunSuite with LocalCluster {
   }
 }
 
-/** With the plugin. */
+/** Runs with the plugin. */
 class NeverJoinedSuite extends NeverJoined {
 
   override def settings: Map[String, String] =
@@ -125,10 +129,10 @@ class NeverJoinedSuite extends NeverJoined {
   }
 }
 
-/** Where the driver's store was installed in an application that ran. */
+/** Runs with a driver's store that was installed in a running application. */
 class NeverJoinedInstalledSuite extends NeverJoined {
 
-  // Spark's own limit of a barrier, which is what bounds the wait without a driver's store.
+  // Spark's own limit of a barrier bounds the wait without a driver's store.
   override def settings: Map[String, String] =
     super.settings + ("spark.barrier.sync.timeout" -> "5")
 

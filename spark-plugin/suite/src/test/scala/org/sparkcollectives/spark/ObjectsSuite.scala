@@ -7,7 +7,7 @@ import scala.collection.JavaConverters._
 import org.scalatest.funsuite.AnyFunSuite
 import org.sparkcollectives.ObjectSerializationException
 
-/** Objects of a user's job among its ranks; the job itself in Java serialisation. */
+/** Tests objects of a user's job among its ranks; the job itself uses Java serialisation. */
 class ObjectsSuite extends AnyFunSuite with LocalCluster {
 
   override def settings: Map[String, String] =
@@ -88,7 +88,8 @@ class ObjectsSuite extends AnyFunSuite with LocalCluster {
   }
 }
 
-/** The same, with rows and results of the job in Kryo, and a registrator of the user's. */
+/** Runs the same tests with rows and results of the job in Kryo, and a registrator of the user's.
+  */
 class KryoObjectsSuite extends ObjectsSuite {
 
   override def settings: Map[String, String] =
@@ -130,7 +131,7 @@ case class Trip(
     unit: DistanceUnit
 )
 
-/** Kryo writes it as its own method says. */
+/** Kryo writes it by its own method, which refuses. */
 class Refusing extends com.esotericsoftware.kryo.KryoSerializable {
   import com.esotericsoftware.kryo.Kryo
   import com.esotericsoftware.kryo.io.{Input, Output}

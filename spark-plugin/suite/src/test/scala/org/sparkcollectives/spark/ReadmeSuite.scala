@@ -7,7 +7,7 @@ import org.apache.spark.rdd.RDD
 import org.scalatest.funsuite.AnyFunSuite
 import org.sparkcollectives.{ReduceOp, Tensor}
 
-/** The README's programs are these, and do what they say. */
+/** Tests that the README's programs are these, and do what the README says. */
 class ReadmeSuite extends AnyFunSuite with LocalCluster {
 
   override def settings: Map[String, String] =

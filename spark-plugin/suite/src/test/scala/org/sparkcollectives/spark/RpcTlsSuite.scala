@@ -5,8 +5,8 @@ import java.util.concurrent.TimeUnit
 
 import org.apache.spark.SPARK_VERSION
 
-/** With `spark.ssl.rpc.enabled`, which Spark has from 4.0 on; before, whoever sets it gets TLS
-  * without those keys.
+/** Runs with `spark.ssl.rpc.enabled`, which Spark supports from 4.0 on. Earlier versions ignore its
+  * keys, and TLS has ephemeral certificates.
   */
 class RpcTlsSuite
     extends EncryptionSuite(
@@ -43,7 +43,7 @@ class RpcTlsSuite
       Files.delete(folder)
     }
 
-  /** A key pair that signs itself, by the JDK's keytool. */
+  /** Creates a self-signed key pair with the JDK's keytool. */
   private def makeKeys(file: Path): Unit = {
     val command = Seq(
       Paths.get(System.getProperty("java.home"), "bin", "keytool").toString,

@@ -8,7 +8,9 @@ import org.apache.spark.serializer.{KryoRegistrator, KryoSerializer}
 import org.scalatest.funsuite.AnyFunSuite
 import org.sparkcollectives.{DebugLevel, GroupOptions, ProcessGroup, ReduceOp, Tensor}
 
-/** What a user's functions carry to the executors, and what their rows are, through real jobs. */
+/** Tests the values that a user's functions carry to the executors, and the types of its rows, in
+  * real jobs.
+  */
 abstract class SerializationSuite extends AnyFunSuite with LocalCluster {
 
   def serializer: Map[String, String]
@@ -110,7 +112,9 @@ class JavaSerializationSuite extends SerializationSuite {
   override def serializer: Map[String, String] = Map.empty
 }
 
-/** Kryo as most applications set it: classes that are not registered go by their names. */
+/** Runs with Kryo as most applications configure it: classes that are not registered are written by
+  * name.
+  */
 class KryoSerializationSuite extends SerializationSuite {
   override def serializer: Map[String, String] = Map(
     "spark.serializer" -> classOf[KryoSerializer].getName,
@@ -118,7 +122,7 @@ class KryoSerializationSuite extends SerializationSuite {
   )
 }
 
-/** Kryo with every class registered. */
+/** Runs with Kryo and every class registered. */
 class KryoRegisteredSuite extends SerializationSuite {
 
   override def serializer: Map[String, String] = Map(
@@ -177,7 +181,7 @@ object SerializationJobs {
     java.util.Collections.singleton(told).iterator()
   }
 
-  /** Rank 1 wants the largest, the others the sum. */
+  /** Rank 1 asks for the maximum, the others for the sum. */
   val disagree: RankFunction[Int, Int] = (world: ProcessGroup, _: java.util.Iterator[Int]) => {
     val value = Array(world.rank)
     val op = if (world.rank == 1) ReduceOp.MAX else ReduceOp.SUM

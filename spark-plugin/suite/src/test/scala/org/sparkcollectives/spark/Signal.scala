@@ -1,6 +1,6 @@
 package org.sparkcollectives.spark
 
-/** What the operating system does to processes. */
+/** Sends signals of the operating system to processes. */
 object Signal {
 
   /** Sends a signal such as `-9` to a process. */

@@ -4,7 +4,7 @@ import java.nio.file.{Files, Path}
 
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Executors that stand still without dying, which Spark itself notices after two minutes. */
+/** Tests executors that stop without dying, which Spark itself notices after two minutes. */
 class SilentExecutorSuite extends AnyFunSuite with LocalCluster with HitExecutor {
 
   override def settings: Map[String, String] =
@@ -26,14 +26,14 @@ class SilentExecutorSuite extends AnyFunSuite with LocalCluster with HitExecutor
 /** Apart from the suite, so that no task carries it along. */
 object StandingStill {
 
-  /** All threads of this process stop; nothing is said, and no connection breaks. */
+  /** Stops all threads of this process; it sends nothing, and no connection breaks. */
   def stopThisProcess(path: String): Unit = {
     val pid = ProcessHandle.current().pid().toString
     Files.writeString(Path.of(path, "stopped"), pid)
     Signal.send("-STOP", pid)
   }
 
-  /** Spark would wait for the stopped executor for two minutes. */
+  /** Kills the stopped executor, for which Spark would wait for two minutes. */
   def kill(folder: Path): Unit =
     if (Files.exists(folder.resolve("stopped")))
       Signal.send("-9", Files.readString(folder.resolve("stopped")))

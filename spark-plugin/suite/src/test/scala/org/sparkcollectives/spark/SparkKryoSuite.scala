@@ -8,7 +8,7 @@ import org.apache.spark.serializer.KryoRegistrator
 import org.scalatest.funsuite.AnyFunSuite
 import org.sparkcollectives.`object`.JavaTypes
 
-/** Spark's settings of Kryo, without a cluster. */
+/** Tests Spark's settings of Kryo, without a cluster. */
 class SparkKryoSuite extends AnyFunSuite {
 
   private def copy(conf: SparkConf, value: AnyRef): AnyRef = {
@@ -29,7 +29,7 @@ class SparkKryoSuite extends AnyFunSuite {
   }
 }
 
-/** Kryo has to know of records before one is registered. */
+/** Kryo must know how to handle records before one is registered. */
 class JavaRowRegistrator extends KryoRegistrator {
 
   override def registerClasses(kryo: Kryo): Unit = {

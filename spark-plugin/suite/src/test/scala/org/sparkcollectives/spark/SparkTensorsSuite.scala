@@ -9,7 +9,7 @@ import org.apache.spark.sql.types.{DataType, DoubleType, ObjectType, StructField
 import org.scalatest.funsuite.AnyFunSuite
 import org.sparkcollectives.{ReduceOp, Tensor}
 
-/** Spark's vectors, matrices and rows as tensors, also in a job. */
+/** Tests Spark's vectors, matrices and rows as tensors, also in a job. */
 class SparkTensorsSuite extends AnyFunSuite with LocalCluster {
 
   override def settings: Map[String, String] =

@@ -8,7 +8,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.sparkcollectives.{Failure, ProcessGroup, ReduceOp, Tensor}
 import org.sparkcollectives.internal.failure.RankIdentity
 
-/** Executors that die in the middle, and stages that Spark retries as a whole. */
+/** Tests executors that die during a stage, and stages that Spark retries as a whole. */
 class StageRetrySuite extends AnyFunSuite with LocalCluster with HitExecutor {
 
   override def settings: Map[String, String] =
@@ -46,7 +46,7 @@ class StageRetrySuite extends AnyFunSuite with LocalCluster with HitExecutor {
   test("a stage that ends in a shuffle is retried as a whole, in a group of its own") {
     val folder = Files.createTempDirectory("retry")
     val path = folder.toString
-    // One slot stays for the rank of the first attempt that does not end.
+    // One slot stays occupied by the rank of the first attempt that does not end.
     val sums = sc
       .parallelize(0 until 3, 3)
       .barrier()
@@ -82,13 +82,17 @@ class StageRetrySuite extends AnyFunSuite with LocalCluster with HitExecutor {
 /** Apart from the suite, so that no task carries it along. */
 object LostExecutors extends Patience {
 
-  /** As the operating system does when memory is short: no hook runs, nothing is said. */
+  /** Kills this process as the operating system does when memory is short: no hook runs, nothing is
+    * sent.
+    */
   def killThisOne(): Unit = {
     Signal.send("-9", ProcessHandle.current().pid().toString)
     Thread.currentThread().join()
   }
 
-  /** Rank 3 dies, and no path of another executor's ranks breaks: those wait for each other. */
+  /** Kills rank 3 without breaking a connection of another executor's ranks: those wait for each
+    * other.
+    */
   def apart(world: ProcessGroup, path: String): Unit = {
     val own = SparkEnv.get.executorId
     Files.writeString(Path.of(path, s"executor-${world.rank}"), own)
@@ -103,7 +107,7 @@ object LostExecutors extends Patience {
   def awaitFile(path: String, name: String): Unit =
     eventually(s"no $name in $path")(Files.exists(Path.of(path, name)))
 
-  /** Rank 2 of the first attempt stays until the second has begun, and then asks again. */
+  /** Keeps rank 2 of the first attempt until the second has begun; then it asks again. */
   def lingering(world: ProcessGroup, path: String): Unit =
     if (world.rank == 2) {
       val task = BarrierTaskContext.get()

@@ -4,25 +4,25 @@ import java.nio.file.{Files, Path, Paths}
 import java.util.Comparator
 
 /** Spark's own standalone cluster: a master and workers in JVMs of their own, on free ports. All
-  * that they write is in a folder that goes with them.
+  * their files are in a folder that is deleted with them.
   */
 final class StandaloneCluster private (folder: Path) extends AutoCloseable with Patience {
 
   private var daemons = List.empty[Process]
 
-  // Should the JVM of the tests be stopped in the middle.
+  // Runs if the JVM of the tests is stopped.
   private val onExit = new Thread(() => daemons.foreach(_.destroyForcibly()))
 
   private var _url: String = _
   private var _workers = Set.empty[Long]
 
-  /** The master's URL. */
+  /** Returns the master's URL. */
   def url: String = _url
 
-  /** The workers' process ids. */
+  /** Returns the workers' process ids. */
   def workers: Set[Long] = _workers
 
-  /** The executors that run now, as the workers' child processes. */
+  /** Returns the running executors, as the workers' child processes. */
   def executors: Seq[ProcessHandle] =
     daemons.flatMap(_.descendants().toArray.map(_.asInstanceOf[ProcessHandle]))
 
@@ -61,14 +61,14 @@ final class StandaloneCluster private (folder: Path) extends AutoCloseable with 
     (process, log)
   }
 
-  /** What `pattern` finds in a daemon's log, once it does. */
+  /** Returns what `pattern` finds in a daemon's log, once it does. */
   private def found(log: Path, pattern: String): String = {
     def text = new String(Files.readAllBytes(log), "UTF-8")
     eventually(s"$pattern in $log: $text")(pattern.r.findFirstIn(text).isDefined)
     pattern.r.findFirstMatchIn(text).get.group(1)
   }
 
-  /** Ends the processes and waits until they are gone; an executor goes with its worker. */
+  /** Ends the processes and waits until they are gone; an executor ends with its worker. */
   override def close(): Unit = {
     val children = executors
     daemons.foreach(_.destroy())
@@ -86,7 +86,7 @@ final class StandaloneCluster private (folder: Path) extends AutoCloseable with 
 
 object StandaloneCluster {
 
-  /** Starts one; blocks until all workers have registered. */
+  /** Starts a cluster. Blocks until all workers have registered. */
   def start(workers: Int, cores: Int): StandaloneCluster = {
     val cluster = new StandaloneCluster(Files.createTempDirectory("standalone-"))
     try {

@@ -4,7 +4,7 @@ import org.apache.spark.{SparkConf, SparkContext, SparkEnv}
 import org.scalatest.funsuite.AnyFunSuite
 import org.sparkcollectives.ProcessGroup
 
-/** A standalone master and two workers, as an administrator starts them. */
+/** Tests a standalone master and two workers, as an administrator starts them. */
 class StandaloneMasterSuite extends AnyFunSuite with Patience {
 
   test("a barrier stage spans the workers, and the cluster leaves nothing behind") {
@@ -41,7 +41,7 @@ class StandaloneMasterSuite extends AnyFunSuite with Patience {
       .set("spark.plugins", classOf[CollectivesPlugin].getName)
 }
 
-/** Where a rank ran, and what it saw. */
+/** The place where a rank ran, and its result. */
 case class Place(rank: Int, executor: String, process: Long, worker: Long, sum: Int) {
   override def toString: String =
     s"rank $rank ran in executor $executor, process $process of worker $worker, and saw $sum"

@@ -12,7 +12,7 @@ import org.apache.spark.resource.{ResourceProfileBuilder, TaskResourceRequests}
 import org.scalatest.funsuite.AnyFunSuite
 import org.sparkcollectives.{ProcessGroup, ReduceOp, Tensor}
 
-/** Barrier tasks as ranks, on two executors with two tasks each. */
+/** Tests barrier tasks as ranks, on two executors with two tasks each. */
 class WorldSuite extends AnyFunSuite with LocalCluster {
 
   override def settings: Map[String, String] =
@@ -164,7 +164,7 @@ class WorldSuite extends AnyFunSuite with LocalCluster {
     assert(error.getMessage.contains("2 cores for each task (the RDD's resource profile)"))
     assert(error.getMessage.contains("give the application 6 cores"))
     assert(ranks(2).mapPartitions(function).collect() == java.util.List.of[Integer](3, 3))
-    // Behind a shuffle is another stage, whose tasks need no more than usual.
+    // Another stage follows the shuffle, whose tasks need no more than usual.
     val behind = sc.parallelize(0 until 3, 3).withResources(two).repartition(4)
     val sums = BarrierStage.of(behind).mapPartitions(function).collect()
     assert(sums == java.util.List.of[Integer](10, 10, 10, 10))
