@@ -11,7 +11,7 @@ public final class SparkDefaults {
   private SparkDefaults() {}
 
   /**
-   * Has programs wait for their executors for as long as a busy machine takes to start them.
+   * Makes programs wait for their executors for as long as a busy machine takes to start them.
    *
    * @param folder where the settings are written
    */

@@ -6,14 +6,14 @@ import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreConfiguration;
 import org.sparkcollectives.store.TcpStore;
 
-/** One of the processes that {@link ProcessRanks} forks. */
+/** Runs one of the processes that {@link ProcessRanks} forks. */
 final class BenchmarkProcess {
 
   private BenchmarkProcess() {}
 
   /**
-   * The port of the store, the number among the processes, and then the arguments of {@link
-   * CollectivesBenchmark}.
+   * Starts the process. Arguments: the port of the store, the number of the process, and then the
+   * arguments of {@link CollectivesBenchmark}.
    */
   public static void main(String[] args) throws Exception {
     int port = Integer.parseInt(args[0]);

@@ -139,7 +139,7 @@ public final class CollectivesBenchmark implements Callable<Integer> {
 
   private final PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
 
-  /** Called by picocli. */
+  /** Creates the command; picocli calls this. */
   public CollectivesBenchmark() {}
 
   /** A number of bytes as Spark writes it. */
@@ -155,7 +155,7 @@ public final class CollectivesBenchmark implements Callable<Integer> {
     }
   }
 
-  /** The program. Fails by throwing, so that spark-submit ends with an error. */
+  /** Runs the program. Fails by throwing, so that spark-submit ends with an error. */
   public static void main(String[] args) {
     int status = commandLine(new CollectivesBenchmark()).execute(args);
     if (status != 0) {
@@ -163,7 +163,7 @@ public final class CollectivesBenchmark implements Callable<Integer> {
     }
   }
 
-  /** Without a stack trace: what went wrong has been printed. */
+  /** Thrown without a stack trace: the error has been printed. */
   private static final class BenchmarkFailed extends RuntimeException {
     private static final long serialVersionUID = 1;
 
@@ -194,7 +194,7 @@ public final class CollectivesBenchmark implements Callable<Integer> {
     return run(ranks, plan) ? 0 : 1;
   }
 
-  /** Whether no element was wrong. */
+  /** Measures, and returns whether no element was wrong. */
   private boolean run(Ranks ranks, Plan plan) throws Exception {
     Report report = Report.begin(ranks, plan, settings());
     ResultTable table = new ResultTable(out);
@@ -220,17 +220,17 @@ public final class CollectivesBenchmark implements Callable<Integer> {
     }
   }
 
-  /** How the groups are made. */
+  /** Returns the settings of the groups. */
   GroupSettings settings() {
     return new GroupSettings(transports, settings);
   }
 
-  /** How many processes were asked for. */
+  /** Returns the number of processes. */
   int processes() {
     return processes;
   }
 
-  /** How many ranks each of them has. */
+  /** Returns the number of ranks in each process. */
   int threads() {
     return threads == null ? 1 : threads;
   }
@@ -262,7 +262,7 @@ public final class CollectivesBenchmark implements Callable<Integer> {
     return new SparkRanks(size, settings(), master, compare);
   }
 
-  /** What is to be measured. */
+  /** Returns what to measure. */
   Plan plan() {
     require(minBytes.bytes() >= 1, "--min-bytes must be 1 or more");
     require(maxBytes.bytes() >= minBytes.bytes(), "--max-bytes must not be less than --min-bytes");

@@ -5,20 +5,22 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** Draws what {@code examples/comparison} measured of one operation: a curve for each path. */
+/**
+ * Draws the measurements of {@code examples/comparison} for one operation: a curve for each path.
+ */
 final class ComparisonPlot {
 
   private static final String OPERATION = "all-reduce";
 
   private ComparisonPlot() {}
 
-  /** The file of the comparison, and the picture to write. */
+  /** Draws the plot. Arguments: the file of the comparison, and the picture to write. */
   public static void main(String[] args) throws IOException {
     JsonNode comparison = new ObjectMapper().readTree(Path.of(args[0]).toFile());
     of(comparison).write(Path.of(args[1]));
   }
 
-  /** Of all-reduce; where that was not measured, of the first operation. */
+  /** Returns the plot of all-reduce, or of the first operation if all-reduce was not measured. */
   static ResultPlot of(JsonNode comparison) {
     JsonNode tables = comparison.get("tables");
     String operation =
@@ -44,7 +46,7 @@ final class ComparisonPlot {
             name -> {
               double micros = row.get("micros").get(name).asDouble();
               boolean ours = name.equals(RankBenchmark.IMPLEMENTATION);
-              // A peer is the same whatever ours it stands beside.
+              // The figures of a peer are the same for each of our paths, so they are added once.
               if (ours || !plot.has(name, bytes)) {
                 plot.add(ours ? path : name, bytes, micros, factor * bytes / micros / 1e3);
               }

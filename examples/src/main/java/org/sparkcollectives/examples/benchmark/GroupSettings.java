@@ -14,9 +14,9 @@ import org.sparkcollectives.spark.SparkPluginConfiguration;
 import org.sparkcollectives.store.StoreConfiguration;
 
 /**
- * How the group that is measured is made.
+ * The settings of the group that is measured.
  *
- * @param transports the paths that may be used; empty for the configured ones
+ * @param transports the transports that may be used; empty for the configured ones
  * @param settings further settings by key
  */
 record GroupSettings(List<String> transports, Map<String, String> settings) {
@@ -48,7 +48,7 @@ record GroupSettings(List<String> transports, Map<String, String> settings) {
     options();
   }
 
-  /** The options of the group. */
+  /** Returns the options of the group. */
   GroupOptions options() {
     GroupOptions options = GroupOptions.defaults().withDescription("benchmark");
     return transports.isEmpty()
@@ -56,7 +56,7 @@ record GroupSettings(List<String> transports, Map<String, String> settings) {
         : options.withTransports(transports.toArray(String[]::new));
   }
 
-  /** A rank of this process, with these settings before the system properties. */
+  /** Returns a rank of this process, with these settings before the system properties. */
   RankContext context() {
     RankContext process = RankContext.process();
     Configuration configuration = Configuration.of(settings);

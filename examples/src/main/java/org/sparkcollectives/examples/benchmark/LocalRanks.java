@@ -10,16 +10,18 @@ import org.sparkcollectives.ProcessGroups;
 import org.sparkcollectives.store.Store;
 
 /**
- * Those ranks of a group that are threads of this JVM.
+ * The ranks of a group that are threads of this JVM.
  *
  * @param first the first of them
  * @param world the ranks of all JVMs
- * @param joined called by each that has joined the group
+ * @param joined called by each rank that has joined the group
  */
 record LocalRanks(
     Store store, int first, int count, int world, GroupSettings settings, Runnable joined) {
 
-  /** Measures, and tells each result if rank 0 is here. Blocks until all here are done. */
+  /**
+   * Measures, and passes each result on if rank 0 is here. Blocks until all ranks here are done.
+   */
   void run(Plan plan, Consumer<Measurement> results) throws Exception {
     CompletableFuture<Void> firstFailure = new CompletableFuture<>();
     List<Thread> threads = new ArrayList<>();

@@ -4,22 +4,22 @@ import java.io.Serializable;
 import java.util.Arrays;
 
 /**
- * What was measured of one size. Bandwidths are in 10<sup>9</sup> bytes a second.
+ * The measurement of one size. Bandwidths are in 10<sup>9</sup> bytes per second.
  *
- * @param implementation what carried out the operation
+ * @param implementation the implementation of the operation
  * @param operation its name
- * @param bytes the size: of the larger of a rank's tensors
- * @param count the elements that the operation is called with
+ * @param bytes the size: that of the larger of a rank's tensors
+ * @param count the number of elements that the operation is called with
  * @param dtype their type
- * @param reduction how they are reduced; null if they are not
- * @param root the rank that differs; -1 if there is none
+ * @param reduction the reduction; null if there is none
+ * @param root the root; -1 if there is none
  * @param iterations how often it was measured
- * @param medianMicros the median time; each is that of the slowest rank
+ * @param medianMicros the median time; each time is that of the slowest rank
  * @param minMicros the shortest time
  * @param p90Micros the time that one in ten exceeds
  * @param p99Micros the time that one in a hundred exceeds
  * @param algorithmBandwidth bytes by median time
- * @param busBandwidth what the busiest link carried, at the least
+ * @param busBandwidth the least that the busiest link carried
  * @param wrongElements of all ranks; null if not checked
  */
 record Measurement(
@@ -40,7 +40,7 @@ record Measurement(
     Long wrongElements)
     implements Serializable {
 
-  /** Of times in nanoseconds, which are left as they are. */
+  /** Creates a measurement from times in nanoseconds, which it does not change. */
   static Measurement of(
       String implementation, Plan plan, int ranks, long count, long[] nanos, Long wrongElements) {
     Operation operation = plan.operation();

@@ -6,16 +6,16 @@ import org.sparkcollectives.DType;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
 
-/** Where the tensors lie. */
+/** The memory of the tensors. */
 enum MemoryKind {
-  /** In Java arrays. */
+  /** Java arrays. */
   HEAP {
     @Override
     Tensor allocate(ProcessGroup group, DType dtype, long count) {
       return Tensor.allocate(dtype, count);
     }
   },
-  /** In direct buffers. */
+  /** Direct buffers. */
   DIRECT {
     @Override
     Tensor allocate(ProcessGroup group, DType dtype, long count) {
@@ -23,7 +23,7 @@ enum MemoryKind {
       return Tensor.wrap(dtype, ByteBuffer.allocateDirect(bytes).order(ByteOrder.nativeOrder()));
     }
   },
-  /** Where {@link ProcessGroup#allocate} puts them. */
+  /** The memory of {@link ProcessGroup#allocate}. */
   GROUP {
     @Override
     Tensor allocate(ProcessGroup group, DType dtype, long count) {
@@ -31,6 +31,6 @@ enum MemoryKind {
     }
   };
 
-  /** A tensor of zeros. */
+  /** Allocates a tensor of zeros. */
   abstract Tensor allocate(ProcessGroup group, DType dtype, long count);
 }

@@ -5,8 +5,9 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * What can be measured, with the conventions of nccl-tests: which of its tensors is the size, and
- * what the bandwidth of the operation has to be multiplied by to be that of the busiest link.
+ * The operations that can be measured, with the conventions of nccl-tests: which of the tensors
+ * determines the size, and the factor by which the bandwidth of the operation is multiplied to get
+ * that of the busiest link.
  */
 enum Operation {
   ALL_REDUCE(Part.NONE, Part.ONE, true, false),
@@ -20,7 +21,7 @@ enum Operation {
   SEND_RECV(Part.ONE, Part.ONE, false, false),
   BARRIER(Part.NONE, Part.NONE, false, false);
 
-  /** How much of a tensor there is: nothing, one count, or one for each rank. */
+  /** The size of a tensor: nothing, one count, or one for each rank. */
   private enum Part {
     NONE,
     ONE,
@@ -43,7 +44,7 @@ enum Operation {
     this.rooted = rooted;
   }
 
-  /** The operation of that name, such as {@code all-reduce}. */
+  /** Returns the operation of a name, such as {@code all-reduce}. */
   static Operation of(String label) {
     return Arrays.stream(values())
         .filter(each -> each.label().equals(label))
@@ -59,37 +60,37 @@ enum Operation {
     return name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
-  /** Whether elements of several ranks become one. */
+  /** Returns whether the operation reduces elements of several ranks to one. */
   boolean reduces() {
     return reduces;
   }
 
-  /** Whether one rank is different from the others. */
+  /** Returns whether the operation has a root. */
   boolean rooted() {
     return rooted;
   }
 
-  /** The elements of the input; none for operations in place. */
+  /** Returns the number of elements of the input; 0 for operations in place. */
   long inputElements(long count, int ranks) {
     return count * input.times(ranks);
   }
 
-  /** The elements of the output. */
+  /** Returns the number of elements of the output. */
   long outputElements(long count, int ranks) {
     return count * output.times(ranks);
   }
 
-  /** The elements of the larger one. */
+  /** Returns the number of elements of the larger tensor. */
   long elements(long count, int ranks) {
     return Math.max(inputElements(count, ranks), outputElements(count, ranks));
   }
 
-  /** The count for which {@link #elements} is {@code elements}, or less; at least 1. */
+  /** Returns the count for which {@link #elements} is {@code elements}, or less; at least 1. */
   long count(long elements, int ranks) {
     return this == BARRIER ? 0 : Math.max(1, elements / elements(1, ranks));
   }
 
-  /** How many of the size's bytes the busiest link must carry, at the least. */
+  /** Returns the least part of the size's bytes that the busiest link must carry. */
   double busFactor(int ranks) {
     return switch (this) {
       case ALL_REDUCE -> 2.0 * (ranks - 1) / ranks;

@@ -8,22 +8,22 @@ import org.sparkcollectives.DType;
 import org.sparkcollectives.ReduceOp;
 
 /**
- * What every rank is to measure.
+ * The plan of a measurement, the same for every rank.
  *
  * @param operation the operation
  * @param dtype the type of the elements
- * @param reduction how elements are reduced, for operations that do
- * @param root the rank that differs, for operations that have one
- * @param memory where the tensors lie
+ * @param reduction the reduction, for operations that have one
+ * @param root the root, for operations that have one
+ * @param memory the memory of the tensors
  * @param minBytes the first size
- * @param maxBytes the last size, at the most
+ * @param maxBytes the limit of the last size
  * @param factor each size divided by the one before
  * @param iterations how many are measured of each size; 0 to go by {@code time}
  * @param time how long each size is measured
- * @param warmup how many go before; negative for as many as let the code be compiled
+ * @param warmup how many iterations come first; negative for enough to let the code be compiled
  * @param check whether the results are checked
- * @param pause how long each rank does nothing between two calls
- * @param skew by how much longer the last rank does nothing: so much later than the others it calls
+ * @param pause how long each rank idles between two calls
+ * @param skew how much longer the last rank idles; it calls so much later than the others
  */
 record Plan(
     Operation operation,
@@ -42,7 +42,7 @@ record Plan(
     Duration skew)
     implements Serializable {
 
-  /** The counts to measure, each once, in ascending order. */
+  /** Returns the counts to measure, each once, in ascending order. */
   long[] counts(int ranks) {
     LongStream.Builder counts = LongStream.builder();
     for (double bytes = minBytes; bytes <= maxBytes; bytes *= factor) {
@@ -52,9 +52,9 @@ record Plan(
   }
 
   /**
-   * Refuses what cannot be measured on so many ranks.
+   * Refuses a plan that cannot be measured on so many ranks.
    *
-   * @throws IllegalArgumentException saying which option is to be changed
+   * @throws IllegalArgumentException saying which option to change
    */
   void check(int ranks) {
     if (operation.rooted() && root >= ranks) {
@@ -73,12 +73,12 @@ record Plan(
     }
   }
 
-  /** Whether what is measured is how soon the others return once the last rank has called. */
+  /** Returns whether the plan measures how soon the others return once the last rank has called. */
   boolean measuresWaits() {
     return !pause.isZero() || !skew.isZero();
   }
 
-  /** How long a rank of so many does nothing before each call, in nanoseconds. */
+  /** Returns how long a rank idles before each call, in nanoseconds. */
   long pauseNanos(int rank, int ranks) {
     return pause.toNanos() + (rank == ranks - 1 ? skew.toNanos() : 0);
   }

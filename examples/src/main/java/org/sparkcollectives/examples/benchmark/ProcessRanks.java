@@ -20,16 +20,16 @@ import org.sparkcollectives.store.TcpStoreServer;
 import picocli.CommandLine;
 
 /**
- * Ranks in JVMs of this host. This one has the first ranks and serves the store, on a port that is
- * free; it forks the others with its own options.
+ * Ranks in JVMs of this host. This JVM has the first ranks and serves the store on a free port; it
+ * forks the others with its own options.
  *
  * @param threads the ranks of each
- * @param arguments what this program was started with, from which the others take the plan
+ * @param arguments the arguments of this program, from which the others take the plan
  */
 record ProcessRanks(int processes, int threads, GroupSettings settings, List<String> arguments)
     implements Ranks {
 
-  /** How long processes may take to end once their work is done. */
+  /** The time that processes may take to end once their work is done. */
   private static final Duration LINGER = Duration.ofSeconds(30);
 
   @Override
@@ -63,7 +63,10 @@ record ProcessRanks(int processes, int threads, GroupSettings settings, List<Str
     }
   }
 
-  /** A process that died before its ranks joined would be waited for in vain. */
+  /**
+   * Closes the store if a process died before its ranks joined; otherwise the others would wait for
+   * them.
+   */
   private static void giveUp(Process ended, AtomicBoolean joined, TcpStoreServer store) {
     if (ended.exitValue() != 0 && !joined.get()) {
       store.close();
@@ -85,7 +88,7 @@ record ProcessRanks(int processes, int threads, GroupSettings settings, List<Str
         .start();
   }
 
-  /** This JVM's class path, and what spark-submit loaded besides. */
+  /** Returns this JVM's class path, and the jars that spark-submit loaded besides. */
   private static String classPath() {
     Set<String> places = new LinkedHashSet<>();
     places.add(System.getProperty("java.class.path"));

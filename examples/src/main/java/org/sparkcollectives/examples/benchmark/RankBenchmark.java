@@ -9,42 +9,49 @@ import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
 
 /**
- * What each rank does: for each size warm up, run back to back, and check a result.
+ * The benchmark at each rank: for each size it warms up, runs iterations back to back, and checks a
+ * result.
  *
- * <p>The time of an iteration is from the end of the one before to its own end, on the rank for
- * which that takes longest. There is no barrier between iterations: it would have to be paid for,
- * and would hide how well operations follow each other.
+ * <p>The time of an iteration is from the end of the previous one to its own end, on the rank for
+ * which that takes longest. There is no barrier between iterations: its time would be included, and
+ * it would hide how well operations follow each other.
  *
- * <p>With a pause or a skew the ranks do nothing between two calls, and the time of an iteration is
- * from the last rank's call to the return of those that waited for it: how soon they wake.
+ * <p>With a pause or a skew the ranks idle between two calls. The time of an iteration is then from
+ * the last rank's call to the return of those that waited for it: how soon they wake.
  */
 final class RankBenchmark {
 
-  /** How ours is called beside what it is compared with. */
+  /** Our name in the comparison with others. */
   static final String IMPLEMENTATION = "spark-collectives";
 
-  /** However long they take, so that the median means something. */
+  /** The least number of iterations, however long they take, so that the median means something. */
   private static final int FEWEST_ITERATIONS = 5;
 
-  /** However short they are: times are kept. */
+  /** The most iterations, however short they are, because their times are kept. */
   private static final int MOST_ITERATIONS = 1 << 21;
 
-  /** Longer, and what ranks agree on takes longer than what is measured. */
+  /**
+   * The most iterations in a block. With more, the agreement at its end takes longer than the
+   * measured operations.
+   */
   private static final int LONGEST_BLOCK = 1 << 16;
 
-  /** A size is warmed up for this part of its time at the least. */
+  /** The least part of a size's time for which it is warmed up. */
   private static final int WARMUP_SHARE = 5;
 
-  /** So often has a virtual machine run what it has compiled as well as it can. */
+  /** The number of calls after which a JVM has compiled the code as well as it can. */
   private static final int COMPILED = 20_000;
 
-  /** So many calls with pauses go before those that count. */
+  /** The number of calls with pauses before those that are measured. */
   private static final int PAUSES_BEFORE = 20;
 
-  /** The first operations take a hundred times as long as later ones. */
+  /**
+   * The limit of the first warm-up: the first operations take a hundred times as long as later
+   * ones.
+   */
   private static final long LONGEST_FIRST_WARMUP_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-  /** What further sizes have in common with the first is compiled by then. */
+  /** The limit of later warm-ups: the code that all sizes share is compiled by then. */
   private static final long LONGEST_WARMUP_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   private final ProcessGroup group;
@@ -56,7 +63,7 @@ final class RankBenchmark {
     this.plan = plan;
   }
 
-  /** Called by all ranks. Rank 0 tells each measurement when it is done. */
+  /** Runs the benchmark. All ranks call this. Rank 0 passes each measurement on when it is done. */
   void run(Consumer<Measurement> results) {
     if (plan.measuresWaits()) {
       requireOneClock();
@@ -104,7 +111,7 @@ final class RankBenchmark {
   }
 
   /**
-   * In blocks of more and more iterations, after each of which all ranks know whether to go on:
+   * Runs blocks of more and more iterations. After each block all ranks agree whether to continue:
    * until both {@code fewest} iterations and {@code duration} are over, or {@code longest} is.
    *
    * @param measured whether ranks pause, as the plan says, and the times count
@@ -149,7 +156,7 @@ final class RankBenchmark {
   }
 
   /**
-   * With a pause before each call.
+   * Runs iterations with a pause before each call.
    *
    * @return for each iteration the time from the last rank's call to the return of the slowest of
    *     those that had called before, the same on all ranks
@@ -199,7 +206,7 @@ final class RankBenchmark {
     }
   }
 
-  /** For each iteration the time of the slowest rank, the same on all ranks. */
+  /** Returns for each iteration the time of the slowest rank, the same on all ranks. */
   private long[] slowest(long[] nanos) {
     group.allReduce(Tensor.of(nanos), ReduceOp.MAX).await();
     return nanos;

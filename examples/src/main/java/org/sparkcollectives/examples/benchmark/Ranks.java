@@ -2,15 +2,15 @@ package org.sparkcollectives.examples.benchmark;
 
 import java.util.function.Consumer;
 
-/** Where the ranks of a measurement run. */
+/** The place where the ranks of a measurement run. */
 interface Ranks {
 
-  /** What they are, in a few words. */
+  /** Returns a short description. */
   String description();
 
-  /** How many. */
+  /** Returns how many ranks there are. */
   int size();
 
-  /** Measures on all ranks, and tells each result. Blocks until all are done. */
+  /** Measures on all ranks, and passes each result on. Blocks until all are done. */
   void run(Plan plan, Consumer<Measurement> results) throws Exception;
 }

@@ -13,7 +13,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 
-/** All results of a run, and under which circumstances they came about. Not thread-safe. */
+/** All results of a run, and the circumstances under which they were measured. Not thread-safe. */
 final class Report {
 
   private final Map<String, Object> circumstances = new LinkedHashMap<>();
@@ -21,7 +21,7 @@ final class Report {
 
   private Report() {}
 
-  /** Notes the circumstances as they are now. */
+  /** Records the current circumstances. */
   static Report begin(Ranks ranks, Plan plan, GroupSettings settings) {
     Report report = new Report();
     Map<String, Object> all = report.circumstances;
@@ -40,7 +40,7 @@ final class Report {
     return report;
   }
 
-  /** How many threads wanted a processor over the last minute; negative if unknown. */
+  /** Returns how many threads wanted a processor over the last minute; negative if unknown. */
   private static double load() {
     return ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
   }
@@ -49,7 +49,7 @@ final class Report {
     results.add(measurement);
   }
 
-  /** Notes what has changed since the beginning. */
+  /** Records what has changed since the beginning. */
   void end() {
     circumstances.put("loadAfter", load());
   }
@@ -62,7 +62,7 @@ final class Report {
     return Collections.unmodifiableList(results);
   }
 
-  /** Of all results that were checked. */
+  /** Returns the sum over all results that were checked. */
   long wrongElements() {
     return results.stream()
         .map(Measurement::wrongElements)

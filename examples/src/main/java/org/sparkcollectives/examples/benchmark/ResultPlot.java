@@ -51,13 +51,13 @@ final class ResultPlot {
         .add(new Point(Math.max(1, bytes), micros, bandwidth));
   }
 
-  /** Whether a curve has a point there. */
+  /** Returns whether a curve has a point at a size. */
   boolean has(String curve, long bytes) {
     return curves.getOrDefault(curve, List.of()).stream()
         .anyMatch(point -> point.bytes() == Math.max(1, bytes));
   }
 
-  /** Writes a PNG; needs no screen. */
+  /** Writes a PNG. Needs no screen. */
   void write(Path file) throws IOException {
     System.setProperty("java.awt.headless", "true");
     XYChart times = chart(title, "median time (us)");

@@ -20,10 +20,11 @@ import java.util.Locale;
 import java.util.stream.LongStream;
 
 /**
- * The time that a few bytes need to the other side and back with nothing between the two sides: no
- * library, no records, no deadline; both spin. The least that a path allows, for comparison.
+ * Measures the time that a few bytes need to the other side and back with nothing between the two
+ * sides: no library, no records, no deadline; both spin. It is the shortest time that a path
+ * allows, for comparison.
  *
- * <p>Run by {@code examples/comparison} with the path and the seconds; prints the median in
+ * <p>{@code examples/comparison} runs it with the path and the seconds; it prints the median in
  * microseconds.
  */
 final class RoundTrip {
@@ -35,7 +36,7 @@ final class RoundTrip {
   private static final VarHandle LONGS =
       MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
 
-  /** Far enough apart that no processor takes both for one line of its cache. */
+  /** Far enough apart that no processor has both in one cache line. */
   private static final int CALL = 0;
 
   private static final int ANSWER = 256;
@@ -46,8 +47,9 @@ final class RoundTrip {
   private RoundTrip() {}
 
   /**
-   * What is measured: {@code jvm} (threads), {@code host} (processes with common memory) or {@code
-   * tcp}, and for how many seconds. With a third argument this is the other side: the file or port.
+   * Runs the program. Arguments: {@code jvm} (threads), {@code host} (processes with shared memory)
+   * or {@code tcp}, and the seconds. With a third argument, the file or port, this is the other
+   * side.
    */
   public static void main(String[] args) throws Exception {
     String path = args[0];
@@ -193,7 +195,7 @@ final class RoundTrip {
     return true;
   }
 
-  /** The median of blocks, after as much time again for the compiler. */
+  /** Returns the median of blocks, after a warm-up of the same time for the compiler. */
   private static double measure(Duration time, Step step) throws IOException {
     block(step);
     long[] nanos = {};

@@ -16,12 +16,13 @@ import org.sparkcollectives.spark.BarrierStage;
 import org.sparkcollectives.spark.RankFunction;
 
 /**
- * The same in the same application as Spark does it without ranks: {@code treeAggregate} and a
- * broadcast for the sum of float32 arrays, {@code BarrierTaskContext.barrier} for the barrier.
+ * Measures the same result in the same application as Spark computes it without ranks: {@code
+ * treeAggregate} and a broadcast for the sum of float32 arrays, {@code BarrierTaskContext.barrier}
+ * for the barrier.
  */
 final class SparkBaseline {
 
-  /** Where the plan says none: these take seconds, not microseconds. */
+  /** The iterations if the plan does not say: these take seconds, not microseconds. */
   private static final int ITERATIONS = 10;
 
   private final JavaSparkContext spark;
@@ -34,7 +35,7 @@ final class SparkBaseline {
     this.ranks = ranks;
   }
 
-  /** Whether Spark has something that this can be compared with. */
+  /** Returns whether Spark has an operation to compare with. */
   static boolean exists(Plan plan) {
     return plan.operation() == Operation.BARRIER
         || (plan.operation() == Operation.ALL_REDUCE
@@ -58,7 +59,7 @@ final class SparkBaseline {
     }
   }
 
-  /** On rank 0. */
+  /** Returns the times on rank 0. */
   private long[] barriers(int iterations) {
     JavaRDD<Integer> rows = spark.parallelize(Collections.nCopies(ranks, 0), ranks);
     return BarrierStage.of(rows).mapPartitions(new Barriers(iterations)).collect().get(0);
@@ -80,14 +81,14 @@ final class SparkBaseline {
     }
   }
 
-  /** Each step reads the last one's sum in every task and adds up the tasks' arrays. */
+  /** Runs steps that each read the previous sum in every task, and add up the tasks' arrays. */
   private long[] sums(int count, int iterations) {
     JavaRDD<float[]> arrays =
         spark.parallelize(Collections.nCopies(ranks, count), ranks).map(float[]::new).cache();
     arrays.count();
     Broadcast<float[]> last = spark.broadcast(new float[count]);
     try {
-      // The first step has to load classes, and is not counted.
+      // The first step loads classes, and is not counted.
       long[] nanos = new long[iterations + 1];
       for (int i = 0; i < nanos.length; i++) {
         long start = System.nanoTime();

@@ -15,8 +15,8 @@ import org.sparkcollectives.spark.RankFunction;
 /**
  * Ranks as the tasks of a barrier stage.
  *
- * @param master Spark's master; null for what spark-submit says
- * @param compare whether to measure also what Spark offers without ranks
+ * @param master Spark's master; null for the one of spark-submit
+ * @param compare whether to measure also the operations that Spark has without ranks
  */
 record SparkRanks(int size, GroupSettings settings, String master, boolean compare)
     implements Ranks {
@@ -33,7 +33,7 @@ record SparkRanks(int size, GroupSettings settings, String master, boolean compa
     }
   }
 
-  /** Measures in an application that runs already. */
+  /** Measures in an application that is running. */
   void run(JavaSparkContext spark, Plan plan, Consumer<Measurement> results) {
     JavaRDD<Integer> ranks = spark.parallelize(Collections.nCopies(size, 0), size);
     BarrierStage.of(ranks)
@@ -55,7 +55,7 @@ record SparkRanks(int size, GroupSettings settings, String master, boolean compa
     return conf.setIfMissing("spark.master", "local-cluster[2,2,1024]");
   }
 
-  /** What each task does; rank 0 returns the results. */
+  /** The function of each task; rank 0 returns the results. */
   private record Rank(Plan plan) implements RankFunction<Integer, Measurement> {
 
     @Override

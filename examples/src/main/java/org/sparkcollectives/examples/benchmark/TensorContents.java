@@ -7,7 +7,7 @@ import org.sparkcollectives.Tensor;
 import org.sparkcollectives.tensor.BFloat16;
 import org.sparkcollectives.tensor.Float16;
 
-/** Writes and compares the elements of tensors of one type, wherever they lie. Not thread-safe. */
+/** Writes and compares the elements of tensors of one type, in any memory. Not thread-safe. */
 final class TensorContents {
 
   /** A number for each place of a tensor; complex elements have two places. */
@@ -32,12 +32,12 @@ final class TensorContents {
     return ByteBuffer.allocateDirect(CHUNK_BYTES).order(ByteOrder.nativeOrder());
   }
 
-  /** The places of one element. */
+  /** Returns how many numbers make one element. */
   int places() {
     return places;
   }
 
-  /** Makes {@code tensor} hold these numbers. */
+  /** Fills {@code tensor} with these numbers. */
   void fill(Tensor tensor, Numbers numbers) {
     eachChunk(
         tensor,
@@ -48,7 +48,7 @@ final class TensorContents {
         });
   }
 
-  /** How many elements of {@code tensor} differ, in any bit, from these numbers. */
+  /** Returns how many elements of {@code tensor} differ, in any bit, from these numbers. */
   long wrong(Tensor tensor, Numbers numbers) {
     return eachChunk(
         tensor,

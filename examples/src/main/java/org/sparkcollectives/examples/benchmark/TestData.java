@@ -4,14 +4,19 @@ import org.sparkcollectives.DType;
 import org.sparkcollectives.ReduceOp;
 
 /**
- * What each rank puts into its tensors for the check, and what a reduction must make of it.
+ * The numbers that each rank puts into its tensors for the check, and the results of their
+ * reduction.
  *
- * <p>Small whole numbers, so that every type has them exactly and no order of additions matters;
- * they depend on rank and place, so that what was mixed up is noticed. A complex element has two.
+ * <p>They are small whole numbers, so every type represents them exactly, and the order of
+ * additions does not matter. They depend on rank and place, so mixed-up elements are detected. A
+ * complex element has two.
  */
 final class TestData {
 
-  /** More twos than this would overflow types that sums of the same numbers do not. */
+  /**
+   * The most ranks that contribute a 2 to a product: with more, it would overflow in types in which
+   * sums of such numbers do not.
+   */
   private static final int RANKS_WITH_TWOS = 24;
 
   private final DType dtype;
@@ -24,7 +29,7 @@ final class TestData {
     this.ranks = ranks;
   }
 
-  /** What {@code rank} contributes at a place. */
+  /** Returns the number that {@code rank} contributes at a place. */
   double value(int rank, long place) {
     long bits = (((rank + 1) * 0x9E3779B97F4A7C15L + place) * 0xD1342543DE82EF95L) >>> 60;
     if (dtype == DType.BOOL) {
@@ -36,7 +41,7 @@ final class TestData {
     return bits;
   }
 
-  /** What the reduction of all ranks' values at a place is. */
+  /** Returns the reduction of all ranks' numbers at a place. */
   double reduced(long place) {
     double result = factor() * value(0, place);
     for (int rank = 1; rank < ranks; rank++) {

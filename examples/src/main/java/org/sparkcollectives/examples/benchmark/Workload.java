@@ -7,7 +7,7 @@ import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 
-/** One operation on tensors of one count, to be run again and again by all ranks. */
+/** One operation on tensors of one count, which all ranks run repeatedly. */
 final class Workload {
 
   private static final int TAG = 0;
@@ -21,10 +21,10 @@ final class Workload {
   private final List<Tensor> parts;
 
   /**
-   * For {@code count} elements; those tensors may be longer.
+   * Creates the workload for {@code count} elements; the given tensors may be longer.
    *
-   * @param input null where the operation has none
-   * @param output null where the operation has none
+   * @param input null if the operation has none
+   * @param output null if the operation has none
    */
   Workload(ProcessGroup group, Plan plan, long count, Tensor input, Tensor output) {
     this.group = group;
@@ -39,7 +39,7 @@ final class Workload {
     this.parts = parts();
   }
 
-  /** The root's list of tensors; empty on other ranks and for operations without a list. */
+  /** Returns the root's list of tensors; empty on other ranks and for operations without a list. */
   private List<Tensor> parts() {
     List<Tensor> list = new ArrayList<>();
     Tensor whole =
@@ -72,7 +72,7 @@ final class Workload {
     }
   }
 
-  /** To the next rank, and from the one before. */
+  /** Sends to the next rank, and receives from the previous one. */
   private void sendAndReceive() {
     for (Work work :
         group.batch(
@@ -87,7 +87,7 @@ final class Workload {
     return (group.rank() + group.size() - 1) % group.size();
   }
 
-  /** Makes all elements zero, which stays so however often they are summed up. */
+  /** Sets all elements to zero, which they stay however often they are summed up. */
   void clear() {
     if (input != null) {
       contents.fill(input, place -> 0);

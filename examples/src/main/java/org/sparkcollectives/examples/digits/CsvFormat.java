@@ -5,8 +5,8 @@ import java.util.List;
 
 /**
  * Numbers separated by commas, semicolons or tabs, and one column with the name of the class. A
- * first line in which a feature is no number is a header, and so is each line that equals it.
- * Fields may be in quotes, but hold no separators.
+ * first line with a feature that is not a number is a header, and so is each line that equals it.
+ * Fields may be in quotes, but contain no separators.
  */
 final class CsvFormat implements LineFormat {
 
@@ -25,7 +25,7 @@ final class CsvFormat implements LineFormat {
   }
 
   /**
-   * The format of a file with this first line.
+   * Returns the format of a file with this first line.
    *
    * @param label the column of the classes: its name in the header, or its number from 0, or from
    *     the end, where -1 is the last

@@ -21,7 +21,7 @@ final class Curves {
 
   private Curves() {}
 
-  /** Writes a PNG; needs no screen. */
+  /** Writes a PNG. Needs no screen. */
   static void draw(String title, List<Epoch> epochs, Path file) throws IOException {
     System.setProperty("java.awt.headless", "true");
     XYChart chart =

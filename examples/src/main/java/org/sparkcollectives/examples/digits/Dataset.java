@@ -14,7 +14,7 @@ final class Dataset {
 
   private static final int EVERY_FIFTH = 5;
 
-  /** So many lines decide what format a file has. */
+  /** The number of lines that decide the format of a file. */
   private static final int FIRST_LINES = 100;
 
   private final DatasetShape shape;
@@ -26,7 +26,7 @@ final class Dataset {
   }
 
   /**
-   * Reads a file; what it holds decides how many features and classes there are. Blocks for a few
+   * Reads a file, whose contents decide how many features and classes there are. Blocks for a few
    * jobs.
    *
    * @throws IllegalArgumentException if there is nothing to train on, with the reason
@@ -58,13 +58,14 @@ final class Dataset {
     return shape;
   }
 
-  /** Every fifth sample, in order. */
+  /** Returns every fifth sample, in order. */
   List<Sample> test() {
     return numbered.filter(row -> isTest(row._1())).sortByKey().values().collect();
   }
 
   /**
-   * The other samples, dealt out in turn, one partition for each rank, in the same order each time.
+   * Returns the other samples, dealt out in turn, one partition for each rank, in the same order
+   * each time.
    */
   JavaRDD<Sample> train(int ranks) {
     // Numbered again without the test samples: dealt by their old numbers, a fifth rank would get

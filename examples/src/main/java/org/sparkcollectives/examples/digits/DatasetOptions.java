@@ -1,12 +1,12 @@
 package org.sparkcollectives.examples.digits;
 
 /**
- * Which file is read, and how.
+ * The file to read, and how to read it.
  *
- * @param path where it is, for Spark
- * @param format what it is
+ * @param path the path, for Spark
+ * @param format the format of the file
  * @param labelColumn which column of a CSV file names the class; see {@link CsvFormat#of}
- * @param scaling what is done to the features
+ * @param scaling the scaling of the features
  */
 record DatasetOptions(
     String path, LineFormat.Kind format, String labelColumn, FeatureScaling.Kind scaling) {}

@@ -10,15 +10,15 @@ import java.util.Map;
 import java.util.TreeSet;
 import org.apache.spark.api.java.JavaRDD;
 
-/** How many features the samples of a file have, and what their classes are called. */
+/** The number of features of a file's samples, and the names of their classes. */
 final class DatasetShape implements Serializable {
 
   private static final long serialVersionUID = 1;
 
-  /** More are taken for numbers that a column of measurements holds. */
+  /** The most classes; with more, the label column is taken for a column of measured numbers. */
   static final int MOST_CLASSES = 1000;
 
-  /** Names that are numbers by their size, then the others by their letters. */
+  /** Orders names that are numbers by their size, then the others by their letters. */
   private static final Comparator<String> ORDER =
       Comparator.comparingDouble(DatasetShape::size).thenComparing(Comparator.naturalOrder());
 
@@ -34,7 +34,7 @@ final class DatasetShape implements Serializable {
     }
   }
 
-  /** Looks at all lines. Blocks for a job. */
+  /** Reads all lines. Blocks for a job. */
   static DatasetShape of(JavaRDD<LabeledValues> lines) {
     int[] features = {0};
     TreeSet<String> classes = new TreeSet<>(ORDER);
@@ -90,7 +90,7 @@ final class DatasetShape implements Serializable {
     return List.of(classes);
   }
 
-  /** A line of the file as a sample of this shape. */
+  /** Returns a line of the file as a sample of this shape. */
   Sample sample(LabeledValues line) {
     return new Sample(Arrays.copyOf(line.values(), features), labels.get(line.label()));
   }

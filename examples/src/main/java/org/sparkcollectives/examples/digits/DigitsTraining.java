@@ -24,8 +24,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * Trains a small network on handwritten digits, or on what another file holds, data-parallel over
- * the tasks of a barrier stage.
+ * Trains a small network on handwritten digits, or on the samples of another file, data-parallel
+ * over the tasks of a barrier stage.
  */
 @Command(
     name = "digits",
@@ -121,10 +121,10 @@ public final class DigitsTraining implements Callable<Integer> {
 
   private final PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
 
-  /** Called by picocli. */
+  /** Creates the command; picocli calls this. */
   public DigitsTraining() {}
 
-  /** The program. Fails by throwing, so that spark-submit ends with an error. */
+  /** Runs the program. Fails by throwing, so that spark-submit ends with an error. */
   public static void main(String[] args) {
     int status = commandLine().execute(args);
     if (status != 0) {
@@ -137,7 +137,7 @@ public final class DigitsTraining implements Callable<Integer> {
     return new CommandLine(new DigitsTraining()).setCaseInsensitiveEnumValuesAllowed(true);
   }
 
-  /** Without a stack trace: picocli has printed what went wrong, and where. */
+  /** Thrown without a stack trace: picocli has printed the error, and where it is. */
   private static final class TrainingFailed extends RuntimeException {
     private static final long serialVersionUID = 1;
 
@@ -205,12 +205,13 @@ public final class DigitsTraining implements Callable<Integer> {
       conf.setMaster(master);
     }
     device.configure(conf);
-    // Progress comes with the heartbeats, and all is over in seconds; ten are the default.
+    // Progress comes with the heartbeats. The training takes seconds, and the default interval is
+    // ten.
     conf.setIfMissing("spark.executor.heartbeatInterval", "1s");
     return conf.setIfMissing("spark.master", "local-cluster[2,2,1024]");
   }
 
-  /** Trains in an application that runs already, and leaves nothing behind in it. */
+  /** Trains in an application that is running, and leaves nothing behind in it. */
   void run(JavaSparkContext spark) {
     require(
         killedEpoch == 0 || !spark.sc().isLocal(),
@@ -252,7 +253,7 @@ public final class DigitsTraining implements Callable<Integer> {
           model.medianStepMillis(), other, other / model.medianStepMillis());
     }
     print("test accuracy %.4f", accuracy);
-    // Last, so that nothing is lost on a machine that cannot draw, for want of fonts say.
+    // Last, so that nothing is lost on a machine that cannot draw, for example without fonts.
     drawCurves(model.course());
   }
 

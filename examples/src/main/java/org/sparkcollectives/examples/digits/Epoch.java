@@ -1,7 +1,7 @@
 package org.sparkcollectives.examples.digits;
 
 /**
- * How an epoch went, on its way from rank 0 to the driver.
+ * The result of an epoch, which rank 0 sends to the driver.
  *
  * @param number which epoch, from 1
  * @param loss the mean cross-entropy of the training samples
@@ -9,7 +9,7 @@ package org.sparkcollectives.examples.digits;
  */
 record Epoch(int number, double loss, double accuracy) {
 
-  /** Returns it as an array, which every JVM can read, whatever its class path. */
+  /** Returns the epoch as an array, which every JVM can read, whatever its class path. */
   double[] toArray() {
     return new double[] {number, loss, accuracy};
   }

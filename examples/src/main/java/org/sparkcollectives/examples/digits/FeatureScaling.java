@@ -5,20 +5,20 @@ import java.util.Arrays;
 import org.apache.spark.api.java.JavaRDD;
 
 /**
- * Brings features to about the same size, each by a factor and a shift of its own, which only the
- * training samples decide.
+ * Scales features to about the same size, each by its own factor and shift, which only the training
+ * samples decide.
  */
 final class FeatureScaling implements Serializable {
 
   private static final long serialVersionUID = 1;
 
-  /** What the training samples' features become. */
+  /** The kinds of scaling. */
   enum Kind {
-    /** What they are. */
+    /** Leaves the features as they are. */
     NONE,
-    /** From 0 to 1. */
+    /** Scales to the range from 0 to 1. */
     MINMAX,
-    /** Of mean 0 and variance 1. */
+    /** Scales to mean 0 and variance 1. */
     STANDARD
   }
 
@@ -30,7 +30,7 @@ final class FeatureScaling implements Serializable {
     this.factor = factor;
   }
 
-  /** Looks at all training samples. Blocks for a job, or two. */
+  /** Computes the scaling from all training samples. Blocks for a job, or two. */
   static FeatureScaling of(Kind kind, JavaRDD<Sample> train, int features) {
     return switch (kind) {
       case NONE -> new FeatureScaling(new double[features], filled(features, 1));
@@ -40,7 +40,7 @@ final class FeatureScaling implements Serializable {
   }
 
   private static FeatureScaling minMax(JavaRDD<Sample> train, int features) {
-    double[] extremes = filled(2 * features, Double.NEGATIVE_INFINITY); // Of -x, then of x.
+    double[] extremes = filled(2 * features, Double.NEGATIVE_INFINITY); // Maxima of -x, then of x.
     extremes =
         train.aggregate(
             extremes,
@@ -68,7 +68,7 @@ final class FeatureScaling implements Serializable {
     long count = train.count();
     double[] mean = sums(train, new double[features], 1);
     Arrays.setAll(mean, i -> mean[i] / count);
-    // About the mean, not about zero: the difference of two large sums has no digits left.
+    // About the mean, not about zero: the difference of two large sums would lose all digits.
     double[] deviation = sums(train, mean, 2);
     Arrays.setAll(deviation, i -> Math.sqrt(deviation[i] / count));
     return new FeatureScaling(mean, inverse(deviation));
@@ -90,7 +90,7 @@ final class FeatureScaling implements Serializable {
         });
   }
 
-  /** A feature that never changes tells nothing, and becomes 0. */
+  /** Returns the factors. A feature that never changes carries no information, and becomes 0. */
   private static double[] inverse(double[] ranges) {
     return Arrays.stream(ranges).map(range -> range > 0 ? 1 / range : 0).toArray();
   }
@@ -101,7 +101,7 @@ final class FeatureScaling implements Serializable {
     return values;
   }
 
-  /** A sample with its features scaled. */
+  /** Returns a sample with its features scaled. */
   Sample apply(Sample sample) {
     double[] features = sample.features().clone();
     for (int i = 0; i < features.length; i++) {

@@ -4,8 +4,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The sum of the gradients of some samples, with their summed loss and their number behind it: what
- * is added up over all ranks, however many samples each has.
+ * The sum of the gradients of some samples, followed by their summed loss and their number. It can
+ * be added up over all ranks, however many samples each has.
  */
 final class Gradient {
 
@@ -15,12 +15,12 @@ final class Gradient {
     this.values = new double[parameters + 2];
   }
 
-  /** The array to be reduced. */
+  /** Returns the array to be reduced. */
   double[] array() {
     return values;
   }
 
-  /** Becomes the sum over {@code batch}; zero for none. */
+  /** Sets this to the sum over {@code batch}; to zero if that is empty. */
   void compute(Network network, List<Sample> batch) {
     Arrays.fill(values, 0);
     int parameters = values.length - 2;

@@ -12,12 +12,12 @@ final class GradientSum {
   private final ProcessGroup world;
   private final double[] values;
 
-  /** The array itself, or its place on the GPU. */
+  /** The array itself, or its copy on the GPU. */
   private final Tensor tensor;
 
   private final boolean onGpu;
 
-  /** Of an array that is added up again and again. */
+  /** Creates the sum for an array that is added up repeatedly. */
   GradientSum(ProcessGroup world, double[] values, Device.Type device) {
     this.world = world;
     this.values = values;
@@ -25,7 +25,7 @@ final class GradientSum {
     this.tensor = onGpu ? world.allocate(DType.FLOAT64, values.length, device) : Tensor.of(values);
   }
 
-  /** The array becomes the sum of those of all ranks. */
+  /** Replaces the array by the sum of the arrays of all ranks. */
   void run() {
     if (onGpu) {
       tensor.copyFrom(values);

@@ -4,18 +4,18 @@ import java.util.regex.Pattern;
 
 /**
  * LIBSVM's format: {@code label index:value index:value ... # comment}, with ascending indices from
- * 1. What is not there is zero.
+ * 1. A missing value is zero.
  */
 final class LibsvmFormat implements LineFormat {
 
   private static final long serialVersionUID = 1;
 
-  /** A row is held with its zeros; more features than this would not be sensible so. */
+  /** A row is stored with its zeros, which does not suit more features than this. */
   private static final int MOST_FEATURES = 1 << 20;
 
   private static final Pattern LINE = Pattern.compile("[^\\s,;:]+(\\s+\\d+:[^\\s,;:]+)+");
 
-  /** Whether a line is of this format, and can be of no other. */
+  /** Returns whether a line has this format, and can have no other. */
   static boolean fits(String line) {
     return LINE.matcher(withoutComment(line)).matches();
   }
@@ -55,7 +55,7 @@ final class LibsvmFormat implements LineFormat {
     return new LabeledValues(fields[0], values);
   }
 
-  /** 0 for what is none. */
+  /** Returns the index, or 0 if {@code text} is none. */
   private static int index(String text) {
     return text.matches("\\d{1,7}") && Integer.parseInt(text) <= MOST_FEATURES
         ? Integer.parseInt(text)

@@ -3,30 +3,30 @@ package org.sparkcollectives.examples.digits;
 import java.io.Serializable;
 import java.util.List;
 
-/** How a line of a data file is read. */
+/** Reads the lines of a data file. */
 interface LineFormat extends Serializable {
 
-  /** What a file may be; {@code AUTO} is told from its first lines. */
+  /** The format of a file; {@code AUTO} is determined from its first lines. */
   enum Kind {
     AUTO,
     CSV,
     LIBSVM
   }
 
-  /** Whether a line holds a sample; headers, comments and empty lines do not. */
+  /** Returns whether a line holds a sample; headers, comments and empty lines do not. */
   boolean isSample(String line);
 
   /**
    * Reads a line.
    *
-   * @throws IllegalArgumentException if it is not of this format; quotes it
+   * @throws IllegalArgumentException if it does not have this format; quotes it
    */
   LabeledValues parse(String line);
 
   /**
-   * The format of a file that begins with {@code firstLines}.
+   * Returns the format of a file that begins with {@code firstLines}.
    *
-   * @param labelColumn see {@link CsvFormat#of}; of no meaning for LIBSVM
+   * @param labelColumn see {@link CsvFormat#of}; ignored for LIBSVM
    * @throws IllegalArgumentException if the lines hold no sample, or have no such column
    */
   static LineFormat of(Kind kind, List<String> firstLines, String labelColumn) {
@@ -39,7 +39,7 @@ interface LineFormat extends Serializable {
     return libsvm ? new LibsvmFormat() : CsvFormat.of(filled.get(0), labelColumn);
   }
 
-  /** The number that {@code text} is; refuses what is none, or infinite. */
+  /** Parses a number. Throws if {@code text} is none, or is infinite. */
   static double number(String text, String line) {
     double number = Double.NaN;
     try {
@@ -54,7 +54,7 @@ interface LineFormat extends Serializable {
     return number;
   }
 
-  /** A line as it is shown in an error. */
+  /** Returns a line as errors show it. */
   static String shortened(String line) {
     return line.length() <= 200 ? line : line.substring(0, 200) + " ...";
   }

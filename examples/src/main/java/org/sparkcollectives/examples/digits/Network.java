@@ -6,8 +6,8 @@ import java.util.List;
 /**
  * A classifier: softmax regression, or a network with one hidden layer of rectified linear units.
  *
- * <p>All parameters lie in one array, so that one all-reduce carries the whole gradient. Layer by
- * layer: for each output its weights, then its bias.
+ * <p>All parameters lie in one array, so one all-reduce carries the whole gradient. They are stored
+ * layer by layer: for each output its weights, then its bias.
  */
 final class Network {
 
@@ -17,7 +17,7 @@ final class Network {
   private final double[] outputs;
   private final double[] hiddenErrors;
 
-  /** With the parameters of {@code shape}, which training changes in place. */
+  /** Creates a network with the parameters of {@code shape}, which training changes in place. */
   Network(NetworkShape shape, double[] parameters) {
     if (parameters.length != shape.parameterCount()) {
       throw new IllegalArgumentException(
@@ -42,7 +42,7 @@ final class Network {
   double addGradient(Sample sample, double[] gradient) {
     forward(sample);
     double loss = -Math.log(Math.max(1e-12, outputs[sample.label()]));
-    outputs[sample.label()] -= 1; // Now the derivative by the outputs before the softmax.
+    outputs[sample.label()] -= 1; // Now the derivative by the inputs of the softmax.
     if (shape.hidden() == 0) {
       backward(gradient, 0, outputs, sample.features(), null);
       return loss;
@@ -111,7 +111,7 @@ final class Network {
     }
   }
 
-  /** The share of samples whose class is recognised. */
+  /** Returns the share of samples whose class is recognised. */
   double accuracy(List<Sample> samples) {
     int right = 0;
     for (Sample sample : samples) {

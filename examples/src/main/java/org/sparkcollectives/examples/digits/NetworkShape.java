@@ -4,7 +4,7 @@ import java.io.Serializable;
 import java.util.Random;
 
 /**
- * How large a {@link Network} is.
+ * The size of a {@link Network}.
  *
  * @param inputs the features of a sample
  * @param hidden the units of the hidden layer; 0 for softmax regression
@@ -18,7 +18,7 @@ record NetworkShape(int inputs, int hidden, int classes) implements Serializable
         : layerSize(inputs, hidden) + layerSize(hidden, classes);
   }
 
-  /** Where the parameters of the layer before the classes begin. */
+  /** Returns the index at which the parameters of the last layer begin. */
   int lastLayer() {
     return hidden == 0 ? 0 : layerSize(inputs, hidden);
   }
@@ -27,7 +27,7 @@ record NetworkShape(int inputs, int hidden, int classes) implements Serializable
     return Math.multiplyExact(from + 1, to);
   }
 
-  /** Random parameters (He et al., 2015: the variance of a weight is 2 / inputs). */
+  /** Returns random parameters (He et al., 2015: the variance of a weight is 2 / inputs). */
   double[] randomParameters(long seed) {
     Random random = new Random(seed);
     double[] parameters = new double[parameterCount()];

@@ -12,8 +12,8 @@ import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * Shows the epochs while the stage runs: a bar on the error stream, with the latest epoch beside
- * it. It learns of them from an accumulator, whose values come to the driver with the heartbeats of
- * the executors ({@code spark.executor.heartbeatInterval}), so that no port is open for them.
+ * it. The epochs come from an accumulator, whose values are sent to the driver with the heartbeats
+ * of the executors ({@code spark.executor.heartbeatInterval}); so no port is open for them.
  */
 final class ProgressDisplay extends SparkListener implements AutoCloseable {
 
@@ -21,9 +21,9 @@ final class ProgressDisplay extends SparkListener implements AutoCloseable {
   private final ProgressBar bar;
 
   /**
-   * Begins to show.
+   * Starts the display.
    *
-   * @param accumulator the id of the one to which rank 0 adds each epoch
+   * @param accumulator the id of the accumulator to which rank 0 adds each epoch
    */
   ProgressDisplay(long accumulator, int epochs) {
     this.accumulator = accumulator;
@@ -52,7 +52,8 @@ final class ProgressDisplay extends SparkListener implements AutoCloseable {
   }
 
   /**
-   * Shows an epoch as the latest. A stage that is tried again goes back to the one it begins with.
+   * Shows an epoch as the latest. A stage that is tried again returns to the epoch with which it
+   * begins.
    */
   void show(Epoch epoch) {
     bar.stepTo(epoch.number());

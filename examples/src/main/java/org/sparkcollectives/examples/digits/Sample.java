@@ -2,5 +2,5 @@ package org.sparkcollectives.examples.digits;
 
 import java.io.Serializable;
 
-/** What is to be recognised, as numbers, and which class it is of; classes count from 0. */
+/** The features of one sample, and the number of its class, from 0. */
 record Sample(double[] features, int label) implements Serializable {}

@@ -2,7 +2,7 @@ package org.sparkcollectives.examples.digits;
 
 import java.util.Arrays;
 
-/** How long steps took, and their reductions. */
+/** The durations of steps, and of their reductions. */
 final class StepTimes {
 
   private final long[] steps;

@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What rank 0 returns: the parameters, how each epoch went, how long a step took, and how many
- * epochs were not its own.
+ * The result that rank 0 returns: the parameters, the course of the epochs, the duration of a step,
+ * and how many epochs were computed by an earlier attempt.
  */
 final class TrainedModel implements Serializable {
 
@@ -41,7 +41,7 @@ final class TrainedModel implements Serializable {
     return parameters;
   }
 
-  /** All epochs, also those of earlier attempts. */
+  /** Returns all epochs, including those of earlier attempts. */
   List<Epoch> course() {
     List<Epoch> course = new ArrayList<>(losses.length);
     for (int i = 0; i < losses.length; i++) {
@@ -62,7 +62,7 @@ final class TrainedModel implements Serializable {
     return steps;
   }
 
-  /** After which epoch this attempt went on; 0 if it began at the beginning. */
+  /** Returns the epoch after which this attempt continued; 0 if it began at the beginning. */
   int restoredEpochs() {
     return restoredEpochs;
   }

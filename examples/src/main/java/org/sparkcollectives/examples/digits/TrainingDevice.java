@@ -3,12 +3,15 @@ package org.sparkcollectives.examples.digits;
 import org.apache.spark.SparkConf;
 import org.sparkcollectives.Device;
 
-/** Where the gradients of the ranks are added up. The network itself is computed on the CPU. */
+/**
+ * The device on which the gradients of the ranks are added up. The network itself is computed on
+ * the CPU.
+ */
 enum TrainingDevice {
-  /** In host memory. */
+  /** Host memory. */
   CPU(Device.Type.CPU),
 
-  /** On a GPU for each rank, which Spark gives to its task. */
+  /** A GPU for each rank, which Spark assigns to its task. */
   GPU(Device.Type.CUDA);
 
   private final Device.Type type;
@@ -21,7 +24,7 @@ enum TrainingDevice {
     return type;
   }
 
-  /** Asks for what the ranks need, where the user has not said otherwise. */
+  /** Requests the resources that the ranks need, unless the user has configured them. */
   void configure(SparkConf conf) {
     if (this == GPU) {
       conf.setIfMissing("spark.task.resource.gpu.amount", "1");
@@ -29,7 +32,7 @@ enum TrainingDevice {
     }
   }
 
-  /** Whether Spark was told that executors have what the ranks need. */
+  /** Returns whether Spark is configured with executors that have what the ranks need. */
   boolean isThere(SparkConf conf) {
     return this == CPU || conf.contains("spark.executor.resource.gpu.amount");
   }

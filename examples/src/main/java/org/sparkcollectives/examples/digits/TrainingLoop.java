@@ -10,16 +10,16 @@ import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
 
 /**
- * Stochastic gradient descent with momentum, as one rank of a group sees it: on its own samples,
+ * Stochastic gradient descent with momentum, as one rank of a group runs it: on its own samples,
  * with the gradient of all.
  *
  * <p>All ranks start with the parameters of rank 0 and apply the same bits in each step, so their
  * parameters stay the same without being sent again. After each epoch they are kept as a
- * checkpoint, with which a group that does the same again, because a rank was lost, goes on.
+ * checkpoint. A group that repeats the training, because a rank was lost, continues from it.
  */
 final class TrainingLoop {
 
-  /** Told of each epoch, on every rank. */
+  /** Notified of each epoch, on every rank. */
   interface EpochListener {
 
     /**
@@ -40,21 +40,21 @@ final class TrainingLoop {
     this(world, options, Device.Type.CPU);
   }
 
-  /** With where gradients are added up. */
+  /** Creates the loop; {@code device} adds up the gradients. */
   TrainingLoop(ProcessGroup world, TrainingOptions options, Device.Type device) {
     this.world = world;
     this.options = options;
     this.device = device;
   }
 
-  /** Trains; called by all ranks, each with its own samples, of which some may have none. */
+  /** Trains. All ranks call this, each with its own samples; some may have none. */
   TrainedModel run(List<Sample> own, EpochListener listener) {
     double[] parameters = options.network().randomParameters(options.seed() + world.rank());
     double[] velocity = new double[parameters.length];
     double[] losses = new double[options.epochs()];
     double[] accuracies = new double[options.epochs()];
     int[] done = {0};
-    // The checkpoint keeps those of rank 0, which measures the accuracy.
+    // The checkpoint keeps the state of rank 0, which measures the accuracy.
     List<Tensor> state =
         List.of(
             Tensor.of(parameters),
@@ -79,7 +79,7 @@ final class TrainingLoop {
     for (int epoch = 1; epoch <= options.epochs(); epoch++) {
       Collections.shuffle(samples, order);
       if (epoch <= restored) {
-        continue; // Their shuffles count: the order in an epoch follows from those before.
+        continue; // Only the shuffles matter: the order in an epoch follows from those before.
       }
       double loss = 0;
       double seen = 0;
@@ -110,7 +110,7 @@ final class TrainingLoop {
         restored);
   }
 
-  /** All ranks take as many steps as the one with the most samples. */
+  /** Returns the number of steps of the rank with the most samples, which all ranks take. */
   private int stepsPerEpoch(int samples, int batch) {
     int[] steps = {(samples + batch - 1) / batch};
     world.allReduce(Tensor.of(steps), ReduceOp.MAX).await();

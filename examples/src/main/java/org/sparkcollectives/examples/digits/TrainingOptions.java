@@ -3,13 +3,13 @@ package org.sparkcollectives.examples.digits;
 import java.io.Serializable;
 
 /**
- * What a training run is to do.
+ * The options of a training run.
  *
- * @param network what is trained
+ * @param network the network to train
  * @param epochs how often each sample is seen
  * @param batch how many samples all ranks together use for a step
  * @param learningRate the size of a step
- * @param momentum how much of the last step goes into the next
+ * @param momentum the part of the last step that enters the next
  * @param seed decides the first parameters and the order of the samples
  */
 record TrainingOptions(

@@ -13,8 +13,8 @@ import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.spark.RankFunction;
 
 /**
- * Trains on the rows of one partition; rank 0 reports to the driver and returns the model. The last
- * rank may be told to kill its executor in the middle, to show what follows.
+ * Trains on the rows of one partition. Rank 0 reports to the driver and returns the model. The last
+ * rank may be told to kill its executor during the training, to show the consequences.
  */
 final class TrainingRank implements RankFunction<Sample, TrainedModel> {
 
@@ -31,7 +31,7 @@ final class TrainingRank implements RankFunction<Sample, TrainedModel> {
    *
    * @param progress where rank 0 adds each epoch, see {@link Epoch#toArray}
    * @param device where gradients are added up
-   * @param killedEpoch at the end of which the executor of the last rank is killed, before the
+   * @param killedEpoch the epoch at whose end the executor of the last rank is killed, before the
    *     epoch is kept; 0 for none
    */
   TrainingRank(
@@ -73,7 +73,10 @@ final class TrainingRank implements RankFunction<Sample, TrainedModel> {
     return TaskContext.get().stageAttemptNumber() == 0;
   }
 
-  /** As the operating system does when memory is short: no hook runs, nothing is said. */
+  /**
+   * Kills this process as the operating system does when memory is short: no hook runs, nothing is
+   * sent.
+   */
   private static void killIfEqual(int epoch, int victim) {
     if (epoch == victim) {
       try {

@@ -7,7 +7,8 @@ import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.broadcast.Broadcast;
 
 /**
- * The same step as Spark does it without ranks: broadcast the parameters, aggregate the gradient.
+ * Computes the same step as Spark does it without ranks: broadcasts the parameters, aggregates the
+ * gradient.
  */
 final class TreeAggregateStep {
 
@@ -15,7 +16,7 @@ final class TreeAggregateStep {
 
   private TreeAggregateStep() {}
 
-  /** The median time of a step in milliseconds. */
+  /** Returns the median time of a step in milliseconds. */
   static double medianMillis(
       JavaSparkContext spark, JavaRDD<Sample> train, TrainingOptions options) {
     JavaRDD<Sample> cached = train.cache();

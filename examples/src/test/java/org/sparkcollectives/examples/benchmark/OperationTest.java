@@ -12,7 +12,7 @@ import org.sparkcollectives.ReduceOp;
 
 class OperationTest {
 
-  /** The factors are those of nccl-tests for four ranks. */
+  /** Tests that the factors are those of nccl-tests for four ranks. */
   @ParameterizedTest
   @CsvSource({
     "all-reduce, 256, 1.5",

@@ -12,7 +12,7 @@ class TensorContentsTest {
   /** More than one chunk, and not a whole number of them. */
   private static final int COUNT = 70_001;
 
-  /** Neighbours differ, in every type. */
+  /** Returns numbers of which neighbours differ, in every type. */
   private static TensorContents.Numbers numbers(DType dtype) {
     int period = dtype == DType.BOOL ? 2 : 13;
     return place -> place % period;

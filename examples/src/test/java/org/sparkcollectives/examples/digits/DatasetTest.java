@@ -54,7 +54,7 @@ class DatasetTest {
     return Files.write(folder.resolve(name), List.of(lines)).toString();
   }
 
-  /** All samples in the file's order, as text. */
+  /** Returns all samples in the file's order, as text. */
   private static List<String> samples(Dataset dataset) {
     List<Sample> train = dataset.train(1).collect();
     List<Sample> test = dataset.test();
@@ -121,7 +121,7 @@ class DatasetTest {
             "+1 1:-4 2:1");
     Dataset dataset = read(path, LineFormat.Kind.AUTO, "-1");
     assertThat(dataset.shape().classes()).containsExactly("-1", "+1");
-    // The last is a test sample: it has no part in the scaling, and may lie outside.
+    // The last sample is a test sample: it does not enter the scaling, and may lie outside.
     assertThat(samples(dataset))
         .containsExactly(
             "[1.0, 0.0, 1.0, 0.0] 1",

@@ -24,7 +24,7 @@ import org.sparkcollectives.gpu.testing.FakeLibraries;
 import org.sparkcollectives.spark.CollectivesPlugin;
 
 /**
- * Submits the training with {@code --device gpu} as docs/gpu.md has it, on a machine whose two GPUs
+ * Submits the training with {@code --device gpu} as docs/gpu.md says, on a machine whose two GPUs
  * are a fake of CUDA and NCCL.
  */
 class DigitsOnGpuIT {
@@ -55,7 +55,7 @@ class DigitsOnGpuIT {
         .contains("NCCL cannot be loaded. Looked at, in this order: /nowhere/libnccl.so.2");
   }
 
-  /** As on a host with two GPUs. */
+  /** Returns the settings of a host with two GPUs. */
   private Map<String, String> settings() throws IOException {
     String script = discoveryScript();
     Map<String, String> settings = new TreeMap<>();
@@ -77,7 +77,7 @@ class DigitsOnGpuIT {
     return script.toString();
   }
 
-  /** What Spark's own scripts open of the JDK; this JVM has it, too. */
+  /** Returns the packages of the JDK that Spark's own scripts open; this JVM opens them, too. */
   private static List<String> openedPackages() {
     return ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
         .filter(each -> each.startsWith("--add-opens"))

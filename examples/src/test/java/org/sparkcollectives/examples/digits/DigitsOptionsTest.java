@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What is wrong with the options is said before Spark is started. */
+/** Tests that wrong options are reported before Spark is started. */
 class DigitsOptionsTest {
 
   private final StringWriter out = new StringWriter();

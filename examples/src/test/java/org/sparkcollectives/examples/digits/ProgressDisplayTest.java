@@ -12,7 +12,7 @@ import scala.collection.immutable.Map$;
 import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
-/** What is shown of the epochs that rank 0 adds to an accumulator. */
+/** Tests the display of the epochs that rank 0 adds to an accumulator. */
 class ProgressDisplayTest {
 
   private static SparkListenerExecutorMetricsUpdate heartbeat(long accumulator, Epoch... ended) {

@@ -16,7 +16,7 @@ import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.testing.GroupRuns;
 
-/** Ranks are threads of this JVM: no Spark. */
+/** Tests the training with ranks that are threads of this JVM, without Spark. */
 class TrainingLoopTest {
 
   private static final int ALL = 1 << 20;
@@ -67,7 +67,7 @@ class TrainingLoopTest {
     }
   }
 
-  /** The textbook's gradient descent with momentum, without ranks. */
+  /** Runs the textbook's gradient descent with momentum, without ranks. */
   private static double[] plainDescent(List<Sample> images, TrainingOptions options) {
     double[] parameters = options.network().randomParameters(options.seed());
     Network network = new Network(options.network(), parameters);
@@ -148,7 +148,7 @@ class TrainingLoopTest {
     assertThat(epochs).containsExactly(1, 2, 3, 3, 4, 5);
   }
 
-  /** Rank 2 notes each epoch, and is lost at the end of one. */
+  /** Trains; rank 2 records each epoch, and is lost at the end of one. */
   private static List<TrainedModel> trainOver(
       Store store,
       List<List<Sample>> hands,

@@ -14,14 +14,14 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.sparkcollectives.examples.SparkDefaults;
 
-/** The training as a process of its own, whose executors are further ones. */
+/** The training as a process of its own, which starts further processes for its executors. */
 final class TrainingProgram {
 
   private static final int LIMIT_SECONDS = 240;
 
   private TrainingProgram() {}
 
-  /** How it ended, and what it said. */
+  /** The exit status and the output of a run. */
   record Run(int status, String out, String err) {
 
     double testAccuracy() {

@@ -20,7 +20,10 @@ import org.sparkcollectives.testing.Eventually;
 import picocli.CommandLine;
 import scala.collection.JavaConverters;
 
-/** Driver and ranks are in this one JVM, so that all they might leave behind can be seen here. */
+/**
+ * Tests that two runs leave nothing behind. Driver and ranks are in this one JVM, so everything
+ * left behind can be seen here.
+ */
 @EnabledOnOs(OS.LINUX) // For the list of ports.
 class TwoRunsTest {
 
@@ -59,7 +62,7 @@ class TwoRunsTest {
         .collect(Collectors.toCollection(TreeSet::new));
   }
 
-  /** The ports on which this process listens. */
+  /** Returns the ports on which this process listens. */
   private static Set<String> ports() {
     try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"));
         Stream<String> tcp = Files.lines(Path.of("/proc/self/net/tcp"));
@@ -84,7 +87,7 @@ class TwoRunsTest {
     }
   }
 
-  /** Blocks that hold values of a store, or rows. */
+  /** Returns the blocks that hold values of a store, or rows. */
   private static Set<String> blocks() {
     return JavaConverters.asJavaCollection(
             SparkEnv.get()

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The README tells new users what to type first; this makes sure that it stays two commands. */
+/** Tests that the README's quick start stays two commands. */
 class QuickStartTest {
 
   @Test

@@ -77,8 +77,8 @@ record Sample(Path page, int line, String language, String name, String text) {
   }
 
   /**
-   * Returns this sample within its context, a file of the test's resources that says {@code
-   * $sample} where it goes.
+   * Returns this sample within its context, a file of the test's resources that contains {@code
+   * $sample} where the sample goes.
    */
   String inContext() throws IOException {
     Path context = Path.of("src/test/resources/samples", name + "." + language);

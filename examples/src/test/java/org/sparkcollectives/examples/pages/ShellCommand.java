@@ -16,7 +16,8 @@ record ShellCommand(Sample sample, List<String> words) {
   private static final Pattern WORD = Pattern.compile("(?:[^\\s'\"]|\"[^\"]*\"|'[^']*')+");
 
   /**
-   * Returns the commands of a sample: one a line, where a backslash at the end continues the line.
+   * Returns the commands of a sample: one per line, where a backslash at the end continues the
+   * line.
    */
   static List<ShellCommand> of(Sample sample) {
     List<ShellCommand> commands = new ArrayList<>();

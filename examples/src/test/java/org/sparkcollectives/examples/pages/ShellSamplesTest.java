@@ -19,9 +19,9 @@ import org.sparkcollectives.examples.digits.DigitsTraining;
 import picocli.CommandLine;
 
 /**
- * Looks at each command of the shell samples: its program, its options, and the files, classes,
- * modules, profiles and tests that it names are there. The README's quick start is run by the
- * continuous integration itself.
+ * Checks each command of the shell samples: its program, its options, and the files, classes,
+ * modules, profiles and tests that it names exist. The continuous integration runs the README's
+ * quick start itself.
  */
 class ShellSamplesTest {
 
@@ -31,7 +31,10 @@ class ShellSamplesTest {
           "examples/digits", DigitsTraining.class,
           "examples/benchmark", CollectivesBenchmark.class);
 
-  /** What a machine has, or a package brings; what they take of ours is looked at. */
+  /**
+   * Programs that a machine has, or a package installs; their arguments that name files of ours are
+   * checked.
+   */
   private static final Set<String> OTHERS =
       Set.of(
           "cp",
