@@ -16,14 +16,14 @@ import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Work;
 
-/** What the bridge holds for one task attempt, until the task ends. Thread-safe. */
+/** The resources of the bridge for one task attempt, until the task ends. Thread-safe. */
 final class TaskBridge {
 
   private static final Logger LOG = LoggerFactory.getLogger(TaskBridge.class);
 
   /**
-   * How long a worker's end waits for the task's own word of it: Spark reads the worker's
-   * exception, or notices its end, on the task's thread, and that tells more.
+   * The time that a worker's end waits for the task's own report of it. Spark reads the worker's
+   * exception, or notices its end, on the task's thread, and reports more.
    */
   private static final long PATIENCE_MILLIS = 100;
 
@@ -47,10 +47,10 @@ final class TaskBridge {
   private boolean closed;
 
   /**
-   * Of a task that runs.
+   * Creates the resources of a running task.
    *
-   * @param secret what the task's workers prove to have
-   * @param folder for tensors that find no room in memory
+   * @param secret the secret of the task's workers
+   * @param folder for tensors for which there is no space in memory
    */
   TaskBridge(PythonTask task, byte[] secret, Supplier<Path> folder) {
     this.task = task;
@@ -74,7 +74,7 @@ final class TaskBridge {
     return works;
   }
 
-  /** Joins the world group, once for all workers of the task; gives its number. */
+  /** Joins the world group, once for all workers of the task, and returns its number. */
   int join(GroupOptions options) {
     synchronized (joining) {
       if (world == null) {
@@ -85,7 +85,7 @@ final class TaskBridge {
     }
   }
 
-  /** Gives a group a number. */
+  /** Gives a group a number, and returns it. */
   int add(ProcessGroup group) {
     int id = nextGroup.getAndIncrement();
     groups.put(id, group);
@@ -108,11 +108,11 @@ final class TaskBridge {
     return group;
   }
 
-  /** Keeps a work of a group until its end is asked for; gives its number. */
+  /** Keeps a work of a group until its end is queried, and returns its number. */
   long keep(int id, Work work) {
     long number = works.keep(id, work);
     if (!groups.containsKey(id)) {
-      // Closed meanwhile, perhaps before the work was there to be released.
+      // The group was closed meanwhile, perhaps before the work was there to be released.
       works.release(id);
     }
     return number;
@@ -122,7 +122,7 @@ final class TaskBridge {
   Segment allocate(int id, long bytes, boolean mapped) throws IOException {
     Segment segment = segments.allocate(group(id), bytes, mapped);
     if (!groups.containsKey(id)) {
-      // Closed meanwhile, perhaps before the segment was there to be released.
+      // The group was closed meanwhile, perhaps before the segment was there to be released.
       segments.release(segment, true);
       group(id);
     }
@@ -130,9 +130,9 @@ final class TaskBridge {
   }
 
   /**
-   * Leaves a group, and releases its memory and its works, of which only the ends are kept; with
-   * the world group, all of the task. Does nothing if it is closed already. Blocks as {@link
-   * ProcessGroup#close()} does.
+   * Leaves a group, and releases its memory and its works, of which only the ends are kept. For the
+   * world group, it releases those of the whole task. Does nothing if the group is closed already.
+   * Blocks as {@link ProcessGroup#close()} does.
    */
   void closeGroup(int id) {
     ProcessGroup group = groups.get(id);
@@ -154,12 +154,12 @@ final class TaskBridge {
     }
   }
 
-  /** From now on the garbage collector unmaps the memory of the task's tensors. */
+  /** Leaves the memory of the task's tensors to the garbage collector from now on. */
   void operationFailed() {
     failed = true;
   }
 
-  /** Counts a connection in; false once the task has ended. */
+  /** Adds a connection. Returns false once the task has ended. */
   synchronized boolean add(WorkerConnection connection) {
     return !closed && connections.add(connection);
   }
@@ -168,7 +168,7 @@ final class TaskBridge {
     connections.remove(connection);
   }
 
-  /** A worker is gone, and has not said that it is done with the groups. */
+  /** Handles the end of a worker that has not said that it is done with the groups. */
   void workerLost(int process) {
     try {
       if (ended.await(PATIENCE_MILLIS, TimeUnit.MILLISECONDS)) {
@@ -186,15 +186,15 @@ final class TaskBridge {
     }
   }
 
-  /** The task has failed, and with it its groups. */
+  /** Marks the task, and with it its groups, as failed. */
   void taskFailed() {
     failed = true;
     ended.countDown();
   }
 
   /**
-   * The task has ended: closes all connections and lets go of all memory. Its groups are closed
-   * already. Blocks until the threads of its connections have ended, for two seconds at the most.
+   * Ends the task: closes all connections and releases all memory. Its groups are closed already.
+   * Blocks until the threads of its connections have ended, for two seconds at the most.
    */
   void close() {
     ended.countDown();
