@@ -19,8 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where the Python workers of a JVM's tasks connect: a port on the loopback address, open while
- * there are tasks. Thread-safe.
+ * The port on the loopback address to which the Python workers of a JVM's tasks connect. It is open
+ * while there are tasks. Thread-safe.
  */
 public final class PythonBridge {
 
@@ -32,7 +32,7 @@ public final class PythonBridge {
   private static final Duration HANDSHAKE_LIMIT = Duration.ofSeconds(10);
   private static final int SECRET_BYTES = 32;
 
-  /** How long no connection is accepted after one could not be; doubles each time. */
+  /** The first pause after a connection could not be accepted; it doubles each time. */
   private static final long SHORTEST_PAUSE_MILLIS = 10;
 
   private static final long LONGEST_PAUSE_MILLIS = 1_000;
@@ -49,7 +49,7 @@ public final class PythonBridge {
   private final AtomicLong lastWarning = new AtomicLong(System.nanoTime() - WARNING_NANOS);
   private Server server;
 
-  /** How the bridge opens its port. */
+  /** Opens the port of the bridge. */
   interface Listening {
     ServerSocket open(int backlog) throws IOException;
   }
@@ -57,13 +57,13 @@ public final class PythonBridge {
   /** The open port; {@code closed} wakes the thread that accepts. */
   private record Server(ServerSocket socket, CountDownLatch closed) {}
 
-  /** What a task's workers need to connect. */
+  /** The data with which a task's workers connect. */
   public record Address(String host, int port, String secret) {}
 
   /**
-   * Opens nothing yet.
+   * Creates the bridge, which opens nothing yet.
    *
-   * @param folder on a local disk, for tensors that find no room in memory
+   * @param folder on a local disk, for tensors for which there is no space in memory
    */
   public PythonBridge(Supplier<Path> folder) {
     this(
@@ -82,7 +82,7 @@ public final class PythonBridge {
   }
 
   /**
-   * A task begins whose workers may connect, with a secret of its own. Does not block.
+   * Begins a task whose workers may connect, with a secret of its own. Does not block.
    *
    * @throws IOException if no port could be opened
    */
@@ -93,8 +93,8 @@ public final class PythonBridge {
   }
 
   /**
-   * A task begins whose workers may connect, with a secret that another task's have, too. Does not
-   * block.
+   * Begins a task whose workers may connect, with a secret that it shares with another task. Does
+   * not block.
    *
    * @throws IOException if no port could be opened
    */
@@ -121,7 +121,7 @@ public final class PythonBridge {
     }
   }
 
-  /** A task has failed; its groups were aborted with the cause. */
+  /** Marks a task as failed; its groups were aborted with the cause. */
   public void failed(long attempt) {
     TaskBridge bridge = tasks.get(attempt);
     if (bridge != null) {
@@ -129,7 +129,7 @@ public final class PythonBridge {
     }
   }
 
-  /** A task has ended, and closed its groups. See {@link TaskBridge#close} for how this blocks. */
+  /** Ends a task that has closed its groups. Blocks as {@link TaskBridge#close} does. */
   public void end(long attempt) {
     TaskBridge bridge;
     synchronized (this) {
@@ -160,7 +160,7 @@ public final class PythonBridge {
         admit(opened.socket().accept());
         pause = SHORTEST_PAUSE_MILLIS;
       } catch (IOException | OutOfMemoryError e) {
-        // No file descriptor, no thread or no memory is free: others may give some back.
+        // No file descriptor, no thread or no memory is free: others may release some.
         if (!opened.socket().isClosed()) {
           warn("could not accept a connection, and tries again in " + pause + " ms: " + e);
           pause = awaitClose(opened, pause);
@@ -169,7 +169,7 @@ public final class PythonBridge {
     }
   }
 
-  /** Waits, unless the port is closed meanwhile; returns how long the next such wait is. */
+  /** Waits, unless the port is closed meanwhile. Returns how long the next such wait is. */
   private static long awaitClose(Server opened, long millis) {
     try {
       if (opened.closed().await(millis, TimeUnit.MILLISECONDS)) {
