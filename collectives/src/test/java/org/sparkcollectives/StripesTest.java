@@ -24,9 +24,9 @@ import org.sparkcollectives.testing.LeakCheck;
 @ExtendWith(LeakCheck.class)
 class StripesTest {
 
-  private static final int FIRST_LANE = 0;
-  private static final int SECOND_LANE = 3;
-  private static final int THIRD_LANE = 4;
+  private static final int FIRST_STRIPE = 0;
+  private static final int SECOND_STRIPE = 3;
+  private static final int THIRD_STRIPE = 4;
   private static final GroupOptions OVER_TCP = GroupOptions.defaults().withTransports("tcp");
 
   /** The float32 elements of three stripes of 2 MiB, of which a rank sends a half at a time. */
@@ -34,7 +34,7 @@ class StripesTest {
 
   private static final String MIN_BYTES = "spark.collectives.tcp.connections.minBytes=";
 
-  private static RankContext context(LaneRelay relay, int rank, String... settings) {
+  private static RankContext context(ConnectionRelay relay, int rank, String... settings) {
     List<String> all = new ArrayList<>(List.of(settings));
     if (rank == 0) {
       all.addAll(relay.settings());
@@ -48,26 +48,26 @@ class StripesTest {
 
   @Test
   void onlyWhatIsLargeEnoughGoesOverFurtherConnections() throws IOException {
-    try (LaneRelay relay = new LaneRelay(-1, 0)) {
+    try (ConnectionRelay relay = new ConnectionRelay(-1, 0)) {
       GroupRuns.run(
           2,
           OVER_TCP,
           rank -> context(relay, rank, connections(3), MIN_BYTES + "4k"),
           group -> {
             sumOf(group, 2047);
-            assertThat(relay.connections(SECOND_LANE)).isZero();
+            assertThat(relay.connections(SECOND_STRIPE)).isZero();
             group.barrier().await();
             sumOf(group, 2048);
             group.barrier().await();
-            assertThat(relay.connections(SECOND_LANE)).isOne();
-            assertThat(relay.connections(THIRD_LANE)).isZero();
+            assertThat(relay.connections(SECOND_STRIPE)).isOne();
+            assertThat(relay.connections(THIRD_STRIPE)).isZero();
             group.barrier().await();
             sumOf(group, 100_003);
             sumOf(group, 100_003);
             group.barrier().await();
-            assertThat(relay.connections(FIRST_LANE)).isOne();
-            assertThat(relay.connections(SECOND_LANE)).isOne();
-            assertThat(relay.connections(THIRD_LANE)).isOne();
+            assertThat(relay.connections(FIRST_STRIPE)).isOne();
+            assertThat(relay.connections(SECOND_STRIPE)).isOne();
+            assertThat(relay.connections(THIRD_STRIPE)).isOne();
             return null;
           });
     }
@@ -75,7 +75,7 @@ class StripesTest {
 
   @Test
   void aGroupMadeFromAGroupHasStripesOfItsOwn() throws IOException {
-    try (LaneRelay relay = new LaneRelay(-1, 0)) {
+    try (ConnectionRelay relay = new ConnectionRelay(-1, 0)) {
       GroupRuns.run(
           3,
           OVER_TCP,
@@ -85,7 +85,7 @@ class StripesTest {
             if (pair != null) {
               sumOf(pair, 10_000);
               pair.barrier().await();
-              assertThat(relay.connections(SECOND_LANE)).isOne();
+              assertThat(relay.connections(SECOND_STRIPE)).isOne();
             }
             return null;
           });
@@ -95,7 +95,7 @@ class StripesTest {
   /** Runs one rank of each node with a slice, and no shared memory with the other. */
   @Test
   void aColumnOfAHierarchyCutsWhatItExchanges() throws IOException {
-    try (LaneRelay relay = new LaneRelay(-1, 0)) {
+    try (ConnectionRelay relay = new ConnectionRelay(-1, 0)) {
       GroupRuns.run(
           3,
           GroupOptions.defaults().withTransports("heap", "tcp"),
@@ -110,8 +110,8 @@ class StripesTest {
           group -> {
             sumOf(group, 10_000);
             group.barrier().await();
-            assertThat(relay.connections(FIRST_LANE)).isOne();
-            assertThat(relay.connections(SECOND_LANE)).isOne();
+            assertThat(relay.connections(FIRST_STRIPE)).isOne();
+            assertThat(relay.connections(SECOND_STRIPE)).isOne();
             return null;
           });
     }
@@ -119,7 +119,7 @@ class StripesTest {
 
   @Test
   void whatGoesThroughSharedMemoryIsNotCut() throws IOException {
-    try (LaneRelay relay = new LaneRelay(-1, 0)) {
+    try (ConnectionRelay relay = new ConnectionRelay(-1, 0)) {
       GroupRuns.run(
           2,
           GroupOptions.defaults().withTransports("shm", "tcp"),
@@ -129,7 +129,7 @@ class StripesTest {
             float[] copied = new float[10_000];
             group.broadcast(Tensor.of(copied), 0).await();
             group.barrier().await();
-            assertThat(relay.connections(SECOND_LANE)).isZero();
+            assertThat(relay.connections(SECOND_STRIPE)).isZero();
             return null;
           });
     }
@@ -206,7 +206,7 @@ class StripesTest {
 
   /** An event on rank 0 while the second stripe is in the middle of its part. */
   private interface Event {
-    void happen(ProcessGroup group, LaneRelay relay, Thread caller) throws Exception;
+    void happen(ProcessGroup group, ConnectionRelay relay, Thread caller) throws Exception;
   }
 
   /**
@@ -217,7 +217,7 @@ class StripesTest {
   private static void inTheMidst(
       Duration timeout, Event event, Consumer<Throwable> ofZero, Consumer<Throwable> ofOne)
       throws IOException {
-    try (LaneRelay relay = new LaneRelay(SECOND_LANE, 256 << 10)) {
+    try (ConnectionRelay relay = new ConnectionRelay(SECOND_STRIPE, 256 << 10)) {
       GroupRuns.run(
           2,
           OVER_TCP,

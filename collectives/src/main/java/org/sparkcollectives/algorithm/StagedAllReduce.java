@@ -49,13 +49,13 @@ final class StagedAllReduce {
       long chunks = (tensor.count() + chunkElements - 1) / chunkElements;
       for (long step = 0; step < chunks + 2; step++) {
         if (step < chunks) {
-          give(step);
+          copyIn(step);
         }
         if (step >= 1 && step <= chunks) {
           reduce(step - 1);
         }
         if (step >= 2) {
-          take(step - 2);
+          copyOut(step - 2);
         }
       }
       staging.finish(chunks);
@@ -66,46 +66,47 @@ final class StagedAllReduce {
       return tensor.slice(from, Math.min(chunkElements, tensor.count() - from));
     }
 
-    private HostTensor room(int ofRank, long chunk, long count) {
-      return staging.room(ofRank, chunk, dtype).slice(0, count);
+    private HostTensor buffer(int ofRank, long chunk, long count) {
+      return staging.buffer(ofRank, chunk, dtype).slice(0, count);
     }
 
-    private void give(long chunk) {
+    private void copyIn(long chunk) {
       for (int distance = 1; distance < n; distance++) {
-        staging.await((rank + distance) % n, Phase.TAKEN, chunk - staging.depth());
+        staging.await((rank + distance) % n, Phase.COPIED_OUT, chunk - staging.depth());
       }
       HostTensor mine = chunk(chunk);
-      HostTensor room = room(rank, chunk, mine.count());
+      HostTensor buffer = buffer(rank, chunk, mine.count());
       for (int distance = 1; distance < n; distance++) {
         int peer = (rank + distance) % n;
-        Chunks.part(room, peer, n).copyFrom(Chunks.part(mine, peer, n));
+        Chunks.part(buffer, peer, n).copyFrom(Chunks.part(mine, peer, n));
       }
-      staging.reached(Phase.GIVEN, chunk);
+      staging.reached(Phase.COPIED_IN, chunk);
     }
 
     private void reduce(long chunk) {
       HostTensor mine = chunk(chunk);
       HostTensor part = Chunks.part(mine, rank, n);
-      HostTensor room = Chunks.part(room(rank, chunk, mine.count()), rank, n);
+      HostTensor buffer = Chunks.part(buffer(rank, chunk, mine.count()), rank, n);
       others.clear();
       for (int distance = 1; distance < n; distance++) {
         int peer = (rank + distance) % n;
-        staging.await(peer, Phase.GIVEN, chunk);
-        others.add(Chunks.part(room(peer, chunk, mine.count()), rank, n));
+        staging.await(peer, Phase.COPIED_IN, chunk);
+        others.add(Chunks.part(buffer(peer, chunk, mine.count()), rank, n));
       }
       reduction.run(
-          part, part, others, (offset, count) -> room.copyFrom(offset, part, offset, count));
+          part, part, others, (offset, count) -> buffer.copyFrom(offset, part, offset, count));
       staging.reached(Phase.REDUCED, chunk);
     }
 
-    private void take(long chunk) {
+    private void copyOut(long chunk) {
       HostTensor mine = chunk(chunk);
       for (int distance = 1; distance < n; distance++) {
         int peer = (rank + distance) % n;
         staging.await(peer, Phase.REDUCED, chunk);
-        Chunks.part(mine, peer, n).copyFrom(Chunks.part(room(peer, chunk, mine.count()), peer, n));
+        Chunks.part(mine, peer, n)
+            .copyFrom(Chunks.part(buffer(peer, chunk, mine.count()), peer, n));
       }
-      staging.reached(Phase.TAKEN, chunk);
+      staging.reached(Phase.COPIED_OUT, chunk);
     }
   }
 }

@@ -47,13 +47,7 @@ public final class CollectiveNode {
     this.options = options;
     this.tcp =
         new TcpTransport(
-            options.bindHost(),
-            options.host(),
-            options.port(),
-            options.portRetries(),
-            options.sockets(),
-            options.security(),
-            options.connectTimeout());
+            options.address(), options.sockets(), options.security(), options.connectTimeout());
     // Threads are created last: if the port is not available, none is left behind.
     this.executor = newExecutor();
     this.watchdog = new Watchdog();

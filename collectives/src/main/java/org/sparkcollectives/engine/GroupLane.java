@@ -31,7 +31,7 @@ final class GroupLane implements Lane {
   private HeapRegion region;
   private HeapRegion regionOfNode;
   private Hierarchy hierarchy;
-  private ShmRegion board;
+  private ShmRegion hostRegion;
   private Stripes stripes;
   private Stripes stripesOfAll;
   private Predicate<int[]> overTcpOnly;
@@ -73,7 +73,7 @@ final class GroupLane implements Lane {
 
   /** From now on ranks whose tensors lie in memory of this kind see each other's. */
   void share(ShmRegion shared) {
-    board = shared;
+    hostRegion = shared;
   }
 
   /**
@@ -122,22 +122,22 @@ final class GroupLane implements Lane {
 
   @Override
   public SharedRegion regionFor(List<HostTensor> shown) {
-    return region != null || board == null ? region : board.regionFor(this, current, shown);
+    return region != null || hostRegion == null ? region : hostRegion.regionFor(current, shown);
   }
 
   @Override
   public HostTensor showable(DType dtype, long count) {
-    return board == null ? null : board.showable(dtype, count);
+    return hostRegion == null ? null : hostRegion.showable(dtype, count);
   }
 
   @Override
   public SharedSlots slots() {
-    return board == null ? null : board.slotsFor(this, current);
+    return hostRegion == null ? null : hostRegion.slotsFor(current);
   }
 
   @Override
   public SharedStaging staging() {
-    return board == null ? null : board.stagingFor(this, current);
+    return hostRegion == null ? null : hostRegion.stagingFor(current);
   }
 
   @Override
@@ -174,8 +174,8 @@ final class GroupLane implements Lane {
     if (regionOfNode != null) {
       regionOfNode.abandon();
     }
-    if (board != null) {
-      board.abandon();
+    if (hostRegion != null) {
+      hostRegion.abandon();
     }
   }
 }

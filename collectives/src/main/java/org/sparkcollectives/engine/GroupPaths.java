@@ -18,7 +18,6 @@ import org.sparkcollectives.membership.Membership;
 import org.sparkcollectives.pointtopoint.LocalMessagePath;
 import org.sparkcollectives.pointtopoint.MessageMatcher;
 import org.sparkcollectives.pointtopoint.MessagePath;
-import org.sparkcollectives.pointtopoint.TcpMessagePath;
 import org.sparkcollectives.store.net.ConnectionId;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.Lane;
@@ -30,6 +29,8 @@ import org.sparkcollectives.transport.heap.HeapPairs;
 import org.sparkcollectives.transport.heap.HeapRegion;
 import org.sparkcollectives.transport.shm.SharedTensors;
 import org.sparkcollectives.transport.shm.ShmRegion;
+import org.sparkcollectives.transport.tcp.ConnectionKind;
+import org.sparkcollectives.transport.tcp.RankConnector;
 import org.sparkcollectives.transport.tcp.SocketWait;
 import org.sparkcollectives.transport.tcp.TcpPairs;
 import org.sparkcollectives.transport.tcp.TcpTransport;
@@ -53,6 +54,7 @@ public final class GroupPaths implements TcpTransport.Receiver {
   private final Locality hosts;
   private final GroupLane lane;
   private final HeapPairs heapPairs;
+  private final RankConnector ranks;
   private final MessagePaths messages;
 
   /** Those of each stripe. */
@@ -66,7 +68,7 @@ public final class GroupPaths implements TcpTransport.Receiver {
   /** The same, if all ranks of the group see it; else null. */
   private SharedTensors tensors;
 
-  private ShmRegion board;
+  private ShmRegion hostRegion;
 
   /**
    * Makes no connection yet.
@@ -93,7 +95,10 @@ public final class GroupPaths implements TcpTransport.Receiver {
     this.heapAllowed = heapAllowed;
     int rank = members.rank();
     this.matcher = local.matchers().of(rank);
-    this.messages = new MessagePaths(members, node.tcp(), matcher, monitor);
+    this.ranks =
+        new RankConnector(
+            node.tcp(), id, rank, members.secret(), members.endpoints(), monitor::connectionTo);
+    this.messages = new MessagePaths(ranks, matcher);
     this.hosts = hosts;
     Progress progress = waiting.progress();
     local.heap().join(rank, progress);
@@ -110,18 +115,11 @@ public final class GroupPaths implements TcpTransport.Receiver {
         && !members.isOneNode()
         && members.ranksOnThisHost() == members.size()) {
       tensors = memory;
-      board =
+      hostRegion =
           new ShmRegion(
-              sharedMemory,
-              tensors,
-              rank,
-              members.size(),
-              region == null,
-              progress,
-              waiting.sockets().bell(),
-              lane::current);
-      waiting.sockets().register(board);
-      lane.share(board);
+              tensors, lane, region == null, progress, waiting.sockets().bell(), lane::current);
+      waiting.sockets().register(hostRegion);
+      lane.share(hostRegion);
     }
     this.heapPairs = new HeapPairs(local.heap(), rank, progress, lane::current, region);
     connect(waiting, sharedMemory);
@@ -131,18 +129,12 @@ public final class GroupPaths implements TcpTransport.Receiver {
   private TcpPairs connect(WaitingPlace waiting, Path sharedMemory) {
     TcpPairs pairs =
         new TcpPairs(
-            node.tcp(),
-            id,
-            members.rank(),
-            members.size(),
+            ranks,
             tcpPairs.size(),
-            members.secret(),
-            members.endpoints()::get,
             waiting.progress(),
             waiting.sockets(),
             sharedMemory,
-            lane::current,
-            monitor::connectionTo);
+            lane::current);
     tcpPairs.add(pairs);
     waits.add(waiting.sockets());
     return pairs;
@@ -240,17 +232,16 @@ public final class GroupPaths implements TcpTransport.Receiver {
 
   @Override
   public void accepted(ConnectionId connection, ChannelPipeline pipeline) {
-    boolean isPeer =
-        connection.from() >= 0
-            && connection.from() < members.size()
-            && connection.from() != members.rank();
-    int stripe = TcpPairs.stripe(connection.lane());
-    if (isPeer && stripe >= 0 && stripe < tcpPairs.size()) {
-      tcpPairs.get(stripe).accepted(connection, pipeline.channel());
-    } else if (isPeer && connection.lane() == TcpMessagePath.LANE) {
-      messages.accepted(connection.from(), pipeline);
-    } else {
+    int peer = connection.from();
+    boolean isPeer = peer >= 0 && peer < members.size() && peer != members.rank();
+    ConnectionKind kind = ConnectionKind.ofCode(connection.kind());
+    boolean isKnown = kind.use() != ConnectionKind.Use.UNKNOWN && kind.stripe() < tcpPairs.size();
+    if (!isPeer || !isKnown) {
       pipeline.channel().close();
+    } else if (kind.use() == ConnectionKind.Use.MESSAGES) {
+      messages.accepted(peer, pipeline);
+    } else {
+      tcpPairs.get(kind.stripe()).accepted(peer, kind, pipeline.channel());
     }
   }
 
@@ -275,8 +266,8 @@ public final class GroupPaths implements TcpTransport.Receiver {
     messages.breakOff();
     if (idle) {
       tcpPairs.forEach(TcpPairs::free);
-      if (board != null) {
-        board.free();
+      if (hostRegion != null) {
+        hostRegion.free();
         tensors.freeNeighbours();
       }
     }

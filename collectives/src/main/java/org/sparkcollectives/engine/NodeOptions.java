@@ -5,25 +5,20 @@ import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.RankContext;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.store.net.TransportSecurity;
+import org.sparkcollectives.transport.tcp.ListenAddress;
 import org.sparkcollectives.transport.tcp.SocketOptions;
 
 /**
  * The options that decide which node of a JVM a rank belongs to.
  *
- * @param bindHost the address to listen on;
- * @param host the address that peers are told; empty for the one listened on
- * @param port the port to listen on; 0 for any
- * @param portRetries how many further ports are tried
+ * @param address where to listen
  * @param sockets how connections are used
  * @param connectTimeout how long to try to connect
  * @param security how connections are protected
  * @param watchdogTimeout how long the watchdog may be stuck; 0 for any time
  */
 public record NodeOptions(
-    String bindHost,
-    String host,
-    int port,
-    int portRetries,
+    ListenAddress address,
     SocketOptions sockets,
     Duration connectTimeout,
     TransportSecurity security,
@@ -34,10 +29,11 @@ public record NodeOptions(
     Configuration configuration = context.configuration();
     String bindHost = configuration.get(CollectivesConfiguration.BIND_HOST);
     return new NodeOptions(
-        bindHost.isEmpty() ? context.bindHost() : bindHost,
-        configuration.get(CollectivesConfiguration.HOST),
-        configuration.get(CollectivesConfiguration.PORT),
-        configuration.get(CollectivesConfiguration.PORT_MAX_RETRIES),
+        new ListenAddress(
+            bindHost.isEmpty() ? context.bindHost() : bindHost,
+            configuration.get(CollectivesConfiguration.HOST),
+            configuration.get(CollectivesConfiguration.PORT),
+            configuration.get(CollectivesConfiguration.PORT_MAX_RETRIES)),
         new SocketOptions(
             configuration.get(CollectivesConfiguration.NATIVE),
             configuration.get(CollectivesConfiguration.DIRECT),

@@ -5,29 +5,26 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.function.Function;
 import org.sparkcollectives.transport.ConnectionListener;
-import org.sparkcollectives.transport.tcp.TcpTransport;
+import org.sparkcollectives.transport.tcp.ConnectionKind;
+import org.sparkcollectives.transport.tcp.RankConnector;
 
 /** The path to a rank of another JVM; connects at the first message. */
 public final class TcpMessagePath implements MessagePath {
 
-  /** The lane of point-to-point messages. */
-  public static final int LANE = 1;
-
-  private final Function<TcpTransport.Setup, CompletableFuture<Channel>> connect;
+  private final RankConnector ranks;
+  private final int peer;
   private final ConnectionListener listener;
   private TcpMessageSender sender;
   private CompletableFuture<Channel> connecting;
   private final List<Runnable> early = new ArrayList<>();
   private boolean connected;
 
-  /** Creates a path with what connects to the peer on {@link #LANE}. */
-  public TcpMessagePath(
-      Function<TcpTransport.Setup, CompletableFuture<Channel>> connect,
-      ConnectionListener listener) {
-    this.connect = connect;
-    this.listener = listener;
+  /** Creates the path to a peer. */
+  public TcpMessagePath(RankConnector ranks, int peer) {
+    this.ranks = ranks;
+    this.peer = peer;
+    this.listener = ranks.listeners().apply(peer);
   }
 
   @Override
@@ -57,7 +54,9 @@ public final class TcpMessagePath implements MessagePath {
     sender = new TcpMessageSender(listener);
     TcpMessageSender handler = sender;
     connecting =
-        connect.apply(
+        ranks.connect(
+            peer,
+            ConnectionKind.MESSAGES,
             pipeline -> {
               MessageFrames.addTo(pipeline);
               pipeline.addLast(handler);

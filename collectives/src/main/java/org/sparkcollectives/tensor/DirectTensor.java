@@ -28,9 +28,8 @@ public final class DirectTensor extends HostTensor {
       LeasedMemory lease,
       int start,
       ByteBuffer bytes,
-      long count,
       long[] shape) {
-    super(dtype, count, shape);
+    super(dtype, bytes.capacity() / dtype.bytes(), shape);
     this.owner = owner;
     this.lease = lease;
     this.bytes = bytes;
@@ -70,8 +69,7 @@ public final class DirectTensor extends HostTensor {
     }
     long count = buffer.remaining() / dtype.bytes();
     ByteBuffer bytes = buffer.slice().order(ByteOrder.nativeOrder());
-    return new DirectTensor(
-        dtype, buffer, null, buffer.position(), bytes, count, new long[] {count});
+    return new DirectTensor(dtype, buffer, null, buffer.position(), bytes, new long[] {count});
   }
 
   /**
@@ -92,7 +90,7 @@ public final class DirectTensor extends HostTensor {
       DType dtype, ByteBuffer owner, LeasedMemory lease, int start, int count) {
     ByteBuffer bytes =
         owner.slice(start, Math.multiplyExact(count, dtype.bytes())).order(ByteOrder.nativeOrder());
-    return new DirectTensor(dtype, owner, lease, start, bytes, count, new long[] {count});
+    return new DirectTensor(dtype, owner, lease, start, bytes, new long[] {count});
   }
 
   private void acquire() {
@@ -144,7 +142,7 @@ public final class DirectTensor extends HostTensor {
   DirectTensor view(long offset, long count, long[] shape) {
     ByteBuffer range =
         bytes.slice(byteIndex(offset), byteIndex(count)).order(ByteOrder.nativeOrder());
-    return new DirectTensor(dtype(), owner, lease, start + byteIndex(offset), range, count, shape);
+    return new DirectTensor(dtype(), owner, lease, start + byteIndex(offset), range, shape);
   }
 
   @Override

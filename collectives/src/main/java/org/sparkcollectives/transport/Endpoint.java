@@ -1,7 +1,7 @@
 package org.sparkcollectives.transport;
 
 /**
- * Where a rank is and how it is reached, as it tells the other ranks through the store.
+ * Tells where a rank is and how it is reached, as it tells the other ranks through the store.
  *
  * @param rank the rank in the world group of its Spark stage or of its processes
  * @param nodeId names the JVM; never used again by another one
@@ -23,12 +23,12 @@ public record Endpoint(
     int processors,
     long taskAttemptId) {
 
-  /** Whether both are where JVMs can share memory, as far as the operating system tells. */
+  /** Returns whether both are where JVMs can share memory, as far as the operating system tells. */
   public boolean sharesHostWith(Endpoint other) {
     return nodeId.equals(other.nodeId) || (!hostId.isEmpty() && hostId.equals(other.hostId));
   }
 
-  /** The rank and where it is, as messages have it. */
+  /** Returns the rank and where it is, as messages have it. */
   public String describe() {
     return "rank " + rank + " (" + host + ", executor " + executorId + ")";
   }

@@ -44,12 +44,12 @@ public final class EventCount {
   private int waits;
   private volatile Thread parked;
 
-  /** Of a thread that spins for so long, which may be zero, and then parks. */
+  /** Creates it for a thread that spins for so long, which may be zero, and then parks. */
   public EventCount(Duration spin) {
     this(spin, Parking.ofThread());
   }
 
-  /** With how to sleep in the end. */
+  /** Creates it for a thread that spins for so long, and then sleeps by {@code parking}. */
   public EventCount(Duration spin, Parking parking) {
     this.spinNanos = spin.toNanos();
     this.parking = parking;

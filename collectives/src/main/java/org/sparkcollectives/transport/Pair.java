@@ -15,7 +15,7 @@ import org.sparkcollectives.tensor.HostTensor;
  */
 public interface Pair {
 
-  /** The peer's group rank. */
+  /** Returns the peer's group rank. */
   int peer();
 
   /**
@@ -26,7 +26,7 @@ public interface Pair {
    */
   void send(HostTensor tensor);
 
-  /** Whether something of the peer's next message is here. Does not block. */
+  /** Returns whether something of the peer's next message is here. Does not block. */
   boolean hasMessage();
 
   /** Waits for the next message and writes it to {@code tensor}. */

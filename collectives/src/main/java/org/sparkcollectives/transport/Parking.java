@@ -5,7 +5,7 @@ import java.util.concurrent.locks.LockSupport;
 /** How a thread sleeps that has waited for long. */
 public interface Parking {
 
-  /** A wait begins, which may end in a park. */
+  /** Says that a wait begins, which may end in a park. */
   default void awake() {}
 
   /**
@@ -19,7 +19,7 @@ public interface Parking {
     return false;
   }
 
-  /** The wait has ended: nobody need wake this thread. */
+  /** Says that the wait has ended: nobody need wake this thread. */
   default void ended() {}
 
   /** Sleeps until somebody wakes this thread, or for {@code nanos}; may end for no reason. */
@@ -31,7 +31,7 @@ public interface Parking {
    */
   void unpark(Thread thread);
 
-  /** Of a thread that waits for nothing but other threads. */
+  /** Returns the way of a thread that waits for nothing but other threads. */
   static Parking ofThread() {
     return new Parking() {
       @Override

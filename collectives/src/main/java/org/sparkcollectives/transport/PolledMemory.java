@@ -6,7 +6,7 @@ package org.sparkcollectives.transport;
  */
 public interface PolledMemory {
 
-  /** Whether a thread waits for it now. */
+  /** Returns whether a thread waits for it now. */
   boolean isAwaited();
 
   /**

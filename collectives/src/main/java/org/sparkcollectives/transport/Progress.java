@@ -47,7 +47,7 @@ public final class Progress {
   private final List<Send> unfinished = new ArrayList<>();
   private Runnable lookAround = () -> {};
 
-  /** With the place to wait at, and what ends each wait. */
+  /** Creates it with the place to wait at, and what ends each wait. */
   public Progress(EventCount events, Cancellation cancellation) {
     this.events = events;
     this.cancellation = cancellation;

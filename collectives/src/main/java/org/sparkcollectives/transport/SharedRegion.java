@@ -31,10 +31,10 @@ import org.sparkcollectives.tensor.HostTensor;
  */
 public interface SharedRegion {
 
-  /** This rank. */
+  /** Returns this rank. */
   int rank();
 
-  /** The number of ranks. */
+  /** Returns the number of ranks. */
   int size();
 
   /**
@@ -68,7 +68,7 @@ public interface SharedRegion {
    */
   void publish(long amount);
 
-  /** What a rank has published in this operation. */
+  /** Returns what a rank has published in this operation. */
   long published(int rank);
 
   /** Waits until a rank has published so much. */

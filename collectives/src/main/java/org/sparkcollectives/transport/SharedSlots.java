@@ -25,18 +25,18 @@ public interface SharedSlots {
   /** What a rank can give to an operation. */
   int MOST_BYTES = 8192;
 
-  /** This rank. */
+  /** Returns this rank. */
   int rank();
 
-  /** The number of ranks. */
+  /** Returns the number of ranks. */
   int size();
 
   /** Copies {@code tensors} into this rank's slot, one after the other, for all to see. */
   void publish(List<HostTensor> tensors);
 
   /**
-   * What a rank has published, this rank's own included: in native byte order, from its position
-   * on. The buffer is used again at the next call.
+   * Returns what a rank has published, this rank's own included: in native byte order, from its
+   * position on. The buffer is used again at the next call.
    *
    * @throws org.sparkcollectives.CollectiveMismatchException if that rank is in another operation
    */

@@ -29,6 +29,7 @@ import org.sparkcollectives.testing.Eventually;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.RankProcesses;
 import org.sparkcollectives.testing.RankThreads;
+import org.sparkcollectives.transport.tcp.ListenAddress;
 import org.sparkcollectives.transport.tcp.SocketOptions;
 import org.sparkcollectives.transport.tcp.TcpTransport;
 
@@ -117,7 +118,8 @@ class PortsUnderAttackTest {
     SocketOptions sockets = new SocketOptions(true, true, 0, LIMIT);
     TransportSecurity plain = TransportSecurity.plain();
     AtomicBoolean accepted = new AtomicBoolean();
-    try (TcpTransport port = new TcpTransport("127.0.0.1", "", 0, 0, sockets, plain, LIMIT);
+    ListenAddress address = new ListenAddress("127.0.0.1", "", 0, 0);
+    try (TcpTransport port = new TcpTransport(address, sockets, plain, LIMIT);
         Intruders intruders = new Intruders(port.address().getPort())) {
       port.register("group", 0, SECRET, (id, pipeline) -> accepted.set(true));
       ConnectionId id = new ConnectionId("group", 1, 0, 0);

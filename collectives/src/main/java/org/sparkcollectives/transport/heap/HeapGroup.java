@@ -20,7 +20,7 @@ public final class HeapGroup {
   private final ConcurrentMap<Integer, IntFunction<ConnectionListener>> listeners =
       new ConcurrentHashMap<>();
 
-  /** A rank is here, and waits in {@code progress}. */
+  /** Adds a rank, which waits in {@code progress}. */
   public void join(int rank, Progress progress) {
     ranks.put(rank, progress);
   }
@@ -30,13 +30,13 @@ public final class HeapGroup {
     listeners.put(rank, peers);
   }
 
-  /** A rank has closed its group in good order, after this collective. */
+  /** Says that a rank has closed its group in good order, after this collective. */
   public void leave(int rank, long lastCollective) {
     listeners.remove(rank);
     listeners.forEach((peer, peers) -> peers.apply(rank).finished(lastCollective));
   }
 
-  /** What ranks that are all here share; made by the first to ask. */
+  /** Returns what ranks that are all here share; made by the first to ask. */
   HeapPhases phases(int size) {
     phases.compareAndSet(null, new HeapPhases(size));
     return phases.get();

@@ -43,7 +43,7 @@ final class HeapMailbox {
     return message;
   }
 
-  /** Whether a message is there to be taken. */
+  /** Returns whether a message is there to be taken. */
   boolean hasMessage() {
     return slot.get() != null;
   }
@@ -77,13 +77,13 @@ final class HeapMailbox {
       return header;
     }
 
-    /** The sender's tensor; to be read between take and release. */
+    /** Returns the sender's tensor; to be read between take and release. */
     HostTensor tensor() {
       return tensor;
     }
 
     /**
-     * The receiver does not read any more.
+     * Says that the receiver does not read any more.
      *
      * @return whether the tensor was the sender's message all the time
      */
@@ -98,14 +98,14 @@ final class HeapMailbox {
       return false;
     }
 
-    /** The receiver did not want it. */
+    /** Says that the receiver did not want it. */
     void refuse(CollectiveMismatchException why) {
       refusal = why;
       clear(this);
       state.set(REFUSED);
     }
 
-    /** Whether the receiver is done with it. */
+    /** Returns whether the receiver is done with it. */
     boolean isReleased() {
       return state.get() == RELEASED;
     }

@@ -34,7 +34,7 @@ public final class HeapPairs {
     this.region = region;
   }
 
-  /** The path to a rank of the same JVM. */
+  /** Returns the path to a rank of the same JVM. */
   public Pair pair(int peer) {
     return new HeapPair(group, rank, peer, progress, current, region);
   }

@@ -128,7 +128,7 @@ final class HeapPhases {
     return enter(rank, READS);
   }
 
-  /** The same, to write to them. */
+  /** Begins to write to the tensors of others; returns false if that is over. */
   boolean enterToWrite(int rank) {
     return enter(rank, WRITES);
   }
@@ -150,7 +150,7 @@ final class HeapPhases {
     return broken;
   }
 
-  /** Whether a rank may have changed what this one has read for an operation. */
+  /** Returns whether a rank may have changed what this one has read for an operation. */
   boolean mayHaveChanged(long operation) {
     // What was read before is read: the look comes after it.
     VarHandle.acquireFence();
@@ -166,7 +166,7 @@ final class HeapPhases {
     return false;
   }
 
-  /** From an operation on, which is numbered from 1 on, what a rank shows may change. */
+  /** Says that what a rank shows from an operation on, numbered from 1 on, may change. */
   void giveUp(int rank, long operation) {
     exit(rank);
     numbers.set(index(rank, GAVE_UP), operation);
@@ -175,7 +175,7 @@ final class HeapPhases {
     VarHandle.fullFence();
   }
 
-  /** Whether a rank shows memory that its user can unmap. */
+  /** Returns whether a rank shows memory that its user can unmap. */
   boolean showsMemoryOutsideOfTheHeap(int rank) {
     return showsMemoryOutsideOfTheHeap(shownBy(rank, 0))
         || showsMemoryOutsideOfTheHeap(shownBy(rank, 1));
@@ -185,12 +185,12 @@ final class HeapPhases {
     return what != null && what.tensors().stream().anyMatch(tensor -> tensor.array() == null);
   }
 
-  /** Whether a rank reads or writes the tensors of others, or may. */
+  /** Returns whether a rank reads or writes the tensors of others, or may. */
   boolean someoneIsInside() {
     return anyInsideFor(READS);
   }
 
-  /** Whether a rank writes to the tensors of others, or may. */
+  /** Returns whether a rank writes to the tensors of others, or may. */
   boolean someoneWrites() {
     return anyInsideFor(WRITES);
   }

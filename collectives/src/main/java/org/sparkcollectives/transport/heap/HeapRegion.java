@@ -28,7 +28,7 @@ public final class HeapRegion implements SharedRegion {
   /** How long a rank that gives up waits for those that read memory outside of the heap. */
   private static final long LONGEST_READ_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-  private static final long LOOK_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
+  private static final long POLL_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
 
   private final HeapGroup group;
   private final HeapPhases phases;
@@ -90,10 +90,11 @@ public final class HeapRegion implements SharedRegion {
     }
     phases.show(rank, operation, new HeapPhases.Shown(current.get(), tensors));
     wakeOthers();
-    progress.await(() -> phases.allShow(operation) || stranger() >= 0);
+    progress.await(() -> phases.allShow(operation) || mismatchedPeer() >= 0);
     if (!phases.allShow(operation)) {
       // A message from a rank that shows nothing: it is in another operation, and is told so.
-      new HeapPair(group, ranks[rank], ranks[stranger()], progress, current, this).receive(NOTHING);
+      new HeapPair(group, ranks[rank], ranks[mismatchedPeer()], progress, current, this)
+          .receive(NOTHING);
     }
     for (int peer = 0; peer < size(); peer++) {
       OperationHeader theirs = phases.shownBy(peer, operation).header();
@@ -119,14 +120,14 @@ public final class HeapRegion implements SharedRegion {
     }
   }
 
-  /** Another rank gave up and took its tensors back; that the group has failed is on its way. */
+  /** Waits for the failure of the group: another rank gave up and took its tensors back. */
   private void awaitFailure() {
     phases.exit(rank);
     progress.await(() -> false);
   }
 
-  /** A rank that has sent a message, which none does before all show; -1 if none has. */
-  private int stranger() {
+  /** Returns a peer that has sent a message, as none does before all publish; -1 if none has. */
+  private int mismatchedPeer() {
     for (int peer = 0; peer < incoming.length; peer++) {
       if (incoming[peer].hasMessage()) {
         return peer;
@@ -136,14 +137,14 @@ public final class HeapRegion implements SharedRegion {
   }
 
   /**
-   * Whether a rank shows something that this one has not come to: while this one waits for a
-   * message from it, it is in another operation.
+   * Returns whether a rank shows something that this one has not come to: while this one waits for
+   * a message from it, it is in another operation.
    */
   boolean isAhead(int groupRank) {
     return phases.shows(indexOf(groupRank), operation + 1);
   }
 
-  /** What is wrong if it {@link #isAhead}. */
+  /** Returns what is wrong if it {@link #isAhead}. */
   CollectiveMismatchException mismatchAhead(int groupRank) {
     return mismatch(indexOf(groupRank), operation + 1);
   }
@@ -159,28 +160,15 @@ public final class HeapRegion implements SharedRegion {
     if (tensor == null || tensor.dtype() != dtype || tensor.count() != count) {
       // It may have been taken back.
       check();
-      throw new CollectiveMismatchException(
-          "rank "
-              + ranks[peer]
-              + " is in "
-              + phases.shownBy(peer, operation).header()
-              + " with "
-              + (tensor == null
-                  ? "no such tensor"
-                  : tensor.dtype().label() + " x " + tensor.count())
-              + ", but rank "
-              + ranks[rank]
-              + " is in "
-              + current.get()
-              + " and expects "
-              + dtype.label()
-              + " x "
-              + count
-              + ". "
-              + MessageMismatch.ADVICE,
-          List.of(
-              MessageMismatch.call(ranks[peer], phases.shownBy(peer, operation).header()),
-              MessageMismatch.call(ranks[rank], current.get()).withCount(count)));
+      throw MessageMismatch.ofTensor(
+          ranks[peer],
+          phases.shownBy(peer, operation).header(),
+          tensor == null ? null : tensor.dtype(),
+          tensor == null ? -1 : tensor.count(),
+          ranks[rank],
+          current.get(),
+          dtype,
+          count);
     }
     return tensor;
   }
@@ -288,7 +276,7 @@ public final class HeapRegion implements SharedRegion {
       if (System.nanoTime() - start > LONGEST_READ_NANOS) {
         return false;
       }
-      LockSupport.parkNanos(this, LOOK_NANOS);
+      LockSupport.parkNanos(this, POLL_NANOS);
     }
     return true;
   }

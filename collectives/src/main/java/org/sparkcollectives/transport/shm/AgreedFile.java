@@ -1,7 +1,6 @@
 package org.sparkcollectives.transport.shm;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -12,7 +11,6 @@ import org.sparkcollectives.transport.Peers;
 /** Memory that rank 0 of a group makes and that all its ranks see, or none does. */
 final class AgreedFile {
 
-  private static final int KEY_BYTES = SharedFile.NONCE_BYTES + 2 * Integer.BYTES;
   private static final HostTensor NOTHING = HostTensor.allocate(DType.UINT8, 0);
   private static final Logger LOG = LoggerFactory.getLogger(AgreedFile.class);
 
@@ -25,16 +23,10 @@ final class AgreedFile {
    * @return the file, or null on all ranks
    */
   static SharedFile of(Peers peers, Path folder, int bytes) {
-    byte[] key = new byte[KEY_BYTES];
-    if (peers.rank() != 0) {
-      // Were rank 0 in another operation, it would not send: so that it is told, this rank does.
-      peers.pair(0).send(NOTHING);
-      peers.pair(0).receive(HostTensor.wrap(DType.UINT8, key));
-    }
-    SharedFile file = peers.rank() == 0 ? create(folder, bytes, key) : open(key, bytes);
+    SharedFile file = peers.rank() == 0 ? create(folder, bytes) : receive(peers, bytes);
     boolean agreed = false;
     try {
-      agreed = peers.rank() == 0 ? offer(peers, key, file != null) : accept(peers, file != null);
+      agreed = peers.rank() == 0 ? offer(peers, file) : accept(peers, file != null);
       peers.flush();
       if (agreed) {
         file.keep();
@@ -47,12 +39,13 @@ final class AgreedFile {
     return agreed ? file : null;
   }
 
-  /** Rank 0's part: whether all ranks see the file, which it tells them. */
-  private static boolean offer(Peers peers, byte[] key, boolean made) {
+  /** Does rank 0's part; returns whether all ranks see the file, which it tells them. */
+  private static boolean offer(Peers peers, SharedFile file) {
+    byte[] address = file == null ? new byte[SharedFile.ADDRESS_BYTES] : file.address();
     for (int peer = 1; peer < peers.size(); peer++) {
-      peers.pair(peer).send(HostTensor.wrap(DType.UINT8, key));
+      peers.pair(peer).send(HostTensor.wrap(DType.UINT8, address));
     }
-    byte[] seen = {(byte) (made ? 1 : 0)};
+    byte[] seen = {(byte) (file == null ? 0 : 1)};
     for (int peer = 1; peer < peers.size(); peer++) {
       peers.pair(peer).receive(NOTHING);
       byte[] answer = new byte[1];
@@ -65,7 +58,7 @@ final class AgreedFile {
     return seen[0] != 0;
   }
 
-  /** The part of the others: whether all ranks see the file, as rank 0 tells. */
+  /** Does the part of the others; returns whether all ranks see the file, as rank 0 tells. */
   private static boolean accept(Peers peers, boolean opened) {
     byte[] answer = {(byte) (opened ? 1 : 0)};
     peers.pair(0).send(HostTensor.wrap(DType.UINT8, answer));
@@ -74,26 +67,22 @@ final class AgreedFile {
     return seen[0] != 0;
   }
 
-  private static SharedFile create(Path folder, int bytes, byte[] key) {
+  private static SharedFile create(Path folder, int bytes) {
     try {
-      SharedFile file = SharedFile.create(folder, bytes);
-      ByteBuffer.wrap(key)
-          .put(file.nonce())
-          .putInt(file.key().process())
-          .putInt(file.key().descriptor());
-      return file;
+      return SharedFile.create(folder, bytes);
     } catch (IOException | UnsupportedOperationException e) {
       LOG.info("No shared memory in {}: all goes through messages: {}", folder, e.toString());
       return null;
     }
   }
 
-  private static SharedFile open(byte[] key, int bytes) {
-    ByteBuffer in = ByteBuffer.wrap(key);
-    byte[] nonce = new byte[SharedFile.NONCE_BYTES];
-    in.get(nonce);
+  private static SharedFile receive(Peers peers, int bytes) {
+    // Were rank 0 in another operation, it would not send: so that it is told, this rank does.
+    peers.pair(0).send(NOTHING);
+    byte[] address = new byte[SharedFile.ADDRESS_BYTES];
+    peers.pair(0).receive(HostTensor.wrap(DType.UINT8, address));
     try {
-      return SharedFile.open(new SharedFile.Key(in.getInt(), in.getInt()), nonce, bytes);
+      return SharedFile.open(address, bytes);
     } catch (IOException e) {
       LOG.info("Memory of rank 0 is not here: all goes through messages: {}", e.toString());
       return null;

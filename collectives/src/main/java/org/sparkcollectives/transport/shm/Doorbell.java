@@ -52,7 +52,7 @@ import org.slf4j.LoggerFactory;
 public final class Doorbell implements AutoCloseable {
 
   /**
-   * How the bell of another rank is found.
+   * Tells how the bell of another rank is found.
    *
    * @param process the id of the process that has it
    * @param descriptor its file descriptor there
@@ -90,12 +90,12 @@ public final class Doorbell implements AutoCloseable {
   private boolean closed;
   private long rung;
 
-  /** A bell that takes nothing before it is first needed. */
+  /** Creates a bell, which takes nothing before it is first needed. */
   public Doorbell() {}
 
   // What its owner does.
 
-  /** Whether others can ring; makes what they need at the first call. */
+  /** Returns whether others can ring; makes what they need at the first call. */
   public synchronized boolean isOpen() {
     if (pipe == null && !closed && !unavailable) {
       open();
@@ -123,7 +123,7 @@ public final class Doorbell implements AutoCloseable {
   }
 
   /**
-   * What is readable when somebody has rung.
+   * Returns what is readable when somebody has rung.
    *
    * @throws ClosedChannelException if the bell is not open
    */
@@ -134,7 +134,7 @@ public final class Doorbell implements AutoCloseable {
     return pipe.source();
   }
 
-  /** How others find it; null if it is closed. */
+  /** Returns how others find it; null if it is closed. */
   public synchronized Key key() {
     return pipe == null ? null : key;
   }
@@ -165,7 +165,7 @@ public final class Doorbell implements AutoCloseable {
     return rung > before;
   }
 
-  /** How many bells the owner has heard. */
+  /** Returns how many bells the owner has heard. */
   public synchronized long rung() {
     return rung;
   }
@@ -198,7 +198,7 @@ public final class Doorbell implements AutoCloseable {
     }
   }
 
-  /** To be written to; for reading, too, because that never waits for who reads. */
+  /** Opens a bell to write to; for reading, too, because such an open never waits for a reader. */
   private static RandomAccessFile find(Key other) throws IOException {
     if (!other.isThere()) {
       throw new IOException("it is gone");
@@ -218,7 +218,7 @@ public final class Doorbell implements AutoCloseable {
     return found;
   }
 
-  /** Nobody can ring any more, and this rank rings nobody. */
+  /** Ends all ringing: nobody rings this rank any more, and it rings nobody. */
   @Override
   public synchronized void close() {
     closed = true;
@@ -284,7 +284,7 @@ public final class Doorbell implements AutoCloseable {
     return pipes;
   }
 
-  /** Where a descriptor leads; empty if it has been closed since. */
+  /** Returns where a descriptor leads; empty if it has been closed since. */
   private static String link(Path descriptor) {
     try {
       return Files.readSymbolicLink(descriptor).toString();

@@ -16,7 +16,7 @@ import org.sparkcollectives.transport.OperationHeader;
  */
 final class HeaderRecord {
 
-  /** The room for a record. */
+  /** The size of a record. */
   static final int BYTES = 32;
 
   private static final int COUNT = 8;
@@ -40,7 +40,7 @@ final class HeaderRecord {
         .put(at + REDUCTION, header.reductionCode());
   }
 
-  /** Whether {@code header} is what was written. */
+  /** Returns whether {@code header} is what was written. */
   static boolean is(ByteBuffer memory, int at, OperationHeader header) {
     return memory.getLong(at) == header.sequenceNumber()
         && memory.getLong(at + COUNT) == header.count()
@@ -51,7 +51,7 @@ final class HeaderRecord {
         && memory.get(at + REDUCTION) == header.reductionCode();
   }
 
-  /** What was written. */
+  /** Returns what was written. */
   static OperationHeader read(ByteBuffer memory, int at) {
     return new OperationHeader(
         OpType.ofCode(memory.get(at + OPERATION)),

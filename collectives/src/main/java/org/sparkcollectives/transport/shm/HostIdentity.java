@@ -31,7 +31,7 @@ public final class HostIdentity {
     return of(BOOT_ID, PID_NAMESPACE);
   }
 
-  /** Of a file with the boot id, and a link that names the PID namespace. */
+  /** Reads it from a file with the boot id, and a link that names the PID namespace. */
   static String of(Path bootId, Path pidNamespace) {
     String boot;
     try {

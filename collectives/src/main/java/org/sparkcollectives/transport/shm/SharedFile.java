@@ -33,6 +33,9 @@ public final class SharedFile implements AutoCloseable {
   /** The length of the proof at the beginning. */
   public static final int NONCE_BYTES = 16;
 
+  /** The length of an {@link #address}. */
+  public static final int ADDRESS_BYTES = NONCE_BYTES + 2 * Integer.BYTES;
+
   private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
   private static final int ZEROS = 64 * 1024;
 
@@ -43,7 +46,7 @@ public final class SharedFile implements AutoCloseable {
   private final LeasedMemory lease;
 
   /**
-   * How a file without a name is found by another process.
+   * Tells how a file without a name is found by another process.
    *
    * @param process the id of the process that has it open
    * @param descriptor its file descriptor there
@@ -55,11 +58,11 @@ public final class SharedFile implements AutoCloseable {
     }
   }
 
-  private SharedFile(FileChannel channel, Key key, byte[] nonce, MappedByteBuffer memory) {
+  private SharedFile(FileChannel channel, Key key, byte[] nonce, int bytes) throws IOException {
     this.channel = channel;
     this.key = key;
     this.nonce = nonce;
-    this.memory = memory;
+    this.memory = channel.map(FileChannel.MapMode.READ_WRITE, 0, NONCE_BYTES + (long) bytes);
     this.lease = new LeasedMemory(() -> PlatformDependent.freeDirectBuffer(memory));
   }
 
@@ -87,12 +90,7 @@ public final class SharedFile implements AutoCloseable {
       for (int left = bytes; left > 0; left -= ZEROS) {
         write(channel, ByteBuffer.allocate(Math.min(left, ZEROS)));
       }
-      SharedFile file =
-          new SharedFile(
-              channel,
-              key,
-              nonce,
-              channel.map(FileChannel.MapMode.READ_WRITE, 0, NONCE_BYTES + (long) bytes));
+      SharedFile file = new SharedFile(channel, key, nonce, bytes);
       made = true;
       return file;
     } finally {
@@ -131,6 +129,20 @@ public final class SharedFile implements AutoCloseable {
   /**
    * Opens the file that another process has made.
    *
+   * @param address its {@link #address()}
+   * @param bytes its size without the proof
+   * @throws IOException if it is not here, or another file
+   */
+  static SharedFile open(byte[] address, int bytes) throws IOException {
+    ByteBuffer in = ByteBuffer.wrap(address);
+    byte[] nonce = new byte[NONCE_BYTES];
+    in.get(nonce);
+    return open(new Key(in.getInt(), in.getInt()), nonce, bytes);
+  }
+
+  /**
+   * Opens the file that another process has made.
+   *
    * @param key its {@link #key()}
    * @param nonce its {@link #nonce()}
    * @param bytes its size without the proof
@@ -146,12 +158,7 @@ public final class SharedFile implements AutoCloseable {
       if (!Arrays.equals(found, nonce) || channel.size() != NONCE_BYTES + (long) bytes) {
         throw new IOException(key.path() + " is another file here");
       }
-      SharedFile file =
-          new SharedFile(
-              channel,
-              key,
-              nonce.clone(),
-              channel.map(FileChannel.MapMode.READ_WRITE, 0, NONCE_BYTES + (long) bytes));
+      SharedFile file = new SharedFile(channel, key, nonce.clone(), bytes);
       opened = true;
       return file;
     } finally {
@@ -162,8 +169,18 @@ public final class SharedFile implements AutoCloseable {
   }
 
   /**
-   * How another process of this host opens it, as long as this one has not called {@link #keep}.
+   * Returns what another process of this host needs to open it, as long as this one has not called
+   * {@link #keep}: the proof, the process and the descriptor, in network byte order.
    */
+  byte[] address() {
+    return ByteBuffer.allocate(ADDRESS_BYTES)
+        .put(nonce)
+        .putInt(key.process())
+        .putInt(key.descriptor())
+        .array();
+  }
+
+  /** Returns how another process finds it, as long as this one has not called {@link #keep}. */
   public Key key() {
     return key;
   }
@@ -181,22 +198,22 @@ public final class SharedFile implements AutoCloseable {
     return "spark-collectives-" + HexFormat.of().formatHex(nonce);
   }
 
-  /** The size without the proof. */
+  /** Returns the size without the proof. */
   int bytes() {
     return memory.capacity() - NONCE_BYTES;
   }
 
-  /** The proof. */
+  /** Returns the proof. */
   public byte[] nonce() {
     return nonce.clone();
   }
 
-  /** The memory after the proof, in native byte order. */
+  /** Returns the memory after the proof, in native byte order. */
   ByteBuffer memory() {
     return memory.duplicate().position(NONCE_BYTES).slice().order(ByteOrder.nativeOrder());
   }
 
-  /** What is to be acquired by whoever may use the memory when the file is closed. */
+  /** Returns what is to be acquired by whoever may use the memory when the file is closed. */
   LeasedMemory lease() {
     return lease;
   }

@@ -30,7 +30,7 @@ public final class SharedFileMemory implements SharedMemory {
   }
 
   /**
-   * Zeros in a new file.
+   * Returns zeros in a new file.
    *
    * @param folder where it is made; it has no name there afterwards
    * @throws IOException if there is no room, or it would be larger than a buffer can be
@@ -39,13 +39,7 @@ public final class SharedFileMemory implements SharedMemory {
     return create(folder, bytes, closed -> {});
   }
 
-  /**
-   * Zeros in a new file.
-   *
-   * @param folder where it is made; it has no name there afterwards
-   * @param onClose is told when it is closed
-   * @throws IOException if there is no room, or it would be larger than a buffer can be
-   */
+  /** Returns the same, with what is told when it is closed. */
   static SharedFileMemory create(Path folder, long bytes, Consumer<SharedFileMemory> onClose)
       throws IOException {
     if (bytes < 0 || bytes > Integer.MAX_VALUE - SharedFile.NONCE_BYTES - PADDING) {
@@ -59,7 +53,7 @@ public final class SharedFileMemory implements SharedMemory {
     return new SharedFileMemory(SharedFile.create(folder, (int) bytes + PADDING), bytes, onClose);
   }
 
-  /** The file, and the buffer of it that all tensors lie in. */
+  /** Returns the file, and the buffer of it that all tensors lie in. */
   SharedFile file() {
     return file;
   }

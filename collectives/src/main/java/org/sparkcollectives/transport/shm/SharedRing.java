@@ -1,9 +1,12 @@
 package org.sparkcollectives.transport.shm;
 
+import java.io.IOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.file.Path;
+import org.sparkcollectives.transport.ByteSink;
 
 /**
  * A queue of segments in shared memory, from one writer to one reader.
@@ -23,8 +26,11 @@ import java.nio.ByteOrder;
  */
 public final class SharedRing implements AutoCloseable {
 
+  /** The length of an {@link #address}. */
+  public static final int ADDRESS_BYTES = SharedFile.ADDRESS_BYTES;
+
   /** How many segments may be on their way. */
-  public static final int SLOTS = 4;
+  private static final int SLOTS = 4;
 
   private static final int WRITTEN = 0;
   private static final int READ = 128;
@@ -45,8 +51,8 @@ public final class SharedRing implements AutoCloseable {
   private long seen;
   private ByteBuffer current;
 
-  /** The ring in {@code file}, which has {@link #bytes} bytes. */
-  public SharedRing(SharedFile file, int slotBytes) {
+  /** Creates a view of the ring in {@code file}, which has {@link #bytes} bytes. */
+  SharedRing(SharedFile file, int slotBytes) {
     this.file = file;
     this.memory = file.memory();
     this.reader = new SleepFlag(memory, READER_SLEEPS);
@@ -56,13 +62,46 @@ public final class SharedRing implements AutoCloseable {
     }
   }
 
-  /** The size of a ring. */
-  public static int bytes(int slotBytes) {
+  /**
+   * Creates a ring for segments, which another process can {@link #open} until {@link #keep}.
+   *
+   * @param folder in a file system that lies in memory
+   * @throws IOException if there is no room for it, or no way to give it to another process
+   */
+  public static SharedRing create(Path folder) throws IOException {
+    SharedFile file = SharedFile.create(folder, bytes(ByteSink.SEGMENT_BYTES));
+    return new SharedRing(file, ByteSink.SEGMENT_BYTES);
+  }
+
+  /**
+   * Opens the ring that another process has made.
+   *
+   * @param address its {@link #address()}
+   * @throws IOException if it is not here
+   */
+  public static SharedRing open(byte[] address) throws IOException {
+    SharedFile file = SharedFile.open(address, bytes(ByteSink.SEGMENT_BYTES));
+    file.keep();
+    return new SharedRing(file, ByteSink.SEGMENT_BYTES);
+  }
+
+  /** Returns what another process needs to {@link #open} the ring. */
+  public byte[] address() {
+    return file.address();
+  }
+
+  /** Ends the time in which another process can open the ring. */
+  public void keep() {
+    file.keep();
+  }
+
+  /** Returns the size of a ring. */
+  static int bytes(int slotBytes) {
     return FIRST_SLOT + SLOTS * slotBytes;
   }
 
-  /** Whether the writer finds a free slot. */
-  public boolean hasRoom() {
+  /** Returns whether the writer finds a free slot. */
+  boolean hasFreeSlot() {
     if (written - seen < SLOTS) {
       return true;
     }
@@ -70,8 +109,8 @@ public final class SharedRing implements AutoCloseable {
     return written - seen < SLOTS;
   }
 
-  /** The free slot, empty, which {@link #publish} hands to the reader. */
-  public ByteBuffer free() {
+  /** Returns the free slot, empty, which {@link #publish} hands to the reader. */
+  ByteBuffer free() {
     return slots[(int) (written % SLOTS)].clear();
   }
 
@@ -81,7 +120,7 @@ public final class SharedRing implements AutoCloseable {
    *
    * @param bell the writer's
    */
-  public void publish(Doorbell bell) {
+  void publish(Doorbell bell) {
     int slot = (int) (written % SLOTS);
     memory.putInt(LENGTHS + slot * Integer.BYTES, slots[slot].position());
     written++;
@@ -90,8 +129,8 @@ public final class SharedRing implements AutoCloseable {
     bell.ring(reader.take());
   }
 
-  /** What is left of the segment that the reader is at; null if none has come. */
-  public ByteBuffer next() {
+  /** Returns what is left of the segment that the reader is at; null if none has come. */
+  ByteBuffer next() {
     if (current == null) {
       if (taken == seen) {
         seen = (long) LONGS.getAcquire(memory, WRITTEN);
@@ -111,7 +150,7 @@ public final class SharedRing implements AutoCloseable {
    *
    * @param bell the reader's
    */
-  public void release(Doorbell bell) {
+  void release(Doorbell bell) {
     if (current != null && !current.hasRemaining()) {
       current = null;
       taken++;
@@ -121,25 +160,25 @@ public final class SharedRing implements AutoCloseable {
     }
   }
 
-  /** Says that the reader, whose bell this is, is about to sleep; whether that is news. */
-  public boolean readerSleeps(Doorbell bell) {
+  /** Says that the reader, whose bell this is, is about to sleep; returns whether that is news. */
+  boolean readerSleeps(Doorbell bell) {
     Doorbell.Key key = bell.key();
     return key != null && reader.set(key);
   }
 
-  /** The reader does not sleep any more. */
-  public void readerAwake() {
+  /** Says that the reader does not sleep any more. */
+  void readerAwake() {
     reader.clear();
   }
 
-  /** Says that the writer, whose bell this is, is about to sleep; whether that is news. */
-  public boolean writerSleeps(Doorbell bell) {
+  /** Says that the writer, whose bell this is, is about to sleep; returns whether that is news. */
+  boolean writerSleeps(Doorbell bell) {
     Doorbell.Key key = bell.key();
     return key != null && writer.set(key);
   }
 
-  /** The writer does not sleep any more. */
-  public void writerAwake() {
+  /** Says that the writer does not sleep any more. */
+  void writerAwake() {
     writer.clear();
   }
 

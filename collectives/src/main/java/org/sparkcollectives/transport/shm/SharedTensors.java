@@ -28,20 +28,25 @@ public final class SharedTensors implements AutoCloseable {
   /** By their proofs, because a neighbour may use the number of a file that it has closed again. */
   private final Map<ByteBuffer, SharedFile> neighbours = new HashMap<>();
 
-  /** Whether a neighbour has shown new memory since {@link #releaseClosed}. */
+  /** Whether a neighbour has published new memory since {@link #releaseClosed}. */
   private boolean grown;
 
   private final Set<SharedFileMemory> memories = new HashSet<>();
   private SharedFile showable;
   private ByteBuffer showableMemory;
 
-  /** With a folder in a file system that lies in memory. */
+  /** Creates an empty set, with a folder in a file system that lies in memory. */
   public SharedTensors(Path folder) {
     this.folder = folder;
   }
 
+  /** Returns the folder in which memory is made. */
+  Path folder() {
+    return folder;
+  }
+
   /**
-   * A tensor of zeros.
+   * Returns a tensor of zeros.
    *
    * @throws IOException if there is no room, or it would be larger than a buffer can be
    */
@@ -57,7 +62,7 @@ public final class SharedTensors implements AutoCloseable {
   }
 
   /**
-   * Zeros that other processes can map, for tensors that the neighbours can see.
+   * Returns zeros that other processes can map, for tensors that the neighbours can see.
    *
    * @throws IOException if there is no room, or it would be larger than a buffer can be
    */
@@ -74,8 +79,8 @@ public final class SharedTensors implements AutoCloseable {
   }
 
   /**
-   * Memory that the neighbours can see, the same each time; if there is none, some that they
-   * cannot.
+   * Returns memory that the neighbours can see, the same each time; if there is none, some that
+   * they cannot.
    */
   synchronized HostTensor showable(DType dtype, long count) {
     int bytes = Math.toIntExact(count * dtype.bytes());
@@ -91,35 +96,34 @@ public final class SharedTensors implements AutoCloseable {
     return DirectTensor.within(dtype, showableMemory, showable.lease(), 0, (int) count);
   }
 
-  /** What a neighbour needs to see {@code tensors}; null if one of them cannot be seen. */
-  synchronized List<SharedBoard.Shown> describe(List<HostTensor> tensors) {
-    if (tensors.size() > SharedBoard.MOST_TENSORS) {
+  /** Returns what a neighbour needs to see {@code tensors}; null if one of them cannot be seen. */
+  synchronized List<DescriptorTable.Descriptor> describe(List<HostTensor> tensors) {
+    if (tensors.size() > DescriptorTable.MOST_TENSORS) {
       return null;
     }
-    List<SharedBoard.Shown> shown = new ArrayList<>(tensors.size());
+    List<DescriptorTable.Descriptor> descriptors = new ArrayList<>(tensors.size());
     for (HostTensor each : tensors) {
       SharedFile file = each instanceof DirectTensor direct ? own.get(direct.wrapped()) : null;
       if (file == null) {
         return null;
       }
       int offset = ((DirectTensor) each).wrappedOffset();
-      shown.add(
-          new SharedBoard.Shown(
+      descriptors.add(
+          new DescriptorTable.Descriptor(
               file.key(), file.nonce(), file.bytes(), offset, each.count(), each.dtype()));
     }
-    return shown;
+    return descriptors;
   }
 
-  /** The tensor that a neighbour has described. */
-  synchronized HostTensor see(SharedBoard.Shown shown) {
-    SharedFile file =
-        neighbours.computeIfAbsent(ByteBuffer.wrap(shown.nonce()), key -> open(shown));
+  /** Returns the tensor that a neighbour has described. */
+  synchronized HostTensor see(DescriptorTable.Descriptor of) {
+    SharedFile file = neighbours.computeIfAbsent(ByteBuffer.wrap(of.nonce()), key -> open(of));
     return DirectTensor.within(
-        shown.dtype(), file.memory(), file.lease(), shown.offset(), (int) shown.count());
+        of.dtype(), file.memory(), file.lease(), of.offset(), (int) of.count());
   }
 
   /**
-   * Unmaps what the neighbours have closed, if they have shown new memory since this was last
+   * Unmaps what the neighbours have closed, if they have published new memory since this was last
    * called: who allocates again and again in one group would otherwise have all of it mapped, and
    * its pages used, until the group ends. Called between two operations.
    */
@@ -138,10 +142,10 @@ public final class SharedTensors implements AutoCloseable {
     return gone;
   }
 
-  private SharedFile open(SharedBoard.Shown shown) {
+  private SharedFile open(DescriptorTable.Descriptor of) {
     grown = true;
     try {
-      SharedFile file = SharedFile.open(shown.key(), shown.nonce(), shown.fileBytes());
+      SharedFile file = SharedFile.open(of.key(), of.nonce(), of.fileBytes());
       file.keep();
       return file;
     } catch (IOException e) {
@@ -169,7 +173,7 @@ public final class SharedTensors implements AutoCloseable {
     files.forEach(SharedFile::close);
   }
 
-  /** Unmaps what the neighbours have shown; when no thread can touch it any more. */
+  /** Unmaps what the neighbours have published; when no thread can touch it any more. */
   public synchronized void freeNeighbours() {
     neighbours.values().forEach(SharedFile::close);
     neighbours.clear();

@@ -2,13 +2,11 @@ package org.sparkcollectives.transport.shm;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
-import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.tensor.HostTensor;
@@ -24,10 +22,11 @@ import org.sparkcollectives.transport.SharedStaging;
 /**
  * Memory that ranks of one host see, as one of them sees it: tensors that the group has allocated
  * are reduced where they lie, without a copy, small ones go through slots, and all others can pass
- * through rooms chunk by chunk.
+ * through staging buffers chunk by chunk.
  *
- * <p>Whether all ranks work on tensors of the group is asked for each operation that is too large
- * for slots, on a board that rank 0 makes at the first of them.
+ * <p>In each operation that is too large for slots, the ranks find out whether all of them work on
+ * tensors of the group: each publishes descriptors of its own, in a table that rank 0 makes at the
+ * first of these operations.
  */
 public final class ShmRegion implements SharedRegion, PolledMemory {
 
@@ -46,8 +45,8 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
 
   private static final long NONE = -1;
 
-  private final Path folder;
   private final SharedTensors tensors;
+  private final Peers peers;
   private final int rank;
   private final int size;
   private final Progress progress;
@@ -55,7 +54,7 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
   private final Supplier<OperationHeader> inOperation;
   private SharedFile file;
   private SleepFlags sleepers;
-  private SharedBoard board;
+  private DescriptorTable descriptors;
   private ShmSlots slots;
   private ShmStaging staging;
   private long staged = NONE;
@@ -71,119 +70,121 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
   private OperationHeader current;
 
   /**
-   * The region of a rank whose group is on one host.
+   * Creates the region of a rank whose group is on one host.
    *
+   * @param tensors what this rank allocates for its neighbours
+   * @param peers the ranks, which agree by messages on the memory that they share
    * @param stages whether tensors that lie elsewhere pass through memory that all ranks see
    * @param progress where this rank waits, shared with its other paths
    * @param bell wakes ranks of other JVMs, and this one
    * @param inOperation the operation that this rank is in
    */
   public ShmRegion(
-      Path folder,
       SharedTensors tensors,
-      int rank,
-      int size,
+      Peers peers,
       boolean stages,
       Progress progress,
       Doorbell bell,
       Supplier<OperationHeader> inOperation) {
-    this.folder = folder;
     this.tensors = tensors;
-    this.rank = rank;
-    this.size = size;
+    this.peers = peers;
+    this.rank = peers.rank();
+    this.size = peers.size();
     this.stages = stages;
     this.progress = progress;
     this.bell = bell;
     this.inOperation = inOperation;
   }
 
-  /** This region, if all ranks show tensors in it for this operation; else null. */
-  public SharedRegion regionFor(Peers peers, OperationHeader header, List<HostTensor> shown) {
+  /** Returns this region, if all ranks publish tensors in it for this operation; else null. */
+  public SharedRegion regionFor(OperationHeader header, List<HostTensor> shown) {
     if (size == 1 || header.count() * header.dtype().bytes() <= SharedSlots.MOST_BYTES) {
       return null;
     }
-    meet(peers);
-    if (board == null) {
+    agree();
+    if (descriptors == null) {
       return null;
     }
     current = header;
     operation++;
     if (published != 0) {
       published = 0;
-      board.publish(0);
+      descriptors.setProgress(0);
     }
     tensors.releaseClosed();
-    board.show(operation, header, tensors.describe(shown));
+    descriptors.publish(operation, header, tensors.describe(shown));
     sleepers.changed();
-    await(() -> board.allShow(operation) || stranger(peers) >= 0);
-    if (!board.allShow(operation)) {
-      // Before all have shown, nobody sends anything in this operation: that rank is in another.
-      peers.pair(stranger(peers)).receive(HostTensor.allocate(DType.UINT8, 0));
+    await(() -> descriptors.allPublished(operation) || mismatchedPeer() >= 0);
+    if (!descriptors.allPublished(operation)) {
+      // Before all have published, nobody sends anything in this operation: that peer is in
+      // another.
+      peers.pair(mismatchedPeer()).receive(HostTensor.allocate(DType.UINT8, 0));
     }
     settled = operation - 1;
-    if (board.isShared(operation, header)) {
+    if (descriptors.isShared(operation, header)) {
       return this;
     }
-    board.done(operation);
+    descriptors.done(operation);
     sleepers.changed();
-    staged = board.isSame(operation, header) ? header.sequenceNumber() : NONE;
+    staged = descriptors.isSame(operation, header) ? header.sequenceNumber() : NONE;
     return null;
   }
 
   /**
-   * Memory with undefined contents that can be shown, the same each time; others may not see it.
+   * Returns memory with undefined contents that can be published, the same each time; others may
+   * not see it.
    */
   public HostTensor showable(DType dtype, long count) {
     return tensors.showable(dtype, count);
   }
 
-  /** The rooms for this operation, for which all ranks have asked {@link #regionFor}; or null. */
-  public SharedStaging stagingFor(Peers peers, OperationHeader header) {
+  /** Returns the buffers for this operation, for which {@link #regionFor} gave null; or null. */
+  public SharedStaging stagingFor(OperationHeader header) {
     if (!stages || header.sequenceNumber() != staged) {
       return null;
     }
     if (staging == null) {
-      SharedFile rooms = AgreedFile.of(peers, folder, ShmStaging.bytes(size));
-      stages = rooms != null;
-      staging = stages ? new ShmStaging(rooms, rank, size, this::await, sleepers::changed) : null;
+      SharedFile buffers = AgreedFile.of(peers, tensors.folder(), ShmStaging.bytes(size));
+      stages = buffers != null;
+      staging = stages ? new ShmStaging(buffers, rank, size, this::await, sleepers::changed) : null;
     }
     return staging;
   }
 
-  /** The slots for this operation; null if it is too large for them. */
-  public SharedSlots slotsFor(Peers peers, OperationHeader header) {
+  /** Returns the slots for this operation; null if it is too large for them. */
+  public SharedSlots slotsFor(OperationHeader header) {
     if (size == 1
         || header.count() * header.dtype().bytes() > SharedSlots.MOST_BYTES
         || !AGREED.contains(header.type())) {
       return null;
     }
-    meet(peers);
+    agree();
     return slots == null ? null : slots.in(header);
   }
 
   /** Makes what all ranks see, at the first operation that needs it. */
-  private void meet(Peers peers) {
+  private void agree() {
     if (asked) {
       return;
     }
     asked = true;
-    int boardBytes = SharedBoard.bytes(size);
+    int tableBytes = DescriptorTable.bytes(size);
     int slotBytes = SlotTable.bytes(size);
-    file = AgreedFile.of(peers, folder, boardBytes + slotBytes + SleepFlags.bytes(size));
+    file = AgreedFile.of(peers, tensors.folder(), tableBytes + slotBytes + SleepFlags.bytes(size));
     if (file != null) {
       ByteBuffer memory = file.memory();
-      board = new SharedBoard(memory, rank, size);
-      ByteBuffer rest = memory.position(boardBytes).slice().order(ByteOrder.nativeOrder());
+      descriptors = new DescriptorTable(memory, rank, size);
+      ByteBuffer rest = memory.position(tableBytes).slice().order(ByteOrder.nativeOrder());
       ByteBuffer last =
-          memory.position(boardBytes + slotBytes).slice().order(ByteOrder.nativeOrder());
+          memory.position(tableBytes + slotBytes).slice().order(ByteOrder.nativeOrder());
       sleepers = new SleepFlags(last, rank, size, bell);
       slots = new ShmSlots(new SlotTable(rest, rank, size), peers, this::await, sleepers::changed);
       progress.whenIdle(() -> slots.checkPeers(inOperation.get()));
     }
   }
 
-  /** A rank that has sent something; -1 if none has. */
-  private int stranger(Peers peers) {
+  /** Returns a peer that has sent something, and so is in another operation; -1 if none has. */
+  private int mismatchedPeer() {
     for (int peer = 0; peer < size; peer++) {
       if (peer != rank && peers.pair(peer).hasMessage()) {
         return peer;
@@ -228,32 +229,23 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
 
   @Override
   public void show(List<HostTensor> shown) {
-    // They were shown when the region was asked for.
+    // They were published when the region was asked for.
     progress.check();
   }
 
   @Override
   public HostTensor shownBy(int peer, int index, DType dtype, long count) {
-    SharedBoard.Shown shown = board.shownBy(peer, operation, index);
+    DescriptorTable.Descriptor shown = descriptors.descriptor(peer, operation, index);
     if (shown == null || shown.dtype() != dtype || shown.count() != count) {
-      throw new CollectiveMismatchException(
-          "rank "
-              + peer
-              + " is in "
-              + current
-              + " with "
-              + (shown == null ? "no such tensor" : shown.dtype().label() + " x " + shown.count())
-              + ", but rank "
-              + rank
-              + " expects "
-              + dtype.label()
-              + " x "
-              + count
-              + ". "
-              + MessageMismatch.ADVICE,
-          List.of(
-              MessageMismatch.call(peer, current).withCount(shown == null ? -1 : shown.count()),
-              MessageMismatch.call(rank, current).withCount(count)));
+      throw MessageMismatch.ofTensor(
+          peer,
+          current,
+          shown == null ? null : shown.dtype(),
+          shown == null ? -1 : shown.count(),
+          rank,
+          current,
+          dtype,
+          count);
     }
     return tensors.see(shown);
   }
@@ -267,19 +259,19 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
   @Override
   public void publish(long amount) {
     published = amount;
-    board.publish(amount);
+    descriptors.setProgress(amount);
     sleepers.changed();
   }
 
   @Override
   public long published(int peer) {
-    return board.published(peer);
+    return descriptors.progress(peer);
   }
 
   @Override
   public void awaitPublished(int peer, long amount) {
-    if (board.published(peer) < amount) {
-      await(() -> board.published(peer) >= amount);
+    if (descriptors.progress(peer) < amount) {
+      await(() -> descriptors.progress(peer) >= amount);
     }
   }
 
@@ -291,17 +283,17 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
   @Override
   public void finish() {
     leave();
-    await(() -> board.allDone(operation));
+    await(() -> descriptors.allDone(operation));
     settled = operation;
   }
 
   @Override
   public void leave() {
-    if (board.mayHaveChanged(operation)) {
+    if (descriptors.mayHaveChanged(operation)) {
       // A rank gave up and took its tensors back; that the group has failed is on its way.
       await(() -> false);
     }
-    board.done(operation);
+    descriptors.done(operation);
     sleepers.changed();
   }
 
@@ -310,8 +302,8 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
    * read them since fails, too. The region is of no use from then on.
    */
   public void abandon() {
-    if (board != null) {
-      board.giveUp(settled + 1);
+    if (descriptors != null) {
+      descriptors.giveUp(settled + 1);
     }
   }
 

@@ -15,8 +15,8 @@ import org.sparkcollectives.transport.SharedSlots;
 /** The slots of a group on one host, as one of its ranks sees them. */
 final class ShmSlots implements SharedSlots {
 
-  /** How seldom a waiting rank looks for one that is in another operation. */
-  private static final int LOOKS_FOR_STRANGERS = 64;
+  /** After so many polls a waiting rank checks whether a peer is in another operation. */
+  private static final int POLLS_PER_CHECK = 64;
 
   private final SlotTable table;
   private final Peers peers;
@@ -26,11 +26,11 @@ final class ShmSlots implements SharedSlots {
   private final int size;
   private long operation;
   private OperationHeader current;
-  private int looks;
+  private int polls;
   private int awaited;
 
   /**
-   * The slots in {@code table}.
+   * Creates a view of the slots in {@code table}.
    *
    * @param wait waits until something is true that other processes make true
    * @param changed wakes those that wait for what this rank has made true
@@ -44,7 +44,7 @@ final class ShmSlots implements SharedSlots {
     this.size = peers.size();
   }
 
-  /** From now on the slots are those of this operation. */
+  /** Makes the slots those of this operation. */
   ShmSlots in(OperationHeader header) {
     current = header;
     return this;
@@ -122,18 +122,18 @@ final class ShmSlots implements SharedSlots {
     wait.accept(
         () ->
             published.getAsBoolean()
-                || (++looks % LOOKS_FOR_STRANGERS == 0 && stranger(last) >= 0));
-    int stranger = published.getAsBoolean() ? -1 : stranger(last);
-    if (stranger >= 0) {
+                || (++polls % POLLS_PER_CHECK == 0 && mismatchedPeer(last) >= 0));
+    int mismatched = published.getAsBoolean() ? -1 : mismatchedPeer(last);
+    if (mismatched >= 0) {
       // Its message is not of this operation, in which nobody sends any: this throws.
-      peers.pair(stranger).receive(HostTensor.allocate(DType.UINT8, 0));
+      peers.pair(mismatched).receive(HostTensor.allocate(DType.UINT8, 0));
     }
   }
 
-  /** A rank that has sent a message although it has not published yet; -1 if none has. */
-  private int stranger(long last) {
+  /** Returns a peer that has sent a message although it has not published; -1 if none has. */
+  private int mismatchedPeer(long last) {
     for (int peer = 0; peer < size; peer++) {
-      // In this order: a rank that publishes first, and then sends, is ahead, and no stranger.
+      // In this order: a rank that publishes first, and then sends, is ahead, and in no other.
       if (peer != rank && peers.pair(peer).hasMessage() && !table.isPublished(peer, last)) {
         return peer;
       }

@@ -11,14 +11,14 @@ import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.SharedStaging;
 
 /**
- * The rooms of a group on one host, as one of its ranks sees them. For each rank, and written by
- * that rank only:
+ * The staging buffers of a group on one host, as one of its ranks sees them. For each rank, and
+ * written by that rank only:
  *
  * <pre>
- *     0  how many chunks it has given     (its own cache line)
- *   128  how many it has reduced          (its own cache line)
- *   256  how many it has taken            (its own cache line)
- *   512  the rooms
+ *     0  how many chunks it has copied in    (its own cache line)
+ *   128  how many it has reduced             (its own cache line)
+ *   256  how many it has copied out          (its own cache line)
+ *   512  the buffers
  * </pre>
  *
  * <p>The counters go on from operation to operation. Each is written with release semantics after
@@ -30,11 +30,11 @@ final class ShmStaging implements SharedStaging {
   private static final int LARGEST_CHUNK = 128 * 1024;
   private static final int SMALLEST_CHUNK = 16 * 1024;
 
-  /** What the rooms of all ranks may take, within which chunks are as large as is good. */
+  /** What the buffers of all ranks may take, within which chunks are as large as is good. */
   private static final int MOST_BYTES = 32 << 20;
 
   private static final int LINE = 128;
-  private static final int FIRST_ROOM = 512;
+  private static final int FIRST_BUFFER = 512;
   private static final VarHandle LONGS =
       MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
 
@@ -46,13 +46,13 @@ final class ShmStaging implements SharedStaging {
   private final Consumer<BooleanSupplier> wait;
   private final Runnable changed;
   private final BooleanSupplier isThere = this::isThere;
-  private final HostTensor[][] rooms = new HostTensor[DType.values().length][];
+  private final HostTensor[][] buffers = new HostTensor[DType.values().length][];
   private int awaitedCounter;
   private long awaitedCount;
   private long before;
 
   /**
-   * The rooms in {@code file}, which has {@link #bytes} bytes.
+   * Creates a view of the buffers in {@code file}, which has {@link #bytes} bytes.
    *
    * @param wait waits until something is true that other processes make true
    * @param changed wakes those that wait for what this rank has made true
@@ -77,10 +77,10 @@ final class ShmStaging implements SharedStaging {
   }
 
   private static int stride(int ranks) {
-    return FIRST_ROOM + DEPTH * chunkBytes(ranks);
+    return FIRST_BUFFER + DEPTH * chunkBytes(ranks);
   }
 
-  /** The size of the rooms of so many ranks. */
+  /** Returns the size of the buffers of so many ranks. */
   static int bytes(int ranks) {
     return Math.multiplyExact(ranks, stride(ranks));
   }
@@ -106,17 +106,17 @@ final class ShmStaging implements SharedStaging {
   }
 
   @Override
-  public HostTensor room(int ofRank, long chunk, DType dtype) {
-    HostTensor[] ofType = rooms[dtype.ordinal()];
+  public HostTensor buffer(int ofRank, long chunk, DType dtype) {
+    HostTensor[] ofType = buffers[dtype.ordinal()];
     if (ofType == null) {
       ofType = new HostTensor[size * DEPTH];
-      rooms[dtype.ordinal()] = ofType;
+      buffers[dtype.ordinal()] = ofType;
     }
     int index = ofRank * DEPTH + (int) ((before + chunk) % DEPTH);
     if (ofType[index] == null) {
-      int start = ofRank * stride(size) + FIRST_ROOM + index % DEPTH * chunkBytes;
-      ByteBuffer room = memory.slice(start, chunkBytes).order(ByteOrder.nativeOrder());
-      ofType[index] = HostTensor.wrap(dtype, room);
+      int start = ofRank * stride(size) + FIRST_BUFFER + index % DEPTH * chunkBytes;
+      ByteBuffer bytes = memory.slice(start, chunkBytes).order(ByteOrder.nativeOrder());
+      ofType[index] = HostTensor.wrap(dtype, bytes);
     }
     return ofType[index];
   }
@@ -149,7 +149,7 @@ final class ShmStaging implements SharedStaging {
     before += chunks;
   }
 
-  /** Unmaps the rooms; when no thread can touch them any more. */
+  /** Unmaps the buffers; when no thread can touch them any more. */
   void free() {
     file.close();
   }

@@ -49,7 +49,7 @@ final class SleepFlag {
   private final ByteBuffer memory;
   private final int at;
 
-  /** The line at {@code at} of {@code memory}, which is in native byte order. */
+  /** Creates a view of the line at {@code at} of {@code memory}, which is in native byte order. */
   SleepFlag(ByteBuffer memory, int at) {
     this.memory = memory;
     this.at = at;
@@ -77,7 +77,7 @@ final class SleepFlag {
     return true;
   }
 
-  /** The waiter does not sleep any more: nobody need ring. */
+  /** Says that the waiter does not sleep any more: nobody need ring. */
   void clear() {
     if ((long) LONGS.getAcquire(memory, at) == ASLEEP) {
       LONGS.setRelease(memory, at, AWAKE);
@@ -94,7 +94,7 @@ final class SleepFlag {
     VarHandle.fullFence();
   }
 
-  /** The bell to ring, which is then this thread's to do; null if the waiter is awake. */
+  /** Returns the bell to ring, which is then this thread's to do; null if the waiter is awake. */
   Doorbell.Key take() {
     if ((long) LONGS.getAcquire(memory, at) != ASLEEP
         || !LONGS.compareAndSet(memory, at, ASLEEP, AWAKE)) {

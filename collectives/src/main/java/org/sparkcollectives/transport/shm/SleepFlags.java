@@ -9,7 +9,7 @@ final class SleepFlags {
   private final int rank;
   private final Doorbell bell;
 
-  /** In the first {@link #bytes} bytes of {@code memory}. */
+  /** Creates a view of the flags in the first {@link #bytes} bytes of {@code memory}. */
   SleepFlags(ByteBuffer memory, int rank, int size, Doorbell bell) {
     this.flags = new SleepFlag[size];
     for (int each = 0; each < size; each++) {
@@ -19,7 +19,7 @@ final class SleepFlags {
     this.bell = bell;
   }
 
-  /** What the flags of so many ranks take. */
+  /** Returns what the flags of so many ranks take. */
   static int bytes(int ranks) {
     return ranks * SleepFlag.BYTES;
   }
@@ -34,13 +34,13 @@ final class SleepFlags {
     }
   }
 
-  /** See {@link SleepFlag#set}. */
+  /** Sets this rank's flag, see {@link SleepFlag#set}. */
   boolean set() {
     Doorbell.Key key = bell.key();
     return key != null && flags[rank].set(key);
   }
 
-  /** See {@link SleepFlag#clear}. */
+  /** Clears this rank's flag, see {@link SleepFlag#clear}. */
   void clear() {
     flags[rank].clear();
   }

@@ -34,7 +34,7 @@ final class SlotTable {
   private final int rank;
   private final int size;
 
-  /** The table in {@code memory}, from offset 0 on. */
+  /** Creates a view of the table in {@code memory}, from offset 0 on. */
   SlotTable(ByteBuffer memory, int rank, int size) {
     this.memory = memory;
     this.rank = rank;
@@ -50,7 +50,7 @@ final class SlotTable {
     }
   }
 
-  /** The size of a table. */
+  /** Returns the size of a table. */
   static int bytes(int ranks) {
     return ranks * STRIDE;
   }
@@ -59,12 +59,12 @@ final class SlotTable {
     return ofRank * STRIDE + ((operation & 1) == 0 ? EVEN : ODD);
   }
 
-  /** Where this rank puts what it gives to an operation, before it publishes. */
+  /** Returns where this rank puts what it gives to an operation, before it publishes. */
   ByteBuffer free(long operation) {
     return data(rank, operation);
   }
 
-  /** What a rank gives to an operation. */
+  /** Returns what a rank gives to an operation. */
   ByteBuffer data(int ofRank, long operation) {
     return data[2 * ofRank + (int) (operation & 1)].clear();
   }
@@ -74,12 +74,12 @@ final class SlotTable {
     LONGS.setRelease(memory, rank * STRIDE, operation);
   }
 
-  /** Whether a rank has published for an operation. */
+  /** Returns whether a rank has published for an operation. */
   boolean isPublished(int ofRank, long operation) {
     return (long) LONGS.getAcquire(memory, ofRank * STRIDE) >= operation;
   }
 
-  /** Whether all ranks have published for an operation. */
+  /** Returns whether all ranks have published for an operation. */
   boolean allPublished(long operation) {
     for (int each = 0; each < size; each++) {
       if (!isPublished(each, operation)) {
@@ -89,12 +89,12 @@ final class SlotTable {
     return true;
   }
 
-  /** Whether a rank has published for {@code header}. */
+  /** Returns whether a rank has published for {@code header}. */
   boolean isOf(int ofRank, long operation, OperationHeader header) {
     return HeaderRecord.is(memory, slot(ofRank, operation), header);
   }
 
-  /** What a rank has published for. */
+  /** Returns what a rank has published for. */
   OperationHeader header(int ofRank, long operation) {
     return HeaderRecord.read(memory, slot(ofRank, operation));
   }

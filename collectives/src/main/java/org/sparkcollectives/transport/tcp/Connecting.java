@@ -12,10 +12,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.sparkcollectives.TransportException;
 import org.sparkcollectives.store.net.ClientHandshake;
-import org.sparkcollectives.store.net.ConnectionId;
 import org.sparkcollectives.store.net.HandshakeException;
 import org.sparkcollectives.store.net.TransportSecurity;
-import org.sparkcollectives.transport.Endpoint;
 
 /**
  * The attempts to connect to one peer, until one succeeds, the time is over, or nobody wants it.
@@ -28,32 +26,30 @@ final class Connecting {
   private final Bootstrap bootstrap;
   private final Consumer<Channel> listener;
   private final TransportSecurity security;
-  private final Endpoint peer;
-  private final ConnectionId id;
-  private final byte[] secret;
-  private final TcpTransport.Setup setup;
   private final Duration timeout;
+  private final Connector.Target target;
+  private final Connector.Setup setup;
   private final long start = System.nanoTime();
   private final CompletableFuture<Channel> connected = new CompletableFuture<>();
 
-  /** With who is told of each connection that is begun, on its event loop. */
+  /**
+   * Prepares the attempts.
+   *
+   * @param listener hears of each connection that is begun, on its event loop
+   */
   Connecting(
       Bootstrap bootstrap,
       Consumer<Channel> listener,
       TransportSecurity security,
-      Endpoint peer,
-      ConnectionId id,
-      byte[] secret,
-      TcpTransport.Setup setup,
-      Duration timeout) {
+      Duration timeout,
+      Connector.Target target,
+      Connector.Setup setup) {
     this.bootstrap = bootstrap;
     this.listener = listener;
     this.security = security;
-    this.peer = peer;
-    this.id = id;
-    this.secret = secret.clone();
-    this.setup = setup;
     this.timeout = timeout;
+    this.target = target;
+    this.setup = setup;
   }
 
   CompletableFuture<Channel> begin() {
@@ -78,10 +74,11 @@ final class Connecting {
               @Override
               protected void initChannel(Channel channel) {
                 listener.accept(channel);
-                ClientHandshake.addTo(channel.pipeline(), id, secret, security, left, ready);
+                ClientHandshake.addTo(
+                    channel.pipeline(), target.id(), target.secret(), security, left, ready);
               }
             })
-        .connect(new InetSocketAddress(literal(peer.host()), peer.port()))
+        .connect(new InetSocketAddress(literal(target.peer().host()), target.peer().port()))
         .addListener(
             result -> {
               if (!result.isSuccess()) {
@@ -105,20 +102,19 @@ final class Connecting {
     boolean hopeless = cause instanceof HandshakeException refusal && !refusal.isWorthARetry();
     long waited = System.nanoTime() - start;
     if (hopeless || waited > timeout.toNanos()) {
+      String address = target.peer().host() + ":" + target.peer().port();
       connected.completeExceptionally(
           new TransportException(
               "rank "
-                  + id.from()
+                  + target.id().from()
                   + " cannot connect to rank "
-                  + id.to()
+                  + target.id().to()
                   + " at "
-                  + peer.host()
-                  + ":"
-                  + peer.port()
+                  + address
                   + (hopeless ? ": " : " within " + timeout.toMillis() + " ms: ")
                   + cause.getMessage(),
-              id.to(),
-              peer.host() + ":" + peer.port(),
+              target.id().to(),
+              address,
               cause));
       return;
     }

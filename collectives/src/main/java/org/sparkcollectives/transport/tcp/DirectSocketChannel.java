@@ -10,15 +10,15 @@ import java.nio.channels.SocketChannel;
  */
 final class DirectSocketChannel extends NioSocketChannel {
 
-  /** A channel that is to connect. */
+  /** Creates a channel that is to connect. */
   DirectSocketChannel() {}
 
-  /** A channel that was accepted. */
+  /** Creates a channel that was accepted. */
   DirectSocketChannel(Channel parent, SocketChannel socket) {
     super(parent, socket);
   }
 
-  /** The socket, which does not block. */
+  /** Returns the socket, which does not block. */
   SocketChannel directSocket() {
     return javaChannel();
   }

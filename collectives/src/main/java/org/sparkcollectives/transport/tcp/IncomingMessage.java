@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.sparkcollectives.kernel.ReduceKernel;
 import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.ByteSource;
 
 /**
  * A message on its way out of a {@link ByteSource} into a tensor. Used again and again.
@@ -42,37 +43,40 @@ final class IncomingMessage implements ByteSource.Reader {
     split.clear();
   }
 
-  /** Whether the sender has announced that nothing will come any more. */
+  /** Returns whether the sender has announced that nothing will come any more. */
   boolean isEnded() {
     return ended;
   }
 
-  /** The number of the last collective that the sender called; once it has announced the end. */
+  /**
+   * Returns the number of the last collective that the sender called; once it has announced the
+   * end.
+   */
   long lastCollective() {
     return lastCollective;
   }
 
-  /** Whether the header has come and is another than expected; nothing was written then. */
+  /** Returns whether the header has come and is another than expected; nothing was written then. */
   boolean isMismatch() {
     return received != null && !received.equals(expected);
   }
 
-  /** Whether all elements are where they belong. */
+  /** Returns whether all elements are where they belong. */
   boolean isComplete() {
     return received != null && done == expected.count();
   }
 
-  /** The header that has come. */
+  /** Returns the header that has come. */
   MessageHeader received() {
     return received;
   }
 
-  /** How far the message has come. */
+  /** Returns how far the message has come. */
   String describe() {
     return received == null ? "nothing" : done + " of " + expected.count() + " elements";
   }
 
-  /** Lets go of the tensor. */
+  /** Releases the tensor. */
   void end() {
     target = null;
     kernel = null;

@@ -59,17 +59,17 @@ final class MessageBoundaries {
     }
   }
 
-  /** Whether the sender has announced the end of the stream. */
+  /** Returns whether the sender has announced the end of the stream. */
   boolean ended() {
     return ended;
   }
 
-  /** What the sender has called last; once it has announced the end. */
+  /** Returns what the sender has called last; once it has announced the end. */
   long lastCollective() {
     return lastCollective;
   }
 
-  /** Where the stream is, as messages have it. */
+  /** Returns where the stream is, as messages have it. */
   String describe() {
     if (payloadLeft > 0) {
       return "in the middle of message " + messages + ", " + payloadLeft + " bytes before its end";

@@ -46,7 +46,7 @@ record MessageHeader(OperationHeader operation, DType dtype, long count) {
       (byte) (ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN ? 1 : 2);
   private static final DType[] DTYPES = DType.values();
 
-  /** The size of the elements that follow. */
+  /** Returns the size of the elements that follow. */
   long payloadBytes() {
     return count * dtype.bytes();
   }
@@ -72,7 +72,7 @@ record MessageHeader(OperationHeader operation, DType dtype, long count) {
   }
 
   /**
-   * The bytes that announce the end of a connection.
+   * Returns the bytes that announce the end of a connection.
    *
    * @param lastCollective the number of the last collective that the sender called, -1 for none
    */
@@ -80,7 +80,10 @@ record MessageHeader(OperationHeader operation, DType dtype, long count) {
     return ByteBuffer.allocate(BYTES).put(0, END).putLong(NUMBER_OFFSET, lastCollective).array();
   }
 
-  /** The sender's last collective, of bytes that {@link #read} has found to announce the end. */
+  /**
+   * Returns the sender's last collective, of bytes that {@link #read} has found to announce the
+   * end.
+   */
   static long lastCollective(ByteBuffer end) {
     return end.getLong(end.position() - BYTES + NUMBER_OFFSET);
   }

@@ -6,6 +6,7 @@ import io.netty.channel.ChannelFutureListener;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.sparkcollectives.transport.ByteSink;
 
 /** Sends segments through a channel's event loop: at most four of them are unsent at any time. */
 final class NettySink implements ByteSink {
@@ -16,7 +17,7 @@ final class NettySink implements ByteSink {
   private final AtomicInteger unsent = new AtomicInteger();
   private final ChannelFutureListener onSent;
 
-  /** With what wakes the thread that offers, when it may offer again. */
+  /** Creates a sink; {@code onProgress} wakes the thread that offers, when it may offer again. */
   NettySink(Channel channel, Runnable onProgress) {
     this.channel = channel;
     this.onSent =

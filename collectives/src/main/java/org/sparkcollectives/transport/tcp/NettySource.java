@@ -11,6 +11,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.sparkcollectives.TransportException;
+import org.sparkcollectives.transport.ByteSource;
 import org.sparkcollectives.transport.ConnectionListener;
 
 /**

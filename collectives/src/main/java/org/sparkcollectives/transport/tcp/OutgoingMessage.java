@@ -2,6 +2,7 @@ package org.sparkcollectives.transport.tcp;
 
 import java.nio.ByteBuffer;
 import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.ByteSink;
 
 /**
  * A message on its way into a {@link ByteSink}, in segments of whole elements. Used again and
@@ -22,14 +23,9 @@ final class OutgoingMessage implements ByteSink.Filler {
     sent = 0;
   }
 
-  /** Whether all of the message was handed over. */
+  /** Returns whether all of the message was handed over. */
   boolean isDone() {
     return headerSent && tensor == null;
-  }
-
-  /** What it is, and how much of it is still here; while it is not done. */
-  String describe() {
-    return (header.count() - sent) + " of " + header;
   }
 
   /**

@@ -18,15 +18,7 @@ final class Receivers implements ServerHandshake.Gate {
 
   private record Key(String group, int rank) {}
 
-  private static final class Entry {
-    private final byte[] secret;
-    private final TcpTransport.Receiver receiver;
-
-    Entry(byte[] secret, TcpTransport.Receiver receiver) {
-      this.secret = secret;
-      this.receiver = receiver;
-    }
-  }
+  private record Entry(byte[] secret, TcpTransport.Receiver receiver) {}
 
   private final Map<Key, Entry> entries = new HashMap<>();
   private final Map<Key, List<CompletableFuture<byte[]>>> early = new HashMap<>();

@@ -13,8 +13,8 @@ import org.sparkcollectives.transport.ConnectionListener;
 import org.sparkcollectives.transport.MismatchCodec;
 
 /**
- * What comes back on a connection that messages go out on: one byte that says how the receiver ends
- * it, with the number of its last collective, or for a refusal the reason.
+ * Reads what comes back on a connection that messages go out on: one byte that says how the
+ * receiver ends it, with the number of its last collective, or for a refusal the reason.
  */
 final class ReturnPath extends SimpleChannelInboundHandler<ByteBuf> {
 
@@ -24,7 +24,7 @@ final class ReturnPath extends SimpleChannelInboundHandler<ByteBuf> {
 
   private final ConnectionListener listener;
   private final ByteBuf received = Unpooled.buffer(0, MAX_REASON_BYTES);
-  private volatile boolean closed;
+  private boolean closed;
 
   ReturnPath(ConnectionListener listener) {
     this.listener = listener;
@@ -43,11 +43,6 @@ final class ReturnPath extends SimpleChannelInboundHandler<ByteBuf> {
     int length = Math.min(reason.length, MAX_REASON_BYTES - 1);
     ByteBuf refusal = Unpooled.buffer(1 + length).writeByte(REFUSAL).writeBytes(reason, 0, length);
     channel.writeAndFlush(refusal).addListener(ChannelFutureListener.CLOSE);
-  }
-
-  /** This side closes the connection, which is then no news. */
-  void close() {
-    closed = true;
   }
 
   @Override
@@ -87,7 +82,7 @@ final class ReturnPath extends SimpleChannelInboundHandler<ByteBuf> {
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
     if (!closed && received.readableBytes() == 0) {
-      close();
+      closed = true;
       listener.broken(new IOException(cause.toString(), cause));
     }
     context.close();

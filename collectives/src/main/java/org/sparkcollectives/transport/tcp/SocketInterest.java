@@ -5,11 +5,12 @@ import java.nio.channels.SocketChannel;
 /** What a thread that waits would like to do with a socket. */
 interface SocketInterest {
 
-  /** The socket. */
+  /** Returns the socket. */
   SocketChannel socket();
 
   /**
-   * The operations of {@link java.nio.channels.SelectionKey} for which it waits now; 0 for none.
+   * Returns the operations of {@link java.nio.channels.SelectionKey} for which it waits now; 0 for
+   * none.
    */
   int operations();
 }

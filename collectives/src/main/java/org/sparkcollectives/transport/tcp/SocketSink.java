@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
+import org.sparkcollectives.transport.ByteSink;
 
 /** Writes segments to a socket on the thread that offers them. */
 final class SocketSink implements ByteSink, SocketInterest {

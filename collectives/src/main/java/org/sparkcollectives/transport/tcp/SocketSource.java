@@ -12,6 +12,8 @@ import java.nio.channels.SocketChannel;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.sparkcollectives.TransportException;
+import org.sparkcollectives.transport.ByteSink;
+import org.sparkcollectives.transport.ByteSource;
 import org.sparkcollectives.transport.ConnectionListener;
 
 /**
@@ -99,7 +101,7 @@ final class SocketSource extends ChannelInboundHandlerAdapter
     return false;
   }
 
-  /** Gets bytes; false if there are none now, or never will be again. */
+  /** Gets bytes; returns false if there are none now, or never will be again. */
   private boolean fill() throws IOException {
     if (memory == null) {
       memory = channel.alloc().directBuffer(ByteSink.SEGMENT_BYTES, ByteSink.SEGMENT_BYTES);
@@ -133,7 +135,7 @@ final class SocketSource extends ChannelInboundHandlerAdapter
     }
   }
 
-  /** The reader has found the announcement of the connection's end. */
+  /** Hears that the reader has found the announcement of the connection's end. */
   void finished(long lastCollective) {
     ended = true;
     listener.finished(lastCollective);

@@ -17,12 +17,13 @@ import org.sparkcollectives.transport.PolledMemory;
 import org.sparkcollectives.transport.shm.Doorbell;
 
 /**
- * How the thread that runs a group's collectives sleeps until one of its sockets is ready, another
+ * Lets the thread that runs a group's collectives sleep until one of its sockets is ready, another
  * process has changed shared memory and rings, or somebody wakes it.
  *
- * <p>Where it waits for shared memory it sleeps for a bounded time all the same: who changed the
- * memory may have been stopped before it rang. Bells that come again and again too late, or not at
- * all, are not relied on: then it looks as often as without any, until one comes again.
+ * <p>Where the thread waits for shared memory its sleep is bounded all the same: the process that
+ * changed the memory may have been stopped before it rang. Bells that come too late or not at all,
+ * several times in a row, are not relied on: the thread then polls as often as without any, until
+ * one comes again.
  *
  * <p>Only that thread registers and parks; {@link #unpark} is for all. The selector comes into
  * being when a thread first has to sleep for more than others of its JVM, the bell when it first
@@ -33,25 +34,25 @@ public final class SocketWait implements Parking, AutoCloseable {
   private record Registration(SocketInterest interest, SelectionKey key) {}
 
   /**
-   * How long to sleep where memory must be looked at: an eighth of the time that was waited, so
-   * that what was worth waiting for comes late by as much at the most.
+   * The bounds of a backoff between two polls of memory. It is an eighth of the time waited so far,
+   * so that a wait becomes longer by an eighth at the most.
    */
-  private static final long SHORTEST_NAP_NANOS = TimeUnit.MICROSECONDS.toNanos(20);
+  private static final long SHORTEST_BACKOFF_NANOS = TimeUnit.MICROSECONDS.toNanos(20);
 
-  private static final long LONGEST_NAP_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+  private static final long LONGEST_BACKOFF_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
   /**
-   * So long a wait naps, and asks for no bell: a byte through a pipe wakes a thread within some 50
-   * µs, and the naps of a short wait are shorter.
+   * How long a wait only backs off, and asks for no bell: a byte through a pipe wakes a thread
+   * within some 50 µs, and the backoff of a short wait is shorter.
    */
-  private static final Duration NAPS_BEFORE_BELL = Duration.ofNanos(800_000);
+  private static final Duration BACKOFF_BEFORE_BELL = Duration.ofNanos(800_000);
 
-  /** The same where a bell wakes. */
+  /** The bounds of a sleep that a bell ends. */
   private static final Duration SHORTEST_SLEEP = Duration.ofMillis(1);
 
   private static final Duration LONGEST_SLEEP = Duration.ofMillis(4);
 
-  /** So many waits in a row that no bell has ended end the trust in it. */
+  /** After so many waits in a row that no bell has ended, it is not relied on. */
   private static final int MOST_MISSED = 4;
 
   private final List<PolledMemory> polled = new ArrayList<>();
@@ -59,7 +60,7 @@ public final class SocketWait implements Parking, AutoCloseable {
   private final List<SocketInterest> unregistered = new ArrayList<>();
   private final List<Registration> registered = new ArrayList<>();
   private final Doorbell bell = new Doorbell();
-  private final long napsNanos;
+  private final long backoffNanos;
   private final long shortestSleepNanos;
   private final long longestSleepNanos;
   private long waitingSince = System.nanoTime();
@@ -69,27 +70,30 @@ public final class SocketWait implements Parking, AutoCloseable {
   private int missed;
   private volatile Selector selector;
 
-  /** For one thread. */
+  /** Creates a place for one thread to wait at. */
   public SocketWait() {
-    this(NAPS_BEFORE_BELL, SHORTEST_SLEEP, LONGEST_SLEEP);
+    this(BACKOFF_BEFORE_BELL, SHORTEST_SLEEP, LONGEST_SLEEP);
   }
 
   /**
-   * With how long a wait naps before it sleeps until a bell rings, and with bounds of such a sleep,
-   * which is between them an eighth of the time that was waited.
+   * Creates a place for one thread to wait at.
+   *
+   * @param backoff how long a wait only backs off before it sleeps until a bell rings
+   * @param shortestSleep the least of such a sleep, which is an eighth of the time waited so far
+   * @param longestSleep the most
    */
-  public SocketWait(Duration naps, Duration shortestSleep, Duration longestSleep) {
-    this.napsNanos = naps.toNanos();
+  public SocketWait(Duration backoff, Duration shortestSleep, Duration longestSleep) {
+    this.backoffNanos = backoff.toNanos();
     this.shortestSleepNanos = shortestSleep.toNanos();
     this.longestSleepNanos = longestSleep.toNanos();
   }
 
-  /** What wakes this thread when others change the memory that it waits for, and wakes others. */
+  /** Returns the bell that wakes this thread when others change memory, and wakes others. */
   public Doorbell bell() {
     return bell;
   }
 
-  /** From now on {@link #park} ends in time when there may be something to read or to write. */
+  /** Has {@link #park} end in time when there may be something to read or to write. */
   public void register(Object way) {
     if (way instanceof SocketInterest interest) {
       unregistered.add(interest);
@@ -106,7 +110,7 @@ public final class SocketWait implements Parking, AutoCloseable {
 
   @Override
   public boolean announce() {
-    if (System.nanoTime() - waitingSince < napsNanos) {
+    if (System.nanoTime() - waitingSince < backoffNanos) {
       return false;
     }
     boolean news = false;
@@ -140,23 +144,22 @@ public final class SocketWait implements Parking, AutoCloseable {
 
   @Override
   public void park(long nanos) {
-    if (!announced && awaitsMemory()) {
-      // There is no bell, or not yet.
-      LockSupport.parkNanos(this, Math.min(nanos, nap(SHORTEST_NAP_NANOS, LONGEST_NAP_NANOS)));
+    // Without an announcement there is no bell, or not yet.
+    if (announced ? !reliesOnBell() : awaitsMemory()) {
+      long most = backoff(SHORTEST_BACKOFF_NANOS, LONGEST_BACKOFF_NANOS);
+      LockSupport.parkNanos(this, Math.min(nanos, most));
     } else if (!announced) {
       sleep(nanos);
-    } else if (!reliesOnBell()) {
-      LockSupport.parkNanos(this, Math.min(nanos, nap(SHORTEST_NAP_NANOS, LONGEST_NAP_NANOS)));
     } else {
       long start = System.nanoTime();
-      long most = nap(shortestSleepNanos, longestSleepNanos);
+      long most = backoff(shortestSleepNanos, longestSleepNanos);
       sleep(most);
       // The selector's clock is not as fine.
       sleptAllOfIt = System.nanoTime() - start >= most - most / 8;
     }
   }
 
-  /** Whether a bell is expected to end a sleep. */
+  /** Returns whether a bell is expected to end a sleep. */
   boolean reliesOnBell() {
     return missed < MOST_MISSED;
   }
@@ -170,7 +173,7 @@ public final class SocketWait implements Parking, AutoCloseable {
     return false;
   }
 
-  private long nap(long shortest, long longest) {
+  private long backoff(long shortest, long longest) {
     long eighth = (System.nanoTime() - waitingSince) / 8;
     return Math.max(shortest, Math.min(longest, eighth));
   }
@@ -214,7 +217,7 @@ public final class SocketWait implements Parking, AutoCloseable {
         throw new UncheckedIOException(e);
       }
       // The process has no file descriptor left for a selector. It may have one soon.
-      LockSupport.parkNanos(this, Math.min(nanos, LONGEST_NAP_NANOS));
+      LockSupport.parkNanos(this, Math.min(nanos, LONGEST_BACKOFF_NANOS));
     }
   }
 
@@ -227,7 +230,7 @@ public final class SocketWait implements Parking, AutoCloseable {
     LockSupport.unpark(thread);
   }
 
-  /** Lets go of the sockets, which are closed for good only then, and of the bell. */
+  /** Releases the sockets, which are closed for good only then, and the bell. */
   @Override
   public void close() {
     Selector last = selector;

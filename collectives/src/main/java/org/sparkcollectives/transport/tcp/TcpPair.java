@@ -3,14 +3,16 @@ package org.sparkcollectives.transport.tcp;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFutureListener;
-import java.util.concurrent.CompletableFuture;
 import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.kernel.ReduceKernel;
 import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.ByteSink;
+import org.sparkcollectives.transport.ByteSource;
 import org.sparkcollectives.transport.MessageMismatch;
 import org.sparkcollectives.transport.OperationHeader;
 import org.sparkcollectives.transport.Pair;
 import org.sparkcollectives.transport.Progress;
+import org.sparkcollectives.transport.shm.RingSource;
 import org.sparkcollectives.transport.shm.SharedRing;
 
 /**
@@ -24,15 +26,13 @@ final class TcpPair implements Pair, Progress.Send {
   private final Progress progress;
   private final OutgoingMessage outgoing = new OutgoingMessage();
   private final IncomingMessage incoming = new IncomingMessage();
+  private final PairConnection<ByteSink> out = new PairConnection<>();
+  private final PairConnection<ByteSource> in = new PairConnection<>();
 
-  private volatile CompletableFuture<TcpPairs.Route> connecting;
-  private volatile ReturnPath returnPath;
+  /** What the thread of an operation has registered to be woken for; else null. */
   private ByteSink sink;
+
   private ByteSource wakesFor;
-  private volatile ByteSource source;
-  private volatile Channel sourceChannel;
-  private volatile boolean closed;
-  private volatile boolean freed;
 
   TcpPair(TcpPairs pairs, int peer, Progress progress) {
     this.pairs = pairs;
@@ -52,20 +52,8 @@ final class TcpPair implements Pair, Progress.Send {
     if (!outgoing.isDone()) {
       progress.await(outgoing::isDone);
     }
-    if (connecting == null) {
-      ReturnPath path = new ReturnPath(pairs.listenerOf(peer));
-      returnPath = path;
-      connecting = pairs.connect(peer, path, progress::signal);
-      connecting.whenComplete(
-          (route, cause) -> {
-            if (closed && route != null) {
-              route.channel().close();
-            }
-            if (freed && route != null) {
-              route.sink().close();
-            }
-            progress.signal();
-          });
+    if (sink == null && out.begin()) {
+      pairs.dial(peer, out);
     }
     outgoing.begin(new MessageHeader(pairs.current(), tensor.dtype(), tensor.count()), tensor);
     progress.begin(this);
@@ -74,10 +62,11 @@ final class TcpPair implements Pair, Progress.Send {
   @Override
   public Progress.State advance() {
     if (sink == null) {
-      if (!connecting.isDone()) {
+      sink = out.end();
+      if (sink == null) {
+        out.check();
         return Progress.State.WAITING;
       }
-      sink = pairs.connected(connecting).sink();
       pairs.socketWait().register(sink);
     }
     boolean moved = outgoing.advance(sink);
@@ -89,61 +78,42 @@ final class TcpPair implements Pair, Progress.Send {
 
   // What comes in.
 
-  /** Wakes the thread that receives. */
-  void signal() {
-    progress.signal();
+  /** Takes a connection on which the peer offers memory. Called on its event loop. */
+  void offered(Channel channel) {
+    in.attempt(channel::close);
+    if (channel.isOpen()) {
+      channel
+          .pipeline()
+          .addLast(new RingOffer.Taker(ring -> accepted(channel, ring), pairs.listenerOf(peer)));
+    }
   }
 
-  /** The peer shares memory, in which its messages come. Called on the connection's event loop. */
+  /** Takes the memory in which the peer's messages come. Called on the connection's event loop. */
   void accepted(Channel channel, SharedRing ring) {
-    if (!isOnly(channel)) {
-      channel.close();
-      ring.close();
-      return;
-    }
-    takeFrom(channel, new RingSource(ring, pairs.socketWait().bell()));
+    opened(channel, new RingSource(ring, pairs.socketWait().bell()));
   }
 
-  /** The peer has connected. Called on the connection's event loop. */
+  /** Takes a connection over which the peer's messages come. Called on its event loop. */
   void accepted(Channel channel) {
-    if (!isOnly(channel)) {
-      channel.close();
-      return;
-    }
     if (channel instanceof DirectSocketChannel direct) {
       SocketSource accepted = new SocketSource(direct, pairs.listenerOf(peer));
       channel.pipeline().addLast(accepted);
       accepted.takeOver();
-      takeFrom(channel, accepted);
+      opened(channel, accepted);
     } else {
       NettySource accepted = new NettySource(channel, pairs.listenerOf(peer));
       channel.pipeline().addLast(accepted);
-      takeFrom(channel, accepted);
+      opened(channel, accepted);
     }
   }
 
   /**
-   * Whether the connection is the first, which alone the peer's messages come over. A peer whose
-   * connection breaks while it is accepted tries again; but by then this rank's thread may be
-   * reading the first one, and will find that it is broken.
+   * Reads from the first connection only. A peer whose connection breaks while it is accepted tries
+   * again; but by then this rank's thread may be reading the first one, and will find that it is
+   * broken.
    */
-  private synchronized boolean isOnly(Channel channel) {
-    if (closed || sourceChannel != null) {
-      return false;
-    }
-    sourceChannel = channel;
-    return true;
-  }
-
-  private void takeFrom(Channel channel, ByteSource accepted) {
-    source = accepted;
-    // Whoever closes the pair meanwhile may have looked before these were there.
-    if (closed) {
-      channel.close();
-    }
-    if (freed) {
-      closeSource();
-    }
+  private void opened(Channel channel, ByteSource source) {
+    in.opened(channel, source);
     progress.signal();
   }
 
@@ -154,7 +124,7 @@ final class TcpPair implements Pair, Progress.Send {
 
   @Override
   public boolean hasMessage() {
-    ByteSource from = source;
+    ByteSource from = in.end();
     return from != null && from.hasBytes();
   }
 
@@ -188,9 +158,9 @@ final class TcpPair implements Pair, Progress.Send {
     from.want(true);
   }
 
-  /** Reads what has come; whether the message is complete, or another than expected. */
+  /** Reads what has come; returns whether the message is complete, or another than expected. */
   private boolean incomingEnded() {
-    ByteSource from = source;
+    ByteSource from = in.end();
     if (from != null) {
       wakeFor(from);
     }
@@ -221,11 +191,12 @@ final class TcpPair implements Pair, Progress.Send {
     // Before the connection ends, so that its end is not taken for the cause, here or elsewhere:
     // also where messages come through memory, and the connection only tells of the end.
     pairs.refused(peer, mismatch);
-    NettySource watching = sourceChannel.pipeline().get(NettySource.class);
+    Channel channel = in.channel();
+    NettySource watching = channel.pipeline().get(NettySource.class);
     if (watching != null) {
       watching.close();
     }
-    ReturnPath.refuse(sourceChannel, mismatch);
+    ReturnPath.refuse(channel, mismatch);
     return mismatch;
   }
 
@@ -233,65 +204,28 @@ final class TcpPair implements Pair, Progress.Send {
 
   /** Closes both connections, once all that goes out has gone. */
   void close(long lastCollective) {
-    Channel out = outgoingAtTheEnd();
-    if (out != null) {
-      out.writeAndFlush(Unpooled.wrappedBuffer(MessageHeader.end(lastCollective)))
-          .addListener(ChannelFutureListener.CLOSE);
-    }
-    Channel in = incomingAtTheEnd();
-    if (in != null) {
-      ReturnPath.end(in, lastCollective);
-    }
+    out.close(
+        channel ->
+            channel
+                .writeAndFlush(Unpooled.wrappedBuffer(MessageHeader.end(lastCollective)))
+                .addListener(ChannelFutureListener.CLOSE));
+    in.close(channel -> ReturnPath.end(channel, lastCollective));
   }
 
   /** Closes both connections at once. */
   void breakOff() {
-    Channel out = outgoingAtTheEnd();
-    if (out != null) {
-      out.close();
-    }
-    Channel in = incomingAtTheEnd();
-    if (in != null) {
-      in.close();
-    }
-  }
-
-  private Channel outgoingAtTheEnd() {
-    closed = true;
-    ReturnPath path = returnPath;
-    if (path != null) {
-      path.close();
-    }
-    CompletableFuture<TcpPairs.Route> route = connecting;
-    boolean none = route == null || route.cancel(false) || route.isCompletedExceptionally();
-    return none ? null : route.join().channel();
-  }
-
-  private Channel incomingAtTheEnd() {
-    return sourceChannel;
+    out.close(Channel::close);
+    in.close(Channel::close);
   }
 
   /** Frees the memory of both directions; when no thread can touch it any more. */
   void free() {
-    freed = true;
-    closeSource();
-    if (connecting != null && connecting.isDone() && !connecting.isCompletedExceptionally()) {
-      connecting.join().sink().close();
-    }
+    in.free();
+    out.free();
   }
 
-  private synchronized void closeSource() {
-    if (source != null) {
-      source.close();
-      source = null;
-    }
-  }
-
-  /** Whether no connection is left. */
+  /** Returns whether no connection is left. */
   boolean isClosed() {
-    CompletableFuture<TcpPairs.Route> route = connecting;
-    boolean connected = route != null && route.isDone() && !route.isCompletedExceptionally();
-    Channel in = sourceChannel;
-    return (!connected || !route.join().channel().isOpen()) && (in == null || !in.isOpen());
+    return !out.isConnected() && !in.isConnected();
   }
 }

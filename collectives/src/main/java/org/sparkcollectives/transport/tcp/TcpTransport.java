@@ -22,7 +22,6 @@ import org.sparkcollectives.store.net.Listening;
 import org.sparkcollectives.store.net.ServerHandshake;
 import org.sparkcollectives.store.net.TransportSecurity;
 import org.sparkcollectives.store.net.UnauthenticatedConnections;
-import org.sparkcollectives.transport.Endpoint;
 
 /**
  * The TCP side of a JVM: one listening port and a few event loops for all groups and all their
@@ -31,7 +30,7 @@ import org.sparkcollectives.transport.Endpoint;
  * <p>Connections that arrive before their group is here wait for it, as long as a handshake may
  * take.
  */
-public final class TcpTransport implements AutoCloseable {
+public final class TcpTransport implements Connector, AutoCloseable {
 
   /** Above this many unsent bytes a channel of point-to-point messages takes no more. */
   private static final WriteBufferWaterMark WATER_MARK =
@@ -51,35 +50,29 @@ public final class TcpTransport implements AutoCloseable {
   /**
    * Listens. Blocks until the operating system has answered.
    *
-   * @param bindHost the address to listen on
-   * @param advertisedHost the address that peers are told; empty for {@code bindHost}
-   * @param port the first port to try; 0 for any
-   * @param portRetries how many further ports are tried
    * @param sockets how connections are used; only by Netty's event loops where they are encrypted
    * @param connectTimeout how long a connection may take from the first try to the last
    * @throws TransportException if no port could be had
    */
   public TcpTransport(
-      String bindHost,
-      String advertisedHost,
-      int port,
-      int portRetries,
+      ListenAddress address,
       SocketOptions sockets,
       TransportSecurity security,
       Duration connectTimeout) {
     this.sockets = sockets;
     this.security = security;
     this.connectTimeout = connectTimeout;
-    this.advertisedHost = advertisedHost.isEmpty() ? bindHost : advertisedHost;
+    this.advertisedHost = address.reachableHost();
     this.direct = sockets.directAllowed() && security.isPlain();
     this.loops =
         EventLoops.open(
             "transport",
             Math.min(4, Runtime.getRuntime().availableProcessors()),
             sockets.nativeAllowed() && !direct);
-    this.receivers = new Receivers("The port of this JVM's ranks on " + this.advertisedHost);
+    this.receivers = new Receivers("The port of this JVM's ranks on " + advertisedHost);
     try {
-      this.listener = Listening.bind(listening(), bindHost, port, portRetries);
+      this.listener =
+          Listening.bind(listening(), address.bindHost(), address.port(), address.portRetries());
     } catch (BindException e) {
       loops.close();
       throw new TransportException(
@@ -118,45 +111,31 @@ public final class TcpTransport implements AutoCloseable {
     return direct ? new DirectSocketChannel() : loops.newChannel();
   }
 
-  /** The address that peers connect to. */
+  /** Returns the address that peers connect to. */
   public InetSocketAddress address() {
     return InetSocketAddress.createUnresolved(
         advertisedHost, ((InetSocketAddress) listener.localAddress()).getPort());
   }
 
-  /** Who takes the connections of one rank. */
+  /** Takes the connections of one rank. */
   public interface Receiver {
 
     /** Sets up the pipeline of a connection that has proven itself. Called on its event loop. */
     void accepted(ConnectionId id, ChannelPipeline pipeline);
   }
 
-  /** From now on accepts connections to a rank of a group. */
+  /** Accepts connections to a rank of a group from now on. */
   public void register(String group, int rank, byte[] secret, Receiver receiver) {
     receivers.register(group, rank, secret, receiver);
   }
 
-  /** No longer accepts connections to a rank of a group, if {@code receiver} is who does. */
+  /** Ends accepting connections to a rank of a group, if {@code receiver} does so. */
   public void unregister(String group, int rank, Receiver receiver) {
     receivers.unregister(group, rank, receiver);
   }
 
-  /** Sets up the pipeline of a new connection. Called on its event loop. */
-  @FunctionalInterface
-  public interface Setup {
-
-    /** Adds what speaks after the handshake. */
-    void setUp(ChannelPipeline pipeline);
-  }
-
-  /**
-   * Connects to a peer, trying again until the connect timeout while the peer is not ready. Does
-   * not block.
-   *
-   * @return the connection, or {@link TransportException}; cancelling it ends the attempts
-   */
-  public CompletableFuture<Channel> connect(
-      Endpoint peer, ConnectionId id, byte[] secret, Setup setup) {
+  @Override
+  public CompletableFuture<Channel> connect(Target target, Setup setup) {
     Bootstrap bootstrap =
         new Bootstrap()
             .group(loops.group())
@@ -166,12 +145,10 @@ public final class TcpTransport implements AutoCloseable {
     if (sockets.sendBuffer() > 0) {
       bootstrap.option(ChannelOption.SO_SNDBUF, sockets.sendBuffer());
     }
-    Connecting connecting =
-        new Connecting(bootstrap, this::begin, security, peer, id, secret, setup, connectTimeout);
-    return connecting.begin();
+    return new Connecting(bootstrap, this::begin, security, connectTimeout, target, setup).begin();
   }
 
-  /** A connection begins. */
+  /** Prepares a connection that begins. */
   private void begin(Channel channel) {
     channels.add(channel);
     KeepAlive.on(channel, sockets.silence());

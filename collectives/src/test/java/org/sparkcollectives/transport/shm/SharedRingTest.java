@@ -46,7 +46,7 @@ class SharedRingTest {
             return null;
           });
       assertThat(reader.next()).isNull();
-      assertThat(writer.hasRoom()).isTrue();
+      assertThat(writer.hasFreeSlot()).isTrue();
     }
   }
 
@@ -57,7 +57,7 @@ class SharedRingTest {
       if (System.nanoTime() - end > 0) {
         count.set(i + 1);
       }
-      Spinning.until(ring::hasRoom);
+      Spinning.until(ring::hasFreeSlot);
       ByteBuffer free = ring.free();
       free.putInt(i);
       for (int left = lengths.nextInt(SLOT_BYTES - Integer.BYTES); left > 0; left--) {

@@ -15,7 +15,10 @@ import org.sparkcollectives.testing.Threads;
 import org.sparkcollectives.transport.SharedStaging;
 import org.sparkcollectives.transport.SharedStaging.Phase;
 
-/** Ranks that pass chunks through their rooms, in operations of any length, one after the other. */
+/**
+ * Ranks that pass chunks through their staging buffers, in operations of any length, one after the
+ * other.
+ */
 @EnabledOnOs(OS.LINUX)
 class ShmStagingTest {
 
@@ -32,7 +35,7 @@ class ShmStagingTest {
   private final AtomicInteger count = new AtomicInteger(OPERATIONS);
 
   @Test
-  void aChunkIsSeenWholeAndItsRoomIsUsedAgainOnlyWhenAllHaveTakenIt(@TempDir Path folder)
+  void aChunkIsSeenWholeAndItsBufferIsUsedAgainOnlyWhenAllHaveCopiedItOut(@TempDir Path folder)
       throws Exception {
     long seed = System.nanoTime();
     System.out.println("seed " + seed);
@@ -63,7 +66,7 @@ class ShmStagingTest {
           take(staging, (staging.rank() + distance) % RANKS, operation, chunk);
         }
         staging.reached(Phase.REDUCED, chunk);
-        staging.reached(Phase.TAKEN, chunk);
+        staging.reached(Phase.COPIED_OUT, chunk);
       }
       staging.finish(chunks);
     }
@@ -72,25 +75,25 @@ class ShmStagingTest {
   private static void give(SharedStaging staging, int operation, int chunk) {
     for (int distance = 1; distance < RANKS; distance++) {
       int peer = (staging.rank() + distance) % RANKS;
-      staging.await(peer, Phase.TAKEN, chunk - staging.depth());
+      staging.await(peer, Phase.COPIED_OUT, chunk - staging.depth());
     }
-    room(staging, staging.rank(), chunk).copyFrom(values(operation, chunk, staging.rank()));
-    staging.reached(Phase.GIVEN, chunk);
+    buffer(staging, staging.rank(), chunk).copyFrom(values(operation, chunk, staging.rank()));
+    staging.reached(Phase.COPIED_IN, chunk);
   }
 
   private static void take(SharedStaging staging, int peer, int operation, int chunk) {
-    staging.await(peer, Phase.GIVEN, chunk);
+    staging.await(peer, Phase.COPIED_IN, chunk);
     long[] found = new long[LONGS];
-    room(staging, peer, chunk).copyTo(found);
+    buffer(staging, peer, chunk).copyTo(found);
     if (!Arrays.equals(found, values(operation, chunk, peer))) {
       throw new AssertionError(
           "operation " + operation + ", chunk " + chunk + " of rank " + peer + " is another");
     }
   }
 
-  /** The last elements of the room: the next room begins behind them. */
-  private static HostTensor room(SharedStaging staging, int rank, int chunk) {
-    HostTensor all = staging.room(rank, chunk, DType.INT64);
+  /** The last elements of the buffer: the next one begins behind them. */
+  private static HostTensor buffer(SharedStaging staging, int rank, int chunk) {
+    HostTensor all = staging.buffer(rank, chunk, DType.INT64);
     return all.slice(all.count() - LONGS, LONGS);
   }
 

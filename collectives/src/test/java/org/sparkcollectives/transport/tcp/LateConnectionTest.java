@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.embedded.EmbeddedChannel;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
+import org.sparkcollectives.transport.Pair;
 
 /** A connection that arrives while the group closes. */
 class LateConnectionTest {
@@ -31,6 +33,38 @@ class LateConnectionTest {
     protected void doClose() {
       closed = true;
     }
+  }
+
+  @Test
+  void isClosedIfTheGroupIsClosedBeforeItOffersItsMemory() {
+    TcpPairs pairs = new RankOfTwo().pairs();
+    EmbeddedChannel offering = new EmbeddedChannel();
+    pairs.accepted(1, ConnectionKind.RING_OFFER, offering);
+    assertThat(offering.isOpen()).isTrue();
+    pairs.breakOff();
+    assertThat(offering.isOpen()).isFalse();
+  }
+
+  @Test
+  void isClosedIfItComesAfterTheGroupIsClosed() {
+    TcpPairs pairs = new RankOfTwo().pairs();
+    pairs.close(3);
+    for (ConnectionKind kind : List.of(ConnectionKind.collectives(0), ConnectionKind.RING_OFFER)) {
+      EmbeddedChannel late = new EmbeddedChannel();
+      pairs.accepted(1, kind, late);
+      assertThat(late.isOpen()).as("%s", kind).isFalse();
+    }
+    assertThat(pairs.isClosed()).isTrue();
+  }
+
+  @Test
+  void isNotMadeByARankWhoseGroupIsClosed() {
+    TcpPairs pairs = new RankOfTwo().pairs();
+    Pair pair = pairs.pair(1);
+    pairs.breakOff();
+    // Would fail if it connected.
+    pair.send(RankOfTwo.TENSOR);
+    assertThat(pairs.isClosed()).isTrue();
   }
 
   @Test

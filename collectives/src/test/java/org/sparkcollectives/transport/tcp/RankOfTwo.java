@@ -21,6 +21,20 @@ final class RankOfTwo {
 
   final List<String> events = new ArrayList<>();
 
+  private final Connector connector;
+
+  RankOfTwo() {
+    this(
+        (target, setup) -> {
+          throw new AssertionError("it connects to " + target.id());
+        });
+  }
+
+  /** Connects by {@code connector}. */
+  RankOfTwo(Connector connector) {
+    this.connector = connector;
+  }
+
   TcpPairs pairs() {
     Cancellation never =
         new Cancellation() {
@@ -47,19 +61,25 @@ final class RankOfTwo {
             events.add("refused");
           }
         };
+    RankConnector ranks =
+        new RankConnector(
+            connector,
+            "group",
+            0,
+            new byte[32],
+            List.of(endpoint(0), endpoint(1)),
+            peer -> listener);
     return new TcpPairs(
-        null,
-        "group",
+        ranks,
         0,
-        2,
-        0,
-        new byte[32],
-        rank -> new Endpoint(rank, "node-" + rank, "", "10.0.0.1", 7000, "1", 2, -1),
         new Progress(new EventCount(Duration.ZERO), never),
         new SocketWait(),
         null,
-        () -> allReduce(7),
-        peer -> listener);
+        () -> allReduce(7));
+  }
+
+  private static Endpoint endpoint(int rank) {
+    return new Endpoint(rank, "node-" + rank, "", "10.0.0.1", 7000, "1", 2, -1);
   }
 
   static OperationHeader allReduce(long number) {

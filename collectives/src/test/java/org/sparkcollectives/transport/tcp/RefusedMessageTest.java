@@ -14,7 +14,7 @@ import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.shm.Doorbell;
-import org.sparkcollectives.transport.shm.SharedFile;
+import org.sparkcollectives.transport.shm.RingSink;
 import org.sparkcollectives.transport.shm.SharedRing;
 
 /** What a rank hears of a connection that it ends itself, because a message is not for it. */
@@ -25,19 +25,20 @@ class RefusedMessageTest {
 
   @Test
   void itsOwnEndOfAConnectionBesideSharedMemoryIsNoNews(@TempDir Path folder) throws IOException {
-    try (SharedFile file = SharedFile.create(folder, SharedRing.bytes(ByteSink.SEGMENT_BYTES))) {
+    try (SharedRing sent = SharedRing.create(folder);
+        SharedRing received = SharedRing.open(sent.address())) {
       TcpPairs pairs = rank.pairs();
       TcpPair pair = (TcpPair) pairs.pair(1);
       EmbeddedChannel channel = new EmbeddedChannel();
       channel.pipeline().addLast(new NettySource(channel, pairs.listenerOf(1)));
-      pair.accepted(channel, new SharedRing(file, ByteSink.SEGMENT_BYTES));
+      pair.accepted(channel, received);
 
       OutgoingMessage other = new OutgoingMessage();
       other.begin(
           new MessageHeader(
               RankOfTwo.allReduce(8), RankOfTwo.TENSOR.dtype(), RankOfTwo.TENSOR.count()),
           RankOfTwo.TENSOR);
-      other.advance(new RingSink(new SharedRing(file, ByteSink.SEGMENT_BYTES), new Doorbell()));
+      other.advance(new RingSink(sent, new Doorbell()));
 
       assertThatThrownBy(() -> pair.receive(HostTensor.allocate(DType.FLOAT32, 3)))
           .isInstanceOf(CollectiveMismatchException.class);

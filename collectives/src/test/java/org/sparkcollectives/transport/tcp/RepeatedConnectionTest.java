@@ -10,7 +10,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
-import org.sparkcollectives.transport.shm.SharedFile;
 import org.sparkcollectives.transport.shm.SharedRing;
 
 /**
@@ -43,9 +42,7 @@ class RepeatedConnectionTest {
   @EnabledOnOs(OS.LINUX)
   void isRefusedAlsoIfItOffersSharedMemory(@TempDir Path folder) throws IOException {
     pair.accepted(first);
-    try (SharedFile file = SharedFile.create(folder, SharedRing.bytes(ByteSink.SEGMENT_BYTES))) {
-      pair.accepted(second, new SharedRing(file, ByteSink.SEGMENT_BYTES));
-    }
+    pair.accepted(second, SharedRing.create(folder));
 
     assertThat(second.isOpen()).isFalse();
     assertThat(first.isOpen()).isTrue();

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.code_intelligence.jazzer.junit.FuzzTest;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.io.IOException;
@@ -28,7 +27,7 @@ import org.sparkcollectives.transport.shm.SharedRing;
 @EnabledOnOs(OS.LINUX)
 class RingOfferFuzzTest {
 
-  private static final int OFFER_BYTES = SharedFile.NONCE_BYTES + 2 * Integer.BYTES;
+  private static final int OFFER_BYTES = SharedRing.ADDRESS_BYTES;
 
   /** An input is what an offer is changed by, bit for bit, and what follows it. */
   static Stream<byte[]> seeds() {
@@ -55,17 +54,14 @@ class RingOfferFuzzTest {
   @FuzzTest
   void memoryIsTakenOnceIfItIsWhatWasMadeForThis(byte[] input) throws IOException {
     Path folder = Files.createTempDirectory("rings");
-    SharedFile file = SharedFile.create(folder, SharedRing.bytes(ByteSink.SEGMENT_BYTES));
-    try {
-      check(new FuzzedStream(input), file);
+    try (SharedRing ring = SharedRing.create(folder)) {
+      check(new FuzzedStream(input), ring.address());
     } finally {
-      file.close();
       Files.delete(folder);
     }
   }
 
-  private static void check(FuzzedStream stream, SharedFile file) {
-    byte[] offer = offer(file);
+  private static void check(FuzzedStream stream, byte[] offer) {
     List<SharedRing> taken = new ArrayList<>();
     List<String> ends = new ArrayList<>();
     EmbeddedChannel channel = new EmbeddedChannel(new RingOffer.Taker(taken::add, listener(ends)));
@@ -94,15 +90,6 @@ class RingOfferFuzzTest {
       assertThat(taken).isEmpty();
       assertThat(ends).isEmpty();
     }
-  }
-
-  private static byte[] offer(SharedFile file) {
-    ByteBuf offer =
-        Unpooled.buffer(OFFER_BYTES)
-            .writeBytes(file.nonce())
-            .writeInt(file.key().process())
-            .writeInt(file.key().descriptor());
-    return ByteBufUtil.getBytes(offer);
   }
 
   private static List<Byte> answers(EmbeddedChannel channel) {

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.transport.ConnectionListener;
-import org.sparkcollectives.transport.shm.SharedFile;
+import org.sparkcollectives.transport.shm.SharedRing;
 
 /** What an offer of shared memory comes to. */
 @EnabledOnOs(OS.LINUX)
@@ -41,14 +41,14 @@ class RingOfferTest {
           });
 
   private boolean answered(Path folder, int answer) {
-    SharedFile file = RingOffer.prepare(folder);
+    SharedRing ring = RingOffer.prepare(folder);
     EmbeddedChannel channel = new EmbeddedChannel();
-    RingOffer offer = RingOffer.make(channel, file, returnPath);
+    RingOffer offer = RingOffer.make(channel, ring, returnPath);
     ByteBuf offered = channel.readOutbound();
     offered.release();
     channel.writeInbound(Unpooled.wrappedBuffer(new byte[] {(byte) answer}));
     channel.close();
-    file.close();
+    ring.close();
     return offer.answer().join();
   }
 

@@ -19,7 +19,8 @@ import org.sparkcollectives.transport.Cancellation;
 import org.sparkcollectives.transport.EventCount;
 import org.sparkcollectives.transport.PolledMemory;
 import org.sparkcollectives.transport.shm.Doorbell;
-import org.sparkcollectives.transport.shm.SharedFile;
+import org.sparkcollectives.transport.shm.RingSink;
+import org.sparkcollectives.transport.shm.RingSource;
 import org.sparkcollectives.transport.shm.SharedRing;
 
 /** Two ranks that sleep until the other has changed the memory that they share. */
@@ -32,7 +33,6 @@ class SleepingRanksTest {
 
   private static final int SEGMENTS = 50_000;
   private static final long ENOUGH_NANOS = TimeUnit.SECONDS.toNanos(5);
-  private static final int RING_BYTES = SharedRing.bytes(ByteSink.SEGMENT_BYTES);
 
   /** About as long as the others take, so that what is awaited often comes amid going to sleep. */
   private static final Duration SPIN = Duration.ofNanos(3_000);
@@ -74,15 +74,13 @@ class SleepingRanksTest {
   void aReaderOfAnEmptyRingAndAWriterToAFullOneAreWoken(@TempDir Path folder) throws Exception {
     long seed = System.nanoTime();
     System.out.println("seed " + seed);
-    SharedFile file = SharedFile.create(folder, RING_BYTES);
-    SharedFile same = SharedFile.open(file.key(), file.nonce(), RING_BYTES);
-    try (Waits writing = new Waits();
+    try (SharedRing written = SharedRing.create(folder);
+        SharedRing read = SharedRing.open(written.address());
+        Waits writing = new Waits();
         Waits reading = new Waits();
         Threads threads = new Threads()) {
-      RingSink sink =
-          new RingSink(new SharedRing(file, ByteSink.SEGMENT_BYTES), writing.sockets.bell());
-      RingSource source =
-          new RingSource(new SharedRing(same, ByteSink.SEGMENT_BYTES), reading.sockets.bell());
+      RingSink sink = new RingSink(written, writing.sockets.bell());
+      RingSource source = new RingSource(read, reading.sockets.bell());
       writing.sockets.register(sink);
       reading.sockets.register(source);
       threads.runTogether(
@@ -98,9 +96,6 @@ class SleepingRanksTest {
           });
       assertThat(writing.sockets.bell().rung()).as("bells for the writer").isPositive();
       assertThat(reading.sockets.bell().rung()).as("bells for the reader").isPositive();
-    } finally {
-      file.close();
-      same.close();
     }
   }
 

@@ -6,9 +6,9 @@ package org.sparkcollectives.store.net;
  * @param group the group; decides which secret counts
  * @param from the rank that connects
  * @param to the rank that is connected to
- * @param lane which of several connections between the two
+ * @param kind what the connection carries, as its users number it
  */
-public record ConnectionId(String group, int from, int to, int lane) {
+public record ConnectionId(String group, int from, int to, int kind) {
 
   /** The longest name of a group in bytes of UTF-8. */
   public static final int MAX_GROUP_BYTES = 2048;

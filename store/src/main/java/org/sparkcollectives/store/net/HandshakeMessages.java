@@ -54,7 +54,7 @@ final class HandshakeMessages {
     }
     ByteBuf hello = Unpooled.buffer();
     hello.writeInt(MAGIC).writeShort(VERSION).writeBytes(nonce);
-    hello.writeInt(id.from()).writeInt(id.to()).writeInt(id.lane());
+    hello.writeInt(id.from()).writeInt(id.to()).writeInt(id.kind());
     hello.writeShort(group.length).writeBytes(group);
     return hello.writeByte(protection.code());
   }
@@ -80,9 +80,9 @@ final class HandshakeMessages {
   static ConnectionId connectionId(ByteBuf message) {
     int from = message.readInt();
     int to = message.readInt();
-    int lane = message.readInt();
+    int kind = message.readInt();
     byte[] group = bytes(message, message.readUnsignedShort());
-    return new ConnectionId(new String(group, StandardCharsets.UTF_8), from, to, lane);
+    return new ConnectionId(new String(group, StandardCharsets.UTF_8), from, to, kind);
   }
 
   static ByteBuf refusal(byte status) {

@@ -14,8 +14,8 @@ import org.sparkcollectives.OpType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.transport.OperationHeader;
 
-/** What two ranks show each other on a board. */
-class SharedBoardTest {
+/** What two ranks tell each other in a table of descriptors. */
+class DescriptorTableTest {
 
   private static final OperationHeader SUM =
       new OperationHeader(
@@ -28,13 +28,13 @@ class SharedBoardTest {
           0);
 
   private final ByteBuffer memory =
-      ByteBuffer.allocateDirect(SharedBoard.bytes(2)).order(ByteOrder.nativeOrder());
-  private final SharedBoard first = new SharedBoard(memory, 0, 2);
-  private final SharedBoard second = new SharedBoard(memory, 1, 2);
+      ByteBuffer.allocateDirect(DescriptorTable.bytes(2)).order(ByteOrder.nativeOrder());
+  private final DescriptorTable first = new DescriptorTable(memory, 0, 2);
+  private final DescriptorTable second = new DescriptorTable(memory, 1, 2);
 
   private boolean areSame(OperationHeader mine, OperationHeader theirs) {
-    first.show(1, mine, List.of());
-    second.show(1, theirs, List.of());
+    first.publish(1, mine, List.of());
+    second.publish(1, theirs, List.of());
     boolean same = first.isSame(1, mine);
     assertThat(second.isSame(1, theirs)).isEqualTo(same);
     assertThat(first.isShared(1, mine)).isEqualTo(same);

@@ -16,18 +16,18 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * A relay in front of a rank's port. It passes connections on, and holds up those of one lane in
+ * A relay in front of a rank's port. It passes connections on, and holds up those of one kind in
  * the middle of their data.
  */
-final class LaneRelay implements AutoCloseable {
+final class ConnectionRelay implements AutoCloseable {
 
-  /** The offset of the lane in the first message of a handshake, after two ranks. */
-  private static final int LANE_OFFSET = 2 + 4 + 2 + 16 + 2 * 4;
+  /** The offset of the kind in the first message of a handshake, after two ranks. */
+  private static final int KIND_OFFSET = 2 + 4 + 2 + 16 + 2 * 4;
 
   private static final String HOST = "127.0.1.1";
 
   private final ServerSocket listener = new ServerSocket();
-  private final int heldLane;
+  private final int heldKind;
   private final long passed;
   private final CountDownLatch held = new CountDownLatch(1);
   private final CountDownLatch released = new CountDownLatch(1);
@@ -38,11 +38,11 @@ final class LaneRelay implements AutoCloseable {
   /**
    * Creates a relay for a rank with {@link #settings()}.
    *
-   * @param heldLane the lane to hold up; -1 for none
+   * @param heldKind the kind to hold up, as handshakes state it; -1 for none
    * @param passed after so many bytes
    */
-  LaneRelay(int heldLane, long passed) throws IOException {
-    this.heldLane = heldLane;
+  ConnectionRelay(int heldKind, long passed) throws IOException {
+    this.heldKind = heldKind;
     this.passed = passed;
     Random random = new Random();
     while (!listener.isBound()) {
@@ -69,12 +69,12 @@ final class LaneRelay implements AutoCloseable {
         "spark.collectives.port.maxRetries=0");
   }
 
-  /** Returns how many connections of a lane there have been. */
-  int connections(int lane) {
-    return connections.getOrDefault(lane, 0);
+  /** Returns how many connections of a kind there have been. */
+  int connections(int kind) {
+    return connections.getOrDefault(kind, 0);
   }
 
-  /** Waits until the lane is held up. */
+  /** Waits until a connection is held up. */
   void awaitHeld() throws InterruptedException {
     held.await();
   }
@@ -110,23 +110,23 @@ final class LaneRelay implements AutoCloseable {
         sockets.add(near);
         sockets.add(far);
       }
-      byte[] first = near.getInputStream().readNBytes(LANE_OFFSET + Integer.BYTES);
-      if (first.length < LANE_OFFSET + Integer.BYTES) {
+      byte[] first = near.getInputStream().readNBytes(KIND_OFFSET + Integer.BYTES);
+      if (first.length < KIND_OFFSET + Integer.BYTES) {
         near.close();
         return;
       }
-      int lane = ByteBuffer.wrap(first).getInt(LANE_OFFSET);
-      connections.merge(lane, 1, Integer::sum);
+      int kind = ByteBuffer.wrap(first).getInt(KIND_OFFSET);
+      connections.merge(kind, 1, Integer::sum);
       far.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), listener.getLocalPort()));
       far.getOutputStream().write(first);
-      if (lane == heldLane) {
+      if (kind == heldKind) {
         synchronized (this) {
           heldSockets.add(near);
           heldSockets.add(far);
         }
       }
       start(() -> copy(far, near, Long.MAX_VALUE));
-      copy(near, far, lane == heldLane ? passed : Long.MAX_VALUE);
+      copy(near, far, kind == heldKind ? passed : Long.MAX_VALUE);
     } catch (IOException broken) {
       close(near);
     }

@@ -1,9 +1,15 @@
-package org.sparkcollectives.transport.tcp;
+package org.sparkcollectives.transport;
 
 import java.nio.ByteBuffer;
 
 /** Where the bytes of a connection go out. Only one thread offers. */
-interface ByteSink {
+public interface ByteSink extends StreamEnd {
+
+  /**
+   * The largest segment. As large as the receive buffers of the other side, small enough that the
+   * bytes are still in the processor's cache when the system copies them.
+   */
+  int SEGMENT_BYTES = 128 * 1024;
 
   /** Puts bytes into a segment. */
   interface Filler {
@@ -26,13 +32,4 @@ interface ByteSink {
    * @return whether none of it needs this thread any more
    */
   boolean drain();
-
-  /** Frees what this sink holds, after the last offer. */
-  void close();
-
-  /**
-   * The largest segment. As large as the receive buffers of the other side, small enough that the
-   * bytes are still in the processor's cache when the system copies them.
-   */
-  int SEGMENT_BYTES = 128 * 1024;
 }

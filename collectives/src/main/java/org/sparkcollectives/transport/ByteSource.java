@@ -1,9 +1,9 @@
-package org.sparkcollectives.transport.tcp;
+package org.sparkcollectives.transport;
 
 import java.nio.ByteBuffer;
 
 /** Where the bytes of a connection come in. Only one thread reads. */
-interface ByteSource {
+public interface ByteSource extends StreamEnd {
 
   /** Takes bytes out of what was received. */
   interface Reader {
@@ -19,12 +19,9 @@ interface ByteSource {
    */
   boolean read(Reader reader);
 
-  /** Whether {@link #read} would find something. Only the thread that reads may ask. */
+  /** Returns whether {@link #read} would find something. Only the thread that reads may ask. */
   boolean hasBytes();
 
   /** Says whether a thread waits for bytes, where nobody wakes it. */
   default void want(boolean now) {}
-
-  /** Forgets what was not read, and frees what this source holds; when nobody reads any more. */
-  void close();
 }

@@ -1,25 +1,24 @@
-package org.sparkcollectives.transport.tcp;
+package org.sparkcollectives.transport.shm;
 
+import org.sparkcollectives.transport.ByteSink;
 import org.sparkcollectives.transport.PolledMemory;
-import org.sparkcollectives.transport.shm.Doorbell;
-import org.sparkcollectives.transport.shm.SharedRing;
 
 /** Puts segments into memory that the peer's process shares. */
-final class RingSink implements ByteSink, PolledMemory {
+public final class RingSink implements ByteSink, PolledMemory {
 
   private final SharedRing ring;
   private final Doorbell bell;
   private boolean full;
 
-  /** With the bell of the rank that sends. */
-  RingSink(SharedRing ring, Doorbell bell) {
+  /** Creates the writer's end, with the bell of the rank that sends. */
+  public RingSink(SharedRing ring, Doorbell bell) {
     this.ring = ring;
     this.bell = bell;
   }
 
   @Override
   public boolean offer(int bytes, Filler filler) {
-    full = !ring.hasRoom();
+    full = !ring.hasFreeSlot();
     if (full) {
       return false;
     }

@@ -9,32 +9,32 @@ import org.sparkcollectives.DType;
 import org.sparkcollectives.transport.OperationHeader;
 
 /**
- * Where the ranks of a group on one host show each other, operation by operation, which memory they
- * work on. One page for each rank, which only that rank writes:
+ * The table in which the ranks of a group on one host tell each other, operation by operation,
+ * which memory they work on. It has a page for each rank, which only that rank writes:
  *
  * <pre>
- *     0  the last operation for which it has shown
+ *     0  the last operation for which it has published descriptors
  *   128  the last operation with which it is done
- *   256  what it has published in its operation
- *   384  the first operation of which what it shows may change; 0 for none
- *   512  what it shows for even operations, 2304 for odd ones:
+ *   256  how far it is in its operation
+ *   384  the first operation whose tensors may change; 0 for none
+ *   512  the descriptors for even operations, 2304 for odd ones:
  *          the operation, a {@link HeaderRecord}
  *          number of tensors, or -1 if one is not shared, i32 | 0 i32
  *          for each tensor: process i32 | descriptor i32 | nonce 16 | file's bytes i64 | offset i64
  *            | count i64 | type i32 | 0 i32
  * </pre>
  *
- * <p>What was shown for an operation is overwritten two operations later, when all ranks have shown
- * for the one between and so are done with it.
+ * <p>The descriptors of an operation are overwritten two operations later, when all ranks have
+ * published for the one between and so are done with it.
  */
-final class SharedBoard {
+final class DescriptorTable {
 
-  /** How many tensors a rank can show for an operation. */
+  /** How many tensors a rank can publish for an operation. */
   static final int MOST_TENSORS = 24;
 
   private static final int PAGE = 4096;
   private static final int DONE = 128;
-  private static final int PUBLISHED = 256;
+  private static final int PROGRESS = 256;
   private static final int GAVE_UP = 384;
   private static final int EVEN = 512;
   private static final int ODD = 2304;
@@ -47,28 +47,28 @@ final class SharedBoard {
       MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
 
   /**
-   * A tensor that a rank shows.
+   * Tells where a tensor of a rank lies.
    *
    * @param key the file in which it lies
    * @param nonce the file's proof
    * @param fileBytes the file's size
    * @param offset where the tensor begins in the file, in bytes
    */
-  record Shown(
+  record Descriptor(
       SharedFile.Key key, byte[] nonce, int fileBytes, int offset, long count, DType dtype) {}
 
   private final ByteBuffer memory;
   private final int rank;
   private final int size;
 
-  /** The board in {@code memory}, from offset 0 on. */
-  SharedBoard(ByteBuffer memory, int rank, int size) {
+  /** Creates a view of the table in {@code memory}, from offset 0 on. */
+  DescriptorTable(ByteBuffer memory, int rank, int size) {
     this.memory = memory;
     this.rank = rank;
     this.size = size;
   }
 
-  /** The size of a board. */
+  /** Returns the size of a table. */
   static int bytes(int ranks) {
     return ranks * PAGE;
   }
@@ -77,14 +77,18 @@ final class SharedBoard {
     return ofRank * PAGE + (operation % 2 == 0 ? EVEN : ODD);
   }
 
-  /** Shows {@code tensors}; null if one of them is not shared. */
-  void show(long operation, OperationHeader header, List<Shown> tensors) {
+  /**
+   * Publishes this rank's descriptors for an operation.
+   *
+   * @param tensors null if one of them is not shared
+   */
+  void publish(long operation, OperationHeader header, List<Descriptor> tensors) {
     int at = record(rank, operation);
     HeaderRecord.write(memory, at, header);
     memory.putInt(at + TENSORS, tensors == null ? PRIVATE : tensors.size());
     ByteBuffer out = memory.duplicate().order(ByteOrder.nativeOrder()).position(at + FIRST_TENSOR);
     if (tensors != null) {
-      for (Shown each : tensors) {
+      for (Descriptor each : tensors) {
         out.putInt(each.key.process()).putInt(each.key.descriptor()).put(each.nonce);
         out.putLong(each.fileBytes).putLong(each.offset).putLong(each.count);
         out.putInt(each.dtype.ordinal()).putInt(0);
@@ -93,8 +97,8 @@ final class SharedBoard {
     LONGS.setRelease(memory, rank * PAGE, operation);
   }
 
-  /** Whether all ranks have shown for an operation. */
-  boolean allShow(long operation) {
+  /** Returns whether all ranks have published descriptors for an operation. */
+  boolean allPublished(long operation) {
     return allAtLeast(0, operation);
   }
 
@@ -103,7 +107,7 @@ final class SharedBoard {
     LONGS.setRelease(memory, rank * PAGE + DONE, operation);
   }
 
-  /** Whether all ranks are done with an operation. */
+  /** Returns whether all ranks are done with an operation. */
   boolean allDone(long operation) {
     return allAtLeast(DONE, operation);
   }
@@ -117,26 +121,26 @@ final class SharedBoard {
     return true;
   }
 
-  /** Says how much of its result this rank has written to what it shows. */
-  void publish(long amount) {
-    LONGS.setRelease(memory, rank * PAGE + PUBLISHED, amount);
+  /** Says how much of its result this rank has written to its tensors. */
+  void setProgress(long amount) {
+    LONGS.setRelease(memory, rank * PAGE + PROGRESS, amount);
   }
 
-  /** What a rank has published since it has shown. */
-  long published(int peer) {
-    return (long) LONGS.getAcquire(memory, peer * PAGE + PUBLISHED);
+  /** Returns how much a rank has written in its operation. */
+  long progress(int peer) {
+    return (long) LONGS.getAcquire(memory, peer * PAGE + PROGRESS);
   }
 
-  /** Says that what this rank shows for an operation, and for later ones, may change. */
+  /** Says that this rank's tensors of an operation, and of later ones, may change. */
   void giveUp(long operation) {
     LONGS.setVolatile(memory, rank * PAGE + GAVE_UP, operation);
     // What the user writes comes after it.
     VarHandle.fullFence();
   }
 
-  /** Whether a rank may have changed what this one has read for an operation. */
+  /** Returns whether a rank may have changed what this one has read for an operation. */
   boolean mayHaveChanged(long operation) {
-    // What was read before is read: the look comes after it.
+    // What was read before is read: the check comes after it.
     VarHandle.acquireFence();
     for (int each = 0; each < size; each++) {
       long since = (long) LONGS.getAcquire(memory, each * PAGE + GAVE_UP);
@@ -147,7 +151,7 @@ final class SharedBoard {
     return false;
   }
 
-  /** Whether all ranks are in the same operation. */
+  /** Returns whether all ranks are in the same operation. */
   boolean isSame(long operation, OperationHeader header) {
     for (int each = 0; each < size; each++) {
       if (!HeaderRecord.is(memory, record(each, operation), header)) {
@@ -157,7 +161,7 @@ final class SharedBoard {
     return true;
   }
 
-  /** Whether all ranks are in the same operation with tensors that are shared. */
+  /** Returns whether all ranks are in the same operation with tensors that are shared. */
   boolean isShared(long operation, OperationHeader header) {
     for (int each = 0; each < size; each++) {
       if (memory.getInt(record(each, operation) + TENSORS) == PRIVATE) {
@@ -167,8 +171,8 @@ final class SharedBoard {
     return isSame(operation, header);
   }
 
-  /** A tensor that a rank shows; null if it shows none at this place. */
-  Shown shownBy(int peer, long operation, int index) {
+  /** Returns the descriptor of a rank's tensor; null if there is none at this index. */
+  Descriptor descriptor(int peer, long operation, int index) {
     int at = record(peer, operation);
     if (index >= memory.getInt(at + TENSORS)) {
       return null;
@@ -183,6 +187,6 @@ final class SharedBoard {
     in.get(nonce);
     int fileBytes = (int) in.getLong();
     int offset = (int) in.getLong();
-    return new Shown(key, nonce, fileBytes, offset, in.getLong(), DTYPES[in.getInt()]);
+    return new Descriptor(key, nonce, fileBytes, offset, in.getLong(), DTYPES[in.getInt()]);
   }
 }

@@ -1,19 +1,18 @@
-package org.sparkcollectives.transport.tcp;
+package org.sparkcollectives.transport.shm;
 
 import java.nio.ByteBuffer;
+import org.sparkcollectives.transport.ByteSource;
 import org.sparkcollectives.transport.PolledMemory;
-import org.sparkcollectives.transport.shm.Doorbell;
-import org.sparkcollectives.transport.shm.SharedRing;
 
 /** Reads segments from memory that the peer's process shares. */
-final class RingSource implements ByteSource, PolledMemory {
+public final class RingSource implements ByteSource, PolledMemory {
 
   private final SharedRing ring;
   private final Doorbell bell;
   private boolean wanted;
 
-  /** With the bell of the rank that reads. */
-  RingSource(SharedRing ring, Doorbell bell) {
+  /** Creates the reader's end, with the bell of the rank that reads. */
+  public RingSource(SharedRing ring, Doorbell bell) {
     this.ring = ring;
     this.bell = bell;
   }
