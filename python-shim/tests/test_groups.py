@@ -205,6 +205,74 @@ def test_objects_travel(ranks):
     ]
 
 
+def test_objects_travel_in_pieces_where_they_are_large(ranks):
+    def objects(rank, size):
+        from spark_collectives import objects as module
+
+        whole, module.PIECE_BYTES = module.PIECE_BYTES, 1000
+        try:
+            large = [os.urandom(n) for n in (10, 5000, 1001, 12_345)]
+            told = large if rank == 0 else [None] * 4
+            dist.broadcast_object_list(told, src=0)
+            everything = [None] * size
+            dist.all_gather_object(everything, told[rank])
+            gathered = [None] * size if rank == 1 else None
+            dist.gather_object(told[rank], gathered, dst=1)
+            mine = [None]
+            dist.scatter_object_list(mine, told if rank == 2 else None, src=2)
+            if rank == 0:
+                dist.send_object_list(told, 3)
+            received = [None] * 4
+            if rank == 3:
+                assert dist.recv_object_list(received) == 0
+        finally:
+            module.PIECE_BYTES = whole
+        assert everything == told and mine == [told[rank]]
+        assert gathered == (told if rank == 1 else None)
+        assert received == (told if rank == 3 else [None] * 4)
+        return told
+
+    told = ranks(objects, 4)
+    assert [len(each) for each in told[0]] == [10, 5000, 1001, 12_345]
+    assert told == [told[0]] * 4
+
+
+def test_values_of_the_store_travel_in_pieces_where_they_are_large(ranks):
+    def store(rank, size):
+        from spark_collectives import _frames
+
+        keys = dist.store()
+        whole, _frames.PIECE_BYTES = _frames.PIECE_BYTES, 100_000
+        try:
+            values = [os.urandom(n) for n in (99_999, 2, 100_000, 350_001)]
+            names = [f"{rank}/{i}" for i in range(4)]
+            keys.multi_set(names, values)
+            assert keys.multi_get(names) == values
+            assert keys.compare_set(names[0], values[0], values[3]) == values[3]
+            keys.append(names[1], values[3])
+            assert keys.get(names[1]) == values[1] + values[3]
+            keys.queue_push(f"{rank}/queue", values[3])
+            assert keys.queue_pop(f"{rank}/queue") == values[3]
+            with pytest.raises(dist.StoreError):
+                keys.queue_push(names[0], values[3])
+            keys.set(names[0], values[2])
+            assert keys.get(names[0]) == values[2]
+            _frames.MOST_VALUE_BYTES, most = 350_000, _frames.MOST_VALUE_BYTES
+            try:
+                with pytest.raises(ValueError, match=r"350,001 bytes .* 350,000 .* in parts"):
+                    keys.set(names[2], values[3])
+            finally:
+                _frames.MOST_VALUE_BYTES = most
+            assert keys.get(names[2]) == values[2]
+        finally:
+            _frames.PIECE_BYTES = whole
+        if rank == 0:
+            keys.set("large", bytes(40_000_000))
+        return len(keys.get("large"))
+
+    assert ranks(store, 2) == [40_000_000] * 2
+
+
 def test_the_store_has_the_semantics_of_torchs(ranks):
     def store(rank, size):
         keys = dist.store()
@@ -272,6 +340,24 @@ def test_a_checkpoint_outlives_the_attempt_of_a_stage(spark):
     rows = context.parallelize(range(2), 2).barrier().mapPartitions(steps).repartition(2).collect()
     # 0, 1, 3, 7, 15: the second attempt goes on where the first one stopped.
     assert dict(rows) == {rank: (True, [15.0] * 3) for rank in range(2)}
+
+
+def test_a_checkpoint_may_be_larger_than_a_piece_of_memory(ranks):
+    def keep(rank, size):
+        from spark_collectives import _memory
+
+        most, _memory.MOST_BYTES = _memory.MOST_BYTES, (1 << 17) - 65
+        try:
+            rng = np.random.default_rng(rank)
+            kept = [rng.random(n) for n in (10_000, 12_000, 100_000, 3)]
+            dist.checkpoint("large", kept)
+            found = [np.zeros(each.size) for each in kept]
+            assert dist.restore("large", found)
+        finally:
+            _memory.MOST_BYTES = most
+        return all(np.array_equal(a, b) for a, b in zip(found, kept))
+
+    assert ranks(keep, 2) == [True, True]
 
 
 def test_a_python_process_that_is_used_again_has_a_new_group(ranks):

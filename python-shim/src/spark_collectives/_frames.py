@@ -18,6 +18,15 @@ HEAD_BYTES = HEAD.size - 4
 #: The longest request that the JVM takes.
 MOST_FRAME_BYTES = (128 << 20) + (1 << 20)
 
+#: How much of values a request has before the next one is brought before it, and the largest piece.
+PIECE_BYTES = 16 << 20
+
+#: Stands in the place of the length of a byte string that travels apart.
+APART = (1 << 32) - 1
+
+#: The largest value that a store takes: nearly what an array of the JVM can have.
+MOST_VALUE_BYTES = 2046 << 20
+
 #: A tensor as requests have it: segment, type, offset, count, shape.
 Place = Tuple[int, int, int, int, Tuple[int, ...]]
 
@@ -91,6 +100,14 @@ class Reply:
         value = self._bytes[self._at : self._at + length]
         self._at += length
         return value
+
+    def next_size_apart(self) -> int:
+        """The size of the next byte string if it is to be fetched; -1 if it is here."""
+        (length,) = struct.unpack_from("<I", self._bytes, self._at)
+        if length != APART:
+            return -1
+        self._at += 4
+        return self.next_int()
 
     def next_text(self) -> str:
         """The next text."""

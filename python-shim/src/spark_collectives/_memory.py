@@ -15,7 +15,7 @@ import numpy as np
 from . import _codes, _frames
 from ._task import Task
 
-#: The most that one operation can have, which is what a buffer of the JVM can.
+#: The most that one segment can have, which is what a buffer of the JVM can.
 MOST_BYTES = (1 << 31) - 65
 
 _SMALLEST = 64 * 1024
@@ -102,8 +102,7 @@ class SegmentPool:
         """Give a segment of at least ``size`` bytes."""
         if size > MOST_BYTES:
             raise ValueError(
-                f"The tensors of one operation have {size:,} bytes together, and {MOST_BYTES:,} "
-                "are possible: split them up"
+                f"A tensor has {size:,} bytes, and {MOST_BYTES:,} are possible: split it up"
             )
         room = min(max(_SMALLEST, 1 << (size - 1).bit_length()), MOST_BYTES)
         with self._lock:

@@ -6,13 +6,25 @@ group trust each other. An object that cannot be pickled ends the group: the oth
 
 from __future__ import annotations
 
+import io
 import pickle
-from typing import Any, List, Optional
+from typing import Any, Iterator, List, Optional, Tuple
 
 import numpy as np
 
 from .distributed import Group, _member, _peer, _root, get_global_rank
 from .process_group import ProcessGroup
+
+#: How many bytes an operation moves: larger objects go in several, so that they may be of any size,
+#: and take no more of the memory that the JVM sees.
+PIECE_BYTES = 64 << 20
+
+
+def _pieces(size: int, ranks: int = 1) -> Iterator[Tuple[int, int]]:
+    """Give beginning and end of each piece, where an operation moves one for each of the ranks."""
+    length = max(1, PIECE_BYTES // ranks)
+    for begin in range(0, size, length):
+        yield begin, min(begin + length, size)
 
 
 def _dumps(value: Any, group: ProcessGroup) -> Any:
@@ -22,16 +34,18 @@ def _dumps(value: Any, group: ProcessGroup) -> Any:
     except Exception as e:
         group.abort(f"rank {group.rank} cannot pickle its object: {type(e).__name__}: {e}")
         raise
-    return np.frombuffer(bytearray(content), dtype=np.uint8)
+    return np.frombuffer(content, dtype=np.uint8)
 
 
-def _pickled(value: Any) -> bytes:
+def _pickled(value: Any) -> memoryview:
+    content = io.BytesIO()
     try:
         from pyspark import cloudpickle
     except ImportError:
-        return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
-    content: bytes = cloudpickle.dumps(value, pickle.HIGHEST_PROTOCOL)
-    return content
+        pickle.dump(value, content, pickle.HIGHEST_PROTOCOL)
+    else:
+        cloudpickle.dump(value, content, pickle.HIGHEST_PROTOCOL)
+    return content.getbuffer()
 
 
 def _loads(content: Any) -> Any:
@@ -55,8 +69,10 @@ def all_gather_object(object_list: List[Any], obj: Any, group: Group = None) -> 
         return
     _require_length(object_list, member.size, "object_list")
     content = _dumps(obj, member)
-    rooms = _rooms(_sizes(member, content))
-    member.all_gather(rooms, content)
+    sizes = _sizes(member, content)
+    rooms = _rooms(sizes)
+    for begin, end in _pieces(int(sizes.max()), member.size):
+        member.all_gather([each[begin:end] for each in rooms], content[begin:end])
     object_list[:] = [_loads(each) for each in rooms]
 
 
@@ -78,7 +94,8 @@ def gather_object(
     content = _dumps(obj, member)
     sizes = _sizes(member, content)
     rooms = _rooms(sizes) if here else []
-    member.gather(rooms, content, root)
+    for begin, end in _pieces(int(sizes.max()), member.size):
+        member.gather([each[begin:end] for each in rooms], content[begin:end], root)
     if here and object_gather_list is not None:
         object_gather_list[:] = [_loads(each) for each in rooms]
 
@@ -100,8 +117,9 @@ def broadcast_object_list(
     if not here:
         sizes = np.empty(len(object_list), np.int64)
     member.broadcast(sizes, root)
-    whole = np.concatenate(contents) if contents else np.empty(int(sizes.sum()), np.uint8)
-    member.broadcast(whole, root)
+    whole = _joined(contents) if contents else np.empty(int(sizes.sum()), np.uint8)
+    for begin, end in _pieces(whole.size):
+        member.broadcast(whole[begin:end], root)
     if not here:
         object_list[:] = _split(whole, sizes)
 
@@ -124,10 +142,12 @@ def scatter_object_list(
     if member.rank == root:
         _require_length(scatter_object_input_list, member.size, "scatter_object_input_list")
         contents = [_dumps(each, member) for each in scatter_object_input_list or ()]
-    size = np.empty(1, np.int64)
-    member.scatter(size, [np.array([each.size], np.int64) for each in contents], root)
-    room = np.empty(int(size[0]), np.uint8)
-    member.scatter(room, contents, root)
+    most = max((each.size for each in contents), default=0)
+    sizes = np.empty(2, np.int64)
+    member.scatter(sizes, [np.array([each.size, most], np.int64) for each in contents], root)
+    room = np.empty(int(sizes[0]), np.uint8)
+    for begin, end in _pieces(int(sizes[1]), member.size):
+        member.scatter(room[begin:end], [each[begin:end] for each in contents], root)
     scatter_object_output_list[0] = _loads(room)
 
 
@@ -145,7 +165,9 @@ def send_object_list(
     contents = [_dumps(each, member) for each in object_list]
     member.send(np.array([each.size for each in contents], np.int64), peer)
     if contents:
-        member.send(np.concatenate(contents), peer)
+        whole = _joined(contents)
+        for begin, end in _pieces(whole.size):
+            member.send(whole[begin:end], peer)
 
 
 def recv_object_list(
@@ -164,9 +186,14 @@ def recv_object_list(
     source = member.recv(sizes, source)
     if object_list:
         whole = np.empty(int(sizes.sum()), np.uint8)
-        member.recv(whole, source)
+        for begin, end in _pieces(whole.size):
+            member.recv(whole[begin:end], source)
         object_list[:] = _split(whole, sizes)
     return get_global_rank(member, source)
+
+
+def _joined(contents: List[Any]) -> Any:
+    return contents[0] if len(contents) == 1 else np.concatenate(contents)
 
 
 def _split(whole: Any, sizes: Any) -> List[Any]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _codes, _frames, _parts
 from ._operations import Operations
-from ._staging import Part
+from ._staging import Part, cut
 from ._task import Task
 from .reduce_op import ReduceOp
 from .store import Store
@@ -447,7 +447,9 @@ class ProcessGroup:
         Called by all ranks. With ``replicated`` the arrays are the same on all ranks, and those of
         rank 0 are kept.
         """
-        staged = self._operations.stage([], [Part(each, True, False) for each in arrays])
+        staged = self._operations.stage(
+            [], [piece for each in arrays for piece in cut(Part(each, True, False))]
+        )
         self._operations.call(
             _codes.CHECKPOINT,
             flags=_codes.CHOICE if replicated else 0,
@@ -463,7 +465,9 @@ class ProcessGroup:
         self, name: str, arrays: Sequence[Any], *, timeout: Optional[Seconds] = None
     ) -> bool:
         """Overwrite the arrays with what was kept last under this name; false if nothing was."""
-        staged = self._operations.stage([Part(each, False, True) for each in arrays], [])
+        staged = self._operations.stage(
+            [piece for each in arrays for piece in cut(Part(each, False, True))], []
+        )
         reply = self._operations.call(
             _codes.RESTORE,
             timeout_ms=millis(timeout) or self._timeout_ms,

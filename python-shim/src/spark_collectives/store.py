@@ -15,15 +15,23 @@ Value = Union[bytes, bytearray, str]
 
 
 def _bytes(value: Value) -> bytes:
-    return value.encode("utf-8") if isinstance(value, str) else bytes(value)
+    content = value.encode("utf-8") if isinstance(value, str) else bytes(value)
+    if len(content) > _frames.MOST_VALUE_BYTES:
+        raise ValueError(
+            f"A value of {len(content):,} bytes is larger than the largest, "
+            f"{_frames.MOST_VALUE_BYTES:,} bytes: store it in parts, or keep arrays with "
+            "checkpoint()"
+        )
+    return content
 
 
 class Store:
     """The part of the driver's store that a group's ranks share, for keys of one's own.
 
-    The semantics are those of ``torch.distributed.Store``. Values are byte strings, texts become
-    UTF-8. Calls that wait do so for ``spark.collectives.store.timeout`` unless they are told
-    otherwise, and raise once the group has failed.
+    The semantics are those of ``torch.distributed.Store``. Values are byte strings of up to
+    2046 MiB, texts become UTF-8. Calls that wait do so for
+    ``spark.collectives.store.timeout`` unless they are told otherwise, and raise once the group has
+    failed.
     """
 
     def __init__(self, task: Task, group: int) -> None:
@@ -44,25 +52,64 @@ class Store:
             patience=wait + _connection.MARGIN_SECONDS,
         )
 
+    def _values(self, *values: Value) -> bytes:
+        """Pack values, and bring those to the JVM that would make the request long."""
+        contents = [_bytes(each) for each in values]
+        packed = []
+        room = _frames.PIECE_BYTES
+        brought = 0
+        for content in contents:
+            if len(content) <= room:
+                room -= len(content)
+                packed.append(_frames.pack_bytes(content))
+            else:
+                self._bring(brought, content)
+                brought += 1
+                packed.append(struct.pack("<I", _frames.APART))
+        return b"".join(packed)
+
+    def _bring(self, index: int, content: bytes) -> None:
+        connection = self._task.connection()
+        whole = memoryview(content)
+        for at in range(0, len(whole), _frames.PIECE_BYTES):
+            connection.call(
+                _codes.BRING,
+                flags=_codes.CHOICE if at == 0 else 0,
+                tag=index,
+                body=struct.pack("<q", len(whole)) + whole[at : at + _frames.PIECE_BYTES],
+            )
+
+    def _value(self, reply: _frames.Reply) -> bytes:
+        """Give the next value of a reply, and fetch it if it was too large for that."""
+        size = reply.next_size_apart()
+        if size < 0:
+            return reply.next_bytes()
+        connection = self._task.connection()
+        pieces: List[bytes] = []
+        missing = size
+        while missing > 0:
+            pieces.append(connection.call(_codes.FETCH).next_bytes())
+            missing -= len(pieces[-1])
+        return b"".join(pieces)
+
     def set(self, key: str, value: Value) -> None:
         """Store a value, replacing what was there, and wake who waits for it."""
-        self._call(_codes.STORE_SET, _frames.pack_text(key) + _frames.pack_bytes(_bytes(value)))
+        self._call(_codes.STORE_SET, _frames.pack_text(key) + self._values(value))
 
     def get(self, key: str, timeout: Optional[Seconds] = None) -> bytes:
         """Wait until the key exists and return its value."""
-        return self._call(_codes.STORE_GET, _frames.pack_text(key), timeout).next_bytes()
+        return self._value(self._call(_codes.STORE_GET, _frames.pack_text(key), timeout))
 
     def compare_set(self, key: str, expected: Value, desired: Value) -> bytes:
         """Replace the value by ``desired`` if it now is ``expected``; return the value then.
 
         An empty ``expected`` also matches a key that does not exist.
         """
-        return self._call(
-            _codes.STORE_COMPARE_SET,
-            _frames.pack_text(key)
-            + _frames.pack_bytes(_bytes(expected))
-            + _frames.pack_bytes(_bytes(desired)),
-        ).next_bytes()
+        return self._value(
+            self._call(
+                _codes.STORE_COMPARE_SET, _frames.pack_text(key) + self._values(expected, desired)
+            )
+        )
 
     def add(self, key: str, amount: int) -> int:
         """Add to the decimal number that the key holds as text; return the sum."""
@@ -72,7 +119,7 @@ class Store:
 
     def append(self, key: str, value: Value) -> None:
         """Append to the value of the key, creating it if it does not exist."""
-        self._call(_codes.STORE_APPEND, _frames.pack_text(key) + _frames.pack_bytes(_bytes(value)))
+        self._call(_codes.STORE_APPEND, _frames.pack_text(key) + self._values(value))
 
     def wait(self, keys: Sequence[str], timeout: Optional[Seconds] = None) -> None:
         """Wait until all of the keys exist."""
@@ -93,14 +140,13 @@ class Store:
     def multi_get(self, keys: Sequence[str], timeout: Optional[Seconds] = None) -> List[bytes]:
         """Wait until all of the keys exist and return their values."""
         reply = self._call(_codes.STORE_MULTI_GET, _frames.pack_texts(keys), timeout)
-        return [reply.next_bytes() for _ in range(reply.next_int())]
+        return [self._value(reply) for _ in range(reply.next_int())]
 
     def multi_set(self, keys: Sequence[str], values: Sequence[Value]) -> None:
         """Store each value under the key at the same place."""
         if len(keys) != len(values):
             raise ValueError(f"There are {len(keys)} keys and {len(values)} values")
-        body = _frames.pack_texts(keys) + b"".join(_frames.pack_bytes(_bytes(v)) for v in values)
-        self._call(_codes.STORE_MULTI_SET, body)
+        self._call(_codes.STORE_MULTI_SET, _frames.pack_texts(keys) + self._values(*values))
 
     def list_keys(self) -> List[str]:
         """Give all keys, in no particular order."""
@@ -108,16 +154,14 @@ class Store:
 
     def queue_push(self, key: str, value: Value) -> None:
         """Append a value to a queue, creating it if it does not exist."""
-        self._call(
-            _codes.STORE_QUEUE_PUSH, _frames.pack_text(key) + _frames.pack_bytes(_bytes(value))
-        )
+        self._call(_codes.STORE_QUEUE_PUSH, _frames.pack_text(key) + self._values(value))
 
     def queue_pop(self, key: str, block: bool = True, timeout: Optional[Seconds] = None) -> bytes:
         """Take the oldest value of a queue, and wait for one if it is empty and ``block``."""
         flags = _codes.CHOICE if block else 0
-        return self._call(
-            _codes.STORE_QUEUE_POP, _frames.pack_text(key), timeout, flags
-        ).next_bytes()
+        return self._value(
+            self._call(_codes.STORE_QUEUE_POP, _frames.pack_text(key), timeout, flags)
+        )
 
     def queue_len(self, key: str) -> int:
         """Give the number of values in a queue; 0 if it does not exist."""

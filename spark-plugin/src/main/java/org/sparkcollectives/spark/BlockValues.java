@@ -65,8 +65,11 @@ final class BlockValues implements StoredValue.Factory {
     }
     Writer writer = begin(bytes.length);
     try {
-      for (int offset = 0; offset < bytes.length; offset += pieceBytes) {
-        writer.put(ByteBuffer.wrap(bytes, offset, Math.min(pieceBytes, bytes.length - offset)));
+      ByteBuffer left = ByteBuffer.wrap(bytes);
+      while (left.hasRemaining()) {
+        int length = Math.min(pieceBytes, left.remaining());
+        writer.put(left.slice(left.position(), length));
+        left.position(left.position() + length);
       }
       return writer.finish();
     } catch (RuntimeException | Error e) {

@@ -223,7 +223,7 @@ abstract class AbstractStore implements WatchableStore, PrefixQueries {
                 + value.length
                 + " bytes is larger than the largest, "
                 + MAX_VALUE_BYTES
-                + " bytes");
+                + " bytes; store it in parts");
       }
     }
     return StoreRequest.of(operation, keys, values, number, timeout);

@@ -25,10 +25,10 @@ import java.util.List;
 public interface Store extends AutoCloseable {
 
   /**
-   * The largest value in bytes that a store accepts, 1 GiB. Some kinds accept less, and say so. A
-   * key may be 64 KiB long in UTF-8.
+   * The largest value in bytes that a store accepts, 2046 MiB: nearly as large as an array can be.
+   * Some kinds accept less, and say so. A key may be 64 KiB long in UTF-8.
    */
-  int MAX_VALUE_BYTES = 1 << 30;
+  int MAX_VALUE_BYTES = 2046 << 20;
 
   /**
    * Stores {@code value} under {@code key}, replacing the old value, and wakes those who wait for

@@ -25,6 +25,12 @@ final class CallCode {
 
   static final int REPORT = 100;
 
+  /** Brings a piece of a byte string of the next request. */
+  static final int BRING = 110;
+
+  /** Asks for the next piece of a byte string of the last reply. */
+  static final int FETCH = 111;
+
   static final int STORE_SET = 128;
   static final int STORE_GET = 129;
   static final int STORE_COMPARE_SET = 130;

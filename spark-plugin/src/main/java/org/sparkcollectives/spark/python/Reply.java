@@ -102,6 +102,11 @@ final class Reply {
     return this;
   }
 
+  /** Returns how many bytes it has so far. */
+  int length() {
+    return frame.position();
+  }
+
   /** Appends {@code count} bytes, which the caller fills. */
   ByteBuffer room(int count) {
     ensure(Integer.BYTES + count);

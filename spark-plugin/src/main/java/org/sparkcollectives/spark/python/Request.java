@@ -220,6 +220,17 @@ final class Request {
     return bytes;
   }
 
+  /** The next byte string, which may have come before the request. */
+  byte[] nextBytes(LargeBytes apart) {
+    int length = nextInt();
+    if (length == LargeBytes.APART) {
+      return apart.next();
+    }
+    byte[] bytes = new byte[length(length, 1)];
+    frame.get(bytes);
+    return bytes;
+  }
+
   String nextText() {
     return new String(nextBytes(), UTF_8);
   }

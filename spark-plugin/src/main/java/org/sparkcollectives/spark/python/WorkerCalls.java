@@ -18,6 +18,7 @@ final class WorkerCalls {
 
   private final TaskBridge bridge;
   private final GroupCalls groupCalls;
+  private final LargeBytes apart = new LargeBytes();
 
   /** Creates the calls for a worker of the task. */
   WorkerCalls(TaskBridge bridge) {
@@ -34,7 +35,13 @@ final class WorkerCalls {
     if (call < FIRST_OTHER) {
       operate(request, reply);
     } else if (call >= CallCode.STORE_SET) {
-      StoreCalls.answer(bridge.group(request.group()).store(), request, reply);
+      apart.beginReply();
+      try {
+        StoreCalls.answer(bridge.group(request.group()).store(), request, apart, reply);
+      } catch (RuntimeException | Error e) {
+        apart.forget();
+        throw e;
+      }
     } else {
       switch (call) {
         case CallCode.ALLOCATE -> allocate(request, reply);
@@ -44,6 +51,11 @@ final class WorkerCalls {
         case CallCode.AWAIT_WORK ->
             bridge.works().await(request.nextLong(), request.timeout(), reply);
         case CallCode.TEST_WORK -> bridge.works().test(request.nextLong(), reply);
+        case CallCode.BRING -> {
+          apart.take(request.tag(), request.isChosen(), request.nextLong(), request.rest());
+          reply.begin(Reply.DONE);
+        }
+        case CallCode.FETCH -> apart.give(reply);
         case CallCode.REPORT -> {
           byte[] message = RankReports.message(bridge.task().rank(), request.rest());
           bridge.task().report(message, request.isChosen());

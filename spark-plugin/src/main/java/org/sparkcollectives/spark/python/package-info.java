@@ -20,6 +20,8 @@
  *
  * <p>Calls below 32 have the codes of {@link org.sparkcollectives.OpType}; {@link
  * org.sparkcollectives.spark.python.CallCode} has the others. Texts and byte strings have their
- * length before them in four bytes.
+ * length before them in four bytes. Values of the store that would make a frame long are brought
+ * before the request, and fetched after the reply, in pieces: {@code -1} stands in the place of
+ * their length, and in a reply the length follows.
  */
 package org.sparkcollectives.spark.python;

@@ -8,10 +8,12 @@ import scala.util.Random
 import org.apache.spark.SparkConf
 import org.scalatest.funsuite.AnyFunSuite
 import org.sparkcollectives.{DType, ProcessGroup, Tensor}
+import org.sparkcollectives.store.Store
 
 /** State and objects that are larger than the driver's heap has room for. The driver is this JVM,
   * which has 1 GiB. Every build tries small ones in small pieces; the profile `soak` 64 ranks with
-  * 16 MiB each, four times, and an object of more than 2 GiB.
+  * 16 MiB each, four times, a checkpoint of 8 GiB, the largest value, and objects of more than 2
+  * GiB.
   */
 class LargeValuesSuite extends AnyFunSuite with LocalCluster {
 
@@ -58,6 +60,20 @@ class LargeValuesSuite extends AnyFunSuite with LocalCluster {
       assert(text.contains("spark.collectives.store.maxSize"), text)
       assert(text.contains(s"the ${64 << 20} bytes of all ranks do not fit"), text)
     }
+    assertNothingIsLeft()
+  }
+
+  test("a checkpoint of several tensors on each of four ranks is restored bit for bit") {
+    val (tensors, length) = if (soak) (4, 64 << 20) else (4, 128 << 10)
+    val wrong = Jobs.ranks(sc, 4)(world => LargeValueJobs.keepTensors(world, tensors, length))
+    assert(wrong.forall(_ == 0), s"elements that differ, by rank: $wrong")
+    assertNothingIsLeft()
+  }
+
+  test("a value that is as large as one can be reaches another rank") {
+    val size = if (soak) Store.MAX_VALUE_BYTES else 8 << 20
+    val seen = Jobs.ranks(sc, 2)(world => LargeValueJobs.pass(world, size))
+    assert(seen == Seq(0, 0), s"bytes that differ, by rank: $seen")
     assertNothingIsLeft()
   }
 
@@ -116,6 +132,49 @@ object LargeValueJobs {
       values.foreach(value => if (value != random.nextLong()) wrong += 1)
     }
     wrong
+  }
+
+  /** How many elements of several tensors differ after they were kept and restored. */
+  def keepTensors(world: ProcessGroup, tensors: Int, length: Int): Int = {
+    val values = Array.fill(tensors)(new Array[Long](length))
+    val state = java.util.Arrays.asList(values.map(each => Tensor.wrap(DType.INT64, each)): _*)
+    for (i <- values.indices) fill(values(i), world.rank, i)
+    world.checkpoint("tensors", state)
+    values.foreach(each => java.util.Arrays.fill(each, 0L))
+    require(world.restore("tensors", state), "there is no checkpoint")
+    var wrong = 0
+    for (i <- values.indices) {
+      val random = new java.util.SplittableRandom(seed(world.rank, i))
+      values(i).foreach(value => if (value != random.nextLong()) wrong += 1)
+    }
+    wrong
+  }
+
+  /** How many of some bytes of rank 0's value differ where rank 1 gets it. */
+  def pass(world: ProcessGroup, size: Int): Int = {
+    val step = 4093
+    val value = if (world.rank == 0) new Array[Byte](size) else world.store().get("large")
+    require(value.length == size, s"${value.length} bytes instead of $size")
+    var wrong = 0
+    for (i <- 0 until size by step) {
+      val expected = (i / step).toByte
+      if (world.rank == 0) value(i) = expected else if (value(i) != expected) wrong += 1
+    }
+    if (world.rank == 0) {
+      world.store().set("large", value)
+      if (size == Store.MAX_VALUE_BYTES) requireRefusal(world)
+    }
+    world.barrier().await()
+    wrong
+  }
+
+  private def requireRefusal(world: ProcessGroup): Unit = {
+    val text =
+      try {
+        world.store().set("larger", new Array[Byte](Store.MAX_VALUE_BYTES + 1))
+        "it was kept"
+      } catch { case e: IllegalArgumentException => e.getMessage }
+    require(text.contains(s"${Store.MAX_VALUE_BYTES} bytes; store it in parts"), text)
   }
 
   private def seed(rank: Int, version: Int) = rank * 1000L + version
