@@ -168,18 +168,16 @@ public abstract class RemoteStore extends StoreHandle {
             });
   }
 
-  /**
-   * Completes the reply to a GET: its values come in as many replies as they need, and each further
-   * reply is requested.
-   */
+  /** Completes a reply that comes in parts: each further part is requested. */
   private CompletableFuture<StoreReply> whole(
       StoreRequest request, StoreReply first, RemoteReply reply) {
-    return request.operation() == StoreOperation.GET && first.number() > 0
-        ? following(new ArrayList<>(first.values()), reply)
+    return request.operation().answersInParts() && first.number() > 0
+        ? following(new ArrayList<>(first.values()), new ArrayList<>(first.keys()), reply)
         : CompletableFuture.completedFuture(first);
   }
 
-  private CompletableFuture<StoreReply> following(List<StoredValue> values, RemoteReply reply) {
+  private CompletableFuture<StoreReply> following(
+      List<StoredValue> values, List<String> keys, RemoteReply reply) {
     boolean wanted = !isClosed() && !reply.isDone();
     StoreRequest next =
         new StoreRequest(
@@ -191,16 +189,17 @@ public abstract class RemoteStore extends StoreHandle {
     CompletableFuture<byte[]> answer = ask(StoreCodec.encode(ids.incrementAndGet(), next));
     if (!wanted) {
       return CompletableFuture.failedFuture(
-          new CancellationException("nobody waits for the values that follow"));
+          new CancellationException("nobody waits for what follows"));
     }
     return answer
         .thenApply(bytes -> StoreCodec.decodeReply(ByteBuffer.wrap(bytes)))
         .thenCompose(
             more -> {
               values.addAll(more.values());
+              keys.addAll(more.keys());
               return more.number() > 0
-                  ? following(values, reply)
-                  : CompletableFuture.completedFuture(StoreReply.of(values));
+                  ? following(values, keys, reply)
+                  : CompletableFuture.completedFuture(new StoreReply(values, keys, 0));
             });
   }
 

@@ -167,6 +167,11 @@ final class StoreCodec {
     return 1L + Integer.BYTES + value.reference().map(bytes -> bytes.length).orElse(value.size());
   }
 
+  /** Returns how many bytes of a message a key takes. */
+  static long sizeOf(String key) {
+    return Integer.BYTES + (long) key.getBytes(StandardCharsets.UTF_8).length;
+  }
+
   private static void putValues(ByteBuffer out, List<StoredValue> values) {
     out.putInt(values.size());
     for (StoredValue value : values) {

@@ -25,7 +25,10 @@ enum StoreOperation {
   DELETE(7, "deleteKey"),
   /** Takes a prefix as the key. Answers with the number of keys that start with it. */
   COUNT(8, "numKeys"),
-  /** Takes a prefix as the key. Answers with the keys that start with it, including the prefix. */
+  /**
+   * Takes a prefix as the key. Answers with the first of the keys that start with it, including the
+   * prefix, and with the number of keys that are to follow.
+   */
   LIST(9, "listKeys"),
   QUEUE_PUSH(10, "queuePush"),
   /** Takes a value from a queue; waits for one. */
@@ -46,9 +49,9 @@ enum StoreOperation {
    * received it.
    */
   RELEASE(16, "release"),
-  /** Takes the id of an earlier GET as the number. Answers with its next values, as GET does. */
+  /** Takes the id of an earlier GET or LIST as the number. Answers with the next part of it. */
   NEXT(17, "get"),
-  /** Takes the id of an earlier GET as the number: nobody waits for its next values. */
+  /** Takes the id of an earlier GET or LIST as the number: nobody waits for its next part. */
   FORGET(18, "get");
 
   private static final StoreOperation[] ALL = values();
@@ -83,6 +86,11 @@ enum StoreOperation {
   /** Returns whether the values of its reply leave the table with that reply. */
   boolean takes() {
     return this == QUEUE_POP || this == QUEUE_POLL;
+  }
+
+  /** Returns whether its reply comes in as many parts as it needs, all of one moment. */
+  boolean answersInParts() {
+    return this == GET || this == LIST;
   }
 
   boolean waits() {

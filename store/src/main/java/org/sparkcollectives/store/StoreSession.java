@@ -14,6 +14,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.function.ToLongFunction;
 
 /**
  * One remote client of a {@link StoreTable}: takes its requests and returns the replies, as bytes.
@@ -31,8 +32,9 @@ public final class StoreSession implements AutoCloseable {
   static final int MAX_WAITING = 1 << 14;
 
   /**
-   * The bytes of values that travel in one reply, unless the first value is larger. The limit keeps
-   * the heap that the replies to many clients take independent of how much each of them asks for.
+   * The bytes of values or keys that travel in one reply, unless the first is larger. The limit
+   * keeps the heap that the replies to many clients take independent of how much each of them asks
+   * for.
    */
   static final int MAX_REPLY_BYTES = 1 << 20;
 
@@ -43,8 +45,8 @@ public final class StoreSession implements AutoCloseable {
   private final Map<Long, Waiting> waiting = new ConcurrentHashMap<>();
   private final Map<ByteBuffer, StoredValue> lent = new ConcurrentHashMap<>();
 
-  /** The values that are to follow, by the id of their GET, as they were when it was granted. */
-  private final Map<Long, List<StoredValue>> following = new ConcurrentHashMap<>();
+  /** The next parts of replies, by the id of the request, as they were when it was granted. */
+  private final Map<Long, StoreReply> following = new ConcurrentHashMap<>();
 
   private volatile boolean closed;
 
@@ -253,9 +255,11 @@ public final class StoreSession implements AutoCloseable {
     }
   }
 
-  /** Returns how many values are kept that are to follow. */
+  /** Returns how many values and keys are kept that are to follow. */
   int followingCount() {
-    return following.values().stream().mapToInt(List::size).sum();
+    return following.values().stream()
+        .mapToInt(rest -> rest.values().size() + rest.keys().size())
+        .sum();
   }
 
   private void expire(long id) {
@@ -265,41 +269,63 @@ public final class StoreSession implements AutoCloseable {
     }
   }
 
-  private byte[] next(long id, long get) {
-    List<StoredValue> values = following.remove(get);
-    if (values == null) {
-      throw new StoreException("no values of request " + get + " are to follow");
+  private byte[] next(long id, long first) {
+    StoreReply rest = following.remove(first);
+    if (rest == null) {
+      throw new StoreException("nothing of request " + first + " is to follow");
     }
-    return StoreCodec.encode(id, firstOf(get, values));
+    return encodeInParts(id, first, rest);
   }
 
-  /** Returns the first values of a GET, as many as fit into a reply, and keeps the others. */
-  private StoreReply firstOf(long get, List<StoredValue> values) {
+  /** Encodes as many values or keys as fit into a reply, and keeps the others for the next one. */
+  private byte[] encodeInParts(long id, long first, StoreReply whole) {
+    int values = fitting(whole.values(), StoreCodec::sizeOf);
+    int keys = fitting(whole.keys(), StoreCodec::sizeOf);
+    int left = whole.values().size() - values + whole.keys().size() - keys;
+    if (left > 0) {
+      keep(
+          first,
+          new StoreReply(
+              whole.values().subList(values, whole.values().size()),
+              whole.keys().subList(keys, whole.keys().size()),
+              0));
+    }
+    return StoreCodec.encode(
+        id,
+        new StoreReply(
+            whole.values().subList(0, values),
+            withoutPrefix(whole.keys().subList(0, keys)),
+            left));
+  }
+
+  /** Returns how many of the parts fit into a reply, at least one. */
+  private static <T> int fitting(List<T> parts, ToLongFunction<T> size) {
     int count = 0;
     long bytes = 0;
-    for (StoredValue each : values) {
-      bytes += StoreCodec.sizeOf(each);
+    for (T each : parts) {
+      bytes += size.applyAsLong(each);
       if (count > 0 && bytes > MAX_REPLY_BYTES) {
         break;
       }
       count++;
     }
-    if (count < values.size()) {
-      if (following.size() >= MAX_WAITING) {
-        throw new StoreException("this client has asked for too much that it has not fetched");
-      }
-      following.put(get, values.subList(count, values.size()));
-      if (closed) {
-        following.clear();
-      }
+    return count;
+  }
+
+  private void keep(long first, StoreReply rest) {
+    if (following.size() >= MAX_WAITING) {
+      throw new StoreException("this client has asked for too much that it has not fetched");
     }
-    return new StoreReply(values.subList(0, count), List.of(), values.size() - count);
+    following.put(first, rest);
+    if (closed) {
+      following.clear();
+    }
   }
 
   private byte[] encodeReply(long id, StoreOperation operation, StoreReply reply) {
     try {
-      if (operation == StoreOperation.GET) {
-        return StoreCodec.encode(id, firstOf(id, reply.values()));
+      if (operation.answersInParts()) {
+        return encodeInParts(id, id, reply);
       }
       return StoreCodec.encode(
           id, new StoreReply(reply.values(), withoutPrefix(reply.keys()), reply.number()));

@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
 import org.sparkcollectives.testing.Eventually;
 import org.sparkcollectives.testing.Threads;
 
-/** Tests that each reply is bounded when one call asks for many small values. */
-class ManyValuesTest {
+/** Tests that each reply is bounded when one call asks for many small values, or for all keys. */
+class RepliesInPartsTest {
 
   private static final int VALUE_BYTES = 64 << 10;
   private static final int MOST_BYTES = (1 << 20) + (4 << 10);
@@ -85,7 +85,7 @@ class ManyValuesTest {
   }
 
   @Test
-  void theyComeInRepliesOfWhichNoneIsLarge() {
+  void valuesComeInRepliesOfWhichNoneIsLarge() {
     setAll(1);
     assertValues(client.multiGet(KEYS), 1);
     assertThat(replies).hasSize(7).allMatch(bytes -> bytes <= MOST_BYTES);
@@ -93,11 +93,40 @@ class ManyValuesTest {
   }
 
   @Test
-  void theyAreAllOfOneMoment() {
+  void valuesAreAllOfOneMoment() {
     setAll(1);
     afterTheFirst = () -> setAll(2);
     assertValues(client.multiGet(KEYS), 1);
     assertValues(client.multiGet(KEYS), 2);
+  }
+
+  /** Keys of 200 to 207 bytes, some of them with letters of two bytes. */
+  private List<String> setKeys() {
+    List<String> keys =
+        IntStream.range(0, 20_000).mapToObj(i -> "ä".repeat(100) + i % 7 + "-" + i).toList();
+    keys.forEach(key -> table.set(List.of("g/" + key), List.of(StoredValue.of(new byte[0]))));
+    return keys;
+  }
+
+  @Test
+  void keysComeInRepliesOfWhichNoneIsLarge() {
+    List<String> keys = setKeys();
+    table.set(List.of("h/of another"), List.of(StoredValue.of(new byte[0])));
+    assertThat(client.listKeys()).containsExactlyInAnyOrderElementsOf(keys);
+    assertThat(replies).hasSize(5).allMatch(bytes -> bytes <= MOST_BYTES);
+    replies.clear();
+    List<String> some = keys.stream().filter(key -> key.contains("ä3-")).toList();
+    assertThat(client.keysUnder("ä".repeat(100) + "3-"))
+        .containsExactlyInAnyOrderElementsOf(some);
+    assertThat(replies).hasSize(1);
+  }
+
+  @Test
+  void keysAreAllOfOneMoment() {
+    List<String> keys = setKeys();
+    afterTheFirst = () -> table.removePrefix("g/", "the test has it so");
+    assertThat(client.listKeys()).containsExactlyInAnyOrderElementsOf(keys);
+    assertThat(client.listKeys()).isEmpty();
   }
 
   @Test
