@@ -5,6 +5,8 @@ import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.BooleanSupplier;
 import org.apache.spark.SparkEnv;
 import org.sparkcollectives.Failure;
@@ -26,9 +28,14 @@ final class DriverStoreClient extends RemoteStore implements BoundedStore {
 
   private static final int TINY_BYTES = 4 << 10;
 
+  /** How many large values are fetched at once, for all threads of the task together. */
+  private static final int FETCHERS = 4;
+
   private final DriverLink driver;
   private final StageAttempt stage;
   private final UUID session = UUID.randomUUID();
+  private final ExecutorService fetching =
+      DriverThreads.pool("collectives-block-fetch", FETCHERS);
   private volatile boolean closed;
   private CompletableFuture<DriverStoreClient> checkpoints;
 
@@ -152,13 +159,11 @@ final class DriverStoreClient extends RemoteStore implements BoundedStore {
 
   @Override
   protected CompletableFuture<byte[]> fetch(byte[] reference) {
-    return CompletableFuture.supplyAsync(
-        () -> driver.fetch(reference),
-        body -> {
-          Thread thread = new Thread(body, "collectives-block-fetch");
-          thread.setDaemon(true);
-          thread.start();
-        });
+    try {
+      return CompletableFuture.supplyAsync(() -> driver.fetch(reference), fetching);
+    } catch (RejectedExecutionException e) {
+      return CompletableFuture.failedFuture(new CancellationException("the client is closed"));
+    }
   }
 
   /**
@@ -191,6 +196,7 @@ final class DriverStoreClient extends RemoteStore implements BoundedStore {
   @Override
   protected void disconnect() {
     closed = true;
+    fetching.shutdown();
     closeCheckpoints();
     driver.ask(StoreMessages.close(session));
   }

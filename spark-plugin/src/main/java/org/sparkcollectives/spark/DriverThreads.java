@@ -7,7 +7,9 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/** The threads of the driver's store: daemons that end after 5 s without work. */
+/**
+ * The threads of the driver's store and of its clients: daemons that end after 5 s without work.
+ */
 final class DriverThreads {
 
   private static final int KEEP_ALIVE_SECONDS = 5;

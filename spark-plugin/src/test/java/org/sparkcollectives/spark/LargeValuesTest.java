@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -217,6 +218,24 @@ class LargeValuesTest {
       assertThat(driver.blocks().values()).isEqualTo(1);
       assertThat(driver.store().values().kept()).isEqualTo(LARGE + 2);
     }
+  }
+
+  @Test
+  void manyLargeValuesOfOneCallAreFetchedAFewAtOnce() throws Exception {
+    List<String> keys = IntStream.range(0, 40).mapToObj(i -> "key " + i).toList();
+    List<byte[]> values = keys.stream().map(key -> Arrays.copyOf(value(1), 70_000)).toList();
+    for (int i = 0; i < values.size(); i++) {
+      values.get(i)[0] = (byte) i;
+    }
+    try (Store store = driver.connect(STAGE)) {
+      store.multiSet(keys, values);
+      driver.blocks().shut();
+      Future<List<byte[]>> got = threads.start(() -> store.multiGet(keys));
+      Eventually.holds(() -> driver.blocks().fetches() >= 4, () -> "nothing is fetched");
+      driver.blocks().open();
+      assertThat(Threads.result(got)).usingRecursiveComparison().isEqualTo(values);
+    }
+    assertThat(driver.blocks().mostFetches()).isEqualTo(4);
   }
 
   @Test

@@ -15,10 +15,12 @@ final class MemoryBlocks implements Blocks {
   private final Map<Long, Map<Integer, byte[]>> values = new ConcurrentHashMap<>();
   private final AtomicInteger puts = new AtomicInteger();
   private final AtomicLong written = new AtomicLong();
+  private final AtomicInteger fetches = new AtomicInteger();
+  private final AtomicInteger mostFetches = new AtomicInteger();
   private volatile CountDownLatch gate = new CountDownLatch(0);
   private volatile int room = Integer.MAX_VALUE;
 
-  /** Makes every piece wait until {@link #open}. */
+  /** Makes every piece that is put or fetched wait until {@link #open}. */
   void shut() {
     gate = new CountDownLatch(1);
   }
@@ -49,11 +51,7 @@ final class MemoryBlocks implements Blocks {
   @Override
   public void put(long value, int piece, ByteBuffer content) {
     int number = puts.incrementAndGet();
-    try {
-      gate.await();
-    } catch (InterruptedException e) {
-      throw new StoreException("interrupted", e);
-    }
+    awaitOpen();
     if (number > room) {
       throw new StoreException("no space left on device");
     }
@@ -64,6 +62,14 @@ final class MemoryBlocks implements Blocks {
         values.computeIfAbsent(value, unused -> new ConcurrentHashMap<>()).put(piece, bytes);
     if (before != null) {
       throw new AssertionError("piece " + piece + " of value " + value + " came twice");
+    }
+  }
+
+  private void awaitOpen() {
+    try {
+      gate.await();
+    } catch (InterruptedException e) {
+      throw new StoreException("interrupted", e);
     }
   }
 
@@ -78,9 +84,25 @@ final class MemoryBlocks implements Blocks {
 
   /** Reads a piece as another JVM would. */
   int fetch(long value, int piece, byte[] target, int offset) {
-    byte[] bytes = read(value, piece);
-    System.arraycopy(bytes, 0, target, offset, bytes.length);
-    return bytes.length;
+    mostFetches.accumulateAndGet(fetches.incrementAndGet(), Math::max);
+    try {
+      awaitOpen();
+      byte[] bytes = read(value, piece);
+      System.arraycopy(bytes, 0, target, offset, bytes.length);
+      return bytes.length;
+    } finally {
+      fetches.decrementAndGet();
+    }
+  }
+
+  /** How many pieces are fetched now. */
+  int fetches() {
+    return fetches.get();
+  }
+
+  /** How many pieces were fetched at once, at the most. */
+  int mostFetches() {
+    return mostFetches.get();
   }
 
   @Override

@@ -50,6 +50,7 @@ public abstract class RemoteStore extends StoreHandle {
   /**
    * Fetches the bytes to which {@code reference} points, see {@link StoredValue#reference()}. Fails
    * with {@link ValueGoneException} if the value was replaced or deleted meanwhile. Must not block.
+   * Few fetches of one call are under way at once.
    */
   protected CompletableFuture<byte[]> fetch(byte[] reference) {
     return CompletableFuture.failedFuture(
@@ -150,7 +151,8 @@ public abstract class RemoteStore extends StoreHandle {
     ask(message)
         .thenApply(bytes -> StoreCodec.decodeReply(ByteBuffer.wrap(bytes)))
         .thenCompose(first -> whole(request, first, reply))
-        .thenCompose(found -> fetchReferences(found).whenComplete((r, f) -> done(request, found)))
+        .thenCompose(
+            found -> fetchReferences(found, reply).whenComplete((r, f) -> done(request, found)))
         .whenComplete(
             (result, failure) -> {
               if (failure == null) {
@@ -228,23 +230,9 @@ public abstract class RemoteStore extends StoreHandle {
     }
   }
 
-  private CompletableFuture<StoreReply> fetchReferences(StoreReply reply) {
-    CompletableFuture<List<StoredValue>> values =
-        CompletableFuture.completedFuture(new ArrayList<>());
-    for (StoredValue value : reply.values()) {
-      values =
-          value.reference().isEmpty()
-              ? values.thenApply(list -> plus(list, value))
-              : values.thenCombine(
-                  fetch(value.bytes()),
-                  (list, bytes) -> plus(list, new ReceivedValue(bytes, false)));
-    }
-    return values.thenApply(list -> new StoreReply(list, reply.keys(), reply.number()));
-  }
-
-  private static List<StoredValue> plus(List<StoredValue> list, StoredValue value) {
-    list.add(value);
-    return list;
+  private CompletableFuture<StoreReply> fetchReferences(StoreReply found, RemoteReply reply) {
+    return ValueFetches.of(found.values(), this::fetch, () -> !isClosed() && !reply.isDone())
+        .thenApply(values -> new StoreReply(values, found.keys(), found.number()));
   }
 
   private RuntimeException failure(Throwable failure) {
