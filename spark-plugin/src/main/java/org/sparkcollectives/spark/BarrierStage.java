@@ -141,7 +141,7 @@ public final class BarrierStage<T> {
     } catch (Exception e) {
       throw BarrierStage.<RuntimeException>unchecked(e);
     } finally {
-      DriverStore.release(SparkEnv.get(), call);
+      DriverStores.release(SparkEnv.get(), call);
     }
   }
 

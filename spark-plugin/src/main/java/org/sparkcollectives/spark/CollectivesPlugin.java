@@ -26,7 +26,7 @@ public final class CollectivesPlugin implements SparkPlugin {
     return new DriverPlugin() {
       @Override
       public Map<String, String> init(SparkContext context, PluginContext plugin) {
-        DriverStore.install(context);
+        DriverStores.install(context);
         return Map.of();
       }
 

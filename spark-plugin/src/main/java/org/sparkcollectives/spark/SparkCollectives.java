@@ -33,7 +33,7 @@ public final class SparkCollectives {
    * nothing. Tasks in Java and Scala need no more; those in Python need {@code spark.plugins}.
    */
   public static void install(SparkContext context) {
-    DriverStore.install(context);
+    DriverStores.install(context);
   }
 
   /** Does the same as {@link #install(SparkContext)}. */

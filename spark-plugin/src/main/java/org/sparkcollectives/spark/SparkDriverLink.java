@@ -35,7 +35,7 @@ final class SparkDriverLink implements DriverLink {
   static SparkDriverLink find(SparkEnv env) {
     try {
       return new SparkDriverLink(
-          env, RpcUtils.makeDriverRef(DriverStore.ENDPOINT, env.conf(), env.rpcEnv()));
+          env, RpcUtils.makeDriverRef(DriverStores.ENDPOINT, env.conf(), env.rpcEnv()));
     } catch (RuntimeException e) {
       throw e;
     } catch (Exception e) { // makeDriverRef throws undeclared checked exceptions of Spark's.

@@ -38,7 +38,7 @@ final class StageListener extends SparkListener {
     // Spark has no information on a task whose executor it had given up before.
     Failure failure = end.taskInfo() == null ? null : TaskEnds.failure(end);
     if (failure != null) {
-      store.taskEnded(new StageAttempt(end.stageId(), end.stageAttemptId()), failure);
+      store.clients().taskEnded(new StageAttempt(end.stageId(), end.stageAttemptId()), failure);
     }
   }
 

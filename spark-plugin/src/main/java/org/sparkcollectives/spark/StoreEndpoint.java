@@ -51,6 +51,6 @@ final class StoreEndpoint implements ThreadSafeRpcEndpoint {
 
   @Override
   public void onDisconnected(RpcAddress address) {
-    store.disconnected(address);
+    store.clients().disconnected(address);
   }
 }

@@ -24,7 +24,7 @@ final class WorldRequests {
   /** Creates requests to the current ranks, which have {@code atMost} to respond. */
   private WorldRequests(DriverStore driver, Duration atMost) {
     this.driver = driver;
-    this.worlds = driver.worlds();
+    this.worlds = driver.clients().worlds();
     this.end = System.nanoTime() + atMost.toNanos();
   }
 
@@ -34,7 +34,7 @@ final class WorldRequests {
    * @return the folders of the dumps, one for each world
    */
   static List<Path> dump(SparkEnv env, String reason, Duration atMost) throws InterruptedException {
-    DriverStore driver = DriverStore.of(env);
+    DriverStore driver = DriverStores.of(env);
     return driver == null ? List.of() : new WorldRequests(driver, atMost).dump(reason);
   }
 
@@ -51,7 +51,7 @@ final class WorldRequests {
 
   /** Returns the answers of the ranks, world by world, in the order of the ranks. */
   static List<RankAnswer> ask(SparkEnv env, RankRequest.Kind kind, Duration atMost) {
-    DriverStore driver = DriverStore.of(env);
+    DriverStore driver = DriverStores.of(env);
     return driver == null ? List.of() : new WorldRequests(driver, atMost).ask(kind);
   }
 
@@ -75,6 +75,6 @@ final class WorldRequests {
   }
 
   private Store store(World world) {
-    return driver.store(world.stage()).withPrefix(world.name());
+    return driver.clients().store(world.stage()).withPrefix(world.name());
   }
 }

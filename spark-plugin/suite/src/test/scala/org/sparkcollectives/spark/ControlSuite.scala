@@ -51,7 +51,7 @@ class ControlSuite extends AnyFunSuite with LocalCluster {
 
     Files.writeString(Paths.get(path, "go"), "")
     assert(Await.result(job, 60.seconds) == Seq(6, 6, 6))
-    eventually("nothing is left")(DriverStore.keys(SparkEnv.get) == 0)
+    eventually("nothing is left")(DriverStores.keys(SparkEnv.get) == 0)
     assert(SparkCollectives.ping(sc, Duration.ofSeconds(1)).isEmpty)
   }
 }

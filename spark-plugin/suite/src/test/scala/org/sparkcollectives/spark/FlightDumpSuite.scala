@@ -78,7 +78,7 @@ class FlightDumpSuite extends AnyFunSuite with LocalCluster {
     assert(asked.map(_.reason).distinct == Seq("it seems to hang"))
     Files.writeString(Paths.get(path, "go"), "")
     assert(Await.result(job, 60.seconds) == Seq(6, 6, 6))
-    eventually("nothing is left")(DriverStore.keys(org.apache.spark.SparkEnv.get) == 0)
+    eventually("nothing is left")(DriverStores.keys(org.apache.spark.SparkEnv.get) == 0)
     assert(SparkCollectives.dump(sc, "nothing runs", Duration.ofSeconds(1)).isEmpty)
   }
 }

@@ -66,9 +66,9 @@ trait LocalCluster
   def assertNothingIsLeft(): Unit = {
     val env = SparkEnv.get
     def blocks = env.blockManager.getMatchingBlockIds(_.name.contains("_collectives"))
-    eventually(s"no keys, but there are ${DriverStore.keys(env)}")(DriverStore.keys(env) == 0)
-    eventually(s"no clients, but there are ${DriverStore.clientCount(env)}")(
-      DriverStore.clientCount(env) == 0
+    eventually(s"no keys, but there are ${DriverStores.keys(env)}")(DriverStores.keys(env) == 0)
+    eventually(s"no clients, but there are ${DriverStores.clientCount(env)}")(
+      DriverStores.clientCount(env) == 0
     )
     eventually(s"no blocks, but there are $blocks")(blocks.isEmpty)
   }

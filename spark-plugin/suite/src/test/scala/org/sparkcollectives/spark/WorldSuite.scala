@@ -185,9 +185,9 @@ class WorldSuite extends AnyFunSuite with LocalCluster {
   test("two runs leave no thread, key or client behind") {
     for (_ <- 1 to 2) assert(Jobs.ranks(sc, 4)(Jobs.sum) == Seq(10, 10, 10, 10))
     val env = SparkEnv.get
-    eventually(s"no keys, but there are ${DriverStore.keys(env)}")(DriverStore.keys(env) == 0)
-    eventually(s"no clients, but there are ${DriverStore.clientCount(env)}")(
-      DriverStore.clientCount(env) == 0
+    eventually(s"no keys, but there are ${DriverStores.keys(env)}")(DriverStores.keys(env) == 0)
+    eventually(s"no clients, but there are ${DriverStores.clientCount(env)}")(
+      DriverStores.clientCount(env) == 0
     )
     eventually(s"no threads, but there are ${Jobs.threads(sc)}")(
       Jobs.threads(sc).values.forall(_.isEmpty)
