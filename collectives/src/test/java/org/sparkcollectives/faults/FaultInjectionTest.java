@@ -18,7 +18,8 @@ import org.sparkcollectives.testing.LeakCheck;
  *
  * <p>Prints each case with its times, and a table of all. {@code -Dfaults.seed} and {@code
  * -Dfaults.first} repeat cases, {@code -Dfaults.count} sets how many. Where network namespaces are
- * permitted, each process has one; {@code -Dfaults.namespaces=false} does without.
+ * permitted, each process has one; {@code -Dfaults.namespaces=false} does without. {@code
+ * -Dfaults.slowness=4} makes all times four times as long, for a busy machine.
  */
 @EnabledOnOs(OS.LINUX)
 @ExtendWith(LeakCheck.class)

@@ -8,23 +8,28 @@ import org.sparkcollectives.HostedRank;
 import org.sparkcollectives.config.ConfigEntry;
 import org.sparkcollectives.store.net.TransportSecurity;
 
-/** How long is waited for what, and the settings that follow. */
+/**
+ * How long is waited for what, and the settings that follow. {@code -Dfaults.slowness} makes all of
+ * it so many times longer, for a machine that is too busy for heartbeats of a fifth of a second.
+ */
 final class FaultSettings {
 
-  /** After which a process that gives no sign of life is silent. */
-  static final Duration HEARTBEAT = Duration.ofSeconds(2);
+  static final long SLOWNESS = Long.getLong("faults.slowness", 1);
+
+  /** After which a process that sends no heartbeat is unresponsive. */
+  static final Duration HEARTBEAT = Duration.ofSeconds(2 * SLOWNESS);
 
   /** How long ranks wait for each other in a rendezvous in which something goes wrong. */
-  static final Duration RENDEZVOUS = Duration.ofSeconds(2);
+  static final Duration RENDEZVOUS = Duration.ofSeconds(2 * SLOWNESS);
 
   /** The deadline of operations where a rank is slow. */
-  static final Duration DEADLINE = Duration.ofSeconds(2);
+  static final Duration DEADLINE = Duration.ofSeconds(2 * SLOWNESS);
 
   /** The deadline of all others, which nothing here should have to wait for. */
-  static final Duration PATIENCE = Duration.ofSeconds(45);
+  static final Duration PATIENCE = Duration.ofSeconds(45 * SLOWNESS);
 
   /** Whoever has not ended by then hangs. */
-  static final Duration HANG = Duration.ofSeconds(60);
+  static final Duration HANG = Duration.ofSeconds(60 * SLOWNESS);
 
   /** What lets processes of other addresses into the store. */
   @SuppressWarnings("MutablePublicArray") // Nobody changes it.

@@ -27,7 +27,8 @@ final class RankProcess implements AutoCloseable {
           "-Xmx256m",
           "-XX:+UseSerialGC",
           "-XX:TieredStopAtLevel=1",
-          "-Dio.netty.leakDetection.level=paranoid");
+          "-Dio.netty.leakDetection.level=paranoid",
+          "-Dfaults.slowness=" + FaultSettings.SLOWNESS);
 
   /** The time in which the stacks of all threads are printed. */
   private static final Duration STACKS = Duration.ofSeconds(3);
