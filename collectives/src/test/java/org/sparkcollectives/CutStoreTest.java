@@ -6,9 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -28,6 +30,9 @@ class CutStoreTest {
    * does not answer.
    */
   private static final Duration LESS_THAN_TWO_CALLS = Duration.ofSeconds(9);
+
+  /** A call in a store that does not answer takes five seconds by itself. */
+  private static final Duration LESS_THAN_A_CALL = Duration.ofSeconds(5);
 
   private static final class CuttableStore extends RemoteStore {
     private final StoreSession session;
@@ -102,6 +107,58 @@ class CutStoreTest {
             return null;
           });
     }
+  }
+
+  /** What a rank waits for in vain, as its peer never does its part. */
+  private static final Map<String, Consumer<ProcessGroup>> WAITING_CALLS =
+      Map.of(
+          "all-reduce", group -> group.allReduce(Tensor.of(1.0), ReduceOp.SUM).await(),
+          "barrier", group -> group.barrier().await(),
+          "receive", group -> group.recv(Tensor.of(1.0), 1).await(),
+          "broadcast", group -> group.broadcast(Tensor.of(1.0), 1).await());
+
+  /** The heartbeat timeout is ten seconds, and ends nothing before these operations are over. */
+  @Test
+  void anOverdueOperationOfARankThatIsCutOffEndsAboutASecondAfterItsTimeout() {
+    Duration timeout = Duration.ofSeconds(2);
+    List<String> names = List.copyOf(WAITING_CALLS.keySet());
+    CountDownLatch over = new CountDownLatch(names.size());
+    List<StoreTable> tables = Stream.generate(StoreTable::new).limit(names.size()).toList();
+    RankThreads.run(
+        2 * names.size(),
+        thread -> {
+          String name = names.get(thread / 2);
+          int rank = thread % 2;
+          try (CuttableStore store = new CuttableStore(tables.get(thread / 2));
+              ProcessGroup world =
+                  ProcessGroups.create(
+                      store,
+                      rank,
+                      2,
+                      GroupOptions.defaults().withTimeout(Duration.ofMinutes(1)),
+                      HostedRank.inNode(rank))) {
+            world.allReduce(Tensor.of(1.0), ReduceOp.SUM).await();
+            if (rank == 1) {
+              over.await();
+              return null;
+            }
+            store.cut = true;
+            long start = System.nanoTime();
+            try {
+              assertThatThrownBy(() -> WAITING_CALLS.get(name).accept(world.withTimeout(timeout)))
+                  .as(name)
+                  .isInstanceOf(CollectiveTimeoutException.class)
+                  .hasMessageContaining("timed out after 2.0 s");
+              assertThat(Duration.ofNanos(System.nanoTime() - start).minus(timeout))
+                  .as(name)
+                  .isLessThan(LESS_THAN_A_CALL);
+            } finally {
+              over.countDown();
+            }
+          }
+          return null;
+        });
+    tables.forEach(StoreTable::close);
   }
 
   /**

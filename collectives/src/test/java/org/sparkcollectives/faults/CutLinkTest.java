@@ -19,6 +19,7 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkcollectives.Failure;
 import org.sparkcollectives.testing.LeakCheck;
 
 /**
@@ -37,7 +38,7 @@ class CutLinkTest {
   private static final int FIRST_PORT = 29_500;
 
   /** The time that an overloaded machine may add to each wait. */
-  private static final Duration SLACK = Duration.ofSeconds(4);
+  private static final Duration SLACK = Duration.ofSeconds(4 * FaultSettings.SLOWNESS);
 
   private static final Duration SECOND = Duration.ofSeconds(1);
 
@@ -105,6 +106,36 @@ class CutLinkTest {
     }
   }
 
+  /** Covers the ranks that reach the store, and those that are cut off from it. */
+  @Test
+  void anOverdueOperationEndsSoonAfterItsTimeoutThoughTheLinkWasCut(@TempDir Path folder)
+      throws Exception {
+    Duration heartbeat = Duration.ofSeconds(12);
+    Duration timeout = Duration.ofSeconds(3);
+    try (Ranks ranks = new Ranks(folder, heartbeat)) {
+      for (LinkedRank.Call call : LinkedRank.Call.values()) {
+        for (int victim : new int[] {VICTIM, 0}) {
+          ranks.join(Duration.ofSeconds(40), Integer.MAX_VALUE, call, timeout);
+          ranks.awaitAll("joined");
+          LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(200));
+          List<Ended> all = ranks.cut(victim);
+          for (int rank = 0; rank < SIZE; rank++) {
+            Ended ended = all.get(rank);
+            System.out.println(
+                call + ": rank " + victim + " is cut off; rank " + rank + " " + ended);
+            assertThat(ended.detection())
+                .as("rank %d: %s", rank, ended)
+                .isLessThan(timeout.plus(SECOND).plus(SLACK));
+            // Its own timeout, or that of another rank.
+            assertThat(ended.outcome().kind())
+                .as("rank %d: %s", rank, ended)
+                .isEqualTo(Failure.Kind.TIMEOUT.name());
+          }
+        }
+      }
+    }
+  }
+
   @Test
   void aRendezvousWhoseLinkIsCutIsOverSoonAfterTheGroupsTimeout(@TempDir Path folder)
       throws Exception {
@@ -167,6 +198,11 @@ class CutLinkTest {
 
     /** Makes every rank join the next group, and reduce {@code rounds} times in it. */
     void join(Duration timeout, int rounds) {
+      join(timeout, rounds, LinkedRank.Call.REDUCE, timeout);
+    }
+
+    /** Makes every rank join the next group, and make this call {@code rounds} times in it. */
+    void join(Duration timeout, int rounds, LinkedRank.Call call, Duration ofEachCall) {
       port++;
       for (int rank = 0; rank < SIZE; rank++) {
         processes.get(rank).forget();
@@ -174,8 +210,15 @@ class CutLinkTest {
             .get(rank)
             .send(
                 String.format(
-                    "join %d %d tcp://%s:%d?rank=%d&world_size=%d",
-                    timeout.toMillis(), rounds, hosts.address(0), port, rank, SIZE));
+                    "join %d %d tcp://%s:%d?rank=%d&world_size=%d %s %d",
+                    timeout.toMillis(),
+                    rounds,
+                    hosts.address(0),
+                    port,
+                    rank,
+                    SIZE,
+                    call,
+                    ofEachCall.toMillis()));
       }
     }
 

@@ -12,13 +12,15 @@ import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Rendezvous;
 import org.sparkcollectives.Tensor;
+import org.sparkcollectives.Work;
 
 /**
  * A process that is a rank of one group after the other, all of them made by a {@code tcp://}
  * rendezvous, whose store rank 0 serves. It does what its input says, and prints:
  *
  * <pre>
- *   join MILLIS ROUNDS URL            it joins with this timeout, reduces so often, and prints
+ *   join MILLIS ROUNDS URL CALL MILLIS
+ *                  it joins with this timeout, makes this call so often with the other, and prints
  *                  joining MICROS     when it began
  *                  joined MICROS      when it had the group
  *                  ended OUTCOME      what the making of the group or an operation threw
@@ -29,6 +31,26 @@ import org.sparkcollectives.Tensor;
 final class LinkedRank {
 
   private static final int COUNT = 10_000;
+
+  /** The calls that it makes: each waits for another rank. */
+  enum Call {
+    REDUCE {
+      @Override
+      void run(ProcessGroup group) {
+        group.allReduce(Tensor.of(new double[COUNT]), ReduceOp.SUM).await();
+      }
+    },
+    MESSAGE {
+      @Override
+      void run(ProcessGroup group) {
+        Work sent = group.send(Tensor.of(1.0), (group.rank() + 1) % group.size());
+        group.recv(Tensor.of(0.0), (group.rank() + group.size() - 1) % group.size()).await();
+        sent.await();
+      }
+    };
+
+    abstract void run(ProcessGroup group);
+  }
 
   private LinkedRank() {}
 
@@ -49,7 +71,12 @@ final class LinkedRank {
     System.out.println("started");
     while (commands.hasNext()) {
       String[] words = commands.next().split(" ", -1);
-      join(words[3], Duration.ofMillis(Integer.parseInt(words[1])), Integer.parseInt(words[2]));
+      join(
+          words[3],
+          Duration.ofMillis(Integer.parseInt(words[1])),
+          Integer.parseInt(words[2]),
+          Call.valueOf(words[4]),
+          Duration.ofMillis(Integer.parseInt(words[5])));
       System.out.println("left\t" + String.join(", ", remains.await()));
     }
   }
@@ -58,14 +85,15 @@ final class LinkedRank {
     System.setProperty(key, value);
   }
 
-  private static void join(String url, Duration timeout, int rounds) {
+  private static void join(
+      String url, Duration timeout, int rounds, Call call, Duration ofEachCall) {
     GroupOptions options = GroupOptions.defaults().withTimeout(timeout);
     say("joining");
     try (ProcessGroup world = Rendezvous.join(url, options)) {
       say("joined");
       try {
         for (int i = 0; i < rounds; i++) {
-          world.allReduce(Tensor.of(new double[COUNT]), ReduceOp.SUM).await();
+          call.run(world.withTimeout(ofEachCall));
         }
         System.out.println("ended\t" + Outcome.well("has done its rounds").encode());
       } catch (RuntimeException e) {

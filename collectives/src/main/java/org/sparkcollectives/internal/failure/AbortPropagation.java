@@ -1,6 +1,7 @@
 package org.sparkcollectives.internal.failure;
 
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -19,6 +20,10 @@ import org.sparkcollectives.store.StoreException;
  * before it fails the group with the best record by then. A user's exception is the best there is,
  * and fails the group at once.
  *
+ * <p>A store that does not answer delays the failure by {@link #PUBLISH_LIMIT} at most: then the
+ * group fails on this rank with the best record it knows, and the record goes on to be published
+ * for as long as the store's calls last, because the others may still hear of it.
+ *
  * <p>Nothing here blocks the caller; the store is used in the background only.
  */
 final class AbortPropagation implements AutoCloseable {
@@ -26,10 +31,31 @@ final class AbortPropagation implements AutoCloseable {
   /** How long a rank that was hit by a consequence waits for a better record. */
   static final Duration SETTLE = Duration.ofMillis(100);
 
+  /** How long a rank tries to publish what it has noticed before its group fails anyway. */
+  static final Duration PUBLISH_LIMIT = Duration.ofSeconds(1);
+
+  /** What a store may take that has answered just now, even where little is left of the limit. */
+  private static final Duration SHORTEST_TRY = Duration.ofMillis(300);
+
   private static final Duration STORE_TIMEOUT = Duration.ofSeconds(5);
   private static final Duration REREAD = Duration.ofMillis(20);
   private static final Duration POLL = Duration.ofMillis(10);
   private static final Logger LOG = LoggerFactory.getLogger(AbortPropagation.class);
+
+  /**
+   * Holds what the group fails with on this rank if the store does not answer in time.
+   *
+   * @param endNanos when it fails with that
+   */
+  private record Unanswered(Failure failure, long endNanos) {
+
+    /** Returns the better record of the two, at the earlier moment. */
+    Unanswered and(Unanswered other) {
+      return new Unanswered(
+          other.failure().outranks(failure) ? other.failure() : failure,
+          other.endNanos() - endNanos < 0 ? other.endNanos() : endNanos);
+    }
+  }
 
   private final PublishedFailure published;
   private final GroupState state;
@@ -38,6 +64,9 @@ final class AbortPropagation implements AutoCloseable {
   private final TimeSource time;
   private final BackgroundCalls background;
   private final StoreWatch watch;
+
+  /** Null while this rank knows of no failure. */
+  private final AtomicReference<Unanswered> unanswered = new AtomicReference<>();
 
   /** Begins to listen for the failures of other ranks. */
   AbortPropagation(
@@ -59,7 +88,9 @@ final class AbortPropagation implements AutoCloseable {
             new StoreWatch.Listener() {
               @Override
               public void arrived(long number, byte[] record) {
-                settle(FailureCodec.decode(record));
+                Failure failure = FailureCodec.decode(record);
+                failAtTheLatest(failure, time.nanos());
+                settle(failure);
               }
 
               @Override
@@ -82,6 +113,20 @@ final class AbortPropagation implements AutoCloseable {
     watch.poll();
   }
 
+  /**
+   * Fails the group if a failure is known and the store has not answered in time. Called by the
+   * watchdog; does not block.
+   */
+  void failIfUnanswered() {
+    Unanswered known = unanswered.get();
+    if (known != null && time.nanos() - known.endNanos() >= 0 && !state.failed()) {
+      LOG.warn(
+          "{} fails before the others can be told, because the group's store does not answer",
+          self.where());
+      fail(known.failure());
+    }
+  }
+
   /** Looks for a failure of another rank in any store. Does not block. */
   void read() {
     watch.read();
@@ -96,7 +141,7 @@ final class AbortPropagation implements AutoCloseable {
    */
   void rankFailed(Failure failure, Function<String, CollectiveException> local) {
     if (state.notice(failure, local)) {
-      publish(failure);
+      publish(failure, time.nanos());
     }
   }
 
@@ -107,18 +152,40 @@ final class AbortPropagation implements AutoCloseable {
    * @param local as in {@link #rankFailed}
    */
   void operationFailed(Failure failure, Function<String, CollectiveException> local) {
+    operationFailed(failure, local, time.nanos());
+  }
+
+  /**
+   * Reports that an operation has failed or is overdue, as {@link #operationFailed(Failure,
+   * Function)} does.
+   *
+   * @param sinceNanos when this rank began to ask the store about it, which counts against {@link
+   *     #PUBLISH_LIMIT}
+   */
+  void operationFailed(
+      Failure failure, Function<String, CollectiveException> local, long sinceNanos) {
     if (!state.notice(failure, local)) {
       return;
     }
     if (mode.tellsOthers()) {
-      publish(failure);
+      publish(failure, sinceNanos);
     } else {
-      keep(failure);
+      keep(failure, sinceNanos);
     }
   }
 
+  /** Has the group fail with this or a better record, even if the store does not answer. */
+  private void failAtTheLatest(Failure failure, long sinceNanos) {
+    long least = time.nanos() + SHORTEST_TRY.toNanos();
+    long most = sinceNanos + PUBLISH_LIMIT.toNanos();
+    unanswered.accumulateAndGet(
+        new Unanswered(failure, most - least > 0 ? most : least),
+        (known, added) -> known == null ? added : known.and(added));
+  }
+
   /** Publishes a failure, and fails the group with the best record known. */
-  private void publish(Failure failure) {
+  private void publish(Failure failure, long sinceNanos) {
+    failAtTheLatest(failure, sinceNanos);
     if (failure.kind() == Failure.Kind.EXCEPTION || mode == ErrorHandling.SKIP_CLEAN_UP) {
       fail(failure);
     }
@@ -128,6 +195,7 @@ final class AbortPropagation implements AutoCloseable {
               Failure best = failure;
               try {
                 best = published.offer(failure);
+                answered(best);
               } catch (RuntimeException e) {
                 LOG.warn("{} could not publish its failure: {}", self.where(), e.toString());
               }
@@ -138,8 +206,14 @@ final class AbortPropagation implements AutoCloseable {
     }
   }
 
+  /** Notes that the store has answered: it has the time of a call again. */
+  private void answered(Failure best) {
+    unanswered.set(new Unanswered(best, time.nanos() + PUBLISH_LIMIT.toNanos()));
+  }
+
   /** Fails the group on this rank alone, or with a better record of another rank. */
-  private void keep(Failure failure) {
+  private void keep(Failure failure, long sinceNanos) {
+    failAtTheLatest(failure, sinceNanos);
     LOG.error(
         "The group of {} is over on this rank, and no other is told (error handling {}): {} {}: {}",
         self.where(),

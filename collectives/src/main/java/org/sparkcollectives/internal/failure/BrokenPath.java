@@ -75,15 +75,18 @@ final class BrokenPath {
       }
     } finally {
       if (!state.failed()) {
-        name(unresponsive, own, local);
+        name(unresponsive, own, local, begin);
       }
     }
   }
 
   private void name(
-      List<Integer> unresponsive, Failure own, Function<String, CollectiveException> local) {
+      List<Integer> unresponsive,
+      Failure own,
+      Function<String, CollectiveException> local,
+      long sinceNanos) {
     if (unresponsive.isEmpty()) {
-      propagation.operationFailed(own, local);
+      propagation.operationFailed(own, local, sinceNanos);
       return;
     }
     propagation.operationFailed(
@@ -97,6 +100,7 @@ final class BrokenPath {
                     + "; no answer from rank"
                     + (unresponsive.size() == 1 ? " " : "s ")
                     + String.join(", ", unresponsive.stream().map(String::valueOf).toList())),
-        null);
+        null,
+        sinceNanos);
   }
 }

@@ -20,7 +20,6 @@ public final class FailureReports {
   /** How long it may take to find out what broke: a question to all ranks, and a moment. */
   private static final Duration SETTLE_PATIENCE = Duration.ofSeconds(5);
 
-  private static final Duration PUBLISH_PATIENCE = Duration.ofSeconds(10);
   private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
   private final Membership members;
@@ -154,17 +153,18 @@ public final class FailureReports {
    */
   public Throwable operationFailed(PendingWork work, Throwable thrown) {
     if (!state.failed()) {
+      long start = time.nanos();
       partFailed(work, thrown);
-      awaitFailed();
-      // A tenth of a second, and a call of the store.
-      propagation.awaitPublished(PUBLISH_PATIENCE);
+      awaitFailed(start);
+      // A tenth of a second and a call of the store, unless that does not answer.
+      long left = AbortPropagation.PUBLISH_LIMIT.toNanos() - (time.nanos() - start);
+      propagation.awaitPublished(Duration.ofNanos(Math.max(left, 0)));
     }
     return state.failed() ? state.exceptionFor(work.describe()) : thrown;
   }
 
   /** Waits while it is being settled what the group fails with. */
-  private void awaitFailed() {
-    long start = time.nanos();
+  private void awaitFailed(long start) {
     while (state.isFailing()
         && time.nanos() - start < SETTLE_PATIENCE.toNanos()
         && !Thread.currentThread().isInterrupted()) {

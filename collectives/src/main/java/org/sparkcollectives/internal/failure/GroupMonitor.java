@@ -239,6 +239,7 @@ public final class GroupMonitor implements AutoCloseable {
       heartbeat.poll();
     }
     RankContext context = host.context();
+    propagation.failIfUnanswered();
     if (state.failed()) {
       failPending();
       if (context.isKilled()) {

@@ -11,19 +11,24 @@ import java.util.Objects;
  *
  * @param progress of each rank; null of one that did not answer
  * @param stacks where the threads of some ranks are that have not arrived, by rank
+ * @param obstacle why not all could be asked; empty if they could
  */
-record ProgressAnswers(List<RankProgress> progress, Map<Integer, ThreadStack> stacks) {
+record ProgressAnswers(
+    List<RankProgress> progress, Map<Integer, ThreadStack> stacks, String obstacle) {
 
   /** How many ranks a sentence names. */
   private static final int MOST_NAMED = 20;
 
   /** The answers of a group that was not asked. */
-  public static final ProgressAnswers NONE = new ProgressAnswers(List.of(), Map.of());
+  public static final ProgressAnswers NONE = new ProgressAnswers(List.of(), Map.of(), "");
 
-  /** Returns the ranks that have not called the collective with this number, by what they said. */
+  /**
+   * Returns the ranks that have not called the collective with this number, by what they said; none
+   * if nobody has said anything.
+   */
   public List<Integer> missing(long sequenceNumber) {
     List<Integer> missing = new ArrayList<>();
-    for (int peer = 0; peer < progress.size(); peer++) {
+    for (int peer = 0; !nothingIsKnown() && peer < progress.size(); peer++) {
       RankProgress each = progress.get(peer);
       if (each == null || each.lastCalled() < sequenceNumber) {
         missing.add(peer);
@@ -50,11 +55,12 @@ record ProgressAnswers(List<RankProgress> progress, Map<Integer, ThreadStack> st
    * @param places each rank and where it is, as messages have it
    */
   public String describe(List<Integer> missing, List<String> places) {
+    if (nothingIsKnown()) {
+      return "which ranks have not arrived is not known"
+          + (obstacle.isEmpty() ? "" : ", because " + obstacle);
+    }
     if (missing.isEmpty()) {
       return "all ranks have joined it";
-    }
-    if (progress.stream().allMatch(Objects::isNull)) {
-      return "which ranks have not arrived is not known";
     }
     List<String> parts = new ArrayList<>();
     for (int peer : missing.subList(0, Math.min(MOST_NAMED, missing.size()))) {
@@ -64,6 +70,11 @@ record ProgressAnswers(List<RankProgress> progress, Map<Integer, ThreadStack> st
       parts.add((missing.size() - MOST_NAMED) + " more ranks");
     }
     return "not arrived: " + String.join("; ", parts) + whereStacksAre();
+  }
+
+  /** Returns whether not even the rank that asked has answered. */
+  private boolean nothingIsKnown() {
+    return progress.stream().allMatch(Objects::isNull);
   }
 
   private String seen(int peer) {

@@ -13,6 +13,7 @@ import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.membership.Membership;
+import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreException;
 import org.sparkcollectives.store.StoreTimeoutException;
@@ -76,7 +77,11 @@ final class ProgressInquiry implements AutoCloseable {
 
   private void asked(long number, byte[] question) {
     if (question.length == Long.BYTES) {
-      answer(number, ByteBuffer.wrap(question).getLong());
+      try {
+        answer(store, number, ByteBuffer.wrap(question).getLong());
+      } catch (StoreException | IllegalStateException e) {
+        LOG.debug("rank {} could not say how far it has come: {}", rank, e.toString());
+      }
     } else {
       LOG.warn(
           "Rank {} ignores a question for its progress of {} bytes, which is none",
@@ -100,26 +105,22 @@ final class ProgressInquiry implements AutoCloseable {
     return STACK + number + "/" + peer;
   }
 
-  private void answer(long number, long sequenceNumber) {
-    try {
-      RankProgress progress = own.get();
-      if (progress.lastCalled() >= sequenceNumber) {
-        store.set(answerKey(number, rank), progress.encode());
-        return;
-      }
-      ThreadStack stack = whereIsOwn.get();
-      LOG.warn(
-          "Other ranks wait in collective #{} for rank {}, which has not called it: {}",
-          sequenceNumber,
-          rank,
-          stack.text());
-      // In one step, so that whoever sees the answer finds the stack.
-      store.multiSet(
-          List.of(stackKey(number, rank), answerKey(number, rank)),
-          List.of(stack.text().getBytes(StandardCharsets.UTF_8), progress.encode()));
-    } catch (StoreException | IllegalStateException e) {
-      LOG.debug("rank {} could not say how far it has come: {}", rank, e.toString());
+  private void answer(Store to, long number, long sequenceNumber) {
+    RankProgress progress = own.get();
+    if (progress.lastCalled() >= sequenceNumber) {
+      to.set(answerKey(number, rank), progress.encode());
+      return;
     }
+    ThreadStack stack = whereIsOwn.get();
+    LOG.warn(
+        "Other ranks wait in collective #{} for rank {}, which has not called it: {}",
+        sequenceNumber,
+        rank,
+        stack.text());
+    // In one step, so that whoever sees the answer finds the stack.
+    to.multiSet(
+        List.of(stackKey(number, rank), answerKey(number, rank)),
+        List.of(stack.text().getBytes(StandardCharsets.UTF_8), progress.encode()));
   }
 
   /** Returns whether ranks notice that they are asked: the group's store can be watched. */
@@ -137,34 +138,49 @@ final class ProgressInquiry implements AutoCloseable {
 
   /**
    * Asks the ranks about the collective with this number. Blocks for about a second at the most, or
-   * two if the store is slow.
+   * two if the store is slow; for a second if the store does not answer.
    */
   ProgressAnswers ask(long sequenceNumber) {
     RankProgress[] progress = new RankProgress[size];
     Map<Integer, ThreadStack> stacks = new TreeMap<>();
+    String obstacle = "";
     try {
       long number = watch.next();
-      store.set(QUESTION + number, ByteBuffer.allocate(Long.BYTES).putLong(sequenceNumber).array());
-      answer(number, sequenceNumber);
-      List<Integer> answered = answered(number);
-      List<byte[]> values =
-          store.multiGet(answered.stream().map(peer -> answerKey(number, peer)).toList());
-      for (int i = 0; i < values.size(); i++) {
-        progress[answered.get(i)] = progressOf(answered.get(i), values.get(i));
-      }
-      for (int peer : answered) {
-        if (progress[peer] != null
-            && progress[peer].lastCalled() < sequenceNumber
-            && stacks.size() < MOST_STACKS
-            && store.check(List.of(stackKey(number, peer)))) {
-          byte[] text = store.get(stackKey(number, peer));
-          stacks.put(peer, new ThreadStack(new String(text, StandardCharsets.UTF_8)));
-        }
-      }
+      Store prompt = Deadline.after(PATIENCE).bound(store);
+      prompt.set(
+          QUESTION + number, ByteBuffer.allocate(Long.BYTES).putLong(sequenceNumber).array());
+      answer(prompt, number, sequenceNumber);
+      read(Deadline.after(PATIENCE.multipliedBy(2)), number, sequenceNumber, progress, stacks);
     } catch (StoreException | IllegalStateException e) {
       LOG.debug("rank {} could not ask how far the others have come: {}", rank, e.toString());
+      obstacle = String.valueOf(e.getMessage());
     }
-    return new ProgressAnswers(Arrays.asList(progress), stacks);
+    return new ProgressAnswers(Arrays.asList(progress), stacks, obstacle);
+  }
+
+  /** Reads what the ranks answer to a question. */
+  private void read(
+      Deadline deadline,
+      long number,
+      long sequenceNumber,
+      RankProgress[] progress,
+      Map<Integer, ThreadStack> stacks) {
+    Store bounded = deadline.bound(store);
+    List<Integer> answered = answered(bounded, number);
+    List<byte[]> values =
+        bounded.multiGet(answered.stream().map(peer -> answerKey(number, peer)).toList());
+    for (int i = 0; i < values.size(); i++) {
+      progress[answered.get(i)] = progressOf(answered.get(i), values.get(i));
+    }
+    for (int peer : answered) {
+      if (progress[peer] != null
+          && progress[peer].lastCalled() < sequenceNumber
+          && stacks.size() < MOST_STACKS
+          && bounded.check(List.of(stackKey(number, peer)))) {
+        byte[] text = bounded.get(stackKey(number, peer));
+        stacks.put(peer, new ThreadStack(new String(text, StandardCharsets.UTF_8)));
+      }
+    }
   }
 
   /** Returns what a rank has answered; null for what is no answer. */
@@ -178,14 +194,14 @@ final class ProgressInquiry implements AutoCloseable {
   }
 
   /** Returns the ranks that answer in time. */
-  private List<Integer> answered(long number) {
+  private List<Integer> answered(Store bounded, long number) {
     List<String> keys = new ArrayList<>();
     for (int peer = 0; peer < size; peer++) {
       keys.add(answerKey(number, peer));
     }
     Set<String> missing = Set.of();
     try {
-      store.waitFor(keys, PATIENCE);
+      bounded.waitFor(keys, PATIENCE);
     } catch (StoreTimeoutException e) {
       missing = Set.copyOf(e.missingKeys());
     }

@@ -21,6 +21,7 @@ final class TimeoutHandling {
   private final ProgressInquiry inquiry;
   private final AbortPropagation propagation;
   private final BackgroundCalls background;
+  private final TimeSource time;
   private final AtomicBoolean inquiring = new AtomicBoolean();
 
   /** Creates what handles the timeouts of one rank's operations in a group. */
@@ -30,6 +31,7 @@ final class TimeoutHandling {
     this.inquiry = inquiry;
     this.propagation = propagation;
     this.background = new BackgroundCalls(host.background(), LOG, members.identity().where());
+    this.time = host.time();
   }
 
   /**
@@ -41,12 +43,13 @@ final class TimeoutHandling {
       return;
     }
     // If no thread can be had, there may be one at the next poll.
-    if (!background.run(() -> ask(work))) {
+    long now = time.nanos();
+    if (!background.run(() -> ask(work, now))) {
       inquiring.set(false);
     }
   }
 
-  private void ask(PendingWork work) {
+  private void ask(PendingWork work, long sinceNanos) {
     ProgressAnswers answers = ProgressAnswers.NONE;
     List<Integer> missing = List.of();
     String who = work.whoIsMissing();
@@ -58,12 +61,16 @@ final class TimeoutHandling {
     if (work.isCompleted()) {
       inquiring.set(false);
     } else {
-      timedOut(work, missing, who, answers);
+      timedOut(work, missing, who, answers, sinceNanos);
     }
   }
 
   private void timedOut(
-      PendingWork work, List<Integer> missing, String who, ProgressAnswers answers) {
+      PendingWork work,
+      List<Integer> missing,
+      String who,
+      ProgressAnswers answers,
+      long sinceNanos) {
     RankIdentity self = members.identity();
     String text =
         work.describe()
@@ -86,7 +93,8 @@ final class TimeoutHandling {
             work.describe(),
             work.sequenceNumber(),
             stack == null ? text : text + stack.frames()),
-        operation -> new CollectiveTimeoutException(text, operationLabel, number, missing));
+        operation -> new CollectiveTimeoutException(text, operationLabel, number, missing),
+        sinceNanos);
   }
 
   private static String seconds(Duration duration) {

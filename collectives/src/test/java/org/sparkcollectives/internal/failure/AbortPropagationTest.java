@@ -2,6 +2,8 @@ package org.sparkcollectives.internal.failure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.AfterEach;
@@ -13,6 +15,8 @@ import org.sparkcollectives.PeerFailedException;
 import org.sparkcollectives.internal.failure.GroupState.Phase;
 import org.sparkcollectives.membership.Membership;
 import org.sparkcollectives.store.HashStore;
+import org.sparkcollectives.store.Store;
+import org.sparkcollectives.store.StoreConnectionException;
 
 /**
  * Tests how a failure of one rank reaches the others, and which of several the group fails with.
@@ -36,13 +40,56 @@ class AbortPropagationTest {
   }
 
   private void open(ErrorHandling mode) {
+    open(mode, store);
+  }
+
+  private void open(ErrorHandling mode, Store over) {
     propagation =
         new AbortPropagation(
-            store,
+            over,
             state,
             members.identity(),
             mode,
             new RankHost(new Ranks.Context(), this::run, time));
+  }
+
+  /**
+   * A view of the store each of whose calls takes so long, in which the watchdog looks after the
+   * group, and then is done or not.
+   */
+  private Store slow(Store target, Duration duration, boolean answers) {
+    return (Store)
+        Proxy.newProxyInstance(
+            AbortPropagationTest.class.getClassLoader(),
+            new Class<?>[] {Store.class},
+            (proxy, method, arguments) -> {
+              if (!method.getName().startsWith("with")) {
+                long begin = time.nanos();
+                while (time.nanos() - begin < duration.toNanos()) {
+                  time.pass(Duration.ofMillis(10));
+                  propagation.failIfUnanswered();
+                }
+                if (!answers) {
+                  throw new StoreConnectionException("no answer", null);
+                }
+              }
+              try {
+                Object result = method.invoke(target, arguments);
+                return result instanceof Store view ? slow(view, duration, answers) : result;
+              } catch (InvocationTargetException e) {
+                throw e.getCause();
+              }
+            });
+  }
+
+  /** How long after the report the group fails. */
+  private Duration failsAfter(Runnable report) {
+    long[] at = new long[1];
+    state.onFailure(() -> at[0] = time.nanos());
+    long begin = time.nanos();
+    report.run();
+    assertThat(state.failed()).isTrue();
+    return Duration.ofNanos(at[0] - begin);
   }
 
   @AfterEach
@@ -195,6 +242,59 @@ class AbortPropagationTest {
     propagation.operationFailed(failure(Failure.Kind.CONNECTION_RESET, 1), null);
     assertThat(state.failure()).isEqualTo(failure(Failure.Kind.CONNECTION_RESET, 1));
     assertThat(propagation.awaitPublished(Duration.ZERO)).isTrue();
+  }
+
+  @Test
+  void aStoreThatDoesNotAnswerDelaysTheFailureByASecondAtMost() {
+    open(ErrorHandling.CLEAN_UP_ONLY, slow(store, Duration.ofSeconds(5), false));
+    Duration after =
+        failsAfter(
+            () ->
+                propagation.operationFailed(
+                    failure(Failure.Kind.TIMEOUT, 1), AbortPropagationTest::own));
+    assertThat(after).isEqualTo(AbortPropagation.PUBLISH_LIMIT);
+    assertThat(state.exceptionFor("op")).hasMessage("op threw");
+  }
+
+  @Test
+  void theTimeInWhichTheStoreWasAskedBeforeCounts() {
+    open(ErrorHandling.CLEAN_UP_ONLY, slow(store, Duration.ofSeconds(5), false));
+    long since = time.nanos();
+    time.pass(Duration.ofSeconds(1));
+    Duration after =
+        failsAfter(
+            () ->
+                propagation.operationFailed(
+                    failure(Failure.Kind.TIMEOUT, 1), AbortPropagationTest::own, since));
+    assertThat(after).isLessThan(AbortPropagation.PUBLISH_LIMIT.dividedBy(2));
+  }
+
+  @Test
+  void whatIsPublishedOnlyAfterTheGroupHasFailedStillReachesTheOthers() {
+    open(ErrorHandling.CLEAN_UP_ONLY, slow(store, Duration.ofSeconds(3), true));
+    Duration after =
+        failsAfter(() -> propagation.rankFailed(failure(Failure.Kind.UNRESPONSIVE, 1), null));
+    assertThat(after).isEqualTo(AbortPropagation.PUBLISH_LIMIT);
+    assertThat(published.read()).isEqualTo(failure(Failure.Kind.UNRESPONSIVE, 1));
+  }
+
+  @Test
+  void aStoreThatAnswersInTimeMayStillTellOfTheCause() {
+    open(ErrorHandling.CLEAN_UP_ONLY, slow(store, Duration.ofMillis(700), true));
+    time.after(Duration.ofMillis(300), () -> published.offer(failure(Failure.Kind.EXCEPTION, 2)));
+    propagation.operationFailed(failure(Failure.Kind.CONNECTION_RESET, 2), null);
+    assertThat(state.failure()).isEqualTo(failure(Failure.Kind.EXCEPTION, 2));
+  }
+
+  @Test
+  void withoutPropagationNeitherDoesAStoreThatDoesNotAnswerDelayTheFailure() {
+    open(ErrorHandling.NONE, slow(store, Duration.ofSeconds(5), false));
+    Duration after =
+        failsAfter(
+            () ->
+                propagation.operationFailed(
+                    failure(Failure.Kind.TIMEOUT, 1), AbortPropagationTest::own));
+    assertThat(after).isLessThanOrEqualTo(AbortPropagation.PUBLISH_LIMIT);
   }
 
   @Test

@@ -45,7 +45,7 @@ class BrokenPathTest {
   }
 
   private static ProgressAnswers answers(RankProgress... of) {
-    return new ProgressAnswers(Arrays.asList(of), Map.of());
+    return new ProgressAnswers(Arrays.asList(of), Map.of(), "");
   }
 
   private ProgressAnswers ask() {
