@@ -19,12 +19,12 @@ final class EndedTasks {
   /** More stages do not run at the same time; late events of older ones would stay for ever. */
   private static final int MOST_STAGES = 1000;
 
-  /** What ends the rendezvous of a group, unless the group is made. */
+  /** What ends the rendezvous of a group, unless its last rank has joined this moment. */
   interface Rendezvous {
     void fail(StageAttempt stage, String group, Failure failure);
   }
 
-  /** The first task of a stage to end, and the groups whose ranks have asked for them since. */
+  /** The first task of a stage to end, and the groups that ranks have asked for and not met in. */
   private static final class Stage {
     Failure first;
     final Set<String> groups = new HashSet<>();
@@ -53,12 +53,25 @@ final class EndedTasks {
     }
   }
 
+  /** All ranks of a group have met: no rank waits for another to join it any more. */
+  void made(StageAttempt attempt, String group) {
+    Stage stage = stages.get(attempt);
+    if (stage != null) {
+      stage.groups.remove(group);
+    }
+  }
+
+  /** Whether ranks may be waiting for others to join a group. */
+  boolean isAwaited(StageAttempt attempt, String group) {
+    Stage stage = stages.get(attempt);
+    return stage != null && stage.groups.contains(group);
+  }
+
   /** A task has ended, well or not. */
   void ended(StageAttempt attempt, Failure failure) {
     Stage stage = stages.computeIfAbsent(attempt, unused -> new Stage());
     if (stage.first == null) {
       stage.first = failure;
-      // Of the groups that are made nothing is to be said; the others are failed now.
       stage.groups.forEach(group -> rendezvous.fail(attempt, group, failure));
       stage.groups.clear();
     }

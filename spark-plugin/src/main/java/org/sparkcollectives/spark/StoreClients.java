@@ -148,6 +148,7 @@ final class StoreClients {
       byte[] bytes = new byte[record.remaining()];
       record.get(bytes);
       client.wills().put(group, FailureCodec.decode(bytes));
+      endedTasks.made(client.stage(), group);
     } else {
       client.wills().remove(group);
     }
@@ -188,8 +189,9 @@ final class StoreClients {
   synchronized void disconnected(RpcAddress address) {
     for (Client client : clients.values()) {
       if (address.equals(client.address())) {
-        if (client.joins() != null) {
-          failRendezvous(client.stage(), client.joins().group(), client.joins().ifLost());
+        JoinRequest joins = client.joins();
+        if (joins != null && endedTasks.isAwaited(client.stage(), joins.group())) {
+          failRendezvous(client.stage(), joins.group(), joins.ifLost());
         }
         publishWills(client);
       }

@@ -43,6 +43,17 @@ class EndedTasksTest {
   }
 
   @Test
+  void aGroupThatIsMadeIsNotFailedHoweverItWasClosedSince() {
+    tasks.joins(STAGE, "world");
+    tasks.joins(STAGE, "other");
+    assertThat(tasks.isAwaited(STAGE, "world")).isTrue();
+    tasks.made(STAGE, "world");
+    assertThat(tasks.isAwaited(STAGE, "world")).isFalse();
+    tasks.ended(STAGE, ended(1, Failure.Kind.PEER_FINISHED));
+    assertThat(failed).containsExactly("stage 3.0 other rank 1 PEER_FINISHED");
+  }
+
+  @Test
   void groupsOfOtherStagesAndAttemptsAreLeftAlone() {
     tasks.joins(RETRY, "world");
     tasks.joins(OTHER, "world");
