@@ -337,10 +337,10 @@ public final class CollectivesConfiguration {
   public static final ConfigEntry<Duration> HEARTBEAT_TIMEOUT =
       ConfigEntry.duration("spark.collectives.heartbeat.timeout")
           .doc(
-              "How long a JVM may give no sign of life before the groups that have ranks in it"
+              "How long a JVM may send no heartbeat before the groups that have ranks in it"
                   + " fail: because it is stopped, cut off without a broken connection, or collects"
-                  + " garbage for that long. 0 for no signs of life: then the deadline of an"
-                  + " operation ends the wait for a rank that stands still. The same for all"
+                  + " garbage for that long. 0 for no heartbeats: then the deadline of an"
+                  + " operation ends the wait for a rank that hangs. The same for all"
                   + " ranks.")
           .since("0.1.0")
           .check(value -> !value.isNegative(), "0 or more")
@@ -350,9 +350,9 @@ public final class CollectivesConfiguration {
   public static final ConfigEntry<Duration> HEARTBEAT_INTERVAL =
       ConfigEntry.duration("spark.collectives.heartbeat.interval")
           .doc(
-              "How often a JVM gives a sign of life, which costs the store two requests for each"
+              "How often a JVM sends a heartbeat, which costs the store two requests for each"
                   + " group of a rendezvous; never less often than five times in"
-                  + " `spark.collectives.heartbeat.timeout`. 0 for no signs of life. The same for"
+                  + " `spark.collectives.heartbeat.timeout`. 0 for no heartbeats. The same for"
                   + " all ranks.")
           .since("0.1.0")
           .check(value -> !value.isNegative(), "0 or more")

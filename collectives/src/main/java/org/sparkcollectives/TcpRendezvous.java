@@ -67,9 +67,9 @@ final class TcpRendezvous implements RendezvousHandler {
       return new Meeting(client.withTimeout(timeout), rank, size, own, client::close);
     }
     TcpStoreServer server = TcpStore.server(host, port, secret, security);
-    Duration silence = configuration.get(CollectivesConfiguration.HEARTBEAT_TIMEOUT);
-    // Who is there gives signs of life, unless there are none.
-    Duration patience = silence.isZero() ? LINGER : Deadline.smaller(LINGER, silence);
+    Duration heartbeat = configuration.get(CollectivesConfiguration.HEARTBEAT_TIMEOUT);
+    // A rank that is there sends heartbeats, unless they are off.
+    Duration patience = heartbeat.isZero() ? LINGER : Deadline.smaller(LINGER, heartbeat);
     return new Meeting(
         server,
         rank,

@@ -108,7 +108,7 @@ class RendezvousTimeoutTest {
   void theGroupsTimeoutBoundsItsMakingOverAStoreThatDoesNotAnswer() {
     GroupOptions hasty =
         GroupOptions.defaults().withName("silent").withTimeout(Duration.ofMillis(300));
-    try (SilentStore store = new SilentStore()) {
+    try (UnresponsiveStore store = new UnresponsiveStore()) {
       long start = System.nanoTime();
       assertThatThrownBy(() -> ProcessGroups.create(store, 1, 3, hasty))
           .isInstanceOf(StoreConnectionException.class);

@@ -10,7 +10,7 @@ import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.store.WatchableStore;
 import org.sparkcollectives.testing.RankThreads;
 
-/** The rendezvous where a rank stands still after it has said where it is. */
+/** The rendezvous where a rank hangs after it has said where it is. */
 class StoppedRendezvousTest {
 
   private static final int SIZE = 3;
@@ -51,7 +51,7 @@ class StoppedRendezvousTest {
     };
   }
 
-  /** Comes last to the rendezvous, and stands still until the others have their group. */
+  /** Comes last to the rendezvous, and hangs until the others have their group. */
   private static FaultyStore.Fault stopsAt(
       String key, CountDownLatch othersHaveJoined, CountDownLatch othersAreThere) {
     return (method, argument) -> {

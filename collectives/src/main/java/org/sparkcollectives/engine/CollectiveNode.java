@@ -10,8 +10,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkcollectives.internal.failure.HeartbeatElection;
 import org.sparkcollectives.internal.failure.HeartbeatMonitor;
-import org.sparkcollectives.internal.failure.HeartbeatTurn;
 import org.sparkcollectives.internal.failure.Watchdog;
 import org.sparkcollectives.transport.heap.HeapGroup;
 import org.sparkcollectives.transport.tcp.TcpTransport;
@@ -156,7 +156,7 @@ public final class CollectiveNode {
   public static final class LocalGroup {
     private final HeapGroup heap = new HeapGroup();
     private final LocalMatchers matchers;
-    private final HeartbeatTurn heartbeatTurn = new HeartbeatTurn();
+    private final HeartbeatElection heartbeatElection = new HeartbeatElection();
     private int members;
 
     private LocalGroup(int size) {
@@ -171,8 +171,8 @@ public final class CollectiveNode {
       return matchers;
     }
 
-    public HeartbeatTurn heartbeatTurn() {
-      return heartbeatTurn;
+    public HeartbeatElection heartbeatElection() {
+      return heartbeatElection;
     }
   }
 }

@@ -73,7 +73,7 @@ public final class GroupPaths implements TcpTransport.Receiver {
   /**
    * Makes no connection yet.
    *
-   * @param waiting where the thread of an operation waits
+   * @param waiter waits in the thread of an operation
    * @param hosts with which others each rank shares a host's memory
    * @param sharedMemory where that lies; null if this rank has none
    */
@@ -82,7 +82,7 @@ public final class GroupPaths implements TcpTransport.Receiver {
       CollectiveNode node,
       CollectiveNode.LocalGroup local,
       GroupMonitor monitor,
-      WaitingPlace waiting,
+      Waiter waiter,
       boolean heapAllowed,
       Locality hosts,
       Path sharedMemory) {
@@ -100,7 +100,7 @@ public final class GroupPaths implements TcpTransport.Receiver {
             node.tcp(), id, rank, members.secret(), members.endpoints(), monitor::connectionTo);
     this.messages = new MessagePaths(ranks, matcher);
     this.hosts = hosts;
-    Progress progress = waiting.progress();
+    Progress progress = waiter.progress();
     local.heap().join(rank, progress);
     local.heap().listen(rank, monitor::connectionTo);
     this.lane =
@@ -117,26 +117,26 @@ public final class GroupPaths implements TcpTransport.Receiver {
       tensors = memory;
       hostRegion =
           new ShmRegion(
-              tensors, lane, region == null, progress, waiting.sockets().bell(), lane::current);
-      waiting.sockets().register(hostRegion);
+              tensors, lane, region == null, progress, waiter.sockets().bell(), lane::current);
+      waiter.sockets().register(hostRegion);
       lane.share(hostRegion);
     }
     this.heapPairs = new HeapPairs(local.heap(), rank, progress, lane::current, region);
-    connect(waiting, sharedMemory);
+    connect(waiter, sharedMemory);
   }
 
   /** Makes the paths over TCP of one more stripe. */
-  private TcpPairs connect(WaitingPlace waiting, Path sharedMemory) {
+  private TcpPairs connect(Waiter waiter, Path sharedMemory) {
     TcpPairs pairs =
         new TcpPairs(
             ranks,
             tcpPairs.size(),
-            waiting.progress(),
-            waiting.sockets(),
+            waiter.progress(),
+            waiter.sockets(),
             sharedMemory,
             lane::current);
     tcpPairs.add(pairs);
-    waits.add(waiting.sockets());
+    waits.add(waiter.sockets());
     return pairs;
   }
 
@@ -153,8 +153,8 @@ public final class GroupPaths implements TcpTransport.Receiver {
     }
     StripeLane[] further = new StripeLane[connections.perPeer() - 1];
     for (int i = 0; i < further.length; i++) {
-      WaitingPlace waiting = WaitingPlace.of(monitor, connections.spin());
-      further[i] = new StripeLane(members.rank(), members.size(), connect(waiting, null), waiting);
+      Waiter waiter = Waiter.of(monitor, connections.spin());
+      further[i] = new StripeLane(members.rank(), members.size(), connect(waiter, null), waiter);
     }
     StripeThreads threads =
         new StripeThreads(

@@ -10,13 +10,13 @@ final class StripeLane implements Peers {
   private final int rank;
   private final int size;
   private final TcpPairs pairs;
-  private final WaitingPlace waiting;
+  private final Waiter waiter;
 
-  StripeLane(int rank, int size, TcpPairs pairs, WaitingPlace waiting) {
+  StripeLane(int rank, int size, TcpPairs pairs, Waiter waiter) {
     this.rank = rank;
     this.size = size;
     this.pairs = pairs;
-    this.waiting = waiting;
+    this.waiter = waiter;
   }
 
   @Override
@@ -36,11 +36,11 @@ final class StripeLane implements Peers {
 
   @Override
   public void flush() {
-    waiting.progress().flush();
+    waiter.progress().flush();
   }
 
   /** Ends what the current operation has begun, after it failed. */
   void abandon() {
-    waiting.progress().abandon();
+    waiter.progress().abandon();
   }
 }

@@ -26,7 +26,7 @@ import org.sparkcollectives.engine.GroupPoll;
 import org.sparkcollectives.engine.OperationQueue;
 import org.sparkcollectives.engine.RankMessages;
 import org.sparkcollectives.engine.TcpConnections;
-import org.sparkcollectives.engine.WaitingPlace;
+import org.sparkcollectives.engine.Waiter;
 import org.sparkcollectives.internal.failure.GroupMonitor;
 import org.sparkcollectives.internal.failure.RankHeartbeat;
 import org.sparkcollectives.internal.failure.RankHost;
@@ -141,7 +141,7 @@ record GroupAssembly(Store store, RankContext context, String path) {
                     members,
                     groupStore,
                     Backends.needPeers(backendConfig),
-                    local.heartbeatTurn(),
+                    local.heartbeatElection(),
                     host),
                 host)
             : new GroupMonitor(members, groupStore, options.errorHandling().orElseThrow(), parent);
@@ -153,7 +153,7 @@ record GroupAssembly(Store store, RankContext context, String path) {
             node,
             local,
             monitor,
-            WaitingPlace.of(monitor, spin(members, context.configuration())),
+            Waiter.of(monitor, spin(members, context.configuration())),
             options.transports().contains("heap"),
             members.hosts(options.transports().contains("shm") ? MOST_SHARING : 0),
             sharedMemory(members, options, context.configuration()));

@@ -32,10 +32,9 @@ import org.sparkcollectives.transport.Endpoint;
  * arrive makes one value of what all said, which all wait for.
  *
  * <p>A rank makes four requests, whatever the size of the group, and receives the roster; the last
- * one makes two more, one of which brings it all endpoints. If that one stands still before it has
- * written, another does so in its place: it is then missed in the group, whose signs of life name
- * it. A rank that is known not to come is told to all in the same place, see {@link
- * FailedRendezvous}.
+ * one makes two more, one of which brings it all endpoints. If that one hangs before it has
+ * written, another does so in its place: the heartbeats of the group then name it. A rank that is
+ * known not to come is told to all in the same place, see {@link FailedRendezvous}.
  */
 public final class GroupRendezvous {
 
@@ -53,7 +52,7 @@ public final class GroupRendezvous {
    */
   private static final Duration SETTLE = Duration.ofMillis(500);
 
-  /** When a rank first looks whether the roster is only missing because its writer stands still. */
+  /** When a rank first looks whether the roster is only missing because its writer hangs. */
   private static final Duration FIRST_LOOK = Duration.ofSeconds(1);
 
   private static final String FOLDER = "rendezvous";
@@ -212,7 +211,7 @@ public final class GroupRendezvous {
       Thread.currentThread().interrupt();
       throw cause;
     } catch (StoreConnectionException e) {
-      throw silent(self, e);
+      throw unreachable(self, e);
     } finally {
       if (watch != null) {
         watch.cancel(false);
@@ -288,7 +287,7 @@ public final class GroupRendezvous {
     try {
       said = Set.copyOf(store.withPrefix(FOLDER).listKeys());
     } catch (StoreException e) {
-      throw silent(self, e);
+      throw unreachable(self, e);
     }
     List<Integer> missing = new ArrayList<>();
     for (int rank = 0; rank < size; rank++) {
@@ -317,7 +316,7 @@ public final class GroupRendezvous {
         missing);
   }
 
-  private StoreConnectionException silent(Endpoint self, StoreException cause) {
+  private StoreConnectionException unreachable(Endpoint self, StoreException cause) {
     return new StoreConnectionException(
         "The rendezvous of group \""
             + name

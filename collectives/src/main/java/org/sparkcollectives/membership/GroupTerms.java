@@ -12,15 +12,14 @@ import org.sparkcollectives.config.Configuration;
 /**
  * What all ranks of a group must have alike before they meet: its size, and all that decides how
  * each of them carries out an operation. Two ranks that chose different algorithms would wait for
- * each other in vain, take each other's messages for something else, or take the other for silent.
+ * each other in vain, take each other's messages for something else, or take the other for
+ * unresponsive.
  *
  * @param terms in an order that is the same on all ranks
  */
 public record GroupTerms(List<Term> terms) {
 
-  /**
-   * By which each rank chooses algorithms for itself, cuts operations, and expects signs of life.
-   */
+  /** By which each rank chooses algorithms for itself, cuts operations, and expects heartbeats. */
   private static final List<ConfigEntry<?>> ALIKE =
       List.of(
           CollectivesConfiguration.COST_LATENCY,

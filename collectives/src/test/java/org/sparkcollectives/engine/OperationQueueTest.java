@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.sparkcollectives.ErrorHandling;
 import org.sparkcollectives.RankContext;
 import org.sparkcollectives.internal.failure.GroupMonitor;
-import org.sparkcollectives.internal.failure.HeartbeatTurn;
+import org.sparkcollectives.internal.failure.HeartbeatElection;
 import org.sparkcollectives.internal.failure.RankHeartbeat;
 import org.sparkcollectives.internal.failure.RankHost;
 import org.sparkcollectives.internal.failure.TimeLimit;
@@ -52,7 +52,7 @@ class OperationQueueTest {
     Endpoint self = new Endpoint(0, "node", "host", "127.0.0.1", 1, "executor", 2, -1);
     Membership alone = Membership.withoutPeers("group", "a test", self, 1);
     RankHost host = new RankHost(context, executor);
-    RankHeartbeat none = new RankHeartbeat(alone, store, false, new HeartbeatTurn(), host);
+    RankHeartbeat none = new RankHeartbeat(alone, store, false, new HeartbeatElection(), host);
     monitor = new GroupMonitor(alone, store, ErrorHandling.CLEAN_UP_ONLY, none, host);
     queue = new OperationQueue(monitor, executor);
   }

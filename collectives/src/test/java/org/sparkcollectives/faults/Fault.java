@@ -10,7 +10,7 @@ enum Fault {
   EARLY_RETURN("early return"),
   /** Its process is killed. */
   KILL("kill -9"),
-  /** Its process stands still, until the others have noticed. */
+  /** Its process hangs, until the others have noticed. */
   STOP("kill -STOP"),
   /** Its connections break. */
   RESET("connection reset"),
@@ -35,13 +35,13 @@ enum Fault {
     return switch (this) {
       case EXCEPTION -> kind == Failure.Kind.EXCEPTION;
       case EARLY_RETURN -> kind == Failure.Kind.PEER_FINISHED;
-      // Silent where nobody is connected to it yet.
+      // Unresponsive where nobody is connected to it yet.
       case KILL ->
           kind == Failure.Kind.CONNECTION_RESET
               || kind == Failure.Kind.EXECUTOR_LOST
               || kind == Failure.Kind.UNRESPONSIVE;
       case STOP -> kind == Failure.Kind.UNRESPONSIVE;
-      // The systems of its peers ask for a sign of life, too, and one may be the first to miss it.
+      // The systems of its peers ask whether it is there, too, and one may be the first to miss it.
       case PARTITION -> kind == Failure.Kind.UNRESPONSIVE || kind == Failure.Kind.CONNECTION_RESET;
       case RESET -> kind == Failure.Kind.CONNECTION_RESET;
       case SLOW -> kind == Failure.Kind.TIMEOUT;

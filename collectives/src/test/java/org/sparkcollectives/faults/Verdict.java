@@ -52,7 +52,7 @@ final class Verdict {
   }
 
   private static boolean fits(FaultCase fault, Failure.Kind kind) {
-    // A rank that has lost the store while it joined gives no sign of life there.
+    // A rank that has lost the store while it joined sends no heartbeat there.
     boolean withoutStore = fault.fault() == Fault.RESET && fault.phase() == Phase.RENDEZVOUS;
     return fault.fault().mayBeCalled(kind) || (withoutStore && kind == Failure.Kind.UNRESPONSIVE);
   }

@@ -34,8 +34,7 @@ final class DriverStoreClient extends RemoteStore implements BoundedStore {
   private final DriverLink driver;
   private final StageAttempt stage;
   private final UUID session = UUID.randomUUID();
-  private final ExecutorService fetching =
-      DriverThreads.pool("collectives-block-fetch", FETCHERS);
+  private final ExecutorService fetching = DriverThreads.pool("collectives-block-fetch", FETCHERS);
   private volatile boolean closed;
   private CompletableFuture<DriverStoreClient> checkpoints;
 

@@ -86,10 +86,11 @@ class MadeGroupTest {
   }
 
   @Test
-  void ofTasksThatEndNothingIsSaid() {
+  void tasksThatEndLeaveNothingInTheStore() {
     meetAndPart().forEach(DriverStoreClient::close);
     driver
         .store()
+        .clients()
         .taskEnded(
             STAGE,
             new Failure(Failure.Kind.PEER_FINISHED, 0, "host", "1", 7, "", -1, "it returned"));
@@ -97,9 +98,9 @@ class MadeGroupTest {
   }
 
   @Test
-  void ofAnExecutorThatIsLostNothingIsSaid() {
+  void anExecutorThatIsLostLeavesNothingInTheStore() {
     List<DriverStoreClient> clients = meetAndPart();
-    driver.store().disconnected(new RpcAddress("executor", 1));
+    driver.store().clients().disconnected(new RpcAddress("executor", 1));
     assertThat(keys()).isZero();
     clients.forEach(DriverStoreClient::close);
   }

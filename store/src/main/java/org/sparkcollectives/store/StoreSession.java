@@ -293,9 +293,7 @@ public final class StoreSession implements AutoCloseable {
     return StoreCodec.encode(
         id,
         new StoreReply(
-            whole.values().subList(0, values),
-            withoutPrefix(whole.keys().subList(0, keys)),
-            left));
+            whole.values().subList(0, values), withoutPrefix(whole.keys().subList(0, keys)), left));
   }
 
   /** Returns how many of the parts fit into a reply, at least one. */

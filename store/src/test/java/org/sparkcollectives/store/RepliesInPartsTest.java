@@ -116,8 +116,7 @@ class RepliesInPartsTest {
     assertThat(replies).hasSize(5).allMatch(bytes -> bytes <= MOST_BYTES);
     replies.clear();
     List<String> some = keys.stream().filter(key -> key.contains("ä3-")).toList();
-    assertThat(client.keysUnder("ä".repeat(100) + "3-"))
-        .containsExactlyInAnyOrderElementsOf(some);
+    assertThat(client.keysUnder("ä".repeat(100) + "3-")).containsExactlyInAnyOrderElementsOf(some);
     assertThat(replies).hasSize(1);
   }
 

@@ -19,7 +19,7 @@ import org.sparkcollectives.store.StoreException;
  * sees no change for long enough says so in the store, where all JVMs hear of it, and goes on to
  * observe the one before the unresponsive one. A JVM that leaves in good order writes a farewell.
  *
- * <p>Only what an observer has really seen counts, see {@link SilenceClock}: neither an observer
+ * <p>Only what an observer has really seen counts, see {@link HeartbeatAge}: neither an observer
  * that was itself stopped nor a store that has paused makes others look unresponsive. While the
  * store is unresponsive nobody is accused; that is told apart, see {@link
  * Listener#storeUnresponsive}.
@@ -36,13 +36,13 @@ final class Heartbeat implements AutoCloseable {
      * Hears that a JVM has sent no heartbeat for so long; it may be this one, as others have seen
      * it.
      */
-    void unresponsive(int node, Duration silence);
+    void unresponsive(int node, Duration age);
 
     /**
      * Hears that the store has answered nothing for so long, longer than the timeout. Called again
      * and again while that is so; must not block.
      */
-    void storeUnresponsive(Duration silence);
+    void storeUnresponsive(Duration age);
   }
 
   /**
@@ -50,12 +50,12 @@ final class Heartbeat implements AutoCloseable {
    *
    * @param self the number of its JVM in the ring
    * @param nodes the number of JVMs, two or more
-   * @param turn the one of its JVM
+   * @param election that of its JVM
    */
-  record Position(int self, int nodes, HeartbeatTurn turn) {}
+  record Position(int self, int nodes, HeartbeatElection election) {}
 
   private static final String BEAT = "heartbeat/beat/";
-  private static final String UNRESPONSIVE = "heartbeat/silent/";
+  private static final String UNRESPONSIVE = "heartbeat/unresponsive/";
   private static final int RECORD_BYTES = Integer.BYTES + Long.BYTES;
   private static final byte[] ABSENT = {};
   private static final long FAREWELL = -1;
@@ -72,12 +72,12 @@ final class Heartbeat implements AutoCloseable {
   private final int self;
   private final int nodes;
   private final HeartbeatOptions options;
-  private final HeartbeatTurn turn;
+  private final HeartbeatElection election;
   private final Listener listener;
   private final BackgroundCalls background;
   private final TimeSource time;
   private final StoreWatch watch;
-  private final SilenceClock ofStore = new SilenceClock(LONGEST_PAUSE);
+  private final HeartbeatAge ofStore = new HeartbeatAge(LONGEST_PAUSE);
   private final AtomicBoolean underWay = new AtomicBoolean();
   private final Object round = new Object();
   private long begunNanos;
@@ -85,7 +85,7 @@ final class Heartbeat implements AutoCloseable {
   /** Guarded by {@link #round}. */
   private final BitSet known = new BitSet();
 
-  private SilenceClock ofObserved;
+  private HeartbeatAge ofObserved;
   private int observed;
   private boolean observedHasBeaten;
 
@@ -106,13 +106,13 @@ final class Heartbeat implements AutoCloseable {
     this.self = position.self();
     this.nodes = position.nodes();
     this.options = options;
-    this.turn = position.turn();
+    this.election = position.election();
     this.listener = listener;
     this.time = host.time();
     this.background = new BackgroundCalls(host.background(), LOG, "JVM " + self + " of " + nodes);
     this.begunNanos = time.nanos() - options.interval().toNanos();
     observe(before(self));
-    turn.join(this);
+    election.join(this);
     this.watch =
         new StoreWatch(
             this.store,
@@ -137,7 +137,7 @@ final class Heartbeat implements AutoCloseable {
   /** Whoever can still reach the store finds this JVM unresponsive, unless a rank of it can. */
   private void storeLost() {
     storeLost = true;
-    turn.leave(this);
+    election.leave(this);
   }
 
   /** Returns whether the store has answered nothing for longer than the timeout. */
@@ -152,7 +152,7 @@ final class Heartbeat implements AutoCloseable {
     }
     watch.poll();
     long now = time.nanos();
-    Duration unanswered = ofStore.observe(turn.answers(), now);
+    Duration unanswered = ofStore.observe(election.answers(), now);
     storeHung = unanswered.compareTo(options.timeout()) >= 0;
     if (storeHung) {
       listener.storeUnresponsive(unanswered);
@@ -175,9 +175,9 @@ final class Heartbeat implements AutoCloseable {
 
   private void beat() {
     synchronized (round) {
-      if (!closed && turn.isTurnOf(this)) {
-        store.set(BEAT + self, number(turn.nextBeat()));
-        turn.answered();
+      if (!closed && election.isElected(this)) {
+        store.set(BEAT + self, number(election.nextBeat()));
+        election.answered();
         checkObserved();
       }
     }
@@ -192,10 +192,10 @@ final class Heartbeat implements AutoCloseable {
       observe(before(observed));
       return;
     }
-    Duration silence = ofObserved.observe(beat, time.nanos());
-    if (silence.compareTo(options.patience()) >= 0) {
+    Duration age = ofObserved.observe(beat, time.nanos());
+    if (age.compareTo(options.patience()) >= 0) {
       int unresponsive = observed;
-      publish(unresponsive, silence);
+      publish(unresponsive, age);
       // Unless it was heard of meanwhile.
       if (observed == unresponsive) {
         observe(before(unresponsive));
@@ -216,7 +216,7 @@ final class Heartbeat implements AutoCloseable {
   private void observe(int node) {
     observed = node;
     observedHasBeaten = false;
-    ofObserved = new SilenceClock(options.longestStep());
+    ofObserved = new HeartbeatAge(options.longestStep());
   }
 
   /** Returns the one before a JVM in the ring, without those that are known to be unresponsive. */
@@ -229,9 +229,8 @@ final class Heartbeat implements AutoCloseable {
   }
 
   /** Writes that a JVM is unresponsive under the next free number, unless another has. */
-  private void publish(int node, Duration silence) {
-    byte[] mine =
-        ByteBuffer.allocate(RECORD_BYTES).putInt(node).putLong(silence.toMillis()).array();
+  private void publish(int node, Duration age) {
+    byte[] mine = ByteBuffer.allocate(RECORD_BYTES).putInt(node).putLong(age.toMillis()).array();
     known.set(node);
     long at = watch.next();
     while (nodeOf(store.compareSet(UNRESPONSIVE + at, ABSENT, mine)) != node) {
@@ -279,7 +278,7 @@ final class Heartbeat implements AutoCloseable {
     closed = true;
     watch.close();
     synchronized (round) {
-      if (turn.leave(this) && !storeLost && !storeHung) {
+      if (election.leave(this) && !storeLost && !storeHung) {
         try {
           store.set(BEAT + self, number(FAREWELL));
         } catch (StoreException | IllegalStateException e) {

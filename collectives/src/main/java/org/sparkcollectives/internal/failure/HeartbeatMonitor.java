@@ -10,7 +10,7 @@ import org.sparkcollectives.config.TimeString;
  * Watches the watchdog: a thread that does nothing but see whether the watchdog's still polls, and
  * if not, says where it is stuck and ends the groups that it no longer guards.
  *
- * <p>A machine so busy that neither thread runs is no stuck watchdog: see {@link SilenceClock}.
+ * <p>A machine so busy that neither thread runs is no stuck watchdog: see {@link HeartbeatAge}.
  */
 public final class HeartbeatMonitor implements AutoCloseable {
 
@@ -32,11 +32,11 @@ public final class HeartbeatMonitor implements AutoCloseable {
   }
 
   private void run() {
-    SilenceClock silence = new SilenceClock(period.multipliedBy(2));
+    HeartbeatAge age = new HeartbeatAge(period.multipliedBy(2));
     boolean reported = false;
     while (!closed) {
       LockSupport.parkNanos(this, period.toNanos());
-      Duration stuck = silence.observe(watchdog.rounds(), System.nanoTime());
+      Duration stuck = age.observe(watchdog.rounds(), System.nanoTime());
       if (stuck.compareTo(timeout) < 0) {
         reported = false;
       } else if (!reported && !closed) {

@@ -36,10 +36,10 @@ public final class RankHeartbeat implements Heartbeat.Listener, AutoCloseable {
    * JVMs, if there are any.
    *
    * @param peers whether the group's other ranks exist at all
-   * @param turn the group's in this JVM
+   * @param election the group's in this JVM
    */
   public RankHeartbeat(
-      Membership world, Store store, boolean peers, HeartbeatTurn turn, RankHost host) {
+      Membership world, Store store, boolean peers, HeartbeatElection election, RankHost host) {
     Configuration configuration = host.context().configuration();
     this.world = world;
     this.nodes = world.nodes();
@@ -48,7 +48,7 @@ public final class RankHeartbeat implements Heartbeat.Listener, AutoCloseable {
             configuration.get(CollectivesConfiguration.HEARTBEAT_INTERVAL),
             configuration.get(CollectivesConfiguration.HEARTBEAT_TIMEOUT));
     Heartbeat.Position position =
-        new Heartbeat.Position(nodes.place(world.rank()), nodes.places(), turn);
+        new Heartbeat.Position(nodes.place(world.rank()), nodes.places(), election);
     this.heartbeat =
         peers && options.isOn() && !world.isOneNode()
             ? new Heartbeat(store, position, options, this, host)
@@ -76,11 +76,11 @@ public final class RankHeartbeat implements Heartbeat.Listener, AutoCloseable {
   }
 
   @Override
-  public void unresponsive(int node, Duration silence) {
+  public void unresponsive(int node, Duration age) {
     String nodeId = world.endpoints().get(nodes.rank(node, 0)).nodeId();
     String cause =
         "its process has sent no heartbeat for "
-            + text(silence)
+            + text(age)
             + ": it hangs (stopped, or collecting garbage), or is cut off from the others."
             + " spark.collectives.heartbeat.timeout is "
             + text(options.timeout());
@@ -99,10 +99,10 @@ public final class RankHeartbeat implements Heartbeat.Listener, AutoCloseable {
   }
 
   @Override
-  public void storeUnresponsive(Duration silence) {
+  public void storeUnresponsive(Duration age) {
     String cause =
         "nothing has been heard of the group's store for "
-            + text(silence)
+            + text(age)
             + ", and the operation has waited for longer than that: either this process is cut off"
             + " from the others, or the one that serves the store hangs."
             + " spark.collectives.heartbeat.timeout is "

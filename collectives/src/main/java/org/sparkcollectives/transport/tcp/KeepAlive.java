@@ -15,7 +15,7 @@ import jdk.net.ExtendedSocketOptions;
  *
  * <p>When a connection has been idle for half of the time that is allowed, the system asks the
  * other one again and again, and breaks the connection when there was no answer in the other half.
- * What answers is the other system, not the process: one that stands still is not noticed by this.
+ * What answers is the other system, not the process: one that hangs is not noticed by this.
  *
  * <p>Nothing is asked while data is on its way, which for a quarter of an hour may mean to send it
  * again. That is no gap: whoever receives on a connection sends next to nothing there, so at one

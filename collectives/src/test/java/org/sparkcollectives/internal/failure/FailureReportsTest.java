@@ -29,7 +29,7 @@ class FailureReportsTest {
   private final Membership members = Ranks.membership(0, 3);
   private final RankHost host = new RankHost(context, Runnable::run, time);
   private final RankHeartbeat none =
-      new RankHeartbeat(members, store, false, new HeartbeatTurn(), host);
+      new RankHeartbeat(members, store, false, new HeartbeatElection(), host);
   private final GroupMonitor monitor =
       new GroupMonitor(members, store, ErrorHandling.CLEAN_UP_ONLY, none, host);
   private final FailureReports reports = monitor.reports();

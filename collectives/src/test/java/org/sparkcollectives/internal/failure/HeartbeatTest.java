@@ -30,30 +30,30 @@ class HeartbeatTest {
   /** A JVM with one rank, or a further rank of it. */
   private final class Jvm implements Heartbeat.Listener {
 
-    private final HeartbeatTurn turn;
+    private final HeartbeatElection election;
     private final Heartbeat heartbeat;
     private final List<Integer> unresponsive = new ArrayList<>();
-    private Duration storeSilence = Duration.ZERO;
+    private Duration storeAge = Duration.ZERO;
 
-    private Jvm(int number, int size, HeartbeatTurn turn, Store store) {
-      this.turn = turn;
+    private Jvm(int number, int size, HeartbeatElection election, Store store) {
+      this.election = election;
       this.heartbeat =
           new Heartbeat(
               store,
-              new Heartbeat.Position(number, size, turn),
+              new Heartbeat.Position(number, size, election),
               OPTIONS,
               this,
               new RankHost(RankContext.process(), HeartbeatTest.this::run, time));
     }
 
     @Override
-    public void unresponsive(int node, Duration silence) {
+    public void unresponsive(int node, Duration age) {
       unresponsive.add(node);
     }
 
     @Override
-    public void storeUnresponsive(Duration silence) {
-      storeSilence = silence;
+    public void storeUnresponsive(Duration age) {
+      storeAge = age;
     }
   }
 
@@ -67,7 +67,7 @@ class HeartbeatTest {
 
   private List<Jvm> ring(int size, Store over) {
     for (int number = 0; number < size; number++) {
-      jvms.add(new Jvm(number, size, new HeartbeatTurn(), over));
+      jvms.add(new Jvm(number, size, new HeartbeatElection(), over));
     }
     return jvms;
   }
@@ -90,9 +90,9 @@ class HeartbeatTest {
 
   @Test
   void whatNobodyOfTheRingHasWrittenIsIgnored() {
-    store.set("heartbeat/silent/0", new byte[] {1});
-    store.set("heartbeat/silent/1", ByteBuffer.allocate(12).putInt(3).array());
-    store.set("heartbeat/silent/2", ByteBuffer.allocate(12).putInt(-2).array());
+    store.set("heartbeat/unresponsive/0", new byte[] {1});
+    store.set("heartbeat/unresponsive/1", ByteBuffer.allocate(12).putInt(3).array());
+    store.set("heartbeat/unresponsive/2", ByteBuffer.allocate(12).putInt(-2).array());
     List<Jvm> ring = ring(3, store);
     store.set("heartbeat/beat/1", new byte[] {1, 2, 3});
     pass(11, ring.get(0), ring.get(2));
@@ -122,13 +122,15 @@ class HeartbeatTest {
     assertThat(ring).allSatisfy(jvm -> assertThat(jvm.unresponsive).isEmpty());
     // What is reported of another JVM while no thread is available is delivered once one is.
     threadsLeft = 0;
-    store.set("heartbeat/silent/1", ByteBuffer.allocate(12).putInt(1).putLong(12_000).array());
+    store.set(
+        "heartbeat/unresponsive/1", ByteBuffer.allocate(12).putInt(1).putLong(12_000).array());
     pass(1, ring.get(0), ring.get(2));
     assertThat(ring.get(0).unresponsive).isEmpty();
     threadsLeft = Integer.MAX_VALUE;
     pass(1, ring.get(0), ring.get(2));
     assertThat(ring.get(0).unresponsive).containsExactly(1);
-    store.set("heartbeat/silent/2", ByteBuffer.allocate(12).putInt(2).putLong(12_000).array());
+    store.set(
+        "heartbeat/unresponsive/2", ByteBuffer.allocate(12).putInt(2).putLong(12_000).array());
     pass(1, ring.get(0));
     assertThat(ring.get(0).unresponsive).containsExactly(1, 2);
   }
@@ -191,7 +193,7 @@ class HeartbeatTest {
   @Test
   void anotherRankOfTheJvmGoesOnWhereTheFirstLeaves() {
     List<Jvm> ring = ring(2, store);
-    Jvm second = new Jvm(1, 2, ring.get(1).turn, store);
+    Jvm second = new Jvm(1, 2, ring.get(1).election, store);
     jvms.add(second);
     pass(5, ring.get(0), ring.get(1), second);
     ring.get(1).heartbeat.close();
@@ -228,9 +230,9 @@ class HeartbeatTest {
     pass(5, ring.get(0), ring.get(1));
     storeAnswers = false;
     pass(9, ring.get(0), ring.get(1));
-    assertThat(ring.get(0).storeSilence).isZero();
+    assertThat(ring.get(0).storeAge).isZero();
     pass(30, ring.get(0), ring.get(1));
-    assertThat(ring.get(0).storeSilence).isGreaterThan(Duration.ofSeconds(30));
+    assertThat(ring.get(0).storeAge).isGreaterThan(Duration.ofSeconds(30));
     storeAnswers = true;
     pass(30, ring.get(0), ring.get(1));
     assertThat(ring).allSatisfy(each -> assertThat(each.unresponsive).isEmpty());

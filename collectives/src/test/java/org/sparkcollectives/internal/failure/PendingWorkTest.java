@@ -29,7 +29,7 @@ class PendingWorkTest {
   private final Membership members = Ranks.membership(0, 2);
   private final RankHost host = new RankHost(new Ranks.Context(), Runnable::run, time);
   private final RankHeartbeat none =
-      new RankHeartbeat(members, store, false, new HeartbeatTurn(), host);
+      new RankHeartbeat(members, store, false, new HeartbeatElection(), host);
   private GroupMonitor monitor;
 
   /** Rank 1, which has called nothing yet. */

@@ -5,9 +5,9 @@ import java.util.concurrent.CompletableFuture;
 import org.sparkcollectives.store.RemoteStore;
 
 /** A store whose other side takes each request and never answers, as one that was cut off. */
-final class SilentStore extends RemoteStore {
+final class UnresponsiveStore extends RemoteStore {
 
-  SilentStore() {
+  UnresponsiveStore() {
     super("a store that was cut off", Duration.ofMinutes(5));
   }
 

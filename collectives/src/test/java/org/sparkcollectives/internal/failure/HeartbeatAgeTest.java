@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-class SilenceClockTest {
+class HeartbeatAgeTest {
 
-  private final SilenceClock clock = new SilenceClock(Duration.ofSeconds(2));
+  private final HeartbeatAge age = new HeartbeatAge(Duration.ofSeconds(2));
 
-  private Duration at(int seconds, long value) {
-    return clock.observe(value, Duration.ofSeconds(seconds).toNanos());
+  private Duration at(int seconds, long beat) {
+    return age.observe(beat, Duration.ofSeconds(seconds).toNanos());
   }
 
   @Test
@@ -21,7 +21,7 @@ class SilenceClockTest {
   }
 
   @Test
-  void anyChangeEndsTheSilence() {
+  void anyChangeIsANewHeartbeat() {
     at(10, 7);
     at(12, 7);
     assertThat(at(13, 6)).isZero();

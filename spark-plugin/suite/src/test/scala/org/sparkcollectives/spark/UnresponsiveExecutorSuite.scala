@@ -5,7 +5,7 @@ import java.nio.file.{Files, Path}
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Tests executors that stop without dying, which Spark itself notices after two minutes. */
-class SilentExecutorSuite extends AnyFunSuite with LocalCluster with HitExecutor {
+class UnresponsiveExecutorSuite extends AnyFunSuite with LocalCluster with HitExecutor {
 
   override def settings: Map[String, String] =
     Map(
@@ -13,7 +13,7 @@ class SilentExecutorSuite extends AnyFunSuite with LocalCluster with HitExecutor
       "spark.collectives.heartbeat.timeout" -> "3s"
     )
 
-  test("when an executor stands still, the ranks on others and the driver are told which one") {
+  test("when an executor hangs, the ranks on others and the driver are told which one") {
     val error =
       whenTheExecutorOfRank3IsHit(ClusterFault.EXECUTOR_STOP)(StandingStill.stopThisProcess)(
         StandingStill.kill

@@ -18,9 +18,9 @@ import org.sparkcollectives.testing.RankProcesses;
 import org.sparkcollectives.testing.RankThreads;
 import org.sparkcollectives.testing.Wiretap;
 
-/** What is heard of a rank whose process stands still, or whose network drops everything. */
+/** What is heard of a rank whose process hangs, or whose network drops everything. */
 @ExtendWith(LeakCheck.class)
-class SilentRankTest {
+class UnresponsiveRankTest {
 
   private static final String TIMEOUT = "spark.collectives.heartbeat.timeout";
 
@@ -159,7 +159,7 @@ class SilentRankTest {
   }
 
   @Test
-  void aRankThatHearsNothingOfItsStoreWaitsNoLongerThanForASilentRank() throws Exception {
+  void aRankThatHearsNothingOfItsStoreWaitsNoLongerThanForAnUnresponsiveRank() throws Exception {
     CountDownLatch over = new CountDownLatch(1);
     overWire(
         Duration.ofSeconds(20),
@@ -180,7 +180,7 @@ class SilentRankTest {
   }
 
   @Test
-  void aCheckpointWaitsNoLongerForASilentStore() throws Exception {
+  void aCheckpointWaitsNoLongerForAnUnresponsiveStore() throws Exception {
     CountDownLatch over = new CountDownLatch(2);
     overWire(
         Duration.ofSeconds(50),

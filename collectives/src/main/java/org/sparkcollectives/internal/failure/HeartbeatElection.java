@@ -5,17 +5,17 @@ import java.util.Deque;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Decides which of a group's ranks in one JVM sends its heartbeats, for all of them: the first that
- * is still there. So heartbeats cost the store the same, however many ranks a JVM has.
+ * Elects which of a group's ranks in one JVM sends the JVM's heartbeats: the first that is still
+ * there. So heartbeats cost the store the same, however many ranks a JVM has. Thread-safe.
  */
-public final class HeartbeatTurn {
+public final class HeartbeatElection {
 
   private final Deque<Heartbeat> present = new ArrayDeque<>();
   private final AtomicLong beats = new AtomicLong();
   private final AtomicLong answered = new AtomicLong();
 
-  /** Creates the turn of a JVM without ranks. */
-  public HeartbeatTurn() {}
+  /** Creates the election of a JVM without ranks. */
+  public HeartbeatElection() {}
 
   synchronized void join(Heartbeat rank) {
     present.add(rank);
@@ -26,7 +26,8 @@ public final class HeartbeatTurn {
     return present.remove(rank) && present.isEmpty();
   }
 
-  synchronized boolean isTurnOf(Heartbeat rank) {
+  /** Returns whether this rank sends the heartbeats. */
+  synchronized boolean isElected(Heartbeat rank) {
     return present.peek() == rank;
   }
 

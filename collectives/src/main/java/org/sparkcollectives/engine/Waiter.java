@@ -7,18 +7,22 @@ import org.sparkcollectives.transport.Progress;
 import org.sparkcollectives.transport.tcp.SocketWait;
 
 /**
- * Where one thread of a rank waits for its peers.
+ * Waits for the peers of a rank, in one of the rank's threads: for its sends to go out, and for
+ * something to arrive.
  *
  * @param progress its sends, and what ends a wait
  * @param sockets how it sleeps
  */
-public record WaitingPlace(Progress progress, SocketWait sockets) {
+public record Waiter(Progress progress, SocketWait sockets) {
 
-  /** Whose waits the end of the group ends, and which look again and again for {@code spin}. */
-  public static WaitingPlace of(GroupMonitor monitor, Duration spin) {
+  /**
+   * Creates a waiter that looks again and again for {@code spin} before it sleeps, and that wakes
+   * when the group ends.
+   */
+  public static Waiter of(GroupMonitor monitor, Duration spin) {
     SocketWait sockets = new SocketWait();
     Progress progress = new Progress(new EventCount(spin, sockets), monitor.state());
     monitor.state().onFailure(progress::signal);
-    return new WaitingPlace(progress, sockets);
+    return new Waiter(progress, sockets);
   }
 }
