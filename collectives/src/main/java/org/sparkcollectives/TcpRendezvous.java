@@ -14,13 +14,15 @@ import org.sparkcollectives.store.TcpStore;
 import org.sparkcollectives.store.TcpStoreServer;
 import org.sparkcollectives.store.net.TransportSecurity;
 
-/** {@code tcp://host:port?rank=R&world_size=N}: rank 0 serves the store at that address. */
+/**
+ * Opens {@code tcp://host:port?rank=R&world_size=N} URLs. Rank 0 serves the store at that address.
+ */
 final class TcpRendezvous implements RendezvousHandler {
 
-  /** How long rank 0 waits at the end for the others to have left its store. */
+  /** The time that rank 0 waits at the end until the others have left its store. */
   private static final Duration LINGER = Duration.ofSeconds(30);
 
-  /** Half of how long it waits for them where the group was not made. */
+  /** Half of the time that it waits for them where the group was not made. */
   private static final Duration SHORT_LINGER = Duration.ofMillis(500);
 
   @Override
@@ -40,7 +42,7 @@ final class TcpRendezvous implements RendezvousHandler {
     return meet(url.getHost(), url.getPort(), rank, size, timeout);
   }
 
-  /** Serves the store at that address, or connects to it, for so long at the most. */
+  /** Serves the store at that address, or connects to it, within {@code atMost}. */
   static Meeting meet(String host, int port, int rank, int size, Duration atMost) {
     Configuration configuration = Configuration.ofSystemProperties();
     byte[] secret =
@@ -87,8 +89,8 @@ final class TcpRendezvous implements RendezvousHandler {
   }
 
   /**
-   * Lets go of the store. Ranks whose own time is over as well leave by themselves; the others are
-   * told that the one that serves it has given up, unless they are cut off.
+   * Releases the store. Ranks whose own time is over leave by themselves as well. The others,
+   * unless they are cut off, learn that the rank that serves the store has given up.
    */
   static void giveUp(Meeting meeting, RuntimeException cause) {
     if (!(meeting.store() instanceof TcpStoreServer server)) {

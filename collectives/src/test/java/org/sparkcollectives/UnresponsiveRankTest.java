@@ -43,7 +43,8 @@ class UnresponsiveRankTest {
             world.allReduce(Tensor.of(new long[1_000]), ReduceOp.SUM).await();
           }
         } catch (CollectiveException e) {
-          // Before the group is closed, for which rank 0 waits until the store has no clients.
+          // This comes before the group is closed, for which rank 0 waits until the store has no
+          // clients.
           System.out.println("failed: " + e.getMessage());
         }
       }
@@ -99,7 +100,7 @@ class UnresponsiveRankTest {
                 Work never = world.recv(Tensor.of(new double[1]), 0, 0);
                 wire.cut();
                 failed.await();
-                // It hears of it from its peers, or finds that it hears nothing.
+                // The rank learns of the failure from its peers, or finds out that nothing answers.
                 assertThatThrownBy(never::await).isInstanceOf(CollectiveException.class);
                 wire.breakConnections();
                 return null;
@@ -170,7 +171,7 @@ class UnresponsiveRankTest {
             assertThatThrownBy(() -> world.barrier().await())
                 .isInstanceOf(GroupAbortedException.class)
                 .hasMessageContaining("nothing has been heard of the group's store for");
-            // Else each word to the store on leaving would wait for an answer.
+            // Otherwise each request to the store on leaving would wait for an answer.
             wire.breakConnections();
             over.countDown();
           } else {
@@ -197,7 +198,7 @@ class UnresponsiveRankTest {
               .isLessThan(Duration.ofSeconds(45));
           over.countDown();
           over.await();
-          // Else each word to the store on leaving would wait for an answer.
+          // Otherwise each request to the store on leaving would wait for an answer.
           wire.breakConnections();
         });
   }

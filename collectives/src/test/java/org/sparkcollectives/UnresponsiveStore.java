@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.sparkcollectives.store.RemoteStore;
 
-/** A store whose other side takes each request and never answers, as one that was cut off. */
+/** A store whose other side takes each request and never answers, as if it were cut off. */
 final class UnresponsiveStore extends RemoteStore {
 
   UnresponsiveStore() {

@@ -38,7 +38,7 @@ final class GroupLane implements Lane {
   private OperationHeader current;
 
   /**
-   * With the path to each peer, asked for when an algorithm first needs it.
+   * Creates a lane with the path to each peer, which is requested when an algorithm first needs it.
    *
    * @param reach how far the ranks are from each other
    * @param progress what all paths share
@@ -51,13 +51,13 @@ final class GroupLane implements Lane {
     this.progress = progress;
   }
 
-  /** From now on all ranks see the memory of {@code shared}. */
+  /** Lets all ranks see the memory of {@code shared} from now on. */
   void share(HeapRegion shared) {
     region = shared;
   }
 
   /**
-   * From now on the ranks of this JVM see the memory of {@code shared}.
+   * Lets the ranks of this JVM see the memory of {@code shared} from now on.
    *
    * @param shared null if there is no such memory, in no JVM of the group
    * @param nodes in which JVM each rank is
@@ -71,13 +71,13 @@ final class GroupLane implements Lane {
             : Hierarchy.of(this, nodes, shared, hosts);
   }
 
-  /** From now on ranks whose tensors lie in memory of this kind see each other's. */
+  /** Lets ranks whose tensors lie in memory of this kind see each other's from now on. */
   void share(ShmRegion shared) {
     hostRegion = shared;
   }
 
   /**
-   * From now on large operations may go over several stripes.
+   * Lets large operations use several stripes from now on.
    *
    * @param onlyWay whether these ranks have no other path to each other
    */
@@ -87,7 +87,7 @@ final class GroupLane implements Lane {
     stripesOfAll = stripesAmong(IntStream.range(0, size()).toArray());
   }
 
-  /** The operation that this rank is in. */
+  /** Returns the operation that this rank is in. */
   OperationHeader current() {
     return current;
   }

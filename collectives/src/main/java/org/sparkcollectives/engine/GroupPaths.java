@@ -38,7 +38,7 @@ import org.sparkcollectives.transport.tcp.TcpTransport;
 /** The paths of one rank to its peers: over the heap within the JVM, over TCP to all others. */
 public final class GroupPaths implements TcpTransport.Receiver {
 
-  /** How long to sleep between two looks: longer each time, up to the longest. */
+  /** The shortest sleep between two checks; it grows up to the longest. */
   private static final long SHORTEST_LOOK_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
 
   private static final long LONGEST_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
@@ -57,15 +57,18 @@ public final class GroupPaths implements TcpTransport.Receiver {
   private final RankConnector ranks;
   private final MessagePaths messages;
 
-  /** Those of each stripe. */
+  /** The connections of each stripe. */
   private final List<TcpPairs> tcpPairs = new ArrayList<>();
 
   private final List<SocketWait> waits = new ArrayList<>();
 
-  /** What this rank allocates where other processes see it; null if it has no such memory. */
+  /**
+   * The tensors that this rank allocates in memory that other processes see; null if it has no such
+   * memory.
+   */
   private final SharedTensors memory;
 
-  /** The same, if all ranks of the group see it; else null. */
+  /** The same tensors, if all ranks of the group see them; else null. */
   private SharedTensors tensors;
 
   private ShmRegion hostRegion;
@@ -125,7 +128,7 @@ public final class GroupPaths implements TcpTransport.Receiver {
     connect(waiter, sharedMemory);
   }
 
-  /** Makes the paths over TCP of one more stripe. */
+  /** Creates the paths over TCP of one more stripe. */
   private TcpPairs connect(Waiter waiter, Path sharedMemory) {
     TcpPairs pairs =
         new TcpPairs(
@@ -141,8 +144,8 @@ public final class GroupPaths implements TcpTransport.Receiver {
   }
 
   /**
-   * Has large operations go over several connections to each peer, where ranks reach each other
-   * over TCP only. Before {@link #open}.
+   * Makes large operations use several connections to each peer, where ranks reach each other over
+   * TCP only. Called before {@link #open}.
    *
    * @param partFailed ends the group when a part of an operation fails; does not block
    */
@@ -165,7 +168,7 @@ public final class GroupPaths implements TcpTransport.Receiver {
   }
 
   /**
-   * Finds which ranks see each other's heap; all ranks of the group find alike.
+   * Determines which ranks see each other's heap, with the same result on all ranks of the group.
    *
    * @return the region of this JVM's ranks; null if no ranks of the group share a JVM
    */
@@ -185,7 +188,7 @@ public final class GroupPaths implements TcpTransport.Receiver {
     return region;
   }
 
-  /** From now on peers can connect. */
+  /** Lets peers connect from now on. */
   public void open() {
     node.tcp().register(id, members.rank(), members.secret(), this);
   }
@@ -214,7 +217,7 @@ public final class GroupPaths implements TcpTransport.Receiver {
     return memory.allocateShared(bytes);
   }
 
-  /** The peers of the group's collectives. */
+  /** Returns the peers of the group's collectives. */
   public Lane lane() {
     return lane;
   }
@@ -223,7 +226,7 @@ public final class GroupPaths implements TcpTransport.Receiver {
     return overHeap(peer) ? heapPairs.pair(peer) : tcpPairs.get(0).pair(peer);
   }
 
-  /** The way for messages to a peer. */
+  /** Returns the path of messages to a peer. */
   public MessagePath messagesTo(int peer) {
     return overHeap(peer)
         ? new LocalMessagePath(members.rank(), local.matchers().of(peer), node.executor())
@@ -246,9 +249,9 @@ public final class GroupPaths implements TcpTransport.Receiver {
   }
 
   /**
-   * Closes all paths, in good order unless the group has failed. Blocks until all that was sent has
-   * gone out, for {@code atMost} at the most: an operation may be done when its last bytes are
-   * still here, because the peer is busy with something else.
+   * Closes all paths, in good order unless the group has failed. Blocks until all data has been
+   * sent, for {@code atMost} at the most: an operation may be done while its last bytes are still
+   * here, because the peer is busy.
    *
    * @param lastCollective the number of this rank's last collective, -1 for none
    * @param idle whether no thread uses the paths any more

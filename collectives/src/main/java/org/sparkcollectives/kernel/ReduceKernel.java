@@ -8,10 +8,11 @@ import org.sparkcollectives.tensor.HostTensor;
 /**
  * The element-wise arithmetic of one reduction of one type. Positions and counts are in elements.
  *
- * <p>A reduction of n tensors is: {@link #premultiply} on each rank's own contribution, which is
- * then an accumulator itself where {@link #reducesInPlace()}, else is copied into one by {@link
- * #load}; {@link #accumulate} once for each other contribution; {@link #finish} on the outcome. The
- * order of the contributions is the caller's, and decides the bits of a floating-point result.
+ * <p>A reduction of n tensors has these steps: {@link #premultiply} on each rank's own
+ * contribution, which is then an accumulator itself if {@link #reducesInPlace()}, else is copied
+ * into one by {@link #load}; {@link #accumulate} once for each other contribution; {@link #finish}
+ * on the outcome. The caller chooses the order of the contributions, which decides the bits of a
+ * floating-point result.
  *
  * <p>The half types accumulate in float32 and are rounded once, in {@link #finish}: there {@link
  * #accumulatorType()} differs from {@link #inputType()}.
@@ -24,7 +25,7 @@ import org.sparkcollectives.tensor.HostTensor;
 public interface ReduceKernel {
 
   /**
-   * The kernel of a reduction.
+   * Returns the kernel of a reduction.
    *
    * @throws IllegalArgumentException if the type cannot be reduced so, see {@link
    *     ReduceOp#supports}
@@ -33,13 +34,16 @@ public interface ReduceKernel {
     return ReduceKernels.of(op, dtype);
   }
 
-  /** The type of the contributions and of the result. */
+  /** Returns the type of the contributions and of the result. */
   DType inputType();
 
-  /** The type in which contributions are added up. */
+  /** Returns the type in which contributions are added up. */
   DType accumulatorType();
 
-  /** Whether the accumulator's type is the input's, so that a tensor can be its own accumulator. */
+  /**
+   * Returns whether the accumulator's type is the input's, so that a tensor can be its own
+   * accumulator.
+   */
   default boolean reducesInPlace() {
     return inputType() == accumulatorType();
   }
@@ -47,7 +51,7 @@ public interface ReduceKernel {
   /**
    * Applies the factor of {@link ReduceOp#premulSum} in place; does nothing for other reductions.
    * The factor is rounded to float32 for all but {@code float64} and {@code complex128}; the
-   * product is rounded to the input's type, in which it travels.
+   * product is rounded to the input's type, in which it is sent.
    */
   void premultiply(HostTensor input, long offset, long count);
 
@@ -55,7 +59,7 @@ public interface ReduceKernel {
   void load(HostTensor accumulator, long offset, HostTensor input, long inputOffset, long count);
 
   /**
-   * Reduces {@code count} input elements of {@code source}, which advances, into place.
+   * Reduces {@code count} input elements of {@code source}, whose position advances, into place.
    *
    * @param source in native byte order, at any position
    */

@@ -40,15 +40,18 @@ public final class GroupRendezvous {
 
   private static final int SECRET_BYTES = 32;
 
-  /** How long a killed rank may sleep on. */
+  /** The interval at which a waiting rank checks whether it was killed. */
   private static final Duration KILL_CHECK = Duration.ofMillis(20);
 
-  /** The same for each rank of a group so large that looking would be the most work of its JVM. */
+  /**
+   * That interval for each rank of a group so large that the checks would be the most work of its
+   * JVM.
+   */
   private static final Duration KILL_CHECK_PER_RANK = Duration.ofNanos(200_000);
 
   /**
-   * How long a rank that was killed with its stage waits for the first cause. Longer than in a
-   * group, which has more ways to hear of it.
+   * The time that a rank that was killed with its stage waits for the first cause. It is longer
+   * than in a group, which has more ways to learn of it.
    */
   private static final Duration SETTLE = Duration.ofMillis(500);
 
@@ -69,7 +72,7 @@ public final class GroupRendezvous {
   private final RankContext context;
 
   /**
-   * Of a group that does not exist yet.
+   * Creates the rendezvous of a group that does not exist yet.
    *
    * @param store where the ranks meet, of the group alone
    * @param deadline by which all are to have met
@@ -111,7 +114,7 @@ public final class GroupRendezvous {
     return new Membership(name, description, self.rank(), roster.endpoints(), roster.secret());
   }
 
-  /** The first that is written counts. */
+  /** Writes the endpoint table, unless another rank has written it. */
   private void writeRoster() {
     store.compareSet(ROSTER, ABSENT, roster().encode());
   }
@@ -124,7 +127,10 @@ public final class GroupRendezvous {
     return keys;
   }
 
-  /** What the ranks have said, all of whom are there, with a secret that nobody knew before. */
+  /**
+   * Returns the table of the endpoints of all ranks, which must all be there, with a new random
+   * secret.
+   */
   private GroupRoster roster() {
     byte[] secret = new byte[SECRET_BYTES];
     new SecureRandom().nextBytes(secret);
@@ -162,7 +168,10 @@ public final class GroupRendezvous {
     }
   }
 
-  /** Two ranks of one process must not take each other's claim for their own. */
+  /**
+   * Makes a claim unique, so that two ranks of one process cannot take each other's claim for their
+   * own.
+   */
   private static byte[] unique(byte[] endpoint) {
     byte[] claim = Arrays.copyOf(endpoint, endpoint.length + Long.BYTES);
     ByteBuffer.wrap(claim).putLong(endpoint.length, ThreadLocalRandom.current().nextLong());
@@ -186,7 +195,7 @@ public final class GroupRendezvous {
         }
         long waited = System.nanoTime() - start;
         if (waited > nextLook) {
-          // Less and less often: in a large group all ranks do so.
+          // The checks become rarer, because in a large group all ranks make them.
           nextLook = 2 * waited;
           if (store.check(keys())) {
             writeRoster();
@@ -224,7 +233,10 @@ public final class GroupRendezvous {
     return scaled.compareTo(KILL_CHECK) > 0 ? scaled : KILL_CHECK;
   }
 
-  /** With the first cause, if the rank was stopped because of another's failure. */
+  /**
+   * Returns the exception of a killed rank, with the first cause if it was stopped because of
+   * another's failure.
+   */
   private CollectiveException killed(
       Endpoint self, CompletableFuture<byte[]> watch, CountDownLatch come) {
     try {
@@ -237,7 +249,8 @@ public final class GroupRendezvous {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (StoreException | IllegalStateException e) {
-      // The store went with the stage: no more is known than that this rank was killed.
+      // The store was closed with the stage, so nothing more is known than that this rank was
+      // killed.
     }
     return new GroupAbortedException(
         "Rank "
@@ -329,7 +342,7 @@ public final class GroupRendezvous {
         cause);
   }
 
-  /** As many as one can read; the exception has them all. */
+  /** Returns the first ranks, as many as are readable; the exception has them all. */
   private static String first(List<Integer> ranks) {
     int shown = 20;
     return ranks.size() <= shown

@@ -37,7 +37,7 @@ public record GroupTerms(List<Term> terms) {
           CollectivesConfiguration.HEARTBEAT_INTERVAL);
 
   /**
-   * One of them.
+   * One setting.
    *
    * @param phrase what comes before the value in a message
    * @param value this rank's
@@ -45,7 +45,7 @@ public record GroupTerms(List<Term> terms) {
   record Term(String phrase, String value) {}
 
   /**
-   * Those of a rank.
+   * Returns the settings of a rank.
    *
    * @param options which leave nothing open
    */
@@ -60,7 +60,8 @@ public record GroupTerms(List<Term> terms) {
   }
 
   /**
-   * Those of a group that is made from another, whose settings all ranks have alike.
+   * Returns the settings of a group that is made from another, whose configuration all ranks have
+   * in common.
    *
    * @param members the ranks; of several groups that are made at once, those of each
    * @param options which leave nothing open
@@ -80,14 +81,14 @@ public record GroupTerms(List<Term> terms) {
             options.debugLevel().orElseThrow() == DebugLevel.DETAIL ? "all ranks" : "no rank"));
   }
 
-  /** The values, as ranks compare them in the store. */
+  /** Returns the values as ranks compare them in the store. */
   public byte[] encode() {
     return String.join("\n", terms.stream().map(Term::value).toList())
         .getBytes(StandardCharsets.UTF_8);
   }
 
   /**
-   * What this rank has, and what another has instead.
+   * Returns what this rank has, and what another has instead.
    *
    * @param encoded the other's terms
    * @param did what the other did with them, as messages have it

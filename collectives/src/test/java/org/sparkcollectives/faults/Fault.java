@@ -2,7 +2,7 @@ package org.sparkcollectives.faults;
 
 import org.sparkcollectives.Failure;
 
-/** What goes wrong with one rank, the victim. */
+/** A fault of one rank, the victim. */
 enum Fault {
   /** Its code throws, and the group is aborted with that. */
   EXCEPTION("exception"),
@@ -25,12 +25,12 @@ enum Fault {
     this.label = label;
   }
 
-  /** As tables have it. */
+  /** Returns the name in tables. */
   String label() {
     return label;
   }
 
-  /** Whether the others may call it that. */
+  /** Returns whether the others may report it as this kind. */
   boolean mayBeCalled(Failure.Kind kind) {
     return switch (this) {
       case EXCEPTION -> kind == Failure.Kind.EXCEPTION;
@@ -48,12 +48,12 @@ enum Fault {
     };
   }
 
-  /** Whether the victim does it itself; else it is done to it. */
+  /** Returns whether the victim causes it itself. */
   boolean isOwn() {
     return this == EXCEPTION || this == EARLY_RETURN || this == SLOW;
   }
 
-  /** Whether the connections of the ranks lead through {@link FaultyNetwork}. */
+  /** Returns whether the connections of the ranks lead through {@link FaultyNetwork}. */
   boolean isOfNetwork() {
     return this == RESET || this == PARTITION;
   }

@@ -19,26 +19,26 @@ final class FaultSettings {
   /** After which a process that sends no heartbeat is unresponsive. */
   static final Duration HEARTBEAT = Duration.ofSeconds(2 * SLOWNESS);
 
-  /** How long ranks wait for each other in a rendezvous in which something goes wrong. */
+  /** The time that ranks wait for each other in a rendezvous in which something goes wrong. */
   static final Duration RENDEZVOUS = Duration.ofSeconds(2 * SLOWNESS);
 
   /** The deadline of operations where a rank is slow. */
   static final Duration DEADLINE = Duration.ofSeconds(2 * SLOWNESS);
 
-  /** The deadline of all others, which nothing here should have to wait for. */
+  /** The deadline of all others, for which no rank should have to wait. */
   static final Duration PATIENCE = Duration.ofSeconds(45 * SLOWNESS);
 
-  /** Whoever has not ended by then hangs. */
+  /** The time after which a rank that has not ended hangs. */
   static final Duration HANG = Duration.ofSeconds(60 * SLOWNESS);
 
-  /** What lets processes of other addresses into the store. */
-  @SuppressWarnings("MutablePublicArray") // Nobody changes it.
+  /** The secret with which processes of other addresses may use the store. */
+  @SuppressWarnings("MutablePublicArray") // Nothing changes it.
   static final byte[] SECRET = {1, 2, 3};
 
   private FaultSettings() {}
 
   /**
-   * What hosts a rank of a process.
+   * Returns what hosts a rank of a process.
    *
    * @param bindHost its own address
    * @param host the address that peers are told; empty for its own

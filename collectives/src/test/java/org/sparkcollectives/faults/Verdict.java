@@ -6,25 +6,25 @@ import org.sparkcollectives.GroupAbortedException;
 import org.sparkcollectives.PeerFailedException;
 
 /**
- * What the other ranks may be told of a fault.
+ * Decides which outcomes the other ranks may have after a fault.
  *
  * <ul>
- *   <li>A record of the victim, of a kind that fits the fault. In a phase without end nothing else
- *       will do, but for what follows.
- *   <li>Ranks that find each other: a deadline that names the victim. Where the victim had come to
- *       the store before it was hit, it is not missing there, and the deadline may name nobody.
- *   <li>The deadline of an operation for which a rank was too slow: the rank that looks first
+ *   <li>A record of the victim, of a kind that fits the fault. In an endless phase no other outcome
+ *       is allowed but those below.
+ *   <li>Ranks in a rendezvous: a deadline that names the victim. If the victim had come to the
+ *       store before it was hit, it is not missing there, and the deadline may name no rank.
+ *   <li>The deadline of an operation for which a rank was too slow: the rank that is first overdue
  *       throws what it has found, and names the victim.
  *   <li>A broken connection has two ends, and each blames the other: the record names one of them,
- *       and the victim is in its words.
- *   <li>Ranks that close the group: nothing, where their last operation was done before the fault.
+ *       and its text names the victim.
+ *   <li>Ranks that close the group: nothing, if their last operation was done before the fault.
  * </ul>
  */
 final class Verdict {
 
   private Verdict() {}
 
-  /** Whether a rank other than the victim may end so. */
+  /** Returns whether a rank other than the victim may end so. */
   static boolean allows(FaultCase fault, Outcome outcome) {
     if (outcome.isWell()) {
       return fault.phase() == Phase.CLOSE;
@@ -33,7 +33,7 @@ final class Verdict {
       return namesVictim(fault, outcome) && fits(fault, Failure.Kind.valueOf(outcome.kind()));
     }
     if (outcome.exception().equals(GroupAbortedException.class.getSimpleName())) {
-      // The end that the victim blames.
+      // It is the end that the victim blames.
       return fault.fault() == Fault.RESET && namesVictim(fault, outcome);
     }
     if (!outcome.exception().equals(CollectiveTimeoutException.class.getSimpleName())) {

@@ -40,7 +40,7 @@ final class DriverStore {
    */
   private static final long KEEP_FAILED_SECONDS = 5;
 
-  /** How many pieces of large values are written at once. */
+  /** The number of threads that write pieces of large values. */
   private static final int WRITERS = 2;
 
   private static final int MESSAGE_HEAD_BYTES = 1 << 10;
@@ -58,7 +58,7 @@ final class DriverStore {
   private final StoreClients clients;
 
   /**
-   * The store of a driver.
+   * Creates the store of a driver.
    *
    * @param blocks makes what keeps large values, with where they are removed
    * @param application gives its id, which is not known yet while plugins start
@@ -171,17 +171,17 @@ final class DriverStore {
         .whenComplete((answer, cause) -> answer(answer, cause, reply));
   }
 
-  /** Returns the tasks that use it. */
+  /** Returns the tasks that use the store. */
   StoreClients clients() {
     return clients;
   }
 
-  /** Where the ranks' dumps arrive. */
+  /** Returns the collection of the ranks' dumps. */
   DumpCollection dumps() {
     return dumps;
   }
 
-  /** A stage has ended, well or not. */
+  /** Removes what a stage has kept here, when it has ended, successfully or not. */
   void stageEnded(StageAttempt stage, boolean failed) {
     if (failed) {
       background.schedule(() -> clients.stageOver(stage), KEEP_FAILED_SECONDS, TimeUnit.SECONDS);
@@ -194,7 +194,7 @@ final class DriverStore {
     checkpoints.jobStarted(job, stages);
   }
 
-  /** A job has ended, well or not; when it has not, its tasks may still be about to end. */
+  /** Notes that a job has ended. The tasks of one that failed may still be running. */
   void jobEnded(int job, boolean succeeded) {
     if (succeeded) {
       checkpoints.jobEnded(job, true);
@@ -204,22 +204,22 @@ final class DriverStore {
     }
   }
 
-  /** Lets go of the checkpoints of a call of {@link BarrierStage} that has no further job. */
+  /** Releases the checkpoints of a call of {@link BarrierStage} that has no further job. */
   void release(String call) {
     checkpoints.release(call);
   }
 
-  /** Where the data is. */
+  /** Returns the table that holds the data. */
   StoreTable table() {
     return table;
   }
 
-  /** What the large values take. */
+  /** Returns the large values, which lie in blocks. */
   BlockValues values() {
     return values;
   }
 
-  /** Where large values arrive. */
+  /** Returns where large values arrive. */
   ValueUploads uploads() {
     return uploads;
   }

@@ -7,24 +7,23 @@ import java.util.Set;
 import org.sparkcollectives.Failure;
 
 /**
- * Which stages have tasks that have ended, and which groups of these stages are not made yet: a
- * group of which a rank's task has ended before it was made will never be, and is reported. Not
- * thread-safe.
+ * Ends the rendezvous of groups that a task of their stage can no longer join, because it has
+ * ended. Not thread-safe.
  *
- * <p>Spark reports the tasks of all stages, of which few have groups: one record is kept for each
- * stage that runs, that of the task which ended first.
+ * <p>Spark reports the tasks of all stages, of which few have groups. So one record is kept for
+ * each running stage, that of the task which ended first.
  */
 final class EndedTasks {
 
-  /** More stages do not run at the same time; late events of older ones would stay for ever. */
+  /** The most stages that are kept. Late events of older stages would otherwise stay for ever. */
   private static final int MOST_STAGES = 1000;
 
-  /** What ends the rendezvous of a group, unless its last rank has joined this moment. */
+  /** Ends the rendezvous of a group, unless its last rank has joined this moment. */
   interface Rendezvous {
     void fail(StageAttempt stage, String group, Failure failure);
   }
 
-  /** The first task of a stage to end, and the groups that ranks have asked for and not met in. */
+  /** The failure of the first task to end, and the groups in which ranks may still be waiting. */
   private static final class Stage {
     Failure first;
     final Set<String> groups = new HashSet<>();
@@ -43,7 +42,7 @@ final class EndedTasks {
     this.rendezvous = rendezvous;
   }
 
-  /** A rank is about to join a group, and will wait for the others. */
+  /** Records that a rank is about to join a group, where it waits for the others. */
   void joins(StageAttempt attempt, String group) {
     Stage stage = stages.computeIfAbsent(attempt, unused -> new Stage());
     if (stage.first == null) {
@@ -53,7 +52,7 @@ final class EndedTasks {
     }
   }
 
-  /** All ranks of a group have met: no rank waits for another to join it any more. */
+  /** Records that all ranks of a group have met, so that none waits for another any more. */
   void made(StageAttempt attempt, String group) {
     Stage stage = stages.get(attempt);
     if (stage != null) {
@@ -61,13 +60,13 @@ final class EndedTasks {
     }
   }
 
-  /** Whether ranks may be waiting for others to join a group. */
+  /** Returns whether ranks may be waiting for others to join a group. */
   boolean isAwaited(StageAttempt attempt, String group) {
     Stage stage = stages.get(attempt);
     return stage != null && stage.groups.contains(group);
   }
 
-  /** A task has ended, well or not. */
+  /** Records that a task has ended, successfully or not. */
   void ended(StageAttempt attempt, Failure failure) {
     Stage stage = stages.computeIfAbsent(attempt, unused -> new Stage());
     if (stage.first == null) {
@@ -77,12 +76,12 @@ final class EndedTasks {
     }
   }
 
-  /** The attempt is over: nothing is kept of it. */
+  /** Removes what is kept of an attempt that is over. */
   void over(StageAttempt attempt) {
     stages.remove(attempt);
   }
 
-  /** The number of stages of which something is kept. */
+  /** Returns the number of stages that are kept. */
   int size() {
     return stages.size();
   }

@@ -12,12 +12,15 @@ import org.sparkcollectives.TransportException;
 import org.sparkcollectives.membership.Membership;
 
 /**
- * Reports what a rank notices that ends its group: makes a {@link Failure} record of it, and says
- * what the operations of this rank then throw. Thread-safe; does not block unless it says so.
+ * Reports events on this rank that end its group: makes a {@link Failure} record of each, and
+ * determines what the operations of this rank then throw. Thread-safe; does not block unless it
+ * says so.
  */
 public final class FailureReports {
 
-  /** How long it may take to find out what broke: a question to all ranks, and a moment. */
+  /**
+   * The time in which the rank that failed is determined: a question to all ranks, and a moment.
+   */
   private static final Duration SETTLE_PATIENCE = Duration.ofSeconds(5);
 
   private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
@@ -46,8 +49,8 @@ public final class FailureReports {
   }
 
   /**
-   * Ends the group because the user asks for it. In one that has failed that is a consequence, and
-   * tells nothing.
+   * Ends the group because the user asks for it. In a group that is failing, an abort is a
+   * consequence, and changes nothing.
    */
   public void abort(Throwable cause) {
     if (state.failed()) {
@@ -81,7 +84,7 @@ public final class FailureReports {
                 null));
   }
 
-  /** Reports that a thread that waits was interrupted. */
+  /** Reports that a waiting thread was interrupted. */
   void interrupted() {
     killed(context.isKilled() ? context.killReason() : "its thread was interrupted");
   }
@@ -94,7 +97,8 @@ public final class FailureReports {
   }
 
   /**
-   * Reports that the process of a rank sends no heartbeat: it may be this one, as others see it.
+   * Reports that the process of a rank sends no heartbeat. The rank may be this one, as others see
+   * it.
    */
   void unresponsive(int groupRank, String cause) {
     if (!state.failed()) {
@@ -126,14 +130,14 @@ public final class FailureReports {
     }
   }
 
-  /** Returns the kind of a failure: what broke between ranks may follow from another's failure. */
+  /** Returns the kind of a failure. A broken connection may follow from another rank's failure. */
   private static Failure.Kind kindOf(Throwable thrown) {
     return thrown instanceof TransportException
         ? Failure.Kind.CONNECTION_RESET
         : Failure.Kind.EXCEPTION;
   }
 
-  /** Reports that a peer has left for which work waits. */
+  /** Reports that a peer has left for which an operation waits. */
   void peerFinished(PendingWork work, int peer) {
     propagation.operationFailed(
         members
@@ -147,7 +151,7 @@ public final class FailureReports {
   }
 
   /**
-   * Turns what an operation threw into the group's failure, and waits until that is settled.
+   * Turns an operation's exception into the group's failure, and waits until the group has failed.
    *
    * @return what the operation's work ends with
    */
@@ -163,7 +167,7 @@ public final class FailureReports {
     return state.failed() ? state.exceptionFor(work.describe()) : thrown;
   }
 
-  /** Waits while it is being settled what the group fails with. */
+  /** Waits until it is determined what the group fails with. */
   private void awaitFailed(long start) {
     while (state.isFailing()
         && time.nanos() - start < SETTLE_PATIENCE.toNanos()
@@ -172,7 +176,10 @@ public final class FailureReports {
     }
   }
 
-  /** Turns what a part of an operation threw into the group's failure; does not wait for that. */
+  /**
+   * Turns the exception of a part of an operation into the group's failure; does not wait until the
+   * group has failed.
+   */
   public void partFailed(PendingWork work, Throwable thrown) {
     if (state.failed()) {
       return;
@@ -184,7 +191,10 @@ public final class FailureReports {
     }
   }
 
-  /** Returns what a failed message ends with: that it did not fit concerns its two ranks only. */
+  /**
+   * Returns what a failed message ends with. A message that did not fit concerns its two ranks
+   * only.
+   */
   public Throwable messageFailed(PendingWork work, RuntimeException cause) {
     if (state.failed()) {
       return state.exceptionFor(work.describe());

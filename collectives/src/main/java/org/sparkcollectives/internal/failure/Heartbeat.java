@@ -29,18 +29,18 @@ import org.sparkcollectives.store.StoreException;
  */
 final class Heartbeat implements AutoCloseable {
 
-  /** Hears which JVMs are unresponsive. */
+  /** Is called with the JVMs that are unresponsive. */
   interface Listener {
 
     /**
-     * Hears that a JVM has sent no heartbeat for so long; it may be this one, as others have seen
+     * Notes that a JVM has sent no heartbeat for so long. It may be this one, as others have seen
      * it.
      */
     void unresponsive(int node, Duration age);
 
     /**
-     * Hears that the store has answered nothing for so long, longer than the timeout. Called again
-     * and again while that is so; must not block.
+     * Notes that the store has not responded for so long, longer than the timeout. Called
+     * repeatedly while that is so; must not block.
      */
     void storeUnresponsive(Duration age);
   }
@@ -63,7 +63,10 @@ final class Heartbeat implements AutoCloseable {
 
   private static final Duration STORE_TIMEOUT = Duration.ofSeconds(2);
 
-  /** The watchdog polls a hundred times in this time: longer means that it was stopped itself. */
+  /**
+   * The longest pause between two polls that counts. The watchdog polls a hundred times in it:
+   * after a longer one it was stopped itself.
+   */
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
 
   private static final Logger LOG = LoggerFactory.getLogger(Heartbeat.class);
@@ -134,18 +137,24 @@ final class Heartbeat implements AutoCloseable {
     watch.open();
   }
 
-  /** Whoever can still reach the store finds this JVM unresponsive, unless a rank of it can. */
+  /**
+   * Notes that the store is lost. Ranks that can still reach it find this JVM unresponsive, unless
+   * another of its ranks can.
+   */
   private void storeLost() {
     storeLost = true;
     election.leave(this);
   }
 
-  /** Returns whether the store has answered nothing for longer than the timeout. */
+  /** Returns whether the store has not responded for longer than the timeout. */
   boolean isStoreUnresponsive() {
     return storeLost || storeHung;
   }
 
-  /** Does what is due, in the background. Called by the watchdog only; does not block. */
+  /**
+   * Sends and checks heartbeats if that is due, in the background. Called by the watchdog only;
+   * does not block.
+   */
   void poll() {
     if (closed || storeLost) {
       return;
@@ -196,7 +205,7 @@ final class Heartbeat implements AutoCloseable {
     if (age.compareTo(options.patience()) >= 0) {
       int unresponsive = observed;
       publish(unresponsive, age);
-      // Unless it was heard of meanwhile.
+      // The node may have sent a heartbeat meanwhile.
       if (observed == unresponsive) {
         observe(before(unresponsive));
       }
@@ -209,7 +218,7 @@ final class Heartbeat implements AutoCloseable {
       observedHasBeaten = store.check(List.of(key));
     }
     byte[] beat = observedHasBeaten ? store.get(key) : ABSENT;
-    // What is no number is no heartbeat.
+    // Other bytes are no heartbeat.
     return beat.length == Long.BYTES ? ByteBuffer.wrap(beat).getLong() : NONE;
   }
 
@@ -219,7 +228,10 @@ final class Heartbeat implements AutoCloseable {
     ofObserved = new HeartbeatAge(options.longestStep());
   }
 
-  /** Returns the one before a JVM in the ring, without those that are known to be unresponsive. */
+  /**
+   * Returns the JVM before another in the ring, leaving out those that are known to be
+   * unresponsive.
+   */
   private int before(int node) {
     int before = node;
     do {
@@ -228,7 +240,7 @@ final class Heartbeat implements AutoCloseable {
     return before;
   }
 
-  /** Writes that a JVM is unresponsive under the next free number, unless another has. */
+  /** Publishes that a JVM is unresponsive under the next free number, unless another rank has. */
   private void publish(int node, Duration age) {
     byte[] mine = ByteBuffer.allocate(RECORD_BYTES).putInt(node).putLong(age.toMillis()).array();
     known.set(node);
@@ -238,7 +250,7 @@ final class Heartbeat implements AutoCloseable {
     }
   }
 
-  /** Returns which JVM a record names; -1 if that is no JVM of the ring. */
+  /** Returns the JVM that a record names; -1 if that is no JVM of the ring. */
   private int nodeOf(byte[] record) {
     int node = record.length == RECORD_BYTES ? ByteBuffer.wrap(record).getInt() : -1;
     return node < nodes ? node : -1;
@@ -270,8 +282,8 @@ final class Heartbeat implements AutoCloseable {
   }
 
   /**
-   * Stops; the last rank of the JVM writes a farewell. Blocks for a store call or two, which an
-   * unresponsive store does not answer for some seconds.
+   * Stops. The last rank of the JVM publishes that the JVM leaves. Blocks for a store call or two,
+   * for some seconds if the store does not respond.
    */
   @Override
   public void close() {

@@ -16,7 +16,7 @@ import java.util.Objects;
 record ProgressAnswers(
     List<RankProgress> progress, Map<Integer, ThreadStack> stacks, String obstacle) {
 
-  /** How many ranks a sentence names. */
+  /** The most ranks that a sentence names. */
   private static final int MOST_NAMED = 20;
 
   /** The answers of a group that was not asked. */
@@ -37,7 +37,7 @@ record ProgressAnswers(
     return missing;
   }
 
-  /** Returns the ranks that gave no answer; none if not even the rank that asked could. */
+  /** Returns the ranks that did not answer; none if not even the rank that asked could. */
   public List<Integer> unresponsive() {
     List<Integer> unresponsive = new ArrayList<>();
     for (int peer = 0; peer < progress.size(); peer++) {
@@ -49,8 +49,7 @@ record ProgressAnswers(
   }
 
   /**
-   * Returns a sentence about the ranks that did not join, with the last thing that each was seen
-   * in.
+   * Returns a sentence about the ranks that did not join, with the last operation of each.
    *
    * @param places each rank and where it is, as messages have it
    */

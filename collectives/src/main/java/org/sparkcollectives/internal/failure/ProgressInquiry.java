@@ -19,20 +19,20 @@ import org.sparkcollectives.store.StoreException;
 import org.sparkcollectives.store.StoreTimeoutException;
 
 /**
- * Asks all ranks of a group, through the store, how far they have come: a rank whose operation is
- * overdue learns so who did not join it. Questions are numbered, as are their answers; ranks that
- * ask at the same time ask the same question.
+ * Asks all ranks of a group, through the store, how far they have come. A rank whose operation is
+ * overdue learns in this way which ranks did not join it. Questions are numbered, as are their
+ * answers; ranks that ask at the same time ask the same question.
  *
- * <p>The answer comes from the rank's store watch, not from its task's thread: a rank that is busy
- * in the user's code answers too, and only one that is stopped or gone does not. One that has not
- * called the collective in question adds where its thread is, and writes that to its log.
+ * <p>The answer comes from the rank's store watch, not from its task's thread. So a rank that is
+ * busy in the user's code answers too, and only one that is stopped or gone does not. A rank that
+ * has not called the collective in question adds the stack of its thread, and logs it.
  */
 final class ProgressInquiry implements AutoCloseable {
 
-  /** How long to wait for the answers of ranks that live. */
+  /** The time in which running ranks answer. */
   private static final Duration PATIENCE = Duration.ofSeconds(1);
 
-  /** How many ranks' stacks are fetched: n ranks that ask for n stacks would move n^2 of them. */
+  /** The most ranks whose stacks are fetched: if n ranks asked for n stacks, n^2 would be sent. */
   private static final int MOST_STACKS = 3;
 
   private static final String QUESTION = "progress/question/";
@@ -48,7 +48,7 @@ final class ProgressInquiry implements AutoCloseable {
   private final StoreWatch watch;
 
   /**
-   * Begins to listen for questions, where the store can be watched.
+   * Creates the inquiry and begins to listen for questions, if the store can be watched.
    *
    * @param own how far this rank has come
    * @param whereIsOwn where this rank's thread is
@@ -90,7 +90,7 @@ final class ProgressInquiry implements AutoCloseable {
     }
   }
 
-  /** Answers a question for which no thread could be had. Does not block. */
+  /** Answers a question for which no thread was available. Does not block. */
   void poll() {
     if (canAsk()) {
       watch.poll();
@@ -117,20 +117,20 @@ final class ProgressInquiry implements AutoCloseable {
         sequenceNumber,
         rank,
         stack.text());
-    // In one step, so that whoever sees the answer finds the stack.
+    // Both are written in one step, so that a rank that sees the answer finds the stack.
     to.multiSet(
         List.of(stackKey(number, rank), answerKey(number, rank)),
         List.of(stack.text().getBytes(StandardCharsets.UTF_8), progress.encode()));
   }
 
-  /** Returns whether ranks notice that they are asked: the group's store can be watched. */
+  /** Returns whether ranks notice questions, which needs a store that can be watched. */
   private boolean canAsk() {
     return watch.isPushed();
   }
 
   /**
-   * Asks all ranks to answer, whatever they are in, where they can be asked. Blocks as {@link #ask}
-   * does.
+   * Asks all ranks to answer, whichever operation they are in, if they can be asked. Blocks as
+   * {@link #ask} does.
    */
   ProgressAnswers askWhoResponds() {
     return canAsk() ? ask(-1) : ProgressAnswers.NONE;
@@ -183,7 +183,7 @@ final class ProgressInquiry implements AutoCloseable {
     }
   }
 
-  /** Returns what a rank has answered; null for what is no answer. */
+  /** Returns the progress in a rank's answer; null if it is no answer. */
   private static RankProgress progressOf(int peer, byte[] answer) {
     try {
       return RankProgress.decode(answer);

@@ -10,8 +10,8 @@ import org.sparkcollectives.Failure;
 import org.sparkcollectives.membership.Membership;
 
 /**
- * Handles the timeout of an operation: asks the ranks who has not joined it and where they are
- * instead, and fails the group with what they say.
+ * Handles the timeout of an operation: asks all ranks which of them have not joined it and where
+ * they are instead, and fails the group with the answers.
  */
 final class TimeoutHandling {
 
@@ -24,7 +24,7 @@ final class TimeoutHandling {
   private final TimeSource time;
   private final AtomicBoolean inquiring = new AtomicBoolean();
 
-  /** Creates what handles the timeouts of one rank's operations in a group. */
+  /** Creates the handling of timeouts of one rank's operations in a group. */
   TimeoutHandling(
       Membership members, ProgressInquiry inquiry, AbortPropagation propagation, RankHost host) {
     this.members = members;
@@ -36,13 +36,13 @@ final class TimeoutHandling {
 
   /**
    * Fails the group because this work is overdue, unless it ends meanwhile. Does not block; called
-   * again and again as long as the work is overdue.
+   * repeatedly as long as the work is overdue.
    */
   void handle(PendingWork work) {
     if (!inquiring.compareAndSet(false, true)) {
       return;
     }
-    // If no thread can be had, there may be one at the next poll.
+    // If no thread is available, there may be one at the next poll.
     long now = time.nanos();
     if (!background.run(() -> ask(work, now))) {
       inquiring.set(false);
@@ -84,7 +84,8 @@ final class TimeoutHandling {
     int late = missing.isEmpty() ? work.lateRank() : missing.get(0);
     RankIdentity guilty = late < 0 ? self : members.identityOf(late);
     ThreadStack stack = answers.stacks().get(late);
-    // Not the work itself: a failed group that is kept must not keep its tensors.
+    // The label is captured instead of the work, because a failed group that is still referenced
+    // must not keep its tensors.
     String operationLabel = work.opType().label();
     long number = work.sequenceNumber();
     propagation.operationFailed(
