@@ -230,12 +230,29 @@ class LargeValuesTest {
     try (Store store = driver.connect(STAGE)) {
       store.multiSet(keys, values);
       driver.blocks().shut();
-      Future<List<byte[]>> got = threads.start(() -> store.multiGet(keys));
-      Eventually.holds(() -> driver.blocks().fetches() >= 4, () -> "nothing is fetched");
+      CompletableFuture<Thread> caller = new CompletableFuture<>();
+      Future<List<byte[]>> got =
+          threads.start(
+              () -> {
+                caller.complete(Thread.currentThread());
+                return store.multiGet(keys);
+              });
+      Thread.State waiting = Thread.State.TIMED_WAITING;
+      Eventually.holds(
+          () -> driver.blocks().fetches() >= 4 && caller.join().getState() == waiting,
+          () -> driver.blocks().fetches() + " are fetched");
+      // Threads of other tests may still end.
+      Eventually.holds(() -> fetchers() == 4, () -> fetchers() + " threads fetch");
       driver.blocks().open();
       assertThat(Threads.result(got)).usingRecursiveComparison().isEqualTo(values);
     }
     assertThat(driver.blocks().mostFetches()).isEqualTo(4);
+  }
+
+  private static long fetchers() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(each -> each.getName().startsWith("collectives-block-fetch"))
+        .count();
   }
 
   @Test
