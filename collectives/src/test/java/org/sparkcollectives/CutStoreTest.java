@@ -109,7 +109,7 @@ class CutStoreTest {
     }
   }
 
-  /** What a rank waits for in vain, as its peer never does its part. */
+  /** The calls that never return on their own, because the peer never does its part. */
   private static final Map<String, Consumer<ProcessGroup>> WAITING_CALLS =
       Map.of(
           "all-reduce", group -> group.allReduce(Tensor.of(1.0), ReduceOp.SUM).await(),

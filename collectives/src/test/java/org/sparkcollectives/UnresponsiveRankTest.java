@@ -18,7 +18,7 @@ import org.sparkcollectives.testing.RankProcesses;
 import org.sparkcollectives.testing.RankThreads;
 import org.sparkcollectives.testing.Wiretap;
 
-/** What is heard of a rank whose process hangs, or whose network drops everything. */
+/** Tests that the ranks learn of a rank whose process hangs, or whose network drops everything. */
 @ExtendWith(LeakCheck.class)
 class UnresponsiveRankTest {
 

@@ -22,9 +22,9 @@ public interface SharedStaging {
   enum Phase {
     /** Its own part is in its buffer. */
     COPIED_IN,
-    /** What it has reduced is in its buffer. */
+    /** Its reduced part is in its buffer. */
     REDUCED,
-    /** It reads nobody's buffer any more. */
+    /** It has read all buffers that it needs. */
     COPIED_OUT
   }
 
@@ -47,10 +47,10 @@ public interface SharedStaging {
    */
   HostTensor buffer(int rank, long chunk, DType dtype);
 
-  /** Says that this rank is so far with a chunk, and with all before it. */
+  /** Publishes that this rank has reached a phase of a chunk, and of all chunks before it. */
   void reached(Phase phase, long chunk);
 
-  /** Waits until a rank is so far with a chunk; at once for those before the first. */
+  /** Waits until a rank has reached a phase of a chunk; returns at once for a negative chunk. */
   void await(int rank, Phase phase, long chunk);
 
   /** Ends the operation after so many chunks, for this rank; the next begins with other buffers. */

@@ -34,7 +34,7 @@ import org.sparkcollectives.store.TableStore;
  */
 final class StoreClients {
 
-  /** What a client is told that is none any more. */
+  /** The refusal of a request whose client has been removed. */
   static final String OVER = "this client's stage is over, or its executor was lost";
 
   /** The table is in this JVM: no call takes long. */

@@ -14,7 +14,9 @@ import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ProcessGroups;
 import org.sparkcollectives.RankContext;
 
-/** What the driver's store says of a group that its ranks have made, and closed in good order. */
+/**
+ * Tests that the driver's store reports no failure of a group that was made and closed normally.
+ */
 class MadeGroupTest {
 
   private static final StageAttempt STAGE = new StageAttempt(3, 0);

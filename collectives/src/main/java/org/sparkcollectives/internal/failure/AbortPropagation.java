@@ -34,7 +34,7 @@ final class AbortPropagation implements AutoCloseable {
   /** How long a rank tries to publish what it has noticed before its group fails anyway. */
   static final Duration PUBLISH_LIMIT = Duration.ofSeconds(1);
 
-  /** What a store may take that has answered just now, even where little is left of the limit. */
+  /** The least time that a store call gets, even where less is left of the limit. */
   private static final Duration SHORTEST_TRY = Duration.ofMillis(300);
 
   private static final Duration STORE_TIMEOUT = Duration.ofSeconds(5);

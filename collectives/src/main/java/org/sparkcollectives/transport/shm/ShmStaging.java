@@ -30,7 +30,7 @@ final class ShmStaging implements SharedStaging {
   private static final int LARGEST_CHUNK = 128 * 1024;
   private static final int SMALLEST_CHUNK = 16 * 1024;
 
-  /** What the buffers of all ranks may take, within which chunks are as large as is good. */
+  /** The most bytes of all ranks' buffers together; chunks get smaller to stay below it. */
   private static final int MOST_BYTES = 32 << 20;
 
   private static final int LINE = 128;

@@ -1,15 +1,17 @@
 package org.sparkcollectives.transport.tcp;
 
 /**
- * What a connection between two ranks carries. Both sides state it in the handshake as a number, so
- * that none waits for bytes of another kind.
+ * The kind of data that a connection between two ranks carries. Both sides state it in the
+ * handshake as a number, so that neither waits for data of another kind.
  *
- * @param use what the bytes are
+ * @param use the use of the connection
  * @param stripe which stripe of the collectives they belong to; 0 where there is only one
  */
 public record ConnectionKind(Use use, int stripe) {
 
-  /** What the bytes of a connection are; UNKNOWN for what no version of this library states. */
+  /**
+   * The use of a connection; UNKNOWN stands for a number that no version of this library states.
+   */
   public enum Use {
     COLLECTIVES,
     MESSAGES,

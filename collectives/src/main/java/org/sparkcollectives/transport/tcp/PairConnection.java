@@ -37,7 +37,7 @@ final class PairConnection<E extends StreamEnd> {
     FREED
   }
 
-  /** What ends an attempt to make the connection. */
+  /** Cancels the attempts to make the connection that are under way. */
   private final List<Runnable> attempts = new ArrayList<>();
 
   private State state = State.NEW;

@@ -29,7 +29,7 @@ final class TcpPair implements Pair, Progress.Send {
   private final PairConnection<ByteSink> out = new PairConnection<>();
   private final PairConnection<ByteSource> in = new PairConnection<>();
 
-  /** What the thread of an operation has registered to be woken for; else null. */
+  /** The sink whose progress wakes the thread of an operation; null if it waits for none. */
   private ByteSink sink;
 
   private ByteSource wakesFor;

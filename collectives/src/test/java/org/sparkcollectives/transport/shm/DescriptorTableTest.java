@@ -14,7 +14,7 @@ import org.sparkcollectives.OpType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.transport.OperationHeader;
 
-/** What two ranks tell each other in a table of descriptors. */
+/** Tests the descriptors that two ranks publish to each other. */
 class DescriptorTableTest {
 
   private static final OperationHeader SUM =
