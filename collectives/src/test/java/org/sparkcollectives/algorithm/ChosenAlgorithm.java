@@ -1,16 +1,10 @@
 package org.sparkcollectives.algorithm;
 
-import java.util.Collections;
 import java.util.List;
-import org.sparkcollectives.DType;
-import org.sparkcollectives.tensor.HostTensor;
-import org.sparkcollectives.transport.Hierarchy;
 import org.sparkcollectives.transport.Locality;
-import org.sparkcollectives.transport.Pair;
 import org.sparkcollectives.transport.Peers;
-import org.sparkcollectives.transport.SharedRegion;
 
-/** Which algorithm {@link AlgorithmSelector} chooses, found by letting it begin. */
+/** Finds which algorithm {@link AlgorithmSelector} chooses by letting it begin. */
 final class ChosenAlgorithm {
 
   /** An operation of a rank, given to the selector. */
@@ -24,13 +18,21 @@ final class ChosenAlgorithm {
 
   /** How the names of algorithms end. */
   private static final List<String> OPERATIONS =
-      List.of("AllReduce", "Reduce", "Scatter", "Gather", "AllToAll", "Broadcast", "Barrier");
+      List.of(
+          "AllReduce",
+          "Reduce",
+          "Scatter",
+          "Gather",
+          "AllToAll",
+          "Broadcast",
+          "Barrier",
+          "SlotCollectives");
 
   private ChosenAlgorithm() {}
 
   /** The name of the class that first asks for a path to a peer in a group of so many ranks. */
   static String of(int ranks, Operation operation) {
-    return of(new Asked(ranks, null), operation);
+    return of(AskedPeers.overNetwork(ranks), operation);
   }
 
   /**
@@ -39,10 +41,11 @@ final class ChosenAlgorithm {
    * @param jvms in which JVM each rank is
    */
   static String of(Locality jvms, Operation operation) {
-    return of(new Asked(jvms.size(), jvms), operation);
+    return of(AskedPeers.inJvms(jvms), operation);
   }
 
-  private static String of(Asked asked, Operation operation) {
+  /** The name of the class that first uses anything of these peers. */
+  static String of(AskedPeers asked, Operation operation) {
     try {
       operation.begin(asked);
     } catch (Begun begun) {
@@ -51,7 +54,8 @@ final class ChosenAlgorithm {
     throw new AssertionError("nothing was to be sent among " + asked.size() + " ranks");
   }
 
-  private static final class Begun extends RuntimeException {
+  /** Ends an operation that has begun. */
+  static final class Begun extends RuntimeException {
     private static final long serialVersionUID = 1;
     private final String algorithm;
 
@@ -74,78 +78,5 @@ final class ChosenAlgorithm {
       String name = type.getSimpleName();
       return OPERATIONS.stream().anyMatch(name::endsWith);
     }
-  }
-
-  /** A rank; the region that it sees is never used. */
-  private record Asked(int size, Locality jvms) implements Peers {
-
-    @Override
-    public int rank() {
-      return 0;
-    }
-
-    @Override
-    public Hierarchy hierarchy() {
-      return jvms == null
-          ? null
-          : Hierarchy.of(
-              this, jvms, new Unseen(), Locality.of(Collections.nCopies(size, "everywhere")));
-    }
-
-    @Override
-    public void flush() {}
-
-    @Override
-    public Pair pair(int peer) {
-      throw new Begun();
-    }
-  }
-
-  private record Unseen() implements SharedRegion {
-
-    @Override
-    public int rank() {
-      return 0;
-    }
-
-    @Override
-    public int size() {
-      throw new Begun();
-    }
-
-    @Override
-    public void show(List<HostTensor> tensors) {
-      throw new Begun();
-    }
-
-    @Override
-    public HostTensor shownBy(int rank, int index, DType dtype, long count) {
-      throw new Begun();
-    }
-
-    @Override
-    public boolean mayWriteToOthers() {
-      return false;
-    }
-
-    @Override
-    public void publish(long amount) {}
-
-    @Override
-    public long published(int rank) {
-      return 0;
-    }
-
-    @Override
-    public void awaitPublished(int rank, long amount) {}
-
-    @Override
-    public void check() {}
-
-    @Override
-    public void finish() {}
-
-    @Override
-    public void leave() {}
   }
 }
