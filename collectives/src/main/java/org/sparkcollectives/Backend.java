@@ -128,6 +128,14 @@ public interface Backend extends AutoCloseable {
    */
   default void setNanCheck(boolean enabled) {}
 
+  /**
+   * Explains which algorithm carries out each collective, see {@link ProcessGroup#explain}; empty
+   * where the backend's library chooses.
+   */
+  default List<AlgorithmChoices.Choice> explain(DType dtype, ReduceOp op) {
+    return List.of();
+  }
+
   /** Carries out {@link ProcessGroup#allocate}. */
   Tensor allocate(DType dtype, long count);
 

@@ -271,6 +271,22 @@ public interface ProcessGroup extends GroupMembers, SubgroupFactory, AutoCloseab
   ObjectCollectives objects();
 
   /**
+   * Explains which algorithm carries out each collective of this group on tensors in host memory,
+   * by size, and why the others do not. The same on all ranks; asks no other rank, and does not
+   * block. There are no choices where the backend leaves them to a library.
+   *
+   * @param dtype the type of the elements
+   * @param op the reduction
+   * @throws IllegalArgumentException if the type cannot be reduced so
+   */
+  AlgorithmChoices explain(DType dtype, ReduceOp op);
+
+  /** Explains the algorithms for sums of {@code float32}. */
+  default AlgorithmChoices explain() {
+    return explain(DType.FLOAT32, ReduceOp.SUM);
+  }
+
+  /**
    * Returns which backend carries out the operations for each kind of device, such as {@code
    * cpu:netty}.
    */

@@ -1,96 +1,96 @@
 package org.sparkcollectives.algorithm;
 
+import java.util.ArrayList;
 import java.util.List;
+import org.sparkcollectives.AlgorithmChoices;
 import org.sparkcollectives.CollectiveCall;
+import org.sparkcollectives.DType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.kernel.ReduceKernel;
 import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.GroupMemory.Access;
 import org.sparkcollectives.transport.Peers;
-import org.sparkcollectives.transport.SharedRegion;
-import org.sparkcollectives.transport.SharedSlots;
-import org.sparkcollectives.transport.SharedStaging;
+import org.sparkcollectives.transport.Stripes;
 
 /**
- * Chooses the algorithm of each collective and runs it. All ranks choose alike, because the choice
- * depends only on what they agree on.
+ * Carries out each collective by the algorithm that {@link AlgorithmTable} names for it.
  *
- * <p>Where all ranks see one memory, that is used for everything, or its slots for what is small.
- * Else what {@link CostModel} predicts to take the least time is chosen among the algorithms that
- * can do it: a hierarchical one where some ranks see one memory, see {@link
- * HierarchicalAlgorithms}, or one that sends messages, see {@link MessageAlgorithms}; that goes
- * over several connections at once where the operation is large, see {@link StripedAlgorithms}.
+ * <p>A large operation by messages goes over all {@link Stripes} of the ranks at once: every rank's
+ * part is cut alike, and each stripe carries one piece of each, by the algorithm that is the best
+ * for such a piece. Operations whose sizes a rank does not know for all others are not cut.
  */
 public final class AlgorithmSelector {
 
-  private final StripedAlgorithms messages;
-  private final HierarchicalAlgorithms hierarchical;
+  private final PathCosts costs;
+  private final AlgorithmTable first = new AlgorithmTable(this);
+
+  /** Those of the further stripes, as each has scratch memory for one thread. */
+  private final List<AlgorithmTable> further = new ArrayList<>();
+
   private final CoalescedAllReduce coalescedAllReduce = new CoalescedAllReduce();
   private final SparseAllReduce sparseAllReduce = new SparseAllReduce();
-  private final SharedGather sharedGather = new SharedGather();
-  private final SharedScatter sharedScatter = new SharedScatter();
-  private final SharedAllToAll sharedAllToAll = new SharedAllToAll();
-  private final CopiedAllReduce copiedAllReduce = new CopiedAllReduce();
-  private final SharedAllReduce sharedAllReduce = new SharedAllReduce();
-  private final StagedAllReduce stagedAllReduce = new StagedAllReduce();
-  private final SharedReduce sharedReduce = new SharedReduce();
-  private final SharedReduceScatter sharedReduceScatter = new SharedReduceScatter();
-  private final SharedAllGather sharedAllGather = new SharedAllGather();
-  private final SharedBroadcast sharedBroadcast = new SharedBroadcast();
-  private final SharedBarrier sharedBarrier = new SharedBarrier();
-  private final SlotCollectives slotCollectives = new SlotCollectives();
 
-  /** A choice by these costs, which must be the same on all ranks. */
+  /** Creates a selector that chooses by these costs, which must be the same on all ranks. */
   public AlgorithmSelector(PathCosts costs) {
-    this.messages = new StripedAlgorithms(costs);
-    this.hierarchical = new HierarchicalAlgorithms(this, messages.unstriped(), costs);
+    this.costs = costs;
+  }
+
+  AlgorithmTable table() {
+    return first;
+  }
+
+  /**
+   * Explains which algorithm carries out each collective among these ranks. May be called on any
+   * thread.
+   */
+  public List<AlgorithmChoices.Choice> explain(Peers peers, DType dtype, ReduceOp op) {
+    return new AlgorithmExplanation(first, costs, peers, ReduceKernel.of(op, dtype)).choices();
+  }
+
+  <C extends Call<C>> void run(Peers peers, C call) {
+    Access access = peers.memory().open(() -> call.shown(peers));
+    AlgorithmTable.Row<C> chosen =
+        call.rows(first).choose(Situation.of(costs, peers, access, call.shape()));
+    int pieces = pieces(peers, chosen, call.shape());
+    if (pieces == 1) {
+      chosen.algorithm().run(peers, call);
+    } else {
+      runPieces(peers.stripes(), pieces, call);
+    }
+  }
+
+  /** Returns in how many pieces a call is cut, each of which goes over a stripe of its own. */
+  static int pieces(Peers peers, AlgorithmTable.Row<?> chosen, Shape call) {
+    return chosen.kind() == AlgorithmTable.Kind.MESSAGES && call.known()
+        ? peers.stripes().count(call.bytes())
+        : 1;
+  }
+
+  private <C extends Call<C>> void runPieces(Stripes stripes, int count, C call) {
+    while (further.size() < count - 1) {
+      further.add(new AlgorithmTable(this));
+    }
+    stripes.run(
+        count,
+        (index, peers) -> {
+          C piece = call.piece(index, count);
+          piece
+              .rows(index == 0 ? first : further.get(index - 1))
+              .chooseMessages(Situation.of(costs, peers, Access.NONE, piece.shape()))
+              .algorithm()
+              .run(peers, piece);
+        });
   }
 
   /** Reduces {@code tensor} over all ranks, in place. */
   public void allReduce(Peers peers, HostTensor tensor, ReduceOp op) {
-    ReduceKernel kernel = ReduceKernel.of(op, tensor.dtype());
-    SharedSlots slots = slotsFor(peers, op);
-    if (slots != null) {
-      slotCollectives.allReduce(slots, tensor, kernel);
-      return;
-    }
-    if (peers.region() != null && CopiedAllReduce.isFor(peers.size(), tensor.byteSize())) {
-      copiedAllReduce.run(peers.region(), tensor, kernel);
-      return;
-    }
-    SharedRegion region = regionFor(peers, op, List.of(tensor));
-    if (region != null) {
-      sharedAllReduce.run(region, tensor, kernel);
-      return;
-    }
-    SharedStaging staging = peers.staging();
-    if (staging != null) {
-      stagedAllReduce.run(staging, tensor, kernel);
-    } else if (!hierarchical.allReduce(peers, tensor, op, kernel)) {
-      messages.allReduce(peers, tensor, kernel);
-    }
+    run(peers, new Call.AllReduce(tensor, ReduceKernel.of(op, tensor.dtype())));
   }
 
   /** Reduces {@code tensor} over all ranks, in place at the root; elsewhere it is only read. */
   public void reduce(Peers peers, HostTensor tensor, ReduceOp op, int root) {
-    ReduceKernel kernel = ReduceKernel.of(op, tensor.dtype());
-    SharedSlots slots = slotsFor(peers, op);
-    if (slots != null) {
-      slotCollectives.reduce(slots, tensor, root, kernel);
-      return;
-    }
-    if (peers.region() != null) {
-      HostTensor input = contribution(tensor, peers.rank() == root, op, kernel);
-      sharedReduce.run(peers.region(), sharedReduce.shown(peers, input, root), root, kernel);
-      return;
-    }
-    List<HostTensor> shown = sharedReduce.shown(peers, tensor, root);
-    SharedRegion region = regionFor(peers, op, shown);
-    if (region != null) {
-      sharedReduce.run(region, shown, root, kernel);
-    } else if (!hierarchical.reduce(peers, tensor, root, op, kernel)) {
-      messages.reduce(peers, tensor, root, kernel);
-    }
+    run(peers, new Call.Reduce(tensor, root, ReduceKernel.of(op, tensor.dtype())));
   }
 
   /** Reduces equal parts of {@code input}, one to each rank. */
@@ -104,91 +104,21 @@ public final class AlgorithmSelector {
   }
 
   private void reduceScatter(Peers peers, HostTensor output, Chunks input, ReduceOp op) {
-    ReduceKernel kernel = ReduceKernel.of(op, output.dtype());
-    SharedSlots slots = slotsFor(peers, op);
-    if (slots != null) {
-      slotCollectives.reduceScatter(slots, output, input, kernel);
-      return;
-    }
-    SharedRegion region = regionFor(peers, op, input.all());
-    if (region != null) {
-      sharedReduceScatter.run(region, output, multiplied(input, op, kernel), kernel);
-    } else if (!hierarchical.reduceScatter(peers, output, input, op, kernel)) {
-      messages.reduceScatter(peers, output, input, kernel, multiplies(op));
-    }
-  }
-
-  /** Reduces multiplied parts, as a phase of another operation. */
-  void reduceScatter(Peers peers, HostTensor output, Chunks input, PartialReduction kernel) {
-    if (peers.region() != null) {
-      sharedReduceScatter.run(peers.region(), output, input, kernel);
-    } else {
-      messages.reduceScatter(peers, output, input, kernel, false);
-    }
-  }
-
-  /** What a rank gives to a reduce: its tensor; multiplied, which others than the root copy. */
-  private static HostTensor contribution(
-      HostTensor tensor, boolean atRoot, ReduceOp op, ReduceKernel kernel) {
-    if (!multiplies(op)) {
-      return tensor;
-    }
-    HostTensor input = tensor;
-    if (!atRoot) {
-      input = HostTensor.allocate(tensor.dtype(), tensor.count());
-      input.copyFrom(0, tensor, 0, tensor.count());
-    }
-    kernel.premultiply(input, 0, input.count());
-    return input;
-  }
-
-  private static Chunks multiplied(Chunks input, ReduceOp op, ReduceKernel kernel) {
-    return multiplies(op) ? input.premultiplied(kernel) : input;
-  }
-
-  /**
-   * The memory that all ranks see for a reduction. What is multiplied first is a copy, or changes
-   * after it was asked for, and only the heap waits until it is shown.
-   */
-  private static SharedRegion regionFor(Peers peers, ReduceOp op, List<HostTensor> tensors) {
-    return multiplies(op) ? peers.region() : peers.regionFor(tensors);
-  }
-
-  /** The room that all ranks see for a small reduction; what is multiplied first needs a copy. */
-  private static SharedSlots slotsFor(Peers peers, ReduceOp op) {
-    return multiplies(op) ? null : peers.slots();
-  }
-
-  static boolean multiplies(ReduceOp op) {
-    return op.kind() == ReduceOp.Kind.PREMUL_SUM;
+    run(peers, new Call.ReduceScatter(output, input, ReduceKernel.of(op, output.dtype())));
   }
 
   /** Gathers inputs of equal size. */
   public void allGather(Peers peers, HostTensor output, HostTensor input) {
-    allGather(peers, Chunks.equal(output, peers.size()), input);
+    run(peers, new Call.AllGather(Chunks.equal(output, peers.size()), input));
   }
 
   /** Gathers inputs that may differ in size. */
   public void allGather(Peers peers, List<HostTensor> outputs, HostTensor input) {
-    allGather(peers, Chunks.ofParts(outputs), input);
-  }
-
-  void allGather(Peers peers, Chunks outputs, HostTensor input) {
-    SharedSlots slots = peers.slots();
-    if (slots != null) {
-      slotCollectives.allGather(slots, outputs, input);
-      return;
-    }
-    SharedRegion region = peers.regionFor(List.of(input));
-    if (region != null) {
-      sharedAllGather.run(region, outputs, input);
-    } else if (!hierarchical.allGather(peers, outputs, input)) {
-      messages.allGather(peers, outputs, input);
-    }
+    run(peers, new Call.AllGather(Chunks.ofParts(outputs), input));
   }
 
   /**
-   * The sum of all ranks' tensors.
+   * Returns the sum of all ranks' tensors.
    *
    * @param call what this rank calls, for ranks that call another
    */
@@ -203,74 +133,32 @@ public final class AlgorithmSelector {
 
   /** Gathers inputs that may differ in size at the root; {@code outputs} are empty elsewhere. */
   public void gather(Peers peers, List<HostTensor> outputs, HostTensor input, int root) {
-    if (peers.region() != null) {
-      sharedGather.run(peers.region(), outputs, input, root);
-    } else {
-      messages.unstriped().gather(peers, outputs, input, root);
-    }
+    run(peers, new Call.Gather(outputs, input, root));
   }
 
   /** Scatters the root's inputs, which may differ in size and are empty elsewhere. */
   public void scatter(Peers peers, HostTensor output, List<HostTensor> inputs, int root) {
-    if (peers.region() != null) {
-      sharedScatter.run(peers.region(), output, inputs, root);
-    } else {
-      messages.unstriped().scatter(peers, output, inputs, root);
-    }
+    run(peers, new Call.Scatter(output, inputs, root));
   }
 
   /** Sends each rank an equal part. */
   public void allToAll(Peers peers, HostTensor output, HostTensor input) {
-    Chunks outputs = Chunks.equal(output, peers.size());
-    Chunks inputs = Chunks.equal(input, peers.size());
-    SharedSlots slots = peers.slots();
-    if (slots != null) {
-      slotCollectives.allToAll(slots, outputs, inputs);
-      return;
-    }
-    SharedRegion region = peers.regionFor(inputs.all());
-    if (region != null) {
-      sharedAllToAll.run(region, outputs, inputs);
-    } else if (!hierarchical.allToAll(peers, outputs, inputs)) {
-      messages.allToAll(peers, outputs, inputs);
-    }
+    int n = peers.size();
+    run(peers, new Call.AllToAll(Chunks.equal(output, n), Chunks.equal(input, n), true));
   }
 
   /** Sends each rank its part; parts may differ in size. */
   public void allToAll(Peers peers, List<HostTensor> outputs, List<HostTensor> inputs) {
-    SharedRegion region = peers.regionFor(inputs);
-    if (region != null) {
-      sharedAllToAll.run(region, Chunks.ofParts(outputs), Chunks.ofParts(inputs));
-    } else {
-      // Which way is faster would depend on sizes of which a rank knows only its own.
-      messages.unstriped().allToAll(peers, Chunks.ofParts(outputs), Chunks.ofParts(inputs));
-    }
+    run(peers, new Call.AllToAll(Chunks.ofParts(outputs), Chunks.ofParts(inputs), false));
   }
 
   /** Sends the root's tensor to all. */
   public void broadcast(Peers peers, HostTensor tensor, int root) {
-    SharedSlots slots = peers.slots();
-    if (slots != null) {
-      slotCollectives.broadcast(slots, tensor, root);
-      return;
-    }
-    SharedRegion region = peers.regionFor(peers.rank() == root ? List.of(tensor) : List.of());
-    if (region != null) {
-      sharedBroadcast.run(region, tensor, root);
-    } else if (!hierarchical.broadcast(peers, tensor, root)) {
-      messages.broadcast(peers, tensor, root);
-    }
+    run(peers, new Call.Broadcast(tensor, root));
   }
 
   /** Returns when all ranks have called it. */
   public void barrier(Peers peers) {
-    SharedSlots slots = peers.slots();
-    if (slots != null) {
-      slotCollectives.barrier(slots);
-    } else if (peers.region() != null) {
-      sharedBarrier.run(peers.region());
-    } else if (!hierarchical.barrier(peers)) {
-      messages.unstriped().barrier(peers);
-    }
+    run(peers, new Call.Barrier());
   }
 }

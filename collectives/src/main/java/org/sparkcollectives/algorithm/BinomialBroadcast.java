@@ -9,14 +9,18 @@ import org.sparkcollectives.transport.Peers;
  *
  * <p>Steps: ceil(log2 n). Bytes sent by the root: ceil(log2 n) times the tensor; by others less.
  */
-final class BinomialBroadcast {
+final class BinomialBroadcast implements MessageAlgorithm<Call.Broadcast> {
 
-  Cost cost(int ranks, long bytes) {
+  @Override
+  public Cost cost(int ranks, long bytes) {
     int steps = Integer.SIZE - Integer.numberOfLeadingZeros(ranks - 1);
     return new Cost(steps, steps, steps * bytes);
   }
 
-  void run(Peers peers, HostTensor tensor, int root) {
+  @Override
+  public void run(Peers peers, Call.Broadcast call) {
+    HostTensor tensor = call.tensor();
+    int root = call.root();
     BinomialTree tree = BinomialTree.of(peers.rank(), peers.size(), root);
     if (tree.parent() >= 0) {
       peers.pair(tree.parent()).receive(tensor);

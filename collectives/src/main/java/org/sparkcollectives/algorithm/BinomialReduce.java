@@ -11,15 +11,20 @@ import org.sparkcollectives.transport.Peers;
  * <p>Steps: ceil(log2 n). Bytes sent by each rank but the root: the tensor. Scratch: one tensor on
  * ranks that have children.
  */
-final class BinomialReduce {
+final class BinomialReduce implements MessageAlgorithm<Call.Reduce> {
 
-  Cost cost(int ranks, long bytes) {
+  @Override
+  public Cost cost(int ranks, long bytes) {
     int steps = Integer.SIZE - Integer.numberOfLeadingZeros(ranks - 1);
     // The root receives one tensor a step, which takes as long as to send it.
     return new Cost(steps, steps, steps * bytes);
   }
 
-  void run(Peers peers, HostTensor tensor, int root, ReduceKernel kernel) {
+  @Override
+  public void run(Peers peers, Call.Reduce call) {
+    HostTensor tensor = call.tensor();
+    int root = call.root();
+    ReduceKernel kernel = call.kernel();
     BinomialTree tree = BinomialTree.of(peers.rank(), peers.size(), root);
     boolean atRoot = tree.parent() < 0;
     HostTensor sum = atRoot ? tensor : scratch(tensor);

@@ -9,7 +9,7 @@ import org.sparkcollectives.transport.Peers;
  *
  * <p>Steps: ceil(log2 n). Bytes sent by each rank: all parts but one. Scratch: all parts.
  */
-final class BruckAllGather {
+final class BruckAllGather implements MessageAlgorithm<Call.AllGather> {
 
   private final Scratch scratch;
 
@@ -17,13 +17,16 @@ final class BruckAllGather {
     this.scratch = scratch;
   }
 
-  /** Of all parts together. */
-  Cost cost(int ranks, long bytes) {
+  @Override
+  public Cost cost(int ranks, long bytes) {
     int steps = Integer.SIZE - Integer.numberOfLeadingZeros(ranks - 1);
     return new Cost(steps, steps, bytes * (ranks - 1) / ranks);
   }
 
-  void run(Peers peers, Chunks chunks, HostTensor input) {
+  @Override
+  public void run(Peers peers, Call.AllGather call) {
+    Chunks chunks = call.outputs();
+    HostTensor input = call.input();
     int rank = peers.rank();
     int n = peers.size();
     long part = input.count();

@@ -12,7 +12,7 @@ import org.sparkcollectives.transport.Peers;
  *
  * <p>Steps: ceil(log2 n). Bytes sent by each rank: all parts but one. Scratch: all parts.
  */
-final class BruckReduceScatter {
+final class BruckReduceScatter implements MessageAlgorithm<Call.ReduceScatter> {
 
   private final Scratch scratch;
 
@@ -20,13 +20,17 @@ final class BruckReduceScatter {
     this.scratch = scratch;
   }
 
-  /** Of all parts together. */
-  Cost cost(int ranks, long bytes) {
+  @Override
+  public Cost cost(int ranks, long bytes) {
     int steps = Integer.SIZE - Integer.numberOfLeadingZeros(ranks - 1);
     return new Cost(steps, steps, bytes * (ranks - 1) / ranks);
   }
 
-  void run(Peers peers, HostTensor output, Chunks input, ReduceKernel kernel) {
+  @Override
+  public void run(Peers peers, Call.ReduceScatter call) {
+    HostTensor output = call.output();
+    Chunks input = call.input();
+    ReduceKernel kernel = call.kernel();
     int rank = peers.rank();
     int n = peers.size();
     // Sum i here is for rank + i, and goes there in steps whose lengths add up to i.

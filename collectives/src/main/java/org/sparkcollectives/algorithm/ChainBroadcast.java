@@ -9,7 +9,7 @@ import org.sparkcollectives.transport.Peers;
  *
  * <p>Steps: n-2 and the number of segments. Bytes sent by each rank but the last: the tensor.
  */
-final class ChainBroadcast {
+final class ChainBroadcast implements MessageAlgorithm<Call.Broadcast> {
 
   static final long SEGMENT_BYTES = 256 * 1024;
 
@@ -17,11 +17,15 @@ final class ChainBroadcast {
     return Math.max(1, (bytes + SEGMENT_BYTES - 1) / SEGMENT_BYTES);
   }
 
-  Cost cost(int ranks, long bytes) {
+  @Override
+  public Cost cost(int ranks, long bytes) {
     return new Cost(ranks - 2 + segments(bytes), segments(bytes), bytes);
   }
 
-  void run(Peers peers, HostTensor tensor, int root) {
+  @Override
+  public void run(Peers peers, Call.Broadcast call) {
+    HostTensor tensor = call.tensor();
+    int root = call.root();
     int n = peers.size();
     int position = Math.floorMod(peers.rank() - root, n);
     long segment = Math.max(1, SEGMENT_BYTES / tensor.dtype().bytes());

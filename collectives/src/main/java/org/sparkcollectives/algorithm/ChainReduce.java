@@ -12,7 +12,7 @@ import org.sparkcollectives.transport.Peers;
  * <p>Steps: n-2 and the number of segments. Bytes sent by each rank but the root: the tensor.
  * Scratch: two segments.
  */
-final class ChainReduce {
+final class ChainReduce implements MessageAlgorithm<Call.Reduce> {
 
   private final Scratch scratch;
 
@@ -20,12 +20,17 @@ final class ChainReduce {
     this.scratch = scratch;
   }
 
-  Cost cost(int ranks, long bytes) {
+  @Override
+  public Cost cost(int ranks, long bytes) {
     long segments = ChainBroadcast.segments(bytes);
     return new Cost(ranks - 2 + segments, segments, bytes);
   }
 
-  void run(Peers peers, HostTensor tensor, int root, ReduceKernel kernel) {
+  @Override
+  public void run(Peers peers, Call.Reduce call) {
+    HostTensor tensor = call.tensor();
+    int root = call.root();
+    ReduceKernel kernel = call.kernel();
     int n = peers.size();
     int position = Math.floorMod(peers.rank() - root, n);
     long segment = Math.max(1, ChainBroadcast.SEGMENT_BYTES / tensor.dtype().bytes());

@@ -31,7 +31,7 @@ final class Chunks {
     return new Chunks(chunks, tensor);
   }
 
-  /** The {@code i}-th of the parts that {@link #of} makes. */
+  /** Returns the {@code i}-th of the parts that {@link #of} makes. */
   static HostTensor part(HostTensor tensor, int i, int n) {
     long blocks = (tensor.count() + ALIGNMENT - 1) / ALIGNMENT;
     long from = Math.min(tensor.count(), boundary(blocks, i, n));
@@ -53,17 +53,17 @@ final class Chunks {
     return new Chunks(chunks);
   }
 
-  /** Parts that are tensors of their own. */
+  /** Takes parts that are tensors of their own. */
   static Chunks ofParts(List<HostTensor> parts) {
     return ofParts(parts.toArray(new HostTensor[0]));
   }
 
-  /** Parts that are tensors of their own, and from now on belong to the result. */
+  /** Takes parts that are tensors of their own, and from now on belong to the result. */
   static Chunks ofParts(HostTensor... parts) {
     return new Chunks(parts);
   }
 
-  /** The {@code i}-th of {@code n} pieces of each part. */
+  /** Returns the {@code i}-th of {@code n} pieces of each part. */
   Chunks pieces(int i, int n) {
     HostTensor[] pieces = new HostTensor[chunks.length];
     for (int rank = 0; rank < pieces.length; rank++) {
@@ -72,12 +72,12 @@ final class Chunks {
     return new Chunks(pieces);
   }
 
-  /** The part of a rank, counted around the ring: {@code -1} is the last. */
+  /** Returns the part of a rank, counted around the ring: {@code -1} is the last. */
   HostTensor at(int rank) {
     return chunks[Math.floorMod(rank, chunks.length)];
   }
 
-  /** Neighbouring parts of a tensor that was cut, as one. */
+  /** Returns neighbouring parts of a tensor that was cut, as one. */
   HostTensor range(int first, int length) {
     long from = 0;
     for (int i = 0; i < first; i++) {
@@ -90,12 +90,12 @@ final class Chunks {
     return whole.slice(from, count);
   }
 
-  /** All parts, in rank order. */
+  /** Returns all parts, in rank order. */
   List<HostTensor> all() {
     return List.of(chunks);
   }
 
-  /** The size of all parts. */
+  /** Returns the size of all parts. */
   long bytes() {
     long bytes = 0;
     for (HostTensor chunk : chunks) {
@@ -104,7 +104,7 @@ final class Chunks {
     return bytes;
   }
 
-  /** The size of the parts of all ranks before this one; of few bytes. */
+  /** Returns the size of the parts of all ranks before this one; of few bytes. */
   int bytesBefore(int rank) {
     long bytes = 0;
     for (int i = 0; i < rank; i++) {
@@ -113,7 +113,7 @@ final class Chunks {
     return Math.toIntExact(bytes);
   }
 
-  /** Whether all parts have the same size. */
+  /** Returns whether all parts have the same size. */
   boolean areEqual() {
     for (HostTensor chunk : chunks) {
       if (chunk.count() != chunks[0].count()) {
@@ -123,7 +123,7 @@ final class Chunks {
     return true;
   }
 
-  /** The number of elements of the largest part. */
+  /** Returns the number of elements of the largest part. */
   long largest() {
     long largest = 0;
     for (HostTensor chunk : chunks) {
@@ -132,8 +132,11 @@ final class Chunks {
     return largest;
   }
 
-  /** Copies of these parts that have been multiplied. */
+  /** Returns copies of these parts that have been multiplied, or these where nothing is. */
   Chunks premultiplied(ReduceKernel kernel) {
+    if (!kernel.premultiplies()) {
+      return this;
+    }
     HostTensor[] copies = new HostTensor[chunks.length];
     for (int i = 0; i < chunks.length; i++) {
       copies[i] = HostTensor.allocate(chunks[i].dtype(), chunks[i].count());

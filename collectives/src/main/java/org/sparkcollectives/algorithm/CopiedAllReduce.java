@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.sparkcollectives.kernel.ReduceKernel;
 import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.Peers;
 import org.sparkcollectives.transport.SharedRegion;
 
 /**
@@ -13,22 +14,21 @@ import org.sparkcollectives.transport.SharedRegion;
  * <p>Steps: 1 (all show). Bytes moved in memory by each rank: n tensors read, 2 written. Scratch: 2
  * tensors.
  */
-final class CopiedAllReduce {
+final class CopiedAllReduce implements Algorithm<Call.AllReduce> {
 
   /** What a rank may read of all copies together, before another step is cheaper. */
-  private static final long MOST_BYTES_OF_ALL = 16 << 10;
+  static final long MOST_BYTES_OF_ALL = 16 << 10;
 
   private final Scratch scratch = new Scratch();
 
   // When all show one operation, nobody reads what was shown in the one before: two are enough.
   private int copyOfThisOperation;
 
-  /** Whether this is for so many bytes of each of so many ranks. */
-  static boolean isFor(int ranks, long bytes) {
-    return bytes * ranks <= MOST_BYTES_OF_ALL;
-  }
-
-  void run(SharedRegion region, HostTensor tensor, ReduceKernel kernel) {
+  @Override
+  public void run(Peers peers, Call.AllReduce call) {
+    SharedRegion region = peers.memory().region();
+    HostTensor tensor = call.tensor();
+    ReduceKernel kernel = call.kernel();
     kernel.premultiply(tensor, 0, tensor.count());
     copyOfThisOperation ^= 1;
     region.show(List.of(scratch.copy(copyOfThisOperation, tensor)));

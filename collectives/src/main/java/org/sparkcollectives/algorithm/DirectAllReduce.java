@@ -10,19 +10,7 @@ import org.sparkcollectives.transport.Peers;
  *
  * <p>Steps: 2. Bytes sent by each rank: 2(n-1)/n of the tensor, to all others at once.
  */
-final class DirectAllReduce implements AllReduceAlgorithm {
-
-  private final DirectReduceScatter reduceScatter = new DirectReduceScatter();
-
-  @Override
-  public boolean takes(ReduceKernel kernel) {
-    return true;
-  }
-
-  @Override
-  public boolean needsMesh() {
-    return true;
-  }
+final class DirectAllReduce implements MessageAlgorithm<Call.AllReduce> {
 
   @Override
   public Cost cost(int ranks, long bytes) {
@@ -30,10 +18,12 @@ final class DirectAllReduce implements AllReduceAlgorithm {
   }
 
   @Override
-  public void run(Peers peers, HostTensor tensor, ReduceKernel kernel) {
+  public void run(Peers peers, Call.AllReduce call) {
+    HostTensor tensor = call.tensor();
+    ReduceKernel kernel = call.kernel();
     Chunks chunks = Chunks.of(tensor, peers.size());
     kernel.premultiply(tensor, 0, tensor.count());
-    reduceScatter.run(peers, chunks.at(peers.rank()), chunks, kernel);
+    DirectReduceScatter.reduce(peers, chunks.at(peers.rank()), chunks, kernel);
     int rank = peers.rank();
     int n = peers.size();
     for (int distance = 1; distance < n; distance++) {

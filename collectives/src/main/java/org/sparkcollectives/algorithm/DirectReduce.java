@@ -11,15 +11,18 @@ import org.sparkcollectives.transport.Peers;
  * <p>Steps: 2. Bytes sent by each rank but the root: the tensor, to all others at once. Scratch:
  * one tensor on ranks other than the root.
  */
-final class DirectReduce {
+final class DirectReduce implements MessageAlgorithm<Call.Reduce> {
 
-  private final DirectReduceScatter reduceScatter = new DirectReduceScatter();
-
-  Cost cost(int ranks, long bytes) {
+  @Override
+  public Cost cost(int ranks, long bytes) {
     return new Cost(2, ranks, bytes, ranks - 1);
   }
 
-  void run(Peers peers, HostTensor tensor, int root, ReduceKernel kernel) {
+  @Override
+  public void run(Peers peers, Call.Reduce call) {
+    HostTensor tensor = call.tensor();
+    int root = call.root();
+    ReduceKernel kernel = call.kernel();
     boolean atRoot = peers.rank() == root;
     HostTensor sum = tensor;
     if (!atRoot) {
@@ -28,7 +31,7 @@ final class DirectReduce {
     }
     kernel.premultiply(sum, 0, sum.count());
     Chunks chunks = Chunks.of(sum, peers.size());
-    reduceScatter.run(peers, chunks.at(peers.rank()), chunks, kernel);
+    DirectReduceScatter.reduce(peers, chunks.at(peers.rank()), chunks, kernel);
     if (!atRoot) {
       peers.pair(root).send(chunks.at(peers.rank()));
     } else {

@@ -12,17 +12,23 @@ import org.sparkcollectives.transport.Peers;
  * <p>Steps: 1. Bytes sent by each rank: all parts but one, to all others at once. Scratch: one part
  * in the accumulator's type, if that is another than the input's.
  */
-final class DirectReduceScatter {
+final class DirectReduceScatter implements MessageAlgorithm<Call.ReduceScatter> {
 
-  /** Of all parts together. */
-  Cost cost(int ranks, long bytes) {
+  @Override
+  public Cost cost(int ranks, long bytes) {
     return new Cost(1, ranks - 1, bytes * (ranks - 1) / ranks, ranks - 1);
+  }
+
+  @Override
+  public void run(Peers peers, Call.ReduceScatter call) {
+    ReduceKernel kernel = call.kernel();
+    reduce(peers, call.output(), call.input().premultiplied(kernel), kernel);
   }
 
   /**
    * Reduces multiplied parts; the {@code output} of a rank may be its own part of {@code input}.
    */
-  void run(Peers peers, HostTensor output, Chunks input, ReduceKernel kernel) {
+  static void reduce(Peers peers, HostTensor output, Chunks input, ReduceKernel kernel) {
     int rank = peers.rank();
     int n = peers.size();
     HostTensor own = input.at(rank);

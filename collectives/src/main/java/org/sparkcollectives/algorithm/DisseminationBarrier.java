@@ -10,16 +10,18 @@ import org.sparkcollectives.transport.Peers;
  *
  * <p>Steps: ceil(log2 n). Bytes sent by each rank: one empty message a step.
  */
-final class DisseminationBarrier {
+final class DisseminationBarrier implements MessageAlgorithm<Call.Barrier> {
 
   private static final HostTensor NOTHING = HostTensor.allocate(DType.UINT8, 0);
 
-  Cost cost(int ranks) {
+  @Override
+  public Cost cost(int ranks, long bytes) {
     int steps = Integer.SIZE - Integer.numberOfLeadingZeros(ranks - 1);
     return new Cost(steps, steps, 0);
   }
 
-  void run(Peers peers) {
+  @Override
+  public void run(Peers peers, Call.Barrier call) {
     int n = peers.size();
     for (int distance = 1; distance < n; distance *= 2) {
       peers.pair(Math.floorMod(peers.rank() + distance, n)).send(NOTHING);

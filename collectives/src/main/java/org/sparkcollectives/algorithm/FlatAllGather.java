@@ -8,14 +8,17 @@ import org.sparkcollectives.transport.Peers;
  *
  * <p>Steps: 1. Bytes sent by each rank: n-1 times its part, to all others at once.
  */
-final class FlatAllGather {
+final class FlatAllGather implements MessageAlgorithm<Call.AllGather> {
 
-  /** Of all parts together. */
-  Cost cost(int ranks, long bytes) {
+  @Override
+  public Cost cost(int ranks, long bytes) {
     return new Cost(1, ranks - 1, bytes * (ranks - 1) / ranks, ranks - 1);
   }
 
-  void run(Peers peers, Chunks chunks, HostTensor input) {
+  @Override
+  public void run(Peers peers, Call.AllGather call) {
+    Chunks chunks = call.outputs();
+    HostTensor input = call.input();
     int rank = peers.rank();
     int n = peers.size();
     HostTensor own = chunks.at(rank);

@@ -12,7 +12,7 @@ import org.sparkcollectives.transport.Peers;
  *
  * <p>Steps: 1. Bytes sent by each rank: n-1 times the tensor. Scratch: n tensors.
  */
-final class FlatAllReduce implements AllReduceAlgorithm {
+final class FlatAllReduce implements MessageAlgorithm<Call.AllReduce> {
 
   private final Scratch scratch;
 
@@ -21,27 +21,14 @@ final class FlatAllReduce implements AllReduceAlgorithm {
   }
 
   @Override
-  public boolean takes(ReduceKernel kernel) {
-    return true;
-  }
-
-  @Override
-  public boolean needsMesh() {
-    return true;
-  }
-
-  @Override
-  public boolean copies() {
-    return true;
-  }
-
-  @Override
   public Cost cost(int ranks, long bytes) {
     return new Cost(1, ranks - 1, (ranks - 1) * bytes, ranks - 1);
   }
 
   @Override
-  public void run(Peers peers, HostTensor tensor, ReduceKernel kernel) {
+  public void run(Peers peers, Call.AllReduce call) {
+    HostTensor tensor = call.tensor();
+    ReduceKernel kernel = call.kernel();
     int rank = peers.rank();
     int n = peers.size();
     kernel.premultiply(tensor, 0, tensor.count());

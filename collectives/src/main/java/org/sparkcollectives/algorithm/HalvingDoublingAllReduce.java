@@ -12,7 +12,7 @@ import org.sparkcollectives.transport.Peers;
  * <p>Steps: 2 log2 n, and 2 where n is no power of two. Bytes sent by each rank: 2(p-1)/p of the
  * tensor for p ranks, and the tensor where n is no power of two. For reductions in place.
  */
-final class HalvingDoublingAllReduce implements AllReduceAlgorithm {
+final class HalvingDoublingAllReduce implements MessageAlgorithm<Call.AllReduce> {
 
   @Override
   public Cost cost(int ranks, long bytes) {
@@ -24,7 +24,9 @@ final class HalvingDoublingAllReduce implements AllReduceAlgorithm {
   }
 
   @Override
-  public void run(Peers peers, HostTensor tensor, ReduceKernel kernel) {
+  public void run(Peers peers, Call.AllReduce call) {
+    HostTensor tensor = call.tensor();
+    ReduceKernel kernel = call.kernel();
     kernel.premultiply(tensor, 0, tensor.count());
     PowerOfTwo core = PowerOfTwo.within(peers.size());
     core.fold(peers, tensor, kernel);

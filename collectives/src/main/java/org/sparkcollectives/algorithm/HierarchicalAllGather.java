@@ -3,20 +3,21 @@ package org.sparkcollectives.algorithm;
 import java.util.List;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.Hierarchy;
+import org.sparkcollectives.transport.Locality;
 import org.sparkcollectives.transport.Peers;
 import org.sparkcollectives.transport.SharedRegion;
 
 /**
- * Hierarchical all-gather: all-gather across places, of each rank's part with those of the ranks
- * that are in its stead elsewhere; then each rank copies inside what the others have received. In
- * places with more ranks than the smallest some carry the parts of several, one after the other.
- * The parts may differ in size.
+ * Hierarchical all-gather: all-gather between nodes, of each rank's part with those of its
+ * cross-node group; then each rank copies inside what the others have received. In nodes with more
+ * ranks than the smallest, leaders carry the parts of several ranks, one after the other. The parts
+ * may differ in size.
  *
- * <p>Steps: those of an all-gather across, for each part that a rank carries, and inside 2 waits
- * for all (show, done). Bytes sent across by each rank: those of that all-gather. Bytes moved in
- * memory by each rank: the parts that it did not receive, read and written once.
+ * <p>Steps: those of an all-gather between nodes, for each part that a leader carries, and inside 2
+ * waits for all (show, done). Bytes sent between nodes by each rank: those of that all-gather.
+ * Bytes moved in memory by each rank: the parts that it did not receive, read and written once.
  */
-final class HierarchicalAllGather {
+final class HierarchicalAllGather implements HierarchicalAlgorithm<Call.AllGather> {
 
   private final AlgorithmSelector phases;
 
@@ -24,23 +25,36 @@ final class HierarchicalAllGather {
     this.phases = phases;
   }
 
-  void run(Hierarchy hierarchy, Chunks outputs, HostTensor input) {
+  @Override
+  public double seconds(Situation s) {
+    Locality locality = s.locality();
+    int rounds = Rounds.count(locality);
+    long carried = s.shape().bytes() / locality.smallest() / rounds;
+    return rounds * s.interNode(phases.table().allGather, s.shape().withBytes(carried))
+        + s.inHeap(2 + rounds - 1, s.shape().bytes() - carried);
+  }
+
+  @Override
+  public void run(Peers peers, Call.AllGather call) {
+    Hierarchy hierarchy = peers.hierarchy().orElseThrow();
+    Chunks outputs = call.outputs();
+    HostTensor input = call.input();
     Rounds rounds = Rounds.of(hierarchy);
-    SharedRegion region = hierarchy.inside().region();
+    SharedRegion region = hierarchy.intraNode().memory().region();
     if (rounds.isShared()) {
       collect(region, rounds, outputs, input);
     }
-    if (rounds.isCarrier()) {
-      exchange(hierarchy.across(Hierarchy.NO_ROOT), rounds, outputs, input);
+    if (rounds.isLeader()) {
+      exchange(hierarchy.interNode(Hierarchy.NO_ROOT), rounds, outputs, input);
     }
     region.show(outputs.all());
     for (int distance = 1; distance < rounds.locality().size(); distance++) {
       int peer = (rounds.rank() + distance) % rounds.locality().size();
-      int carrier = rounds.carrier(peer);
-      if (carrier != rounds.index()) {
+      int leader = rounds.leader(peer);
+      if (leader != rounds.index()) {
         HostTensor output = outputs.at(peer);
         SharedCopy.copy(
-            region, output, region.shownBy(carrier, peer, output.dtype(), output.count()));
+            region, output, region.shownBy(leader, peer, output.dtype(), output.count()));
       }
     }
     region.finish();
@@ -50,8 +64,8 @@ final class HierarchicalAllGather {
   private static void collect(
       SharedRegion region, Rounds rounds, Chunks outputs, HostTensor input) {
     region.show(List.of(input));
-    for (int round = 1; rounds.isCarrier() && round < rounds.count(); round++) {
-      int peer = rounds.rank(rounds.place(), round);
+    for (int round = 1; rounds.isLeader() && round < rounds.count(); round++) {
+      int peer = rounds.rank(rounds.node(), round);
       if (peer >= 0) {
         HostTensor output = outputs.at(peer);
         int index = rounds.locality().index(peer);
@@ -59,22 +73,22 @@ final class HierarchicalAllGather {
       }
     }
     region.leave();
-    if (!rounds.isCarrier()) {
+    if (!rounds.isLeader()) {
       HostTensor own = outputs.at(rounds.rank());
       own.copyFrom(0, input, 0, input.count());
     }
   }
 
-  private void exchange(Peers across, Rounds rounds, Chunks outputs, HostTensor input) {
+  private void exchange(Peers interNode, Rounds rounds, Chunks outputs, HostTensor input) {
     HostTensor none = outputs.at(rounds.rank()).slice(0, 0);
     for (int round = 0; round < rounds.count(); round++) {
-      HostTensor[] parts = new HostTensor[across.size()];
-      for (int place = 0; place < parts.length; place++) {
-        int peer = rounds.rank(place, round);
-        parts[place] = peer < 0 ? none : outputs.at(peer);
+      HostTensor[] parts = new HostTensor[interNode.size()];
+      for (int node = 0; node < parts.length; node++) {
+        int peer = rounds.rank(node, round);
+        parts[node] = peer < 0 ? none : outputs.at(peer);
       }
-      HostTensor own = round == 0 ? input : parts[rounds.place()];
-      phases.allGather(across, Chunks.ofParts(parts), own);
+      HostTensor own = round == 0 ? input : parts[rounds.node()];
+      phases.run(interNode, new Call.AllGather(Chunks.ofParts(parts), own));
     }
   }
 }

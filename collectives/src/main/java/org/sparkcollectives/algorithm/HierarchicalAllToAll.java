@@ -5,18 +5,19 @@ import java.util.List;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.Hierarchy;
 import org.sparkcollectives.transport.Locality;
+import org.sparkcollectives.transport.Peers;
 import org.sparkcollectives.transport.SharedRegion;
 
 /**
- * Hierarchical all-to-all of equal parts: each rank collects what all of its place send to the
- * ranks that are in its stead elsewhere, and sends each of them all of it as one message. In places
- * with more ranks than the smallest some do so for several.
+ * Hierarchical all-to-all of equal parts: each rank collects what all of its node send to the other
+ * ranks of its cross-node group, and sends each of them all of it as one message. In nodes with
+ * more ranks than the smallest, leaders do so for several ranks.
  *
- * <p>Steps: those of an all-to-all across, for each rank that one carries for, and inside 2 waits
- * for all (show, done). Bytes sent across by each rank: all parts for ranks of other places.
- * Scratch: what is sent across and what is received, twice the tensor at the most.
+ * <p>Steps: those of an all-to-all between nodes, for each rank that a leader carries for, and
+ * inside 2 waits for all (show, done). Bytes sent between nodes by each rank: all parts for ranks
+ * of other nodes. Scratch: what is sent and received between nodes, twice the tensor at the most.
  */
-final class HierarchicalAllToAll {
+final class HierarchicalAllToAll implements HierarchicalAlgorithm<Call.AllToAll> {
 
   private final AlgorithmSelector phases;
   private final Scratch scratch;
@@ -26,19 +27,30 @@ final class HierarchicalAllToAll {
     this.scratch = scratch;
   }
 
-  void run(Hierarchy hierarchy, Chunks outputs, Chunks inputs) {
+  @Override
+  public double seconds(Situation s) {
+    int rounds = Rounds.count(s.locality());
+    return rounds * s.interNode(phases.table().allToAll, s.shape())
+        + s.inHeap(2 + rounds - 1, (1 + Situation.SCRATCH) * s.shape().bytes() * rounds);
+  }
+
+  @Override
+  public void run(Peers peers, Call.AllToAll call) {
+    Hierarchy hierarchy = peers.hierarchy().orElseThrow();
+    Chunks outputs = call.outputs();
+    Chunks inputs = call.inputs();
     Rounds rounds = Rounds.of(hierarchy);
-    SharedRegion region = hierarchy.inside().region();
+    SharedRegion region = hierarchy.intraNode().memory().region();
     region.show(inputs.all());
-    takeFromOwnPlace(region, rounds, outputs);
+    takeFromOwnNode(region, rounds, outputs);
     List<HostTensor> received = List.of();
-    if (rounds.isCarrier()) {
+    if (rounds.isLeader()) {
       Blocks blocks = new Blocks(rounds, scratch, outputs.at(0));
       blocks.collect(region);
       region.leave();
       for (int round = 0; round < rounds.count(); round++) {
         phases.allToAll(
-            hierarchy.across(Hierarchy.NO_ROOT), blocks.received(round), blocks.sent(round));
+            hierarchy.interNode(Hierarchy.NO_ROOT), blocks.received(round), blocks.sent(round));
       }
       received = blocks.received();
     } else {
@@ -51,39 +63,41 @@ final class HierarchicalAllToAll {
     region.finish();
   }
 
-  private static void takeFromOwnPlace(SharedRegion region, Rounds rounds, Chunks outputs) {
+  private static void takeFromOwnNode(SharedRegion region, Rounds rounds, Chunks outputs) {
     for (int distance = 0; distance < region.size(); distance++) {
       int neighbour = (region.rank() + distance) % region.size();
-      HostTensor output = outputs.at(rounds.locality().rank(rounds.place(), neighbour));
+      HostTensor output = outputs.at(rounds.locality().rank(rounds.node(), neighbour));
       SharedCopy.copy(
           region, output, region.shownBy(neighbour, rounds.rank(), output.dtype(), output.count()));
     }
   }
 
-  /** Copies what came from other places to the outputs, from where its carrier has it. */
+  /** Copies what came from other nodes to the outputs, from where its leader has it. */
   private static void deliver(
       SharedRegion region, Rounds rounds, Chunks outputs, List<HostTensor> received) {
     Locality locality = rounds.locality();
     int round = rounds.round(rounds.rank());
-    for (int place = 0; place < locality.places(); place++) {
-      if (place == rounds.place()) {
+    for (int node = 0; node < locality.nodes(); node++) {
+      if (node == rounds.node()) {
         continue;
       }
       long part = outputs.at(0).count();
-      long count = part * locality.sizeOf(place);
-      int which = round * locality.places() + place;
+      long count = part * locality.sizeOf(node);
+      int which = round * locality.nodes() + node;
       HostTensor block =
-          rounds.isCarrier()
+          rounds.isLeader()
               ? received.get(which)
-              : region.shownBy(rounds.carrier(rounds.rank()), which, outputs.at(0).dtype(), count);
-      for (int index = 0; index < locality.sizeOf(place); index++) {
-        HostTensor output = outputs.at(locality.rank(place, index));
+              : region.shownBy(rounds.leader(rounds.rank()), which, outputs.at(0).dtype(), count);
+      for (int index = 0; index < locality.sizeOf(node); index++) {
+        HostTensor output = outputs.at(locality.rank(node, index));
         SharedCopy.copy(region, output, block.slice(index * part, part));
       }
     }
   }
 
-  /** What one rank sends across and receives, for itself and those that it carries for. */
+  /**
+   * What one leader sends to other nodes and receives, for itself and those that it carries for.
+   */
   private static final class Blocks {
     private final Rounds rounds;
     private final Locality locality;
@@ -99,18 +113,18 @@ final class HierarchicalAllToAll {
       cut(received, scratch.piece(like.dtype(), 1, total(false)), false);
     }
 
-    /** The parts between this place and another in a round. */
-    private long count(int place, int round, boolean toThere) {
-      boolean exists = rounds.rank(toThere ? place : rounds.place(), round) >= 0;
-      int from = toThere ? rounds.place() : place;
-      return exists && place != rounds.place() ? part * locality.sizeOf(from) : 0;
+    /** The parts between this node and another in a round. */
+    private long count(int node, int round, boolean toThere) {
+      boolean exists = rounds.rank(toThere ? node : rounds.node(), round) >= 0;
+      int from = toThere ? rounds.node() : node;
+      return exists && node != rounds.node() ? part * locality.sizeOf(from) : 0;
     }
 
     private long total(boolean toThere) {
       long total = 0;
       for (int round = 0; round < rounds.count(); round++) {
-        for (int place = 0; place < locality.places(); place++) {
-          total += count(place, round, toThere);
+        for (int node = 0; node < locality.nodes(); node++) {
+          total += count(node, round, toThere);
         }
       }
       return total;
@@ -119,8 +133,8 @@ final class HierarchicalAllToAll {
     private void cut(List<HostTensor> blocks, HostTensor memory, boolean toThere) {
       long offset = 0;
       for (int round = 0; round < rounds.count(); round++) {
-        for (int place = 0; place < locality.places(); place++) {
-          long count = count(place, round, toThere);
+        for (int node = 0; node < locality.nodes(); node++) {
+          long count = count(node, round, toThere);
           blocks.add(memory.slice(offset, count));
           offset += count;
         }
@@ -129,9 +143,9 @@ final class HierarchicalAllToAll {
 
     void collect(SharedRegion region) {
       for (int round = 0; round < rounds.count(); round++) {
-        for (int place = 0; place < locality.places(); place++) {
-          int peer = rounds.rank(place, round);
-          HostTensor block = sent.get(round * locality.places() + place);
+        for (int node = 0; node < locality.nodes(); node++) {
+          int peer = rounds.rank(node, round);
+          HostTensor block = sent.get(round * locality.nodes() + node);
           for (int index = 0; block.count() > 0 && index < region.size(); index++) {
             HostTensor theirs = region.shownBy(index, peer, block.dtype(), part);
             SharedCopy.copy(region, block.slice(index * part, part), theirs);
@@ -141,7 +155,7 @@ final class HierarchicalAllToAll {
     }
 
     private List<HostTensor> ofRound(List<HostTensor> blocks, int round) {
-      return blocks.subList(round * locality.places(), (round + 1) * locality.places());
+      return blocks.subList(round * locality.nodes(), (round + 1) * locality.nodes());
     }
 
     List<HostTensor> sent(int round) {

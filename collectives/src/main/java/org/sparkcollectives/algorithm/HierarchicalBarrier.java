@@ -1,14 +1,15 @@
 package org.sparkcollectives.algorithm;
 
 import org.sparkcollectives.transport.Hierarchy;
+import org.sparkcollectives.transport.Peers;
 
 /**
- * Hierarchical barrier: all of a place, then one of each place, then all of a place again.
+ * Hierarchical barrier: all of a node, then one rank of each node, then all of a node again.
  *
- * <p>Steps: those of a barrier across, and inside 2 waits for all. Bytes sent across: one empty
- * message a step, by one rank of each place.
+ * <p>Steps: those of a barrier between nodes, and inside 2 waits for all. Bytes sent between nodes:
+ * one empty message a step, by one rank of each node.
  */
-final class HierarchicalBarrier {
+final class HierarchicalBarrier implements HierarchicalAlgorithm<Call.Barrier> {
 
   private final AlgorithmSelector phases;
 
@@ -16,11 +17,20 @@ final class HierarchicalBarrier {
     this.phases = phases;
   }
 
-  void run(Hierarchy hierarchy) {
-    phases.barrier(hierarchy.inside());
-    if (hierarchy.ownColumn(Hierarchy.NO_ROOT) == 0) {
-      phases.barrier(hierarchy.across(Hierarchy.NO_ROOT));
+  @Override
+  public double seconds(Situation s) {
+    double inside =
+        s.sharesHeap() ? s.inHeap(1, 0) : s.intraNode(phases.table().barrier, s.shape());
+    return 2 * inside + s.interNode(phases.table().barrier, s.shape());
+  }
+
+  @Override
+  public void run(Peers peers, Call.Barrier call) {
+    Hierarchy hierarchy = peers.hierarchy().orElseThrow();
+    phases.barrier(hierarchy.intraNode());
+    if (hierarchy.ownCrossNodeGroup(Hierarchy.NO_ROOT) == 0) {
+      phases.barrier(hierarchy.interNode(Hierarchy.NO_ROOT));
     }
-    phases.barrier(hierarchy.inside());
+    phases.barrier(hierarchy.intraNode());
   }
 }

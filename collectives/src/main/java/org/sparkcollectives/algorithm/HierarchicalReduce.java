@@ -1,7 +1,6 @@
 package org.sparkcollectives.algorithm;
 
 import java.util.List;
-import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.kernel.ReduceKernel;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.Hierarchy;
@@ -9,15 +8,15 @@ import org.sparkcollectives.transport.Locality;
 import org.sparkcollectives.transport.Peers;
 
 /**
- * Hierarchical reduce: reduce-scatter inside each place, reduce of each slice across places to that
+ * Hierarchical reduce: reduce-scatter inside each node, reduce of each slice between nodes to that
  * of the root, gather inside it. Tensors of other ranks are only read.
  *
- * <p>Steps: those of a reduce of one slice across, and inside 2 waits for all, in the root's place
- * 3. Bytes sent across by each rank: those of a reduce of one slice, in the accumulator's type.
- * Bytes moved in memory by each rank: its slice, read from all tensors of the place; by the root
- * the other slices, too. Scratch: one slice.
+ * <p>Steps: those of a reduce of one slice between nodes, and inside 2 waits for all, in the root's
+ * node 3. Bytes sent between nodes by each rank: those of a reduce of one slice, in the
+ * accumulator's type. Bytes moved in memory by each rank: its slice, read from all tensors of the
+ * node; by the root the other slices, too. Scratch: one slice.
  */
-final class HierarchicalReduce {
+final class HierarchicalReduce implements HierarchicalAlgorithm<Call.Reduce> {
 
   private final AlgorithmSelector phases;
   private final Scratch scratch;
@@ -27,33 +26,39 @@ final class HierarchicalReduce {
     this.scratch = scratch;
   }
 
-  /**
-   * Reduces to the root's {@code tensor}.
-   *
-   * @param input this rank's contribution, multiplied: the tensor, or a copy
-   */
-  void run(
-      Hierarchy hierarchy,
-      Peers peers,
-      HostTensor tensor,
-      HostTensor input,
-      int root,
-      ReduceOp op) {
-    ReduceKernel kernel = ReduceKernel.of(op, tensor.dtype());
+  @Override
+  public double seconds(Situation s) {
+    Locality locality = s.locality();
+    long bytes = s.shape().bytes();
+    long slice = bytes / Slices.count(locality, bytes);
+    double between = s.interNode(phases.table().reduce, s.shape().ofAccumulators(slice));
+    return s.sharesHeap()
+        ? between + s.inHeap(3, (locality.largest() + Situation.SCRATCH) * slice + bytes - slice)
+        : between
+            + s.intraNode(phases.table().reduceScatter, s.shape())
+            + s.intraNode(phases.table().scatter, Shape.ofParts(bytes, false));
+  }
+
+  @Override
+  public void run(Peers peers, Call.Reduce call) {
+    Hierarchy hierarchy = peers.hierarchy().orElseThrow();
+    HostTensor tensor = call.tensor();
+    int root = call.root();
+    ReduceKernel kernel = call.kernel();
+    HostTensor input = SharedReduce.contribution(tensor, peers.rank() == root, kernel);
     Locality locality = hierarchy.locality();
-    boolean withRoot = hierarchy.place() == locality.place(root);
-    Chunks slices = Slices.inside(hierarchy, input, root);
-    HostTensor own = slices.at(hierarchy.inside().rank());
+    boolean withRoot = hierarchy.node() == locality.node(root);
+    Chunks slices = Slices.of(hierarchy, input, root);
+    HostTensor own = slices.at(hierarchy.intraNode().rank());
     HostTensor sum = scratch.piece(kernel.accumulatorType(), 2 * hierarchy.level(), own.count());
     // Elsewhere no second phase waits until all have read what is shown in the first.
-    phases.reduceScatter(
-        withRoot ? hierarchy.opening() : hierarchy.inside(),
-        sum,
-        slices,
-        new PartialReduction(kernel));
+    phases.run(
+        withRoot ? hierarchy.opening() : hierarchy.intraNode(),
+        new Call.ReduceScatter(sum, slices, new PartialReduction(kernel)));
     if (Slices.isOwner(hierarchy, tensor, root)) {
-      phases.reduce(
-          hierarchy.across(root), sum, PartialReduction.ofAccumulators(op), locality.place(root));
+      phases.run(
+          hierarchy.interNode(root),
+          new Call.Reduce(sum, locality.node(root), PartialReduction.ofAccumulators(kernel)));
     }
     if (withRoot) {
       HostTensor result =
@@ -62,8 +67,8 @@ final class HierarchicalReduce {
               : scratch.piece(tensor.dtype(), 2 * hierarchy.level() + 1, own.count());
       kernel.finish(result, 0, sum, 0, own.count(), peers.size());
       List<HostTensor> outputs =
-          peers.rank() == root ? Slices.inside(hierarchy, tensor, root).all() : List.of();
-      phases.gather(hierarchy.inside(), outputs, result, locality.index(root));
+          peers.rank() == root ? Slices.of(hierarchy, tensor, root).all() : List.of();
+      phases.gather(hierarchy.intraNode(), outputs, result, locality.index(root));
     }
   }
 }

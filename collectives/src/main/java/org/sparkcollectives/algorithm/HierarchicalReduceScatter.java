@@ -3,25 +3,25 @@ package org.sparkcollectives.algorithm;
 import java.util.ArrayList;
 import java.util.List;
 import org.sparkcollectives.DType;
-import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.kernel.ReduceKernel;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.Hierarchy;
+import org.sparkcollectives.transport.Locality;
 import org.sparkcollectives.transport.Peers;
 import org.sparkcollectives.transport.SharedRegion;
 
 /**
- * Hierarchical reduce-scatter: each rank reduces, from all inputs of its place, the parts of the
- * ranks that are in its stead elsewhere, and its own; then those are reduced and scattered across
- * places. In places with more ranks than the smallest some carry the parts of several. Sums travel
- * as accumulators, and each element is rounded once. The parts may differ in size.
+ * Hierarchical reduce-scatter: each rank reduces, from all inputs of its node, its own part and
+ * those of the other ranks of its cross-node group; then these are reduced and scattered between
+ * nodes. In nodes with more ranks than the smallest, leaders carry the parts of several ranks. Sums
+ * travel as accumulators, and each element is rounded once. The parts may differ in size.
  *
- * <p>Steps: those of a reduce-scatter across, for each part that a rank carries, and inside 2 waits
- * for all (show, done). Bytes sent across by each rank: those of that reduce-scatter, in the
- * accumulator's type. Bytes moved in memory by each rank: the parts that it carries of all places,
- * read from all inputs of its place. Scratch: those parts.
+ * <p>Steps: those of a reduce-scatter between nodes, for each part that a leader carries, and
+ * inside 2 waits for all (show, done). Bytes sent between nodes by each rank: those of that
+ * reduce-scatter, in the accumulator's type. Bytes moved in memory by each rank: the parts that it
+ * carries of all nodes, read from all inputs of its node. Scratch: those parts.
  */
-final class HierarchicalReduceScatter {
+final class HierarchicalReduceScatter implements HierarchicalAlgorithm<Call.ReduceScatter> {
 
   private final AlgorithmSelector phases;
   private final Scratch scratch;
@@ -31,52 +31,65 @@ final class HierarchicalReduceScatter {
     this.scratch = scratch;
   }
 
-  /** Reduces multiplied parts. */
-  void run(Hierarchy hierarchy, HostTensor output, Chunks input, ReduceOp op) {
-    ReduceKernel kernel = ReduceKernel.of(op, output.dtype());
+  @Override
+  public double seconds(Situation s) {
+    Locality locality = s.locality();
+    int rounds = Rounds.count(locality);
+    // Of what one round carries.
+    long carried = s.shape().bytes() / locality.smallest() / rounds;
+    return rounds * s.interNode(phases.table().reduceScatter, s.shape().ofAccumulators(carried))
+        + s.inHeap(2 + rounds - 1, rounds * carried * (locality.largest() + Situation.SCRATCH));
+  }
+
+  @Override
+  public void run(Peers peers, Call.ReduceScatter call) {
+    Hierarchy hierarchy = peers.hierarchy().orElseThrow();
+    HostTensor output = call.output();
+    ReduceKernel kernel = call.kernel();
+    Chunks input = call.input().premultiplied(kernel);
     Rounds rounds = Rounds.of(hierarchy);
-    SharedRegion region = hierarchy.inside().region();
+    SharedRegion region = hierarchy.intraNode().memory().region();
     region.show(input.all());
     List<HostTensor[]> sums =
-        rounds.isCarrier() ? reduceInside(region, rounds, input, kernel) : List.of();
+        rounds.isLeader() ? reduceInNode(region, rounds, input, kernel) : List.of();
     region.leave();
     List<HostTensor> carried = new ArrayList<>();
     for (int round = 0; round < sums.size(); round++) {
-      HostTensor sum = sums.get(round)[rounds.place()];
-      reduceAcross(hierarchy.across(Hierarchy.NO_ROOT), sum, sums.get(round), op);
+      HostTensor sum = sums.get(round)[rounds.node()];
+      reduceBetweenNodes(hierarchy.interNode(Hierarchy.NO_ROOT), sum, sums.get(round), kernel);
       HostTensor result = round == 0 ? output : result(kernel, round, sum);
       kernel.finish(result, 0, sum, 0, sum.count(), rounds.locality().size());
       carried.add(result);
     }
     if (rounds.isShared()) {
       region.show(carried);
-      if (!rounds.isCarrier()) {
-        int carrier = rounds.carrier(rounds.rank());
+      if (!rounds.isLeader()) {
+        int leader = rounds.leader(rounds.rank());
         int round = rounds.round(rounds.rank());
         SharedCopy.copy(
-            region, output, region.shownBy(carrier, round, output.dtype(), output.count()));
+            region, output, region.shownBy(leader, round, output.dtype(), output.count()));
       }
     }
     region.finish();
   }
 
-  /** For each round the sums of the parts of all places, over the inputs of this one. */
-  private List<HostTensor[]> reduceInside(
+  /** Returns for each round the sums of the parts of all nodes, over the inputs of this one. */
+  private List<HostTensor[]> reduceInNode(
       SharedRegion region, Rounds rounds, Chunks input, ReduceKernel kernel) {
     TileReduction reduction = new TileReduction(new PartialReduction(kernel));
     HostTensor memory = scratch.piece(kernel.accumulatorType(), 0, carriedCount(rounds, input));
     List<HostTensor[]> sums = new ArrayList<>();
     long offset = 0;
     for (int round = 0; round < rounds.count(); round++) {
-      HostTensor[] ofRound = new HostTensor[rounds.locality().places()];
-      for (int place = 0; place < ofRound.length; place++) {
-        int peer = rounds.rank(place, round);
+      HostTensor[] ofRound = new HostTensor[rounds.locality().nodes()];
+      for (int node = 0; node < ofRound.length; node++) {
+        int peer = rounds.rank(node, round);
         HostTensor part = peer < 0 ? memory.slice(0, 0) : input.at(peer);
-        ofRound[place] = memory.slice(offset, part.count());
+        ofRound[node] = memory.slice(offset, part.count());
         offset += part.count();
         if (peer >= 0) {
           reduction.run(
-              ofRound[place],
+              ofRound[node],
               part,
               shownByOthers(region, peer, part.dtype(), part.count()),
               (from, count) -> region.check());
@@ -90,8 +103,8 @@ final class HierarchicalReduceScatter {
   private static long carriedCount(Rounds rounds, Chunks input) {
     long count = 0;
     for (int round = 0; round < rounds.count(); round++) {
-      for (int place = 0; place < rounds.locality().places(); place++) {
-        int peer = rounds.rank(place, round);
+      for (int node = 0; node < rounds.locality().nodes(); node++) {
+        int peer = rounds.rank(node, round);
         count += peer < 0 ? 0 : input.at(peer).count();
       }
     }
@@ -107,11 +120,15 @@ final class HierarchicalReduceScatter {
     return others;
   }
 
-  private void reduceAcross(Peers across, HostTensor sum, HostTensor[] parts, ReduceOp op) {
-    phases.reduceScatter(across, sum, List.of(parts), PartialReduction.ofAccumulators(op));
+  private void reduceBetweenNodes(
+      Peers interNode, HostTensor sum, HostTensor[] parts, ReduceKernel kernel) {
+    phases.run(
+        interNode,
+        new Call.ReduceScatter(
+            sum, Chunks.ofParts(parts), PartialReduction.ofAccumulators(kernel)));
   }
 
-  /** Memory for a finished part of another rank. */
+  /** Returns memory for a finished part of another rank. */
   private HostTensor result(ReduceKernel kernel, int round, HostTensor sum) {
     return kernel.reducesInPlace() ? sum : scratch.piece(kernel.inputType(), round, sum.count());
   }

@@ -10,10 +10,19 @@ import org.sparkcollectives.transport.Peers;
  *
  * <p>Steps: 1, at the root n-1 messages. Bytes sent by each rank but the root: its input.
  */
-final class LinearGather {
+final class LinearGather implements MessageAlgorithm<Call.Gather> {
+
+  @Override
+  public Cost cost(int ranks, long bytes) {
+    return new Cost(1, ranks - 1, bytes * (ranks - 1) / ranks, ranks - 1);
+  }
 
   /** Gathers in {@code outputs}, one for each rank; empty except at the root. */
-  void run(Peers peers, List<HostTensor> outputs, HostTensor input, int root) {
+  @Override
+  public void run(Peers peers, Call.Gather call) {
+    List<HostTensor> outputs = call.outputs();
+    HostTensor input = call.input();
+    int root = call.root();
     int rank = peers.rank();
     if (rank == root) {
       outputs.get(rank).copyFrom(0, input, 0, input.count());

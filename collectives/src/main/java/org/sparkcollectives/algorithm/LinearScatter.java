@@ -10,15 +10,19 @@ import org.sparkcollectives.transport.Peers;
  *
  * <p>Steps: 1, at the root n-1 messages. Bytes sent by the root: all parts but its own.
  */
-final class LinearScatter {
+final class LinearScatter implements MessageAlgorithm<Call.Scatter> {
 
-  /** Of all parts together. */
-  Cost cost(int ranks, long bytes) {
+  @Override
+  public Cost cost(int ranks, long bytes) {
     return new Cost(1, ranks - 1, bytes * (ranks - 1) / ranks, ranks - 1);
   }
 
   /** Scatters {@code inputs}, one for each rank; empty except at the root. */
-  void run(Peers peers, HostTensor output, List<HostTensor> inputs, int root) {
+  @Override
+  public void run(Peers peers, Call.Scatter call) {
+    HostTensor output = call.output();
+    List<HostTensor> inputs = call.inputs();
+    int root = call.root();
     int rank = peers.rank();
     if (rank == root) {
       for (int distance = 1; distance < peers.size(); distance++) {

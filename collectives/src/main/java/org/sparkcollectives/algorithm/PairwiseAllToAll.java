@@ -10,17 +10,20 @@ import org.sparkcollectives.transport.Peers;
  *
  * <p>Steps: (n-1)/4, because four overlap. Bytes sent by each rank: all parts but its own.
  */
-final class PairwiseAllToAll {
+final class PairwiseAllToAll implements MessageAlgorithm<Call.AllToAll> {
 
   private static final int STEPS_AHEAD = 4;
 
-  /** Of all parts together. */
-  Cost cost(int ranks, long bytes) {
+  @Override
+  public Cost cost(int ranks, long bytes) {
     int steps = (ranks - 1 + STEPS_AHEAD - 1) / STEPS_AHEAD;
     return new Cost(steps, ranks - 1, bytes * (ranks - 1) / ranks);
   }
 
-  void run(Peers peers, Chunks outputs, Chunks inputs) {
+  @Override
+  public void run(Peers peers, Call.AllToAll call) {
+    Chunks outputs = call.outputs();
+    Chunks inputs = call.inputs();
     int rank = peers.rank();
     int n = peers.size();
     HostTensor own = outputs.at(rank);

@@ -13,12 +13,21 @@ import org.sparkcollectives.tensor.HostTensor;
  */
 record PartialReduction(ReduceKernel kernel) implements ReduceKernel {
 
-  /** How the accumulators of {@code op} are reduced. */
-  static ReduceOp ofAccumulators(ReduceOp op) {
+  /** Returns the kernel that reduces accumulators of another one. */
+  static ReduceKernel ofAccumulators(ReduceKernel kernel) {
+    return ReduceKernel.of(ofAccumulators(kernel.op()), kernel.accumulatorType());
+  }
+
+  private static ReduceOp ofAccumulators(ReduceOp op) {
     return switch (op.kind()) {
       case AVG, PREMUL_SUM -> ReduceOp.SUM;
       default -> op;
     };
+  }
+
+  @Override
+  public ReduceOp op() {
+    return ofAccumulators(kernel.op());
   }
 
   @Override

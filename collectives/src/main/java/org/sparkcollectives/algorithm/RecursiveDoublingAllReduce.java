@@ -13,17 +13,12 @@ import org.sparkcollectives.transport.Peers;
  * <p>Steps: log2 n, and 2 where n is no power of two. Bytes sent by each rank: one tensor a step.
  * Scratch: one tensor. For reductions in place.
  */
-final class RecursiveDoublingAllReduce implements AllReduceAlgorithm {
+final class RecursiveDoublingAllReduce implements MessageAlgorithm<Call.AllReduce> {
 
   private final Scratch scratch;
 
   RecursiveDoublingAllReduce(Scratch scratch) {
     this.scratch = scratch;
-  }
-
-  @Override
-  public boolean copies() {
-    return true;
   }
 
   @Override
@@ -35,7 +30,9 @@ final class RecursiveDoublingAllReduce implements AllReduceAlgorithm {
   }
 
   @Override
-  public void run(Peers peers, HostTensor tensor, ReduceKernel kernel) {
+  public void run(Peers peers, Call.AllReduce call) {
+    HostTensor tensor = call.tensor();
+    ReduceKernel kernel = call.kernel();
     kernel.premultiply(tensor, 0, tensor.count());
     PowerOfTwo core = PowerOfTwo.within(peers.size());
     core.fold(peers, tensor, kernel);

@@ -8,14 +8,17 @@ import org.sparkcollectives.transport.Peers;
  *
  * <p>Steps: n-1. Bytes sent by each rank: all parts but one.
  */
-final class RingAllGather {
+final class RingAllGather implements MessageAlgorithm<Call.AllGather> {
 
-  /** Of all parts together. */
-  Cost cost(int ranks, long bytes) {
+  @Override
+  public Cost cost(int ranks, long bytes) {
     return new Cost(ranks - 1, ranks - 1, bytes * (ranks - 1) / ranks);
   }
 
-  void run(Peers peers, Chunks chunks, HostTensor input) {
+  @Override
+  public void run(Peers peers, Call.AllGather call) {
+    Chunks chunks = call.outputs();
+    HostTensor input = call.input();
     HostTensor own = chunks.at(peers.rank());
     own.copyFrom(0, input, 0, input.count());
     circulate(peers, chunks, 0);

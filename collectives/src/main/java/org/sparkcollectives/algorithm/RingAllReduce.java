@@ -9,7 +9,7 @@ import org.sparkcollectives.transport.Peers;
  *
  * <p>Steps: 2(n-1). Bytes sent by each rank: 2(n-1)/n of the tensor. For reductions in place.
  */
-final class RingAllReduce implements AllReduceAlgorithm {
+final class RingAllReduce implements MessageAlgorithm<Call.AllReduce> {
 
   @Override
   public Cost cost(int ranks, long bytes) {
@@ -17,7 +17,9 @@ final class RingAllReduce implements AllReduceAlgorithm {
   }
 
   @Override
-  public void run(Peers peers, HostTensor tensor, ReduceKernel kernel) {
+  public void run(Peers peers, Call.AllReduce call) {
+    HostTensor tensor = call.tensor();
+    ReduceKernel kernel = call.kernel();
     Chunks chunks = Chunks.of(tensor, peers.size());
     int rank = peers.rank();
     kernel.premultiply(tensor, 0, tensor.count());

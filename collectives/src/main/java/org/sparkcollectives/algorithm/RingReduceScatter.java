@@ -10,14 +10,18 @@ import org.sparkcollectives.transport.Peers;
  *
  * <p>Steps: n-1. Bytes sent by each rank: all parts but one. Scratch: two of the largest part.
  */
-final class RingReduceScatter {
+final class RingReduceScatter implements MessageAlgorithm<Call.ReduceScatter> {
 
-  /** Of all parts together. */
-  Cost cost(int ranks, long bytes) {
+  @Override
+  public Cost cost(int ranks, long bytes) {
     return new Cost(ranks - 1, ranks - 1, bytes * (ranks - 1) / ranks);
   }
 
-  void run(Peers peers, HostTensor output, Chunks input, ReduceKernel kernel) {
+  @Override
+  public void run(Peers peers, Call.ReduceScatter call) {
+    HostTensor output = call.output();
+    Chunks input = call.input();
+    ReduceKernel kernel = call.kernel();
     int rank = peers.rank();
     int n = peers.size();
     if (n == 1) {
@@ -45,7 +49,7 @@ final class RingReduceScatter {
     kernel.finish(output, 0, output, 0, output.count(), n);
   }
 
-  /** This rank's contribution to a part, in memory that may be changed. */
+  /** Returns this rank's contribution to a part, in memory that may be changed. */
   private static HostTensor own(HostTensor memory, HostTensor part, ReduceKernel kernel) {
     HostTensor copy = memory.slice(0, part.count());
     copy.copyFrom(0, part, 0, part.count());

@@ -4,59 +4,65 @@ import org.sparkcollectives.transport.Hierarchy;
 import org.sparkcollectives.transport.Locality;
 
 /**
- * Whose parts travel in which column of a {@link Hierarchy}: each rank's in one, in turn. Where all
- * places have as many ranks, each rank's part travels in its own column, in the only round; in
- * larger places a rank also carries for those that have no column.
+ * Which cross-node group of a {@link Hierarchy} carries the part of each rank, in turn. Where all
+ * nodes have as many ranks, each rank's part travels in its own group, in the only round. In larger
+ * nodes the ranks that are in such a group are leaders: they also carry for those that are in none.
  */
 record Rounds(Locality locality, int rank) {
 
-  /** Those of the rank that carries for itself and for others of its place. */
+  /** Returns those of this rank. */
   static Rounds of(Hierarchy hierarchy) {
     return new Rounds(
         hierarchy.locality(),
-        hierarchy.locality().rank(hierarchy.place(), hierarchy.inside().rank()));
+        hierarchy.locality().rank(hierarchy.node(), hierarchy.intraNode().rank()));
   }
 
-  /** How many there are, in each column. */
-  int count() {
+  /** Returns how many there are. */
+  static int count(Locality locality) {
     return (locality.largest() + locality.smallest() - 1) / locality.smallest();
   }
 
-  /** Whether a rank carries for others of its place. */
+  /** Returns how many there are. */
+  int count() {
+    return count(locality);
+  }
+
+  /** Returns whether leaders of this node carry for others. */
   boolean isShared() {
-    return locality.sizeOf(place()) > locality.smallest();
+    return locality.sizeOf(node()) > locality.smallest();
   }
 
-  int place() {
-    return locality.place(rank);
+  /** Returns the node of this rank. */
+  int node() {
+    return locality.node(rank);
   }
 
-  /** Whether this rank carries. */
-  boolean isCarrier() {
+  /** Returns whether this rank is in a cross-node group. */
+  boolean isLeader() {
     return index() < locality.smallest();
   }
 
-  /** This rank's number in its place. */
+  /** Returns this rank's number in its node. */
   int index() {
     return locality.index(rank);
   }
 
-  /** For which number in its place a rank carries in a round. */
+  /** Returns for which number in its node a leader carries in a round. */
   private int index(int round) {
     return index() + round * locality.smallest();
   }
 
-  /** Whose part a place's rank of this column carries in a round; -1 for nobody's. */
-  int rank(int place, int round) {
-    return index(round) < locality.sizeOf(place) ? locality.rank(place, index(round)) : -1;
+  /** Returns whose part a node's leader in this group carries in a round; -1 for nobody's. */
+  int rank(int node, int round) {
+    return index(round) < locality.sizeOf(node) ? locality.rank(node, index(round)) : -1;
   }
 
-  /** Which of its place's ranks carries for a rank. */
-  int carrier(int rank) {
+  /** Returns the number in its node of the leader that carries for a rank. */
+  int leader(int rank) {
     return locality.index(rank) % locality.smallest();
   }
 
-  /** In which round. */
+  /** Returns in which round it does. */
   int round(int rank) {
     return locality.index(rank) / locality.smallest();
   }

@@ -2,6 +2,7 @@ package org.sparkcollectives.algorithm;
 
 import java.util.List;
 import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.Peers;
 import org.sparkcollectives.transport.SharedRegion;
 
 /**
@@ -10,9 +11,13 @@ import org.sparkcollectives.transport.SharedRegion;
  * <p>Steps: 2 (all show, all are done). Bytes moved in memory by each rank: all inputs, read and
  * written once.
  */
-final class SharedAllGather {
+final class SharedAllGather implements Algorithm<Call.AllGather> {
 
-  void run(SharedRegion region, Chunks outputs, HostTensor input) {
+  @Override
+  public void run(Peers peers, Call.AllGather call) {
+    SharedRegion region = peers.memory().region();
+    Chunks outputs = call.outputs();
+    HostTensor input = call.input();
     region.show(List.of(input));
     int rank = region.rank();
     int n = region.size();

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.sparkcollectives.kernel.ReduceKernel;
 import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.Peers;
 import org.sparkcollectives.transport.SharedRegion;
 
 /**
@@ -16,11 +17,15 @@ import org.sparkcollectives.transport.SharedRegion;
  * rank: its part, 1/n of the tensor, read from n tensors and written to n; where the others copy,
  * written to one, and the other parts, read and written once.
  */
-final class SharedAllReduce {
+final class SharedAllReduce implements Algorithm<Call.AllReduce> {
 
   private static final long BLOCK_BYTES = 256 << 10;
 
-  void run(SharedRegion region, HostTensor tensor, ReduceKernel kernel) {
+  @Override
+  public void run(Peers peers, Call.AllReduce call) {
+    SharedRegion region = peers.memory().region();
+    HostTensor tensor = call.tensor();
+    ReduceKernel kernel = call.kernel();
     kernel.premultiply(tensor, 0, tensor.count());
     region.show(List.of(tensor));
     Run run = new Run(region, tensor, new TileReduction(kernel));

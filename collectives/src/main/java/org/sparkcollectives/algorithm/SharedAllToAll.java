@@ -1,6 +1,7 @@
 package org.sparkcollectives.algorithm;
 
 import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.Peers;
 import org.sparkcollectives.transport.SharedRegion;
 
 /**
@@ -10,9 +11,13 @@ import org.sparkcollectives.transport.SharedRegion;
  * <p>Steps: 2 (all show, all are done). Bytes moved in memory by each rank: its output, read and
  * written once.
  */
-final class SharedAllToAll {
+final class SharedAllToAll implements Algorithm<Call.AllToAll> {
 
-  void run(SharedRegion region, Chunks outputs, Chunks inputs) {
+  @Override
+  public void run(Peers peers, Call.AllToAll call) {
+    SharedRegion region = peers.memory().region();
+    Chunks outputs = call.outputs();
+    Chunks inputs = call.inputs();
     int rank = region.rank();
     int n = region.size();
     region.show(inputs.all());

@@ -1,6 +1,7 @@
 package org.sparkcollectives.algorithm;
 
 import java.util.List;
+import org.sparkcollectives.transport.Peers;
 import org.sparkcollectives.transport.SharedRegion;
 
 /**
@@ -8,9 +9,11 @@ import org.sparkcollectives.transport.SharedRegion;
  *
  * <p>Steps: 1. Bytes moved in memory by each rank: one cache line for each rank.
  */
-final class SharedBarrier {
+final class SharedBarrier implements Algorithm<Call.Barrier> {
 
-  void run(SharedRegion region) {
+  @Override
+  public void run(Peers peers, Call.Barrier call) {
+    SharedRegion region = peers.memory().region();
     region.show(List.of());
     region.leave();
   }

@@ -2,6 +2,7 @@ package org.sparkcollectives.algorithm;
 
 import java.util.List;
 import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.Peers;
 import org.sparkcollectives.transport.SharedRegion;
 
 /**
@@ -10,10 +11,14 @@ import org.sparkcollectives.transport.SharedRegion;
  * <p>Steps: 2 (all show, all are done), for ranks other than the root 1. Bytes moved in memory by
  * each rank but the root: the tensor, read and written once.
  */
-final class SharedBroadcast {
+final class SharedBroadcast implements Algorithm<Call.Broadcast> {
 
   /** Copies what the root shows; the others' tensors may be where nobody sees them. */
-  void run(SharedRegion region, HostTensor tensor, int root) {
+  @Override
+  public void run(Peers peers, Call.Broadcast call) {
+    SharedRegion region = peers.memory().region();
+    HostTensor tensor = call.tensor();
+    int root = call.root();
     boolean atRoot = region.rank() == root;
     region.show(atRoot ? List.of(tensor) : List.of());
     if (atRoot) {

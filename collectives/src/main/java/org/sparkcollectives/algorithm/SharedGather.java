@@ -2,6 +2,7 @@ package org.sparkcollectives.algorithm;
 
 import java.util.List;
 import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.Peers;
 import org.sparkcollectives.transport.SharedRegion;
 
 /**
@@ -10,10 +11,15 @@ import org.sparkcollectives.transport.SharedRegion;
  * <p>Steps: 2 (all show, all are done). Bytes moved in memory by the root: all inputs, read and
  * written once.
  */
-final class SharedGather {
+final class SharedGather implements Algorithm<Call.Gather> {
 
   /** Gathers in {@code outputs}, one for each rank; empty except at the root. */
-  void run(SharedRegion region, List<HostTensor> outputs, HostTensor input, int root) {
+  @Override
+  public void run(Peers peers, Call.Gather call) {
+    SharedRegion region = peers.memory().region();
+    List<HostTensor> outputs = call.outputs();
+    HostTensor input = call.input();
+    int root = call.root();
     region.show(List.of(input));
     if (region.rank() == root) {
       for (int peer = 0; peer < region.size(); peer++) {

@@ -2,6 +2,7 @@ package org.sparkcollectives.algorithm;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.LongFunction;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.kernel.ReduceKernel;
 import org.sparkcollectives.tensor.HostTensor;
@@ -17,7 +18,7 @@ import org.sparkcollectives.transport.SharedRegion;
  * each rank: its part, 1/n of the tensor, read from n tensors and written to one; by the root the
  * other parts, too, read and written once. Scratch: four chunks.
  */
-final class SharedReduce {
+final class SharedReduce implements Algorithm<Call.Reduce> {
 
   /** What the root reduces by itself before the others have come to help. */
   private static final long LARGEST_ALONE_BYTES = 32 << 10;
@@ -28,17 +29,19 @@ final class SharedReduce {
   private final Scratch scratch = new Scratch();
 
   /**
-   * What a rank shows.
+   * Returns what a rank shows.
    *
    * @param input its tensor, or a copy of it
+   * @param anywhere allocates an outbox where any memory will do
    */
-  List<HostTensor> shown(Peers peers, HostTensor input, int root) {
+  static List<HostTensor> shown(
+      Peers peers, HostTensor input, int root, LongFunction<HostTensor> anywhere) {
     if (peers.rank() == root || isSmall(input)) {
       return List.of(input);
     }
-    long count = outboxCount(input.dtype());
-    HostTensor outbox = peers.showable(input.dtype(), count);
-    return List.of(input, outbox == null ? scratch.piece(input.dtype(), 0, count) : outbox);
+    DType dtype = input.dtype();
+    long count = outboxCount(dtype);
+    return List.of(input, peers.memory().showable(dtype, count, () -> anywhere.apply(count)));
   }
 
   private static long outboxCount(DType dtype) {
@@ -49,12 +52,14 @@ final class SharedReduce {
     return tensor.byteSize() <= LARGEST_ALONE_BYTES;
   }
 
-  /**
-   * Reduces into the root's tensor.
-   *
-   * @param shown what {@link #shown} has given, multiplied
-   */
-  void run(SharedRegion region, List<HostTensor> shown, int root, ReduceKernel kernel) {
+  @Override
+  public void run(Peers peers, Call.Reduce call) {
+    SharedRegion region = peers.memory().region();
+    ReduceKernel kernel = call.kernel();
+    int root = call.root();
+    HostTensor given = contribution(call.tensor(), peers.rank() == root, kernel);
+    List<HostTensor> shown =
+        shown(peers, given, root, count -> scratch.piece(given.dtype(), 0, count));
     region.show(shown);
     HostTensor input = shown.get(0);
     if (isSmall(input)) {
@@ -71,6 +76,23 @@ final class SharedReduce {
       new Owner(region, input, shown.get(1), root, kernel).run();
     }
     region.finish();
+  }
+
+  /**
+   * Returns what a rank gives to a reduce: its tensor; or a multiplied copy, as only the root's may
+   * change.
+   */
+  static HostTensor contribution(HostTensor tensor, boolean atRoot, ReduceKernel kernel) {
+    if (!kernel.premultiplies()) {
+      return tensor;
+    }
+    HostTensor input = tensor;
+    if (!atRoot) {
+      input = HostTensor.allocate(tensor.dtype(), tensor.count());
+      input.copyFrom(0, tensor, 0, tensor.count());
+    }
+    kernel.premultiply(input, 0, input.count());
+    return input;
   }
 
   private static HostTensor shownBy(SharedRegion region, int peer, HostTensor like) {

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.sparkcollectives.kernel.ReduceKernel;
 import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.Peers;
 import org.sparkcollectives.transport.SharedRegion;
 
 /**
@@ -12,12 +13,14 @@ import org.sparkcollectives.transport.SharedRegion;
  * <p>Steps: 2 (all show, all are done). Bytes moved in memory by each rank: its part, read from n
  * tensors and written to one.
  */
-final class SharedReduceScatter {
+final class SharedReduceScatter implements Algorithm<Call.ReduceScatter> {
 
-  /**
-   * Reduces multiplied parts; the {@code output} of a rank may be its own part of {@code input}.
-   */
-  void run(SharedRegion region, HostTensor output, Chunks input, ReduceKernel kernel) {
+  /** Reduces parts; the {@code output} of a rank may be its own part of {@code input}. */
+  @Override
+  public void run(Peers peers, Call.ReduceScatter call) {
+    SharedRegion region = peers.memory().region();
+    ReduceKernel kernel = call.kernel();
+    Chunks input = call.input().premultiplied(kernel);
     int rank = region.rank();
     int n = region.size();
     region.show(input.all());
@@ -26,7 +29,7 @@ final class SharedReduceScatter {
     for (int distance = 1; distance < n; distance++) {
       others.add(region.shownBy((rank + distance) % n, rank, own.dtype(), own.count()));
     }
-    new TileReduction(kernel).run(output, own, others, (offset, count) -> region.check());
+    new TileReduction(kernel).run(call.output(), own, others, (offset, count) -> region.check());
     region.finish();
   }
 }

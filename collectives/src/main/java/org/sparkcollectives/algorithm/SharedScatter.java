@@ -2,6 +2,7 @@ package org.sparkcollectives.algorithm;
 
 import java.util.List;
 import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.Peers;
 import org.sparkcollectives.transport.SharedRegion;
 
 /**
@@ -10,10 +11,15 @@ import org.sparkcollectives.transport.SharedRegion;
  * <p>Steps: 2 (all show, all are done), for ranks other than the root 1. Bytes moved in memory by
  * each rank: its part, read and written once.
  */
-final class SharedScatter {
+final class SharedScatter implements Algorithm<Call.Scatter> {
 
   /** Scatters {@code inputs}, one for each rank; empty except at the root. */
-  void run(SharedRegion region, HostTensor output, List<HostTensor> inputs, int root) {
+  @Override
+  public void run(Peers peers, Call.Scatter call) {
+    SharedRegion region = peers.memory().region();
+    HostTensor output = call.output();
+    List<HostTensor> inputs = call.inputs();
+    int root = call.root();
     int rank = region.rank();
     region.show(inputs);
     SharedCopy.copy(region, output, region.shownBy(root, rank, output.dtype(), output.count()));

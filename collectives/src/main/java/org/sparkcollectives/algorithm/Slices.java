@@ -5,7 +5,8 @@ import org.sparkcollectives.transport.Hierarchy;
 import org.sparkcollectives.transport.Locality;
 
 /**
- * A tensor cut in slices, one for each column of a {@link Hierarchy}, or fewer where it is short.
+ * Slices of a tensor, one for each cross-node group of a {@link Hierarchy}, or fewer where it is
+ * short.
  */
 final class Slices {
 
@@ -14,27 +15,27 @@ final class Slices {
 
   private Slices() {}
 
-  /** How many a tensor of so many bytes is cut in; the same on all ranks. */
+  /** Returns how many a tensor of so many bytes is cut in; the same on all ranks. */
   static int count(Locality locality, long bytes) {
     return (int) Math.max(1, Math.min(locality.smallest(), bytes / SHORTEST_BYTES));
   }
 
   /**
-   * The slices that the ranks of this place own, in the order of these ranks; those that own none
-   * have an empty one.
+   * Returns the slices that the ranks of this node own, in the order of these ranks; those that own
+   * none have an empty one.
    */
-  static Chunks inside(Hierarchy hierarchy, HostTensor tensor, int root) {
+  static Chunks of(Hierarchy hierarchy, HostTensor tensor, int root) {
     int count = count(hierarchy.locality(), tensor.byteSize());
-    HostTensor[] owned = new HostTensor[hierarchy.inside().size()];
+    HostTensor[] owned = new HostTensor[hierarchy.intraNode().size()];
     for (int index = 0; index < owned.length; index++) {
-      int column = hierarchy.column(index, root);
-      owned[index] = column < count ? Chunks.part(tensor, column, count) : tensor.slice(0, 0);
+      int group = hierarchy.crossNodeGroup(index, root);
+      owned[index] = group < count ? Chunks.part(tensor, group, count) : tensor.slice(0, 0);
     }
     return Chunks.ofParts(owned);
   }
 
-  /** Whether this rank owns one. */
+  /** Returns whether this rank owns one. */
   static boolean isOwner(Hierarchy hierarchy, HostTensor tensor, int root) {
-    return hierarchy.ownColumn(root) < count(hierarchy.locality(), tensor.byteSize());
+    return hierarchy.ownCrossNodeGroup(root) < count(hierarchy.locality(), tensor.byteSize());
   }
 }

@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import org.sparkcollectives.kernel.ReduceKernel;
 import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.Peers;
 import org.sparkcollectives.transport.SharedSlots;
 
 /**
@@ -17,21 +18,27 @@ final class SlotCollectives {
 
   private final Scratch scratch = new Scratch();
 
-  void allReduce(SharedSlots slots, HostTensor tensor, ReduceKernel kernel) {
+  void allReduce(Peers peers, Call.AllReduce call) {
+    SharedSlots slots = peers.memory().slots();
+    HostTensor tensor = call.tensor();
     slots.publish(List.of(tensor));
-    reduceInto(slots, tensor, 0, kernel);
+    reduceInto(slots, tensor, 0, call.kernel());
   }
 
-  void reduce(SharedSlots slots, HostTensor tensor, int root, ReduceKernel kernel) {
+  void reduce(Peers peers, Call.Reduce call) {
+    SharedSlots slots = peers.memory().slots();
+    HostTensor tensor = call.tensor();
     slots.publish(List.of(tensor));
-    if (slots.rank() == root) {
-      reduceInto(slots, tensor, 0, kernel);
+    if (slots.rank() == call.root()) {
+      reduceInto(slots, tensor, 0, call.kernel());
     }
   }
 
-  void reduceScatter(SharedSlots slots, HostTensor output, Chunks input, ReduceKernel kernel) {
+  void reduceScatter(Peers peers, Call.ReduceScatter call) {
+    SharedSlots slots = peers.memory().slots();
+    Chunks input = call.input();
     slots.publish(input.all());
-    reduceInto(slots, output, input.bytesBefore(slots.rank()), kernel);
+    reduceInto(slots, call.output(), input.bytesBefore(slots.rank()), call.kernel());
   }
 
   /** Reduces what all ranks give, from {@code start} on, in bytes. */
@@ -54,34 +61,40 @@ final class SlotCollectives {
     return data.position(data.position() + start);
   }
 
-  void broadcast(SharedSlots slots, HostTensor tensor, int root) {
-    if (slots.rank() == root) {
+  void broadcast(Peers peers, Call.Broadcast call) {
+    SharedSlots slots = peers.memory().slots();
+    HostTensor tensor = call.tensor();
+    if (slots.rank() == call.root()) {
       slots.publish(List.of(tensor));
     } else {
       slots.publish(List.of());
-      tensor.write(0, (int) tensor.count(), slots.of(root));
+      tensor.write(0, (int) tensor.count(), slots.of(call.root()));
     }
   }
 
-  void allGather(SharedSlots slots, Chunks outputs, HostTensor input) {
-    slots.publish(List.of(input));
+  void allGather(Peers peers, Call.AllGather call) {
+    SharedSlots slots = peers.memory().slots();
+    slots.publish(List.of(call.input()));
     for (int rank = 0; rank < slots.size(); rank++) {
-      HostTensor output = outputs.at(rank);
+      HostTensor output = call.outputs().at(rank);
       output.write(0, (int) output.count(), slots.of(rank));
     }
   }
 
-  /** Parts of equal size. */
-  void allToAll(SharedSlots slots, Chunks outputs, Chunks inputs) {
+  /** Exchanges parts of equal size. */
+  void allToAll(Peers peers, Call.AllToAll call) {
+    SharedSlots slots = peers.memory().slots();
+    Chunks inputs = call.inputs();
     slots.publish(inputs.all());
     int start = inputs.bytesBefore(slots.rank());
     for (int rank = 0; rank < slots.size(); rank++) {
-      HostTensor output = outputs.at(rank);
+      HostTensor output = call.outputs().at(rank);
       output.write(0, (int) output.count(), at(slots, rank, start));
     }
   }
 
-  void barrier(SharedSlots slots) {
+  void barrier(Peers peers, Call.Barrier call) {
+    SharedSlots slots = peers.memory().slots();
     slots.publish(List.of());
     slots.awaitAll();
   }

@@ -5,6 +5,7 @@ import java.util.List;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.kernel.ReduceKernel;
 import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.Peers;
 import org.sparkcollectives.transport.SharedStaging;
 import org.sparkcollectives.transport.SharedStaging.Phase;
 
@@ -18,10 +19,11 @@ import org.sparkcollectives.transport.SharedStaging.Phase;
  * <p>Steps: 3 for the first chunk, 1 for each other. Bytes moved in memory by each rank: (n-1)/n of
  * the tensor copied in and as much copied out, its part, 1/n, read from n tensors.
  */
-final class StagedAllReduce {
+final class StagedAllReduce implements Algorithm<Call.AllReduce> {
 
-  void run(SharedStaging staging, HostTensor tensor, ReduceKernel kernel) {
-    new Run(staging, tensor, kernel).run();
+  @Override
+  public void run(Peers peers, Call.AllReduce call) {
+    new Run(peers.memory().staging(), call.tensor(), call.kernel()).run();
   }
 
   private static final class Run {

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
+import org.sparkcollectives.AlgorithmChoices;
 import org.sparkcollectives.Backend;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.HostBackend;
@@ -329,6 +330,11 @@ public final class CpuBackend implements HostBackend {
   @Override
   public Work recvAny(Tensor tensor, int tag, Duration timeout) {
     return messages.recvAny(HostTensor.of(tensor), tag, limit(timeout));
+  }
+
+  @Override
+  public List<AlgorithmChoices.Choice> explain(DType dtype, ReduceOp op) {
+    return algorithms.explain(paths.lane(), dtype, op);
   }
 
   @Override

@@ -1,26 +1,23 @@
 package org.sparkcollectives.engine;
 
 import java.util.List;
+import java.util.Optional;
 import java.util.function.IntFunction;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
-import org.sparkcollectives.DType;
-import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.GroupMemory;
 import org.sparkcollectives.transport.Hierarchy;
 import org.sparkcollectives.transport.Lane;
-import org.sparkcollectives.transport.Locality;
 import org.sparkcollectives.transport.OperationHeader;
 import org.sparkcollectives.transport.Pair;
 import org.sparkcollectives.transport.Progress;
 import org.sparkcollectives.transport.Reach;
-import org.sparkcollectives.transport.SharedRegion;
-import org.sparkcollectives.transport.SharedSlots;
-import org.sparkcollectives.transport.SharedStaging;
 import org.sparkcollectives.transport.Stripes;
-import org.sparkcollectives.transport.heap.HeapRegion;
-import org.sparkcollectives.transport.shm.ShmRegion;
 
-/** The peers of one rank in one group, each over the best path that there is to it. */
+/**
+ * The peers of one rank in one group, each over the best path that there is to it. The topology is
+ * found once, when the group is made, and does not change afterwards.
+ */
 final class GroupLane implements Lane {
 
   private final int rank;
@@ -28,13 +25,12 @@ final class GroupLane implements Lane {
   private final IntFunction<Pair> path;
   private final Progress progress;
   private final Reach reach;
-  private HeapRegion region;
-  private HeapRegion regionOfNode;
-  private Hierarchy hierarchy;
-  private ShmRegion hostRegion;
-  private Stripes stripes;
-  private Stripes stripesOfAll;
-  private Predicate<int[]> overTcpOnly;
+  private GroupMemory memory = GroupMemory.NONE;
+  private Optional<Hierarchy> hierarchy = Optional.empty();
+  private List<Runnable> abandoning = List.of();
+  private Stripes stripes = Stripes.single(this);
+  private Stripes stripesOfAll = stripes;
+  private Predicate<int[]> overTcpOnly = ranks -> false;
   private OperationHeader current;
 
   /**
@@ -51,33 +47,21 @@ final class GroupLane implements Lane {
     this.progress = progress;
   }
 
-  /** Lets all ranks see the memory of {@code shared} from now on. */
-  void share(HeapRegion shared) {
-    region = shared;
-  }
-
   /**
-   * Lets the ranks of this JVM see the memory of {@code shared} from now on.
+   * Sets where the ranks are. Called once, before the first operation.
    *
-   * @param shared null if there is no such memory, in no JVM of the group
-   * @param nodes in which JVM each rank is
-   * @param hosts with which others each rank shares a host's memory
+   * @param shared the memory that all of them see
+   * @param nodes how they are divided in nodes
+   * @param onFailure give back what this rank has shown to others, after an operation has failed
    */
-  void divide(HeapRegion shared, Locality nodes, Locality hosts) {
-    regionOfNode = shared;
-    hierarchy =
-        shared == null
-            ? Hierarchy.messages(this, 0, List.of(hosts))
-            : Hierarchy.of(this, nodes, shared, hosts);
-  }
-
-  /** Lets ranks whose tensors lie in memory of this kind see each other's from now on. */
-  void share(ShmRegion shared) {
-    hostRegion = shared;
+  void locate(GroupMemory shared, Optional<Hierarchy> nodes, List<Runnable> onFailure) {
+    memory = shared;
+    hierarchy = nodes;
+    abandoning = onFailure;
   }
 
   /**
-   * Lets large operations use several stripes from now on.
+   * Lets large operations use several stripes. Called once, before the first operation.
    *
    * @param onlyWay whether these ranks have no other path to each other
    */
@@ -116,28 +100,8 @@ final class GroupLane implements Lane {
   }
 
   @Override
-  public SharedRegion region() {
-    return region;
-  }
-
-  @Override
-  public SharedRegion regionFor(List<HostTensor> shown) {
-    return region != null || hostRegion == null ? region : hostRegion.regionFor(current, shown);
-  }
-
-  @Override
-  public HostTensor showable(DType dtype, long count) {
-    return hostRegion == null ? null : hostRegion.showable(dtype, count);
-  }
-
-  @Override
-  public SharedSlots slots() {
-    return hostRegion == null ? null : hostRegion.slotsFor(current);
-  }
-
-  @Override
-  public SharedStaging staging() {
-    return hostRegion == null ? null : hostRegion.stagingFor(current);
+  public GroupMemory memory() {
+    return memory;
   }
 
   @Override
@@ -146,7 +110,7 @@ final class GroupLane implements Lane {
   }
 
   @Override
-  public Hierarchy hierarchy() {
+  public Optional<Hierarchy> hierarchy() {
     return hierarchy;
   }
 
@@ -157,7 +121,7 @@ final class GroupLane implements Lane {
 
   @Override
   public Stripes stripesAmong(int... ranks) {
-    return stripes != null && overTcpOnly.test(ranks) ? stripes : null;
+    return overTcpOnly.test(ranks) ? stripes : Stripes.single(this);
   }
 
   @Override
@@ -168,14 +132,6 @@ final class GroupLane implements Lane {
   @Override
   public void abandon() {
     progress.abandon();
-    if (region != null) {
-      region.abandon();
-    }
-    if (regionOfNode != null) {
-      regionOfNode.abandon();
-    }
-    if (hostRegion != null) {
-      hostRegion.abandon();
-    }
+    abandoning.forEach(Runnable::run);
   }
 }

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -20,6 +21,9 @@ import org.sparkcollectives.pointtopoint.MessageMatcher;
 import org.sparkcollectives.pointtopoint.MessagePath;
 import org.sparkcollectives.store.net.ConnectionId;
 import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.GroupMemory;
+import org.sparkcollectives.transport.HeapMemory;
+import org.sparkcollectives.transport.Hierarchy;
 import org.sparkcollectives.transport.Lane;
 import org.sparkcollectives.transport.Locality;
 import org.sparkcollectives.transport.Pair;
@@ -28,6 +32,7 @@ import org.sparkcollectives.transport.Reach;
 import org.sparkcollectives.transport.heap.HeapPairs;
 import org.sparkcollectives.transport.heap.HeapRegion;
 import org.sparkcollectives.transport.shm.SharedTensors;
+import org.sparkcollectives.transport.shm.ShmMemory;
 import org.sparkcollectives.transport.shm.ShmRegion;
 import org.sparkcollectives.transport.tcp.ConnectionKind;
 import org.sparkcollectives.transport.tcp.RankConnector;
@@ -50,8 +55,7 @@ public final class GroupPaths implements TcpTransport.Receiver {
   private final MessageMatcher matcher;
   private final CollectiveNode.LocalGroup local;
   private final GroupMonitor monitor;
-  private final boolean heapAllowed;
-  private final Locality hosts;
+  private final GroupTransports transports;
   private final GroupLane lane;
   private final HeapPairs heapPairs;
   private final RankConnector ranks;
@@ -62,23 +66,16 @@ public final class GroupPaths implements TcpTransport.Receiver {
 
   private final List<SocketWait> waits = new ArrayList<>();
 
-  /**
-   * The tensors that this rank allocates in memory that other processes see; null if it has no such
-   * memory.
-   */
-  private final SharedTensors memory;
+  /** The tensors that this rank allocates in memory that other processes of its host see. */
+  private final Optional<SharedTensors> memory;
 
-  /** The same tensors, if all ranks of the group see them; else null. */
-  private SharedTensors tensors;
-
-  private ShmRegion hostRegion;
+  /** The memory of the host, if all ranks of the group are on it, and not all in one JVM. */
+  private final Optional<ShmRegion> host;
 
   /**
-   * Makes no connection yet.
+   * Creates the paths, without a connection yet.
    *
    * @param waiter waits in the thread of an operation
-   * @param hosts with which others each rank shares a host's memory
-   * @param sharedMemory where that lies; null if this rank has none
    */
   public GroupPaths(
       Membership members,
@@ -86,23 +83,20 @@ public final class GroupPaths implements TcpTransport.Receiver {
       CollectiveNode.LocalGroup local,
       GroupMonitor monitor,
       Waiter waiter,
-      boolean heapAllowed,
-      Locality hosts,
-      Path sharedMemory) {
+      GroupTransports transports) {
     this.members = members;
     this.id = members.id();
     this.node = node;
     this.local = local;
     this.monitor = monitor;
-    this.memory = sharedMemory == null ? null : new SharedTensors(sharedMemory);
-    this.heapAllowed = heapAllowed;
+    this.transports = transports;
+    this.memory = transports.sharedMemory().map(SharedTensors::new);
     int rank = members.rank();
     this.matcher = local.matchers().of(rank);
     this.ranks =
         new RankConnector(
             node.tcp(), id, rank, members.secret(), members.endpoints(), monitor::connectionTo);
     this.messages = new MessagePaths(ranks, matcher);
-    this.hosts = hosts;
     Progress progress = waiter.progress();
     local.heap().join(rank, progress);
     local.heap().listen(rank, monitor::connectionTo);
@@ -111,21 +105,56 @@ public final class GroupPaths implements TcpTransport.Receiver {
             rank,
             members.size(),
             this::pairTo,
-            hosts.places() == 1 ? Reach.HOST : Reach.NETWORK,
+            transports.hosts().nodes() == 1 ? Reach.HOST : Reach.NETWORK,
             progress);
-    HeapRegion region = divide(rank, hosts, progress);
-    if (sharedMemory != null
-        && !members.isOneNode()
-        && members.ranksOnThisHost() == members.size()) {
-      tensors = memory;
-      hostRegion =
-          new ShmRegion(
-              tensors, lane, region == null, progress, waiter.sockets().bell(), lane::current);
-      waiter.sockets().register(hostRegion);
-      lane.share(hostRegion);
+    Optional<HeapRegion> heap = heap(progress);
+    this.host = memory.flatMap(tensors -> host(tensors, waiter, heap.isEmpty()));
+    locate(heap);
+    this.heapPairs = new HeapPairs(local.heap(), rank, progress, lane::current, heap.orElse(null));
+    connect(waiter, transports.sharedMemory().orElse(null));
+  }
+
+  /** Returns the heap of this JVM's ranks; empty if no ranks of the group share a JVM. */
+  private Optional<HeapRegion> heap(Progress progress) {
+    Locality nodes = transports.nodes();
+    if (!transports.heap() || nodes.largest() == 1) {
+      return Optional.empty();
     }
-    this.heapPairs = new HeapPairs(local.heap(), rank, progress, lane::current, region);
-    connect(waiter, sharedMemory);
+    int[] here = nodes.ranks(nodes.node(members.rank()));
+    return Optional.of(new HeapRegion(local.heap(), members.rank(), here, progress, lane::current));
+  }
+
+  /**
+   * Returns the memory of the host, if all ranks of the group see it.
+   *
+   * @param stages whether tensors that lie elsewhere pass through it
+   */
+  private Optional<ShmRegion> host(SharedTensors tensors, Waiter waiter, boolean stages) {
+    if (members.isOneNode() || members.ranksOnThisHost() != members.size()) {
+      return Optional.empty();
+    }
+    ShmRegion shared =
+        new ShmRegion(
+            tensors, lane, stages, waiter.progress(), waiter.sockets().bell(), lane::current);
+    waiter.sockets().register(shared);
+    return Optional.of(shared);
+  }
+
+  /** Finds which ranks see each other's memory; all ranks of the group find alike. */
+  private void locate(Optional<HeapRegion> heap) {
+    Locality hosts = transports.hosts();
+    boolean oneHeap = heap.isPresent() && transports.isOneHeap();
+    Optional<GroupMemory> shared =
+        oneHeap ? heap.map(HeapMemory::new) : host.map(each -> new ShmMemory(each, lane::current));
+    Optional<Hierarchy> hierarchy =
+        oneHeap
+            ? Optional.empty()
+            : heap.map(region -> Hierarchy.of(lane, transports.nodes(), region, hosts))
+                .or(() -> Hierarchy.messages(lane, 0, List.of(hosts)));
+    List<Runnable> onFailure = new ArrayList<>();
+    heap.ifPresent(each -> onFailure.add(each::abandon));
+    host.ifPresent(each -> onFailure.add(each::abandon));
+    lane.locate(shared.orElse(GroupMemory.NONE), hierarchy, onFailure);
   }
 
   /** Creates the paths over TCP of one more stripe. */
@@ -150,7 +179,7 @@ public final class GroupPaths implements TcpTransport.Receiver {
    * @param partFailed ends the group when a part of an operation fails; does not block
    */
   public void stripe(TcpConnections connections, Consumer<Throwable> partFailed) {
-    boolean somePathIsTcp = lane.region() == null && hosts.places() > 1;
+    boolean somePathIsTcp = !transports.isOneHeap() && transports.hosts().nodes() > 1;
     if (connections.perPeer() == 1 || !somePathIsTcp) {
       return;
     }
@@ -164,28 +193,7 @@ public final class GroupPaths implements TcpTransport.Receiver {
             node.executor(), partFailed, monitor.state()::interrupted, connections.spin());
     lane.stripe(
         new GroupStripes(lane, further, connections.smallestBytes(), threads),
-        ranks -> hosts.areApart(ranks) && (!heapAllowed || members.nodes().areApart(ranks)));
-  }
-
-  /**
-   * Determines which ranks see each other's heap, with the same result on all ranks of the group.
-   *
-   * @return the region of this JVM's ranks; null if no ranks of the group share a JVM
-   */
-  private HeapRegion divide(int rank, Locality hosts, Progress progress) {
-    Locality nodes = members.nodes();
-    int[] here = nodes.ranks(nodes.place(rank));
-    if (!heapAllowed || nodes.largest() == 1) {
-      lane.divide(null, nodes, hosts);
-      return null;
-    }
-    HeapRegion region = new HeapRegion(local.heap(), rank, here, progress, lane::current);
-    if (nodes.places() == 1) {
-      lane.share(region);
-    } else {
-      lane.divide(region, nodes, hosts);
-    }
-    return region;
+        transports::areOverTcpOnly);
   }
 
   /** Lets peers connect from now on. */
@@ -194,14 +202,14 @@ public final class GroupPaths implements TcpTransport.Receiver {
   }
 
   private boolean overHeap(int peer) {
-    return heapAllowed && members.isLocal(peer);
+    return transports.heap() && members.isLocal(peer);
   }
 
   /** Returns a tensor of zeros where all ranks of the group can see it, if there is such memory. */
   HostTensor allocate(DType dtype, long count) {
-    if (tensors != null) {
+    if (host.isPresent()) {
       try {
-        return tensors.allocate(dtype, count);
+        return memory.orElseThrow().allocate(dtype, count);
       } catch (IOException | UnsupportedOperationException e) {
         LOG.info(
             "{} allocates on the heap what other processes cannot see: {}", monitor, e.toString());
@@ -211,10 +219,10 @@ public final class GroupPaths implements TcpTransport.Receiver {
   }
 
   SharedMemory allocateShared(long bytes) throws IOException {
-    if (memory == null) {
+    if (memory.isEmpty()) {
       throw new IOException(id + " may not share memory: shm is not among its transports");
     }
-    return memory.allocateShared(bytes);
+    return memory.get().allocateShared(bytes);
   }
 
   /** Returns the peers of the group's collectives. */
@@ -269,14 +277,10 @@ public final class GroupPaths implements TcpTransport.Receiver {
     messages.breakOff();
     if (idle) {
       tcpPairs.forEach(TcpPairs::free);
-      if (hostRegion != null) {
-        hostRegion.free();
-        tensors.freeNeighbours();
-      }
+      host.ifPresent(ShmRegion::free);
+      host.flatMap(each -> memory).ifPresent(SharedTensors::freeNeighbours);
     }
-    if (memory != null) {
-      memory.close();
-    }
+    memory.ifPresent(SharedTensors::close);
     waits.forEach(SocketWait::close);
   }
 

@@ -48,7 +48,7 @@ record DerivedGroups(RankGroup group, ProcessGroup view, SubgroupArguments argum
     group.requireOpen();
     Locality hosts = group.members().hosts(Integer.MAX_VALUE);
     List<List<Integer>> all =
-        IntStream.range(0, hosts.places())
+        IntStream.range(0, hosts.nodes())
             .mapToObj(host -> Arrays.stream(hosts.ranks(host)).boxed().toList())
             .toList();
     return oneOf("host", all, withoutRanks("new-local-group", options));

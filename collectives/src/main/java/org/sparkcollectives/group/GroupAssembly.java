@@ -2,7 +2,6 @@ package org.sparkcollectives.group;
 
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import org.slf4j.Logger;
@@ -23,6 +22,7 @@ import org.sparkcollectives.engine.CpuBackend;
 import org.sparkcollectives.engine.GroupOperations;
 import org.sparkcollectives.engine.GroupPaths;
 import org.sparkcollectives.engine.GroupPoll;
+import org.sparkcollectives.engine.GroupTransports;
 import org.sparkcollectives.engine.OperationQueue;
 import org.sparkcollectives.engine.RankMessages;
 import org.sparkcollectives.engine.TcpConnections;
@@ -46,9 +46,6 @@ import org.sparkcollectives.store.StoreLease;
 record GroupAssembly(Store store, RankContext context, String path) {
 
   private static final Logger LOG = LoggerFactory.getLogger(GroupAssembly.class);
-
-  /** The most ranks of a host that share memory. More would spend their time on polling memory. */
-  private static final int MOST_SHARING = 64;
 
   /**
    * Returns the assembly for groups made from a group of this one, which {@code name} tells apart.
@@ -154,9 +151,7 @@ record GroupAssembly(Store store, RankContext context, String path) {
             local,
             monitor,
             Waiter.of(monitor, spin(members, context.configuration())),
-            options.transports().contains("heap"),
-            members.hosts(options.transports().contains("shm") ? MOST_SHARING : 0),
-            sharedMemory(members, options, context.configuration()));
+            GroupTransports.of(members, options.transports(), context.configuration()));
     paths.stripe(TcpConnections.of(members, context.configuration()), queue::partFailed);
     paths.open();
     RankMessages messages =
@@ -223,14 +218,6 @@ record GroupAssembly(Store store, RankContext context, String path) {
         ClosingSteps.run(() -> node.watchdog().forget(polled), netty::close, monitor::close);
       }
     }
-  }
-
-  /** Returns the folder of memory that is shared with other processes; null if none may be. */
-  private static Path sharedMemory(
-      Membership members, GroupOptions options, Configuration configuration) {
-    return options.transports().contains("shm") && members.ranksOnThisHost() <= MOST_SHARING
-        ? Path.of(configuration.get(CollectivesConfiguration.SHM_FOLDER))
-        : null;
   }
 
   private static PathCosts costs(Configuration configuration) {

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
+import org.sparkcollectives.AlgorithmChoices;
 import org.sparkcollectives.Coalescing;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.Device;
@@ -14,6 +15,7 @@ import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.MemoryRegistration;
 import org.sparkcollectives.ObjectCollectives;
 import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.SharedMemory;
 import org.sparkcollectives.ShrinkMode;
 import org.sparkcollectives.Tensor;
@@ -223,6 +225,12 @@ abstract class GroupHandle implements ProcessGroup {
   private DerivedGroups derived() {
     return new DerivedGroups(
         group, view(backends.hostOnly(), timeout), new SubgroupArguments(group.members()));
+  }
+
+  @Override
+  public AlgorithmChoices explain(DType dtype, ReduceOp op) {
+    return new AlgorithmChoices(
+        group.members().layout(), dtype, op, backends.forHost().explain(dtype, op));
   }
 
   @Override

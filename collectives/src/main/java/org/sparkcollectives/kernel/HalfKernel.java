@@ -26,6 +26,11 @@ final class HalfKernel implements ReduceKernel {
   }
 
   @Override
+  public ReduceOp op() {
+    return op;
+  }
+
+  @Override
   public DType inputType() {
     return format.dtype();
   }
@@ -38,7 +43,7 @@ final class HalfKernel implements ReduceKernel {
   @Override
   public void premultiply(HostTensor input, long offset, long count) {
     KernelChecks.checkTensor("input", input, inputType(), offset, count);
-    if (op.kind() != ReduceOp.Kind.PREMUL_SUM) {
+    if (!premultiplies()) {
       return;
     }
     Tiles tiles = Tiles.borrow();

@@ -34,6 +34,14 @@ public interface ReduceKernel {
     return ReduceKernels.of(op, dtype);
   }
 
+  /** Returns the reduction that the kernel carries out. */
+  ReduceOp op();
+
+  /** Returns whether {@link #premultiply} does anything. */
+  default boolean premultiplies() {
+    return op().kind() == ReduceOp.Kind.PREMUL_SUM;
+  }
+
   /** Returns the type of the contributions and of the result. */
   DType inputType();
 

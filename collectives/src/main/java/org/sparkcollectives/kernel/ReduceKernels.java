@@ -49,14 +49,14 @@ final class ReduceKernels {
               dtype,
               byte[].class,
               TruthLoops.reduction(kind),
-              1,
+              op,
               null,
               (array, from, to, contributions) -> TruthLoops.canonicalize(array, from, to));
-      case UINT8 -> integers(dtype, byte[].class, UnsignedByteLoops.reduction(kind));
-      case INT8 -> integers(dtype, byte[].class, ByteLoops.reduction(kind));
-      case INT16 -> integers(dtype, short[].class, ShortLoops.reduction(kind));
-      case INT32 -> integers(dtype, int[].class, IntLoops.reduction(kind));
-      case INT64 -> integers(dtype, long[].class, LongLoops.reduction(kind));
+      case UINT8 -> integers(op, dtype, byte[].class, UnsignedByteLoops.reduction(kind));
+      case INT8 -> integers(op, dtype, byte[].class, ByteLoops.reduction(kind));
+      case INT16 -> integers(op, dtype, short[].class, ShortLoops.reduction(kind));
+      case INT32 -> integers(op, dtype, int[].class, IntLoops.reduction(kind));
+      case INT64 -> integers(op, dtype, long[].class, LongLoops.reduction(kind));
       case FLOAT16 -> new HalfKernel(HalfFormat.FLOAT16, op);
       case BFLOAT16 -> new HalfKernel(HalfFormat.BFLOAT16, op);
       case FLOAT32, COMPLEX64 ->
@@ -64,7 +64,7 @@ final class ReduceKernels {
               dtype,
               float[].class,
               FloatLoops.reduction(kind),
-              op.factor(),
+              op,
               kind == ReduceOp.Kind.PREMUL_SUM ? FloatLoops::multiply : null,
               kind == ReduceOp.Kind.AVG ? FloatLoops::divide : null);
       case FLOAT64, COMPLEX128 ->
@@ -72,7 +72,7 @@ final class ReduceKernels {
               dtype,
               double[].class,
               DoubleLoops.reduction(kind),
-              op.factor(),
+              op,
               kind == ReduceOp.Kind.PREMUL_SUM ? DoubleLoops::multiply : null,
               kind == ReduceOp.Kind.AVG ? DoubleLoops::divide : null);
       case FLOAT8_E4M3, FLOAT8_E5M2 -> throw new IllegalArgumentException(refusal(op, dtype));
@@ -80,8 +80,8 @@ final class ReduceKernels {
   }
 
   private static <A> ReduceKernel integers(
-      DType dtype, Class<A> arrayClass, ArrayReduction<A> reduction) {
-    return new SameTypeKernel<>(dtype, arrayClass, reduction, 1, null, null);
+      ReduceOp op, DType dtype, Class<A> arrayClass, ArrayReduction<A> reduction) {
+    return new SameTypeKernel<>(dtype, arrayClass, reduction, op, null, null);
   }
 
   private static String refusal(ReduceOp op, DType dtype) {

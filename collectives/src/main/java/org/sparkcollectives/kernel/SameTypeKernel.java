@@ -3,6 +3,7 @@ package org.sparkcollectives.kernel;
 import java.nio.Buffer;
 import java.nio.ByteBuffer;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.tensor.ArrayType;
 import org.sparkcollectives.tensor.HeapTensor;
 import org.sparkcollectives.tensor.HostTensor;
@@ -20,7 +21,7 @@ final class SameTypeKernel<A> implements ReduceKernel {
   private final int slots;
   private final int tileElements;
   private final ArrayReduction<A> reduction;
-  private final double factor;
+  private final ReduceOp op;
   private final ArrayScaling<A> premultiplication;
   private final ArrayScaling<A> finishing;
 
@@ -28,7 +29,7 @@ final class SameTypeKernel<A> implements ReduceKernel {
    * Creates a kernel.
    *
    * @param arrayClass the class of {@link ArrayType#of(DType)}
-   * @param factor what {@code premultiplication} gets
+   * @param op whose factor {@code premultiplication} gets
    * @param premultiplication null if there is none
    * @param finishing what is done to the result, given the number of contributions; null if nothing
    */
@@ -36,7 +37,7 @@ final class SameTypeKernel<A> implements ReduceKernel {
       DType dtype,
       Class<A> arrayClass,
       ArrayReduction<A> reduction,
-      double factor,
+      ReduceOp op,
       ArrayScaling<A> premultiplication,
       ArrayScaling<A> finishing) {
     this.dtype = dtype;
@@ -45,9 +46,14 @@ final class SameTypeKernel<A> implements ReduceKernel {
     this.slots = ArrayType.slots(dtype);
     this.tileElements = TilePool.LENGTH / slots;
     this.reduction = reduction;
-    this.factor = factor;
+    this.op = op;
     this.premultiplication = premultiplication;
     this.finishing = finishing;
+  }
+
+  @Override
+  public ReduceOp op() {
+    return op;
   }
 
   @Override
@@ -64,7 +70,7 @@ final class SameTypeKernel<A> implements ReduceKernel {
   public void premultiply(HostTensor input, long offset, long count) {
     KernelChecks.checkTensor("input", input, dtype, offset, count);
     if (premultiplication != null) {
-      scale(input, offset, count, premultiplication, factor);
+      scale(input, offset, count, premultiplication, op.factor());
     }
   }
 

@@ -178,6 +178,13 @@ public record Membership(
             .toList());
   }
 
+  /** Says how many ranks there are, and how they lie. */
+  public String layout() {
+    return String.format(
+        "group \"%s\": %d ranks, %d JVMs, %d hosts",
+        name, size(), nodes().nodes(), hosts(Integer.MAX_VALUE).nodes());
+  }
+
   /** Returns whether a rank shares this JVM. */
   public boolean isLocal(int groupRank) {
     return endpoints.get(groupRank).nodeId().equals(self().nodeId());

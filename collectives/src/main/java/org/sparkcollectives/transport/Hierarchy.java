@@ -3,22 +3,25 @@ package org.sparkcollectives.transport;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
- * The ranks of a group as two levels: those of this rank's place, and across places the columns.
+ * The ranks of a group as two levels: the ranks of one node, and the cross-node groups. A node is a
+ * JVM, or a host whose ranks share memory.
  *
- * <p>A column is one rank of each place, so an operation can divide a tensor in slices, one for
- * each column, work on them inside every place, exchange each across its column, and share them
- * inside again. There are as many columns as the smallest place has ranks: every column then
- * reaches every place, and each slice goes across once. Ranks of larger places beyond that own no
- * slice, and have nothing to do across.
+ * <p>A cross-node group has one rank of each node, so an operation can divide a tensor in slices,
+ * one for each such group, work on them inside every node, exchange each in its cross-node group,
+ * and share them inside again. There are as many cross-node groups as the smallest node has ranks:
+ * each then reaches every node, and each slice travels between nodes once. Ranks of larger nodes
+ * beyond that own no slice, and have nothing to do between nodes.
  *
- * <p>Where an operation has a root, the root owns the first slice, and the other ranks of its place
+ * <p>Where an operation has a root, the root owns the first slice, and the other ranks of its node
  * follow in a circle.
  *
- * <p>Levels compose: a column is a group, which may have a hierarchy of its own.
+ * <p>Levels compose: a cross-node group may have a hierarchy of its own.
  *
- * <p>Only the thread that runs the group's current operation may use it.
+ * <p>Only the thread that runs the group's current operation may use it, except for what does not
+ * change: the locality, and whether the ranks of a node share a heap.
  */
 public final class Hierarchy {
 
@@ -29,117 +32,133 @@ public final class Hierarchy {
   private final int level;
   private final Locality locality;
   private final List<Locality> farther;
-  private final Peers inside;
+  private final boolean sharesHeap;
+  private final Peers intraNode;
   private final Peers opening;
-  private final Map<Integer, Peers> across = new HashMap<>();
+
+  /** Those that were needed so far, by root. */
+  private final Map<Integer, Peers> crossNode = new HashMap<>();
 
   private Hierarchy(
-      Peers all, int level, Locality locality, SharedRegion region, List<Locality> farther) {
+      Peers all,
+      int level,
+      Locality locality,
+      Optional<SharedRegion> heap,
+      List<Locality> farther) {
     this.all = all;
     this.level = level;
     this.locality = locality;
     this.farther = farther;
-    int[] here = locality.ranks(locality.place(all.rank()));
-    Reach reach = region == null ? Reach.HOST : Reach.JVM;
-    this.inside = new PeerSubset(all, here, reach, region, level, List.of());
-    this.opening =
-        region == null
-            ? inside
-            : new PeerSubset(all, here, reach, new OpeningPhase(region), level, List.of());
+    this.sharesHeap = heap.isPresent();
+    int[] here = locality.ranks(locality.node(all.rank()));
+    if (heap.isPresent()) {
+      this.intraNode = new PeerSubset(all, here, Reach.JVM, new HeapMemory(heap.get()));
+      this.opening =
+          new PeerSubset(all, here, Reach.JVM, new HeapMemory(new OpeningPhase(heap.get())));
+    } else {
+      this.intraNode = new PeerSubset(all, here, Reach.HOST, GroupMemory.NONE);
+      this.opening = intraNode;
+    }
   }
 
   /**
-   * Of a group whose ranks are in several JVMs.
+   * Divides a group whose ranks are in several JVMs.
    *
    * @param jvms in which JVM each rank is
    * @param region the memory that the ranks of this JVM see
    * @param hosts on which host each rank is
    */
   public static Hierarchy of(Peers all, Locality jvms, SharedRegion region, Locality hosts) {
-    return new Hierarchy(all, 0, jvms, region, List.of(hosts));
+    return new Hierarchy(all, 0, jvms, Optional.of(region), List.of(hosts));
   }
 
-  /** Of a group whose ranks reach each other by messages only; null if nothing divides them. */
-  public static Hierarchy messages(Peers all, int level, List<Locality> levels) {
+  /** Divides a group whose ranks reach each other by messages only; empty if nothing does. */
+  public static Optional<Hierarchy> messages(Peers all, int level, List<Locality> levels) {
     for (int i = 0; i < levels.size(); i++) {
       if (levels.get(i).isDivided()) {
-        return new Hierarchy(
-            all, level + 1, levels.get(i), null, levels.subList(i + 1, levels.size()));
+        List<Locality> farther = levels.subList(i + 1, levels.size());
+        return Optional.of(new Hierarchy(all, level + 1, levels.get(i), Optional.empty(), farther));
       }
     }
-    return null;
+    return Optional.empty();
   }
 
-  /** How many levels are nearer than this one. */
+  /** Returns how many levels are nearer than this one. */
   public int level() {
     return level;
   }
 
-  /** Which ranks are in one place. */
+  /** Returns which ranks are in one node. */
   public Locality locality() {
     return locality;
   }
 
-  /** The place of this rank. */
-  public int place() {
-    return locality.place(all.rank());
+  /** Returns whether the ranks of a node see each other's heap; else they send messages. */
+  public boolean sharesHeap() {
+    return sharesHeap;
   }
 
-  /** The ranks of this rank's place. */
-  public Peers inside() {
-    return inside;
+  /** Returns the node of this rank. */
+  public int node() {
+    return locality.node(all.rank());
+  }
+
+  /** Returns the ranks of this rank's node. */
+  public Peers intraNode() {
+    return intraNode;
   }
 
   /**
-   * The same, for the first of two phases: it does not end with a wait for all, because the second
-   * begins with one, and what this rank shows is not changed by others in between.
+   * Returns the same for the first of two phases: it does not end with a wait for all, because the
+   * second begins with one, and what this rank shows is not changed by others in between.
    */
   public Peers opening() {
     return opening;
   }
 
-  /** The number of columns. */
-  public int columns() {
+  /** Returns the number of cross-node groups. */
+  public int crossNodeGroups() {
     return locality.smallest();
   }
 
   /**
-   * The column of a rank of this rank's place; those from {@link #columns()} on do not exist.
+   * Returns the number of the cross-node group of a rank of this rank's node; those from {@link
+   * #crossNodeGroups()} on do not exist.
    *
-   * @param index its number in the place
+   * @param index its number in the node
    */
-  public int column(int index, int root) {
-    return column(place(), index, root);
+  public int crossNodeGroup(int index, int root) {
+    return Math.floorMod(index - shift(node(), root), locality.sizeOf(node()));
   }
 
-  private int column(int place, int index, int root) {
-    return Math.floorMod(index - shift(place, root), locality.sizeOf(place));
+  /** Returns the number of this rank's cross-node group. */
+  public int ownCrossNodeGroup(int root) {
+    return crossNodeGroup(locality.index(all.rank()), root);
   }
 
-  /** The column of this rank. */
-  public int ownColumn(int root) {
-    return column(locality.index(all.rank()), root);
+  private int shift(int node, int root) {
+    return root != NO_ROOT && locality.node(root) == node ? locality.index(root) : 0;
   }
 
-  private int shift(int place, int root) {
-    return root != NO_ROOT && locality.place(root) == place ? locality.index(root) : 0;
-  }
-
-  /** This rank's column, with the ranks in the order of their places; null if there is none. */
-  public Peers across(int root) {
-    int column = ownColumn(root);
-    if (column >= columns()) {
-      return null;
+  /**
+   * Returns this rank's cross-node group, with the ranks in the order of their nodes.
+   *
+   * @throws IllegalStateException if this rank is in none
+   */
+  public Peers interNode(int root) {
+    int group = ownCrossNodeGroup(root);
+    if (group >= crossNodeGroups()) {
+      throw new IllegalStateException("rank " + all.rank() + " is in no cross-node group");
     }
-    return across.computeIfAbsent(root, each -> makeColumn(column, each));
+    return crossNode.computeIfAbsent(root, each -> makeCrossNode(group, each));
   }
 
-  private Peers makeColumn(int column, int root) {
-    int[] ranks = new int[locality.places()];
-    for (int place = 0; place < ranks.length; place++) {
-      int index = (column + shift(place, root)) % locality.sizeOf(place);
-      ranks[place] = locality.rank(place, index);
+  private Peers makeCrossNode(int group, int root) {
+    int[] ranks = new int[locality.nodes()];
+    for (int node = 0; node < ranks.length; node++) {
+      int index = (group + shift(node, root)) % locality.sizeOf(node);
+      ranks[node] = locality.rank(node, index);
     }
-    return new PeerSubset(all, ranks, all.reach(), null, level, farther);
+    return new PeerSubset(all, ranks, all.reach(), GroupMemory.NONE, level, farther);
   }
 }

@@ -1,6 +1,8 @@
 package org.sparkcollectives.transport;
 
+import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 
 /** Some of the ranks as a group of their own, numbered in the order in which they are given. */
 final class PeerSubset implements Peers {
@@ -9,30 +11,30 @@ final class PeerSubset implements Peers {
   private final int[] ranks;
   private final int rank;
   private final Reach reach;
-  private final SharedRegion region;
+  private final GroupMemory memory;
   private final Stripes stripes;
-  private final Hierarchy hierarchy;
+  private final Optional<Hierarchy> hierarchy;
 
-  /** Of ranks that nothing divides, among which is this one. */
-  PeerSubset(Peers all, int[] ranks, Reach reach) {
-    this(all, ranks, reach, null, 0, List.of());
+  /** Creates a group of ranks that nothing divides, among which is this one. */
+  PeerSubset(Peers all, int[] ranks, Reach reach, GroupMemory memory) {
+    this(all, ranks, reach, memory, 0, List.of());
   }
 
   /**
-   * Of ranks among which is this one.
+   * Creates a group of ranks among which is this one.
    *
-   * @param region the memory that they see; null where there is none
+   * @param memory the memory that they see
    * @param level the number of the level that divides them, if one does
    * @param nearer how {@code all} are divided at the levels from there on
    */
   PeerSubset(
-      Peers all, int[] ranks, Reach reach, SharedRegion region, int level, List<Locality> nearer) {
+      Peers all, int[] ranks, Reach reach, GroupMemory memory, int level, List<Locality> nearer) {
     this.all = all;
     this.ranks = ranks;
     this.rank = indexOf(all.rank(), ranks);
     this.reach = reach;
-    this.region = region;
-    this.stripes = stripesOf(all.stripesAmong(ranks));
+    this.memory = memory;
+    this.stripes = new StripeSubset(all.stripesAmong(ranks), this, ranks);
     this.hierarchy =
         Hierarchy.messages(
             this,
@@ -41,10 +43,6 @@ final class PeerSubset implements Peers {
                 .filter(Locality::isDivided)
                 .map(locality -> locality.among(ranks))
                 .toList());
-  }
-
-  private Stripes stripesOf(Stripes wider) {
-    return wider == null ? null : new StripeSubset(wider, this, ranks);
   }
 
   private static int indexOf(int rank, int[] ranks) {
@@ -77,12 +75,12 @@ final class PeerSubset implements Peers {
   }
 
   @Override
-  public SharedRegion region() {
-    return region;
+  public GroupMemory memory() {
+    return memory;
   }
 
   @Override
-  public Hierarchy hierarchy() {
+  public Optional<Hierarchy> hierarchy() {
     return hierarchy;
   }
 
@@ -93,11 +91,8 @@ final class PeerSubset implements Peers {
 
   @Override
   public Stripes stripesAmong(int... some) {
-    int[] those = new int[some.length];
-    for (int i = 0; i < some.length; i++) {
-      those[i] = ranks[some[i]];
-    }
-    return stripesOf(all.stripesAmong(those));
+    int[] those = Arrays.stream(some).map(each -> ranks[each]).toArray();
+    return new StripeSubset(all.stripesAmong(those), this, ranks);
   }
 
   @Override

@@ -24,13 +24,38 @@ public interface Stripes {
     void run(int index, Peers peers);
   }
 
-  /** How many there are. */
+  /** Returns the only stripe of ranks whose operations are never cut. */
+  static Stripes single(Peers peers) {
+    return new Stripes() {
+      @Override
+      public int size() {
+        return 1;
+      }
+
+      @Override
+      public Peers peers(int index) {
+        return peers;
+      }
+
+      @Override
+      public int count(long bytes) {
+        return 1;
+      }
+
+      @Override
+      public void run(int count, Part part) {
+        part.run(0, peers);
+      }
+    };
+  }
+
+  /** Returns how many there are. */
   int size();
 
-  /** The ranks over one stripe; the first is that of operations in one part. */
+  /** Returns the ranks over one stripe; the first is that of operations in one part. */
   Peers peers(int index);
 
-  /** In how many parts an operation of so many bytes is cut: one, if it is not worth more. */
+  /** Returns in how many parts an operation of so many bytes is cut: 1 if not worth more. */
   int count(long bytes);
 
   /**

@@ -65,14 +65,17 @@ class AlgorithmCostTest {
   }
 
   private static void ring(CountingPeers peers, HostTensor tensor) {
-    new RingAllReduce().run(peers, tensor, FLOATS);
+    new RingAllReduce().run(peers, new Call.AllReduce(tensor, FLOATS));
   }
 
   @ParameterizedTest
   @ValueSource(ints = {2, 3, 4, 5, 7})
   void aDirectAllReduceSendsAsMuchAsARing(int n) {
     for (CountingPeers rank :
-        run(n, DType.BFLOAT16, (peers, t) -> new DirectAllReduce().run(peers, t, HALVES))) {
+        run(
+            n,
+            DType.BFLOAT16,
+            (peers, t) -> new DirectAllReduce().run(peers, new Call.AllReduce(t, HALVES)))) {
       assertThat(rank.messages()).isEqualTo(2L * (n - 1));
       assertThat(rank.bytes()).isEqualTo(2L * (n - 1) * (BYTES / 2) / n);
     }
@@ -92,7 +95,7 @@ class AlgorithmCostTest {
                     .mapToObj(n -> Arguments.of(algorithm.getClass().getSimpleName(), n)));
   }
 
-  private static AllReduceAlgorithm allReduce(String name) {
+  private static MessageAlgorithm<Call.AllReduce> allReduce(String name) {
     return switch (name) {
       case "FlatAllReduce" -> new FlatAllReduce(new Scratch());
       case "DirectAllReduce" -> new DirectAllReduce();
@@ -116,7 +119,7 @@ class AlgorithmCostTest {
               for (int i = 0; i < data.length; i++) {
                 data[i] = random.nextFloat() - 0.5f;
               }
-              allReduce(name).run(peers, tensor, FLOATS);
+              allReduce(name).run(peers, new Call.AllReduce(tensor, FLOATS));
               synchronized (results) {
                 results.add(data);
               }
@@ -151,7 +154,8 @@ class AlgorithmCostTest {
               HostTensor own = HostTensor.allocate(DType.FLOAT32, COUNT / n);
               own.copyFrom(filled(COUNT / n, peers.rank()));
               HostTensor output = all.slice(0, (long) COUNT / n * n);
-              new BruckAllGather(new Scratch()).run(peers, Chunks.equal(output, n), own);
+              new BruckAllGather(new Scratch())
+                  .run(peers, new Call.AllGather(Chunks.equal(output, n), own));
               for (int i = 0; i < n; i++) {
                 assertThat(((float[]) all.array())[i * (COUNT / n)]).isEqualTo(i);
               }
@@ -180,7 +184,7 @@ class AlgorithmCostTest {
               }
               HostTensor output = HostTensor.allocate(DType.FLOAT32, parts[peers.rank()].count());
               new BruckReduceScatter(new Scratch())
-                  .run(peers, output, Chunks.ofParts(parts), FLOATS);
+                  .run(peers, new Call.ReduceScatter(output, Chunks.ofParts(parts), FLOATS));
               assertThat((float[]) output.array())
                   .isEqualTo(filled((int) output.count(), n * (peers.rank() + 1)));
             })) {
@@ -204,9 +208,9 @@ class AlgorithmCostTest {
             n,
             (peers, tensor) -> {
               tensor.copyFrom(filled(COUNT, peers.rank()));
-              new ChainBroadcast().run(peers, tensor, root);
+              new ChainBroadcast().run(peers, new Call.Broadcast(tensor, root));
               assertThat(((float[]) tensor.array())[COUNT - 1]).isEqualTo(root);
-              new ChainReduce(new Scratch()).run(peers, tensor, root, FLOATS);
+              new ChainReduce(new Scratch()).run(peers, new Call.Reduce(tensor, root, FLOATS));
               float expected = peers.rank() == root ? root * n : root;
               assertThat(((float[]) tensor.array())[COUNT - 1]).isEqualTo(expected);
             })) {
@@ -227,8 +231,9 @@ class AlgorithmCostTest {
                 new RingAllGather()
                     .run(
                         peers,
-                        Chunks.equal(all, n),
-                        HostTensor.allocate(DType.FLOAT32, COUNT / n)))) {
+                        new Call.AllGather(
+                            Chunks.equal(all, n),
+                            HostTensor.allocate(DType.FLOAT32, COUNT / n))))) {
       assertThat(rank.messages()).isEqualTo(n - 1);
       assertThat(rank.bytes()).isEqualTo((long) (n - 1) * BYTES / n);
     }
@@ -239,9 +244,10 @@ class AlgorithmCostTest {
                 new RingReduceScatter()
                     .run(
                         peers,
-                        HostTensor.allocate(DType.FLOAT32, COUNT / n),
-                        Chunks.equal(all, n),
-                        FLOATS))) {
+                        new Call.ReduceScatter(
+                            HostTensor.allocate(DType.FLOAT32, COUNT / n),
+                            Chunks.equal(all, n),
+                            FLOATS)))) {
       assertThat(rank.messages()).isEqualTo(n - 1);
       assertThat(rank.bytes()).isEqualTo((long) (n - 1) * BYTES / n);
     }
@@ -252,7 +258,10 @@ class AlgorithmCostTest {
   void aBinomialBroadcastSendsFromTheRootAsOftenAsItHasSteps(int n) {
     for (int root : new int[] {0, n - 1}) {
       List<CountingPeers> ranks =
-          run(n, (peers, tensor) -> new BinomialBroadcast().run(peers, tensor, root));
+          run(
+              n,
+              (peers, tensor) ->
+                  new BinomialBroadcast().run(peers, new Call.Broadcast(tensor, root)));
       assertThat(ranks.get(root).messages()).isEqualTo(log2(n));
       assertThat(ranks.get(root).bytes()).isEqualTo((long) log2(n) * BYTES);
       assertThat(ranks.stream().mapToLong(CountingPeers::messages).sum()).isEqualTo(n - 1);
@@ -265,7 +274,10 @@ class AlgorithmCostTest {
   void aBinomialReduceSendsTheTensorOnceFromAllButTheRoot(int n) {
     for (int root : new int[] {0, n - 1}) {
       List<CountingPeers> ranks =
-          run(n, (peers, tensor) -> new BinomialReduce().run(peers, tensor, root, FLOATS));
+          run(
+              n,
+              (peers, tensor) ->
+                  new BinomialReduce().run(peers, new Call.Reduce(tensor, root, FLOATS)));
       for (CountingPeers rank : ranks) {
         assertThat(rank.messages()).isEqualTo(rank.rank() == root ? 0 : 1);
         assertThat(rank.bytes()).isEqualTo(rank.rank() == root ? 0 : BYTES);
@@ -278,7 +290,10 @@ class AlgorithmCostTest {
   @ValueSource(ints = {2, 3, 4, 5, 7})
   void aDirectReduceSendsAllPartsFromAllButTheRoot(int n) {
     for (CountingPeers rank :
-        run(n, DType.BFLOAT16, (peers, t) -> new DirectReduce().run(peers, t, 0, HALVES))) {
+        run(
+            n,
+            DType.BFLOAT16,
+            (peers, t) -> new DirectReduce().run(peers, new Call.Reduce(t, 0, HALVES)))) {
       long parts = rank.rank() == 0 ? n - 1 : n;
       assertThat(rank.messages()).isEqualTo(parts);
       assertThat(rank.bytes()).isEqualTo(parts * (BYTES / 2) / n);
@@ -288,7 +303,8 @@ class AlgorithmCostTest {
   @ParameterizedTest
   @ValueSource(ints = {2, 3, 4, 5, 7, 8})
   void aDisseminationBarrierSendsOneEmptyMessageAStep(int n) {
-    for (CountingPeers rank : run(n, (peers, t) -> new DisseminationBarrier().run(peers))) {
+    for (CountingPeers rank :
+        run(n, (peers, t) -> new DisseminationBarrier().run(peers, new Call.Barrier()))) {
       assertThat(rank.messages()).isEqualTo(log2(n));
       assertThat(rank.bytes()).isZero();
     }

@@ -11,7 +11,6 @@ import org.sparkcollectives.DType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.kernel.ReduceKernel;
 import org.sparkcollectives.tensor.HostTensor;
-import org.sparkcollectives.transport.Reach;
 
 /** Which algorithm is chosen, and how costs grow to ten thousand ranks. */
 class AlgorithmSelectorTest {
@@ -27,15 +26,21 @@ class AlgorithmSelectorTest {
         CollectivesConfiguration.COST_MESH.defaultValue());
   }
 
-  private static MessageAlgorithms selector(CostModel model) {
-    return new MessageAlgorithms(new PathCosts(model, model, model));
+  private static PathCosts costs(CostModel model) {
+    return new PathCosts(model, model, model);
+  }
+
+  private static Cost cost(CostModel model, int ranks, long bytes) {
+    return ChosenAlgorithm.costOfAllReduce(costs(model), ranks, bytes, FLOATS);
   }
 
   private static String chosen(int ranks, long bytes, ReduceKernel kernel) {
-    return selector(model(CollectivesConfiguration.COST_BANDWIDTH.defaultValue()))
-        .allReduceOf(Reach.NETWORK, ranks, bytes, kernel)
-        .getClass()
-        .getSimpleName();
+    return ChosenAlgorithm.allReduce(
+            costs(model(CollectivesConfiguration.COST_BANDWIDTH.defaultValue())),
+            ranks,
+            bytes,
+            kernel)
+        .name();
   }
 
   @ParameterizedTest
@@ -66,14 +71,13 @@ class AlgorithmSelectorTest {
   @Test
   void costsOfTenThousandRanksAreLogarithmicForSmallAndBoundByTheTensorForLargeOnes() {
     CostModel costs = model(CollectivesConfiguration.COST_BANDWIDTH.defaultValue());
-    MessageAlgorithms selector = selector(costs);
     for (int ranks = 16; ranks <= 10_000; ranks = ranks * 5 / 2) {
-      Cost small = selector.allReduceOf(Reach.NETWORK, ranks, 4, FLOATS).cost(ranks, 4);
+      Cost small = cost(costs, ranks, 4);
       int log = Integer.SIZE - Integer.numberOfLeadingZeros(ranks - 1);
       assertThat(small.steps()).isLessThanOrEqualTo(log + 2);
       assertThat(small.messages()).isLessThanOrEqualTo(log + 1);
       long bytes = 1L << 30;
-      Cost large = selector.allReduceOf(Reach.NETWORK, ranks, bytes, FLOATS).cost(ranks, bytes);
+      Cost large = cost(costs, ranks, bytes);
       assertThat(large.bytes()).isLessThanOrEqualTo(3 * bytes);
     }
   }
@@ -81,10 +85,8 @@ class AlgorithmSelectorTest {
   @Test
   void aSlowNetworkPrefersFewerBytesAndAFastOneFewerSteps() {
     long bytes = 256 * 1024;
-    Cost slow =
-        selector(model(1 << 20)).allReduceOf(Reach.NETWORK, 64, bytes, FLOATS).cost(64, bytes);
-    Cost fast =
-        selector(model(1L << 40)).allReduceOf(Reach.NETWORK, 64, bytes, FLOATS).cost(64, bytes);
+    Cost slow = cost(model(1 << 20), 64, bytes);
+    Cost fast = cost(model(1L << 40), 64, bytes);
     assertThat(slow.bytes()).isLessThan(fast.bytes());
     assertThat(fast.steps()).isLessThan(slow.steps());
     assertThat(CostModel.of(Duration.ZERO, Duration.ZERO, 1, 0).allowsMesh(2)).isFalse();
@@ -106,8 +108,8 @@ class AlgorithmSelectorTest {
             ChosenAlgorithm.of(
                 ranks,
                 peers ->
-                    selector(costs)
-                        .reduceScatter(peers, output, Chunks.equal(input, ranks), FLOATS, false)))
+                    new AlgorithmSelector(costs(costs))
+                        .reduceScatter(peers, output, input, ReduceOp.SUM)))
         .isEqualTo(algorithm);
   }
 }

@@ -9,8 +9,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
+import org.sparkcollectives.AlgorithmChoices;
 import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.config.ConfigEntry;
 import org.sparkcollectives.tensor.HostTensor;
@@ -87,9 +89,18 @@ final class AlgorithmsPage {
             (selector, peers, t) ->
                 selector.reduceScatter(peers, part(peers, t), whole(peers, t), ReduceOp.SUM),
             "ReduceScatter"));
+    parts.put("explanation", explanation(tcp));
     parts.put("simulation", simulation());
     parts.put("algorithms", AlgorithmSources.table());
     return parts;
+  }
+
+  /** What four ranks on hosts of their own are told of all-reduces. */
+  private static String explanation(AlgorithmSelector selector) {
+    return selector.explain(AskedPeers.overNetwork(4), DType.FLOAT32, ReduceOp.SUM).stream()
+        .filter(choice -> choice.collective() == OpType.ALL_REDUCE)
+        .map(AlgorithmChoices.Choice::toString)
+        .collect(Collectors.joining("", "```\n", "```\n"));
   }
 
   /** From which size on each operation is hierarchical. */

@@ -3,9 +3,13 @@ package org.sparkcollectives.algorithm;
 import java.nio.ByteBuffer;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.GroupMemory;
+import org.sparkcollectives.transport.HeapMemory;
 import org.sparkcollectives.transport.Hierarchy;
 import org.sparkcollectives.transport.Locality;
 import org.sparkcollectives.transport.Pair;
@@ -31,11 +35,8 @@ final class AskedPeers implements Peers {
 
   private final int size;
   private final Reach reach;
-  private SharedRegion region;
-  private Hierarchy hierarchy;
-  private boolean onOneHost;
-  private boolean stages;
-  private Tensors tensors = Tensors.PRIVATE;
+  private GroupMemory memory = GroupMemory.NONE;
+  private Optional<Hierarchy> hierarchy = Optional.empty();
   private long bytes;
 
   private AskedPeers(int size, Reach reach) {
@@ -56,16 +57,14 @@ final class AskedPeers implements Peers {
   /** Ranks of one JVM. */
   static AskedPeers inHeap(int ranks) {
     AskedPeers peers = new AskedPeers(ranks, Reach.HOST);
-    peers.region = new Unseen();
+    peers.memory = new HeapMemory(new Unseen());
     return peers;
   }
 
   /** Ranks of one host, each in a JVM of its own. */
   static AskedPeers inSharedMemory(int ranks, Tensors tensors) {
     AskedPeers peers = new AskedPeers(ranks, Reach.HOST);
-    peers.onOneHost = true;
-    peers.stages = true;
-    peers.tensors = tensors;
+    peers.memory = peers.new HostMemory(tensors, true);
     return peers;
   }
 
@@ -77,15 +76,14 @@ final class AskedPeers implements Peers {
   /** Ranks of several JVMs of one host. */
   static AskedPeers inJvmsOfAHost(Locality jvms, Tensors tensors) {
     AskedPeers peers = inJvms(jvms, Reach.HOST);
-    peers.onOneHost = true;
-    peers.tensors = tensors;
+    peers.memory = peers.new HostMemory(tensors, false);
     return peers;
   }
 
   private static AskedPeers inJvms(Locality jvms, Reach reach) {
     AskedPeers peers = new AskedPeers(jvms.size(), reach);
     Locality hosts = Locality.of(Collections.nCopies(jvms.size(), "everywhere"));
-    peers.hierarchy = Hierarchy.of(peers, jvms, new Unseen(), hosts);
+    peers.hierarchy = Optional.of(Hierarchy.of(peers, jvms, new Unseen(), hosts));
     return peers;
   }
 
@@ -123,28 +121,12 @@ final class AskedPeers implements Peers {
   }
 
   @Override
-  public SharedRegion region() {
-    return region;
+  public GroupMemory memory() {
+    return memory;
   }
 
   @Override
-  public SharedRegion regionFor(List<HostTensor> shown) {
-    boolean large = bytes > SharedSlots.MOST_BYTES;
-    return onOneHost && large && tensors == Tensors.SHARED ? new Unseen() : region;
-  }
-
-  @Override
-  public SharedSlots slots() {
-    return onOneHost && bytes >= 0 && bytes <= SharedSlots.MOST_BYTES ? new NoSlots() : null;
-  }
-
-  @Override
-  public SharedStaging staging() {
-    return stages && bytes > SharedSlots.MOST_BYTES ? new NoStaging() : null;
-  }
-
-  @Override
-  public Hierarchy hierarchy() {
+  public Optional<Hierarchy> hierarchy() {
     return hierarchy;
   }
 
@@ -156,6 +138,43 @@ final class AskedPeers implements Peers {
   @Override
   public Pair pair(int peer) {
     throw new ChosenAlgorithm.Begun();
+  }
+
+  /** The memory of a host whose ranks are in several JVMs. */
+  private final class HostMemory implements GroupMemory {
+    private final Tensors tensors;
+    private final boolean stages;
+
+    HostMemory(Tensors tensors, boolean stages) {
+      this.tensors = tensors;
+      this.stages = stages;
+    }
+
+    @Override
+    public Access open(Supplier<List<HostTensor>> shown) {
+      if (bytes <= SharedSlots.MOST_BYTES) {
+        return bytes < 0 ? Access.NONE : Access.SLOTS;
+      }
+      if (tensors == Tensors.SHARED) {
+        return Access.SHARED_TENSORS;
+      }
+      return stages ? Access.STAGING : Access.NONE;
+    }
+
+    @Override
+    public SharedSlots slots() {
+      return new NoSlots();
+    }
+
+    @Override
+    public SharedRegion region() {
+      return new Unseen();
+    }
+
+    @Override
+    public SharedStaging staging() {
+      return new NoStaging();
+    }
   }
 
   private record NoSlots() implements SharedSlots {

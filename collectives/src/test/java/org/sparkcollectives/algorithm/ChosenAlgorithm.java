@@ -1,8 +1,10 @@
 package org.sparkcollectives.algorithm;
 
 import java.util.List;
+import org.sparkcollectives.kernel.ReduceKernel;
 import org.sparkcollectives.transport.Locality;
 import org.sparkcollectives.transport.Peers;
+import org.sparkcollectives.transport.Reach;
 
 /** Finds which algorithm {@link AlgorithmSelector} chooses by letting it begin. */
 final class ChosenAlgorithm {
@@ -14,7 +16,7 @@ final class ChosenAlgorithm {
   }
 
   private static final List<Class<?>> SELECTORS =
-      List.of(AlgorithmSelector.class, MessageAlgorithms.class, HierarchicalAlgorithms.class);
+      List.of(AlgorithmSelector.class, AlgorithmTable.class, Call.class);
 
   /** How the names of algorithms end. */
   private static final List<String> OPERATIONS =
@@ -52,6 +54,20 @@ final class ChosenAlgorithm {
       return begun.algorithm;
     }
     throw new AssertionError("nothing was to be sent among " + asked.size() + " ranks");
+  }
+
+  /** Returns what reduces so many bytes over ranks that are on hosts of their own. */
+  static AlgorithmTable.Row<Call.AllReduce> allReduce(
+      PathCosts costs, int ranks, long bytes, ReduceKernel kernel) {
+    Situation situation =
+        Situation.ofMessages(costs, Reach.NETWORK, ranks, Shape.ofReduction(bytes, kernel));
+    return new AlgorithmSelector(costs).table().allReduce.chooseMessages(situation);
+  }
+
+  /** Returns what that costs. */
+  static Cost costOfAllReduce(PathCosts costs, int ranks, long bytes, ReduceKernel kernel) {
+    return ((MessageAlgorithm<Call.AllReduce>) allReduce(costs, ranks, bytes, kernel).algorithm())
+        .cost(ranks, bytes);
   }
 
   /** Ends an operation that has begun. */

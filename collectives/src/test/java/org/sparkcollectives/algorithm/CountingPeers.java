@@ -2,6 +2,7 @@ package org.sparkcollectives.algorithm;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.kernel.ReduceKernel;
@@ -37,7 +38,7 @@ final class CountingPeers implements Peers {
   private final Pair[] pairs;
   private final Progress progress = new Progress(new EventCount(Duration.ZERO), NEVER);
   private final boolean[] used;
-  private Hierarchy hierarchy;
+  private Optional<Hierarchy> hierarchy = Optional.empty();
   private long messages;
   private long bytes;
   private long received;
@@ -56,12 +57,13 @@ final class CountingPeers implements Peers {
   /** From now on ranks of a JVM see each other's memory, and JVMs of a host are near each other. */
   void divide(HeapGroup heap, Locality jvms, Locality hosts) {
     heap.join(rank, progress);
-    int[] here = jvms.ranks(jvms.place(rank));
+    int[] here = jvms.ranks(jvms.node(rank));
     hierarchy =
         jvms.largest() == 1
             ? Hierarchy.messages(this, 0, List.of(hosts))
-            : Hierarchy.of(
-                this, jvms, new HeapRegion(heap, rank, here, progress, () -> HEADER), hosts);
+            : Optional.of(
+                Hierarchy.of(
+                    this, jvms, new HeapRegion(heap, rank, here, progress, () -> HEADER), hosts));
   }
 
   /** Whether this rank has sent to a peer, or received from it. */
@@ -109,7 +111,7 @@ final class CountingPeers implements Peers {
   }
 
   @Override
-  public Hierarchy hierarchy() {
+  public Optional<Hierarchy> hierarchy() {
     return hierarchy;
   }
 

@@ -12,6 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.kernel.ReduceKernel;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.testing.RankThreads;
 import org.sparkcollectives.transport.Locality;
@@ -83,7 +84,7 @@ class HierarchyTest {
         layout.size(),
         rank -> {
           CountingPeers peers = new CountingPeers(messages, rank, layout.size());
-          HeapGroup heap = heaps.computeIfAbsent(jvms.place(rank), place -> new HeapGroup());
+          HeapGroup heap = heaps.computeIfAbsent(jvms.node(rank), node -> new HeapGroup());
           peers.divide(heap, jvms, Locality.of(layout.hosts()));
           body.run(selector(), peers);
           return peers;
@@ -233,7 +234,12 @@ class HierarchyTest {
               HostTensor input = contribution(dtype, peers.rank(), part * layout.size());
               HostTensor output = HostTensor.allocate(dtype, part);
               new HierarchicalReduceScatter(selector, new Scratch())
-                  .run(peers.hierarchy(), output, Chunks.equal(input, layout.size()), ReduceOp.SUM);
+                  .run(
+                      peers,
+                      new Call.ReduceScatter(
+                          output,
+                          Chunks.equal(input, layout.size()),
+                          ReduceKernel.of(ReduceOp.SUM, dtype)));
               assertThat(values(output)).isEqualTo(sum(layout.size(), peers.rank() * part, part));
               assertThat(values(input))
                   .isEqualTo(values(contribution(dtype, peers.rank(), part * layout.size())));
@@ -253,9 +259,11 @@ class HierarchyTest {
             HostTensor output = HostTensor.allocate(DType.FLOAT32, (long) part * layout.size());
             new HierarchicalAllToAll(selector, new Scratch())
                 .run(
-                    peers.hierarchy(),
-                    Chunks.equal(output, layout.size()),
-                    Chunks.equal(input, layout.size()));
+                    peers,
+                    new Call.AllToAll(
+                        Chunks.equal(output, layout.size()),
+                        Chunks.equal(input, layout.size()),
+                        true));
             for (int rank = 0; rank < layout.size(); rank++) {
               float[] theirs = values(contribution(DType.FLOAT32, rank, part * layout.size()));
               assertThat(Arrays.copyOfRange(values(output), rank * part, (rank + 1) * part))
@@ -306,7 +314,7 @@ class HierarchyTest {
               }
             })) {
       for (int peer = 0; peer < layout.size(); peer++) {
-        if (jvms.place(peer) == jvms.place(rank.rank())) {
+        if (jvms.node(peer) == jvms.node(rank.rank())) {
           assertThat(rank.uses(peer)).as("rank %s and %s", rank.rank(), peer).isFalse();
         }
       }

@@ -15,6 +15,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.transport.GroupMemory;
+import org.sparkcollectives.transport.HeapMemory;
 import org.sparkcollectives.transport.Pair;
 import org.sparkcollectives.transport.Peers;
 import org.sparkcollectives.transport.SharedRegion;
@@ -132,8 +134,8 @@ class OwnTensorsTest {
     }
 
     @Override
-    public SharedRegion region() {
-      return region;
+    public GroupMemory memory() {
+      return new HeapMemory(region);
     }
 
     @Override

@@ -41,8 +41,7 @@ class RecordedChoicesTest {
     void begin(AlgorithmSelector selector, Peers peers, HostTensor tensor);
   }
 
-  private static CostModel model(
-      Duration latency, Duration overhead, long bandwidth) {
+  private static CostModel model(Duration latency, Duration overhead, long bandwidth) {
     return CostModel.of(
         latency, overhead, bandwidth, CollectivesConfiguration.COST_MESH.defaultValue());
   }
@@ -95,10 +94,8 @@ class RecordedChoicesTest {
   private static Map<String, Operation> reductions(ReduceOp op, String suffix) {
     Map<String, Operation> operations = new LinkedHashMap<>();
     operations.put(
-        "all-reduce" + suffix,
-        (s, peers, t) -> s.allReduce(agreed(peers, t, op), t, op));
-    operations.put(
-        "reduce" + suffix, (s, peers, t) -> s.reduce(agreed(peers, t, op), t, op, 0));
+        "all-reduce" + suffix, (s, peers, t) -> s.allReduce(agreed(peers, t, op), t, op));
+    operations.put("reduce" + suffix, (s, peers, t) -> s.reduce(agreed(peers, t, op), t, op, 0));
     operations.put(
         "reduce-scatter" + suffix,
         (s, peers, t) ->
@@ -108,20 +105,17 @@ class RecordedChoicesTest {
 
   private static Map<String, Operation> others() {
     Map<String, Operation> operations = new LinkedHashMap<>();
-    operations.put(
-        "broadcast", (s, peers, t) -> s.broadcast(agreed(peers, t.byteSize()), t, 0));
+    operations.put("broadcast", (s, peers, t) -> s.broadcast(agreed(peers, t.byteSize()), t, 0));
     operations.put(
         "all-gather",
-        (s, peers, t) ->
-            s.allGather(agreed(peers, t.byteSize()), whole(peers, t), part(peers, t)));
+        (s, peers, t) -> s.allGather(agreed(peers, t.byteSize()), whole(peers, t), part(peers, t)));
     operations.put(
         "uneven all-gather",
         (s, peers, t) ->
             s.allGather(agreed(peers, t.byteSize()), uneven(peers, t), uneven(peers, t).get(0)));
     operations.put(
         "all-to-all",
-        (s, peers, t) ->
-            s.allToAll(agreed(peers, t.byteSize()), whole(peers, t), whole(peers, t)));
+        (s, peers, t) -> s.allToAll(agreed(peers, t.byteSize()), whole(peers, t), whole(peers, t)));
     operations.put(
         "uneven all-to-all",
         (s, peers, t) -> s.allToAll(agreed(peers, -1), uneven(peers, t), uneven(peers, t)));
@@ -168,8 +162,7 @@ class RecordedChoicesTest {
     return parts;
   }
 
-  private static void record(
-      List<String> lines, DType dtype, Map<String, Operation> operations) {
+  private static void record(List<String> lines, DType dtype, Map<String, Operation> operations) {
     AlgorithmSelector selector = selector();
     worlds()
         .forEach(

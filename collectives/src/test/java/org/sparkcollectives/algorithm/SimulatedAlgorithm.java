@@ -79,12 +79,13 @@ record SimulatedAlgorithm(String name, int largest, Prediction prediction, Run r
     return most;
   }
 
-  private static SimulatedAlgorithm allReduce(AllReduceAlgorithm algorithm, int largest) {
+  private static SimulatedAlgorithm allReduce(
+      MessageAlgorithm<Call.AllReduce> algorithm, int largest) {
     return new SimulatedAlgorithm(
         algorithm.getClass().getSimpleName(),
         largest,
         algorithm::cost,
-        (peers, tensor) -> algorithm.run(peers, tensor, SUM));
+        (peers, tensor) -> algorithm.run(peers, new Call.AllReduce(tensor, SUM)));
   }
 
   /** Those that say what they cost. */
@@ -102,59 +103,73 @@ record SimulatedAlgorithm(String name, int largest, Prediction prediction, Run r
             new DirectReduceScatter()::cost,
             (peers, tensor) ->
                 new DirectReduceScatter()
-                    .run(peers, part(peers, tensor), parts(peers, tensor), SUM)),
+                    .run(
+                        peers,
+                        new Call.ReduceScatter(part(peers, tensor), parts(peers, tensor), SUM))),
         new SimulatedAlgorithm(
             "BruckReduceScatter",
             ALL,
             new BruckReduceScatter(scratch)::cost,
             (peers, tensor) ->
                 new BruckReduceScatter(scratch)
-                    .run(peers, part(peers, tensor), parts(peers, tensor), SUM)),
+                    .run(
+                        peers,
+                        new Call.ReduceScatter(part(peers, tensor), parts(peers, tensor), SUM))),
         new SimulatedAlgorithm(
             "RingReduceScatter",
             RINGS,
             new RingReduceScatter()::cost,
             (peers, tensor) ->
-                new RingReduceScatter().run(peers, part(peers, tensor), parts(peers, tensor), SUM)),
+                new RingReduceScatter()
+                    .run(
+                        peers,
+                        new Call.ReduceScatter(part(peers, tensor), parts(peers, tensor), SUM))),
         new SimulatedAlgorithm(
             "FlatAllGather",
             100,
             new FlatAllGather()::cost,
             (peers, tensor) ->
-                new FlatAllGather().run(peers, parts(peers, tensor), part(peers, tensor))),
+                new FlatAllGather()
+                    .run(peers, new Call.AllGather(parts(peers, tensor), part(peers, tensor)))),
         new SimulatedAlgorithm(
             "BruckAllGather",
             ALL,
             new BruckAllGather(scratch)::cost,
             (peers, tensor) ->
-                new BruckAllGather(scratch).run(peers, parts(peers, tensor), part(peers, tensor))),
+                new BruckAllGather(scratch)
+                    .run(peers, new Call.AllGather(parts(peers, tensor), part(peers, tensor)))),
         new SimulatedAlgorithm(
             "RingAllGather",
             RINGS,
             new RingAllGather()::cost,
             (peers, tensor) ->
-                new RingAllGather().run(peers, parts(peers, tensor), part(peers, tensor))),
+                new RingAllGather()
+                    .run(peers, new Call.AllGather(parts(peers, tensor), part(peers, tensor)))),
         new SimulatedAlgorithm(
             "PairwiseAllToAll",
             100,
             new PairwiseAllToAll()::cost,
             (peers, tensor) ->
-                new PairwiseAllToAll().run(peers, parts(peers, tensor), parts(peers, tensor))),
+                new PairwiseAllToAll()
+                    .run(
+                        peers,
+                        new Call.AllToAll(parts(peers, tensor), parts(peers, tensor), true))),
         new SimulatedAlgorithm(
             "BinomialBroadcast",
             ALL,
             new BinomialBroadcast()::cost,
-            (peers, tensor) -> new BinomialBroadcast().run(peers, tensor, 0)),
+            (peers, tensor) -> new BinomialBroadcast().run(peers, new Call.Broadcast(tensor, 0))),
         new SimulatedAlgorithm(
             "ChainBroadcast",
             ALL,
             new ChainBroadcast()::cost,
-            (peers, tensor) -> new ChainBroadcast().run(peers, tensor, 0)),
+            (peers, tensor) -> new ChainBroadcast().run(peers, new Call.Broadcast(tensor, 0))),
         new SimulatedAlgorithm(
             "ChainReduce",
             ALL,
             new ChainReduce(scratch)::cost,
-            (peers, tensor) -> new ChainReduce(scratch).run(peers, tensor, 0, SUM)));
+            (peers, tensor) ->
+                new ChainReduce(scratch).run(peers, new Call.Reduce(tensor, 0, SUM))));
   }
 
   /** The same for all ranks, as each would take as long to make as to run its part. */

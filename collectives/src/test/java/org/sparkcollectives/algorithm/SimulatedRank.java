@@ -3,6 +3,7 @@ package org.sparkcollectives.algorithm;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
+import java.util.Optional;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.kernel.ReduceKernel;
 import org.sparkcollectives.tensor.HostTensor;
@@ -28,7 +29,7 @@ final class SimulatedRank implements Peers {
   private long messages;
   private long bytes;
   private long waits;
-  private Hierarchy hierarchy;
+  private Optional<Hierarchy> hierarchy = Optional.empty();
 
   SimulatedRank(int rank, int size) {
     this.rank = rank;
@@ -38,8 +39,9 @@ final class SimulatedRank implements Peers {
   /** From now on ranks of a JVM see each other's memory. */
   void divide(Locality jvms) {
     hierarchy =
-        Hierarchy.of(
-            this, jvms, new Region(jvms.index(rank), jvms.sizeOf(jvms.place(rank))), ONE_HOST);
+        Optional.of(
+            Hierarchy.of(
+                this, jvms, new Region(jvms.index(rank), jvms.sizeOf(jvms.node(rank))), ONE_HOST));
   }
 
   /** How often it waited for all ranks of its JVM. */
@@ -94,7 +96,7 @@ final class SimulatedRank implements Peers {
   }
 
   @Override
-  public Hierarchy hierarchy() {
+  public Optional<Hierarchy> hierarchy() {
     return hierarchy;
   }
 

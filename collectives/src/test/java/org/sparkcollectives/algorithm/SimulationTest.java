@@ -15,7 +15,6 @@ import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.kernel.ReduceKernel;
 import org.sparkcollectives.tensor.HostTensor;
 import org.sparkcollectives.transport.Locality;
-import org.sparkcollectives.transport.Reach;
 
 /** That algorithms cost what they say in groups of up to ten thousand ranks. */
 class SimulationTest {
@@ -65,7 +64,8 @@ class SimulationTest {
   void aBarrierOfTenThousandRanksTakesAStepForEachDoubling() {
     for (int ranks : SimulatedAlgorithm.SIZES) {
       int doublings = Integer.SIZE - Integer.numberOfLeadingZeros(ranks - 1);
-      Simulation simulated = Simulation.of(ranks, new DisseminationBarrier()::run);
+      Simulation simulated =
+          Simulation.of(ranks, rank -> new DisseminationBarrier().run(rank, new Call.Barrier()));
       assertThat(simulated.steps()).isEqualTo(doublings);
       assertThat(simulated.messages()).isEqualTo(doublings);
       assertThat(simulated.connections()).isLessThanOrEqualTo(2 * doublings);
@@ -83,10 +83,7 @@ class SimulationTest {
       Locality jvms = Locality.of(IntStream.range(0, ranks).mapToObj(rank -> rank / 10).toList());
       HostTensor tensor = HostTensor.allocate(DType.FLOAT32, 16 * 20_000);
       long slice = tensor.byteSize() / 10;
-      Cost across =
-          new MessageAlgorithms(costs)
-              .allReduceOf(Reach.NETWORK, ranks / 10, slice, sum)
-              .cost(ranks / 10, slice);
+      Cost across = ChosenAlgorithm.costOfAllReduce(costs, ranks / 10, slice, sum);
       AlgorithmSelector selector = new AlgorithmSelector(costs);
       AtomicLong waits = new AtomicLong();
       Simulation simulated =

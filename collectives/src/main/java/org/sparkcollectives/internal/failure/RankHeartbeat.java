@@ -48,7 +48,7 @@ public final class RankHeartbeat implements Heartbeat.Listener, AutoCloseable {
             configuration.get(CollectivesConfiguration.HEARTBEAT_INTERVAL),
             configuration.get(CollectivesConfiguration.HEARTBEAT_TIMEOUT));
     Heartbeat.Position position =
-        new Heartbeat.Position(nodes.place(world.rank()), nodes.places(), election);
+        new Heartbeat.Position(nodes.node(world.rank()), nodes.nodes(), election);
     this.heartbeat =
         peers && options.isOn() && !world.isOneNode()
             ? new Heartbeat(store, position, options, this, host)

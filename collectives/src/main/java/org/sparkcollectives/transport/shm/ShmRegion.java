@@ -31,7 +31,7 @@ import org.sparkcollectives.transport.SharedStaging;
 public final class ShmRegion implements SharedRegion, PolledMemory {
 
   /** Operations in which each rank gives no more than the elements on which all agree. */
-  private static final Set<OpType> AGREED =
+  static final Set<OpType> AGREED =
       EnumSet.of(
           OpType.ALL_REDUCE,
           OpType.REDUCE,
@@ -149,6 +149,11 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
       staging = stages ? new ShmStaging(buffers, rank, size, this::await, sleepers::changed) : null;
     }
     return staging;
+  }
+
+  /** Returns whether tensors that lie elsewhere pass through staging buffers. */
+  boolean stages() {
+    return stages;
   }
 
   /** Returns the slots for this operation; null if it is too large for them. */
