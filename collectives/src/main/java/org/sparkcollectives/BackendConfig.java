@@ -14,6 +14,9 @@ import java.util.stream.Collectors;
  */
 public final class BackendConfig {
 
+  /** The backend for host memory: heap, shared memory, TCP over Netty. */
+  public static final String NETTY = "netty";
+
   private static final BackendConfig NONE = new BackendConfig("", Map.of());
 
   private final String everywhere;

@@ -171,7 +171,7 @@ public final class CollectivesConfiguration {
           .check(value -> !value.isNegative(), "0 or more")
           .defaultsTo(Duration.ofNanos(200_000));
 
-  /** The latency in {@link org.sparkcollectives.algorithm.CostModel}. */
+  /** The latency in {@link org.sparkcollectives.internal.algorithm.CostModel}. */
   public static final ConfigEntry<Duration> COST_LATENCY =
       ConfigEntry.duration("spark.collectives.cost.latency")
           .doc(
@@ -182,7 +182,7 @@ public final class CollectivesConfiguration {
           .check(value -> !value.isNegative(), "0 or more")
           .defaultsTo(Duration.ofNanos(15_000));
 
-  /** The overhead in {@link org.sparkcollectives.algorithm.CostModel}. */
+  /** The overhead in {@link org.sparkcollectives.internal.algorithm.CostModel}. */
   public static final ConfigEntry<Duration> COST_OVERHEAD =
       ConfigEntry.duration("spark.collectives.cost.overhead")
           .doc("How long a rank is busy with a message, whatever its size.")
@@ -199,7 +199,7 @@ public final class CollectivesConfiguration {
           .since("0.1.0")
           .defaultsTo("/dev/shm");
 
-  /** The latency in {@link org.sparkcollectives.algorithm.CostModel} in one JVM. */
+  /** The latency in {@link org.sparkcollectives.internal.algorithm.CostModel} in one JVM. */
   public static final ConfigEntry<Duration> COST_HEAP_LATENCY =
       ConfigEntry.duration("spark.collectives.cost.heap.latency")
           .doc(
@@ -209,7 +209,7 @@ public final class CollectivesConfiguration {
           .check(value -> !value.isNegative(), "0 or more")
           .defaultsTo(Duration.ofNanos(1_000));
 
-  /** The bandwidth in {@link org.sparkcollectives.algorithm.CostModel} in one JVM. */
+  /** The bandwidth in {@link org.sparkcollectives.internal.algorithm.CostModel} in one JVM. */
   public static final ConfigEntry<Long> COST_HEAP_BANDWIDTH =
       ConfigEntry.bytes("spark.collectives.cost.heap.bandwidth")
           .doc(
@@ -219,7 +219,7 @@ public final class CollectivesConfiguration {
           .check(value -> value > 0, "more than 0")
           .defaultsTo(2L << 30);
 
-  /** The latency in {@link org.sparkcollectives.algorithm.CostModel} on one host. */
+  /** The latency in {@link org.sparkcollectives.internal.algorithm.CostModel} on one host. */
   public static final ConfigEntry<Duration> COST_SHM_LATENCY =
       ConfigEntry.duration("spark.collectives.cost.shm.latency")
           .doc("As `spark.collectives.cost.latency`, where all ranks share the memory of a host.")
@@ -227,7 +227,7 @@ public final class CollectivesConfiguration {
           .check(value -> !value.isNegative(), "0 or more")
           .defaultsTo(Duration.ofNanos(2_000));
 
-  /** The overhead in {@link org.sparkcollectives.algorithm.CostModel} on one host. */
+  /** The overhead in {@link org.sparkcollectives.internal.algorithm.CostModel} on one host. */
   public static final ConfigEntry<Duration> COST_SHM_OVERHEAD =
       ConfigEntry.duration("spark.collectives.cost.shm.overhead")
           .doc("As `spark.collectives.cost.overhead`, where all ranks share the memory of a host.")
@@ -235,7 +235,7 @@ public final class CollectivesConfiguration {
           .check(value -> !value.isNegative(), "0 or more")
           .defaultsTo(Duration.ofNanos(1_000));
 
-  /** The bandwidth in {@link org.sparkcollectives.algorithm.CostModel} on one host. */
+  /** The bandwidth in {@link org.sparkcollectives.internal.algorithm.CostModel} on one host. */
   public static final ConfigEntry<Long> COST_SHM_BANDWIDTH =
       ConfigEntry.bytes("spark.collectives.cost.shm.bandwidth")
           .doc("As `spark.collectives.cost.bandwidth`, where all ranks share the memory of a host.")
@@ -243,7 +243,7 @@ public final class CollectivesConfiguration {
           .check(value -> value > 0, "more than 0")
           .defaultsTo(2L << 30);
 
-  /** The bandwidth in {@link org.sparkcollectives.algorithm.CostModel}. */
+  /** The bandwidth in {@link org.sparkcollectives.internal.algorithm.CostModel}. */
   public static final ConfigEntry<Long> COST_BANDWIDTH =
       ConfigEntry.bytes("spark.collectives.cost.bandwidth")
           .doc("How many bytes a second a rank sends while it receives as many.")
@@ -251,7 +251,7 @@ public final class CollectivesConfiguration {
           .check(value -> value > 0, "more than 0")
           .defaultsTo(1L << 30);
 
-  /** The largest mesh in {@link org.sparkcollectives.algorithm.CostModel}. */
+  /** The largest mesh in {@link org.sparkcollectives.internal.algorithm.CostModel}. */
   public static final ConfigEntry<Integer> COST_MESH =
       ConfigEntry.integer("spark.collectives.cost.mesh")
           .doc(
@@ -268,7 +268,7 @@ public final class CollectivesConfiguration {
               "What carries out the operations: the name of a backend, or one for each kind of"
                   + " device as in `cpu:netty,cuda:fake`.")
           .since("0.1.0")
-          .defaultsTo(BackendRegistry.NETTY);
+          .defaultsTo(BackendConfig.NETTY);
 
   /** See {@link GroupOptions#withDebugLevel}. */
   public static final ConfigEntry<DebugLevel> DEBUG =

@@ -1,6 +1,6 @@
 package org.sparkcollectives;
 
-import org.sparkcollectives.store.net.TransportSecurity;
+import org.sparkcollectives.net.TransportSecurity;
 
 /** The encryption of what ranks outside Spark send to other processes. */
 public enum Encryption {

@@ -33,7 +33,7 @@ public enum ErrorHandling {
    *
    * <p>The driver kills the task and interrupts its thread. A thread that does not react to
    * interrupts goes on until {@code spark.task.reaper.enabled} has its executor replaced. Outside
-   * Spark there is no task to fail, see {@link RankContext#tearDown}.
+   * Spark there is no task to fail, see {@link org.sparkcollectives.spi.RankContext#tearDown}.
    */
   TEAR_DOWN,
 

@@ -126,7 +126,7 @@ public final class GroupOptions implements Serializable {
   /**
    * Returns these options with the backend that carries out the operations: a name, or one for each
    * kind of device as in {@code "cpu:netty,cuda:fake"}; all ranks give the same. See {@link
-   * BackendRegistry}.
+   * org.sparkcollectives.spi.BackendRegistry}.
    *
    * @throws IllegalArgumentException if it is malformed
    */

@@ -21,8 +21,9 @@ import java.util.List;
  * <p><b>Copies.</b> A rank that has given an object gets that very object back, not a copy. Null is
  * a valid object.
  *
- * <p><b>What can be sent</b> depends on the rank's {@link RankContext#objectCodec()}. Bytes are
- * deserialised only from ranks that have proven to belong to the group.
+ * <p><b>What can be sent</b> depends on the rank's {@link
+ * org.sparkcollectives.spi.RankContext#objectCodec()}. Bytes are deserialised only from ranks that
+ * have proven to belong to the group.
  *
  * <p><b>Errors.</b> An object that cannot be serialised on one rank, or not be read on another,
  * throws {@link ObjectSerializationException}, and the group stays usable. A failed serialisation

@@ -5,10 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
-import org.sparkcollectives.recorder.FlightRecord;
-import org.sparkcollectives.recorder.FlightRecorder;
 import org.sparkcollectives.store.Store;
-import org.sparkcollectives.tensor.HostTensor;
 
 /**
  * A rank's handle on a group of ranks that communicate.
@@ -305,7 +302,7 @@ public interface ProcessGroup extends GroupMembers, SubgroupFactory, AutoCloseab
    * @param shape the extent of each dimension; none for a single element without dimensions
    */
   default Tensor allocate(DType dtype, long... shape) {
-    return allocate(dtype, HostTensor.count(shape)).reshape(shape);
+    return allocate(dtype, Library.PROVIDER.count(shape)).reshape(shape);
   }
 
   /**

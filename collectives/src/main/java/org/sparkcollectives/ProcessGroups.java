@@ -1,6 +1,5 @@
 package org.sparkcollectives;
 
-import org.sparkcollectives.group.GroupCreation;
 import org.sparkcollectives.store.Store;
 
 /** Makes groups outside Spark, or over a store of one's own. */
@@ -9,17 +8,8 @@ public final class ProcessGroups {
   private ProcessGroups() {}
 
   /**
-   * Joins a group as one of its ranks, in a plain process.
-   *
-   * @see #create(Store, int, int, GroupOptions, RankContext)
-   */
-  public static ProcessGroup create(Store store, int rank, int size, GroupOptions options) {
-    return create(store, rank, size, options, RankContext.process());
-  }
-
-  /**
-   * Joins a group as one of its ranks. Blocks until all ranks have joined, for the smaller one of
-   * {@link Store#timeout()} and the group's timeout at the most; wakes when the rank is killed.
+   * Joins a group as one of its ranks, in a plain process. Blocks until all ranks have joined, for
+   * the smaller one of {@link Store#timeout()} and the group's timeout at the most.
    *
    * <p>A JVM may hold any number of ranks. The store is used until the group is closed, and stays
    * open then.
@@ -31,8 +21,7 @@ public final class ProcessGroups {
    * @throws CollectiveTimeoutException naming the ranks that did not arrive
    * @throws IllegalArgumentException if the rank is out of range or taken, or sizes differ
    */
-  public static ProcessGroup create(
-      Store store, int rank, int size, GroupOptions options, RankContext context) {
-    return GroupCreation.create(store, rank, size, options, context, () -> {});
+  public static ProcessGroup create(Store store, int rank, int size, GroupOptions options) {
+    return Library.PROVIDER.create(store, rank, size, options);
   }
 }

@@ -2,15 +2,10 @@ package org.sparkcollectives;
 
 import java.net.URI;
 import java.net.URISyntaxException;
-import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
-import org.sparkcollectives.config.Configuration;
-import org.sparkcollectives.group.GroupCreation;
-import org.sparkcollectives.store.Deadline;
-import org.sparkcollectives.store.StoreConfiguration;
 
 /**
  * Makes a group from a URL, in plain processes, as c10d's {@code init_process_group} does:
@@ -26,13 +21,8 @@ import org.sparkcollectives.store.StoreConfiguration;
  */
 public final class Rendezvous {
 
-  private static final Map<String, RendezvousHandler> HANDLERS = new ConcurrentHashMap<>();
-
-  static {
-    HANDLERS.put("tcp", new TcpRendezvous());
-    HANDLERS.put("file", new FileRendezvous());
-    HANDLERS.put("env", new EnvironmentRendezvous(System::getenv));
-  }
+  private static final Map<String, RendezvousHandler> HANDLERS =
+      new ConcurrentHashMap<>(Library.PROVIDER.rendezvousHandlers());
 
   private Rendezvous() {}
 
@@ -111,24 +101,6 @@ public final class Rendezvous {
               + new TreeMap<>(HANDLERS).keySet()
               + "; see Rendezvous.register");
     }
-    Duration ofStore = Configuration.ofSystemProperties().get(StoreConfiguration.TIMEOUT);
-    Deadline deadline = GroupCreation.limit(ofStore, options, RankContext.process());
-    RendezvousHandler.Meeting meeting = handler.open(parsed, deadline.left());
-    try {
-      return GroupCreation.create(
-          meeting.store(),
-          meeting.rank(),
-          meeting.size(),
-          options,
-          RankContext.process(meeting.bindHost()),
-          deadline,
-          meeting.onClose());
-    } catch (RuntimeException e) {
-      handler.failed(meeting, e);
-      throw e;
-    } catch (Error e) {
-      handler.failed(meeting, new IllegalStateException(e));
-      throw e;
-    }
+    return Library.PROVIDER.join(parsed, handler, options);
   }
 }

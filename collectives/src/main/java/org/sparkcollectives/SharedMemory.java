@@ -1,5 +1,8 @@
 package org.sparkcollectives;
 
+import java.io.IOException;
+import java.nio.file.Path;
+
 /**
  * Memory of this rank that another process of its host can map, such as the Python worker that the
  * rank computes for; see {@link ProcessGroup#allocateShared}.
@@ -9,6 +12,17 @@ package org.sparkcollectives;
  * Nothing is locked: the two processes must agree on who may write when.
  */
 public interface SharedMemory extends AutoCloseable {
+
+  /**
+   * Creates memory that belongs to no group, filled with zeros. The caller closes it.
+   *
+   * @param folder where its file is made, on a file system in memory such as {@code /dev/shm}; the
+   *     file has no name there afterwards
+   * @throws IOException if there is no room, or if it would be larger than a buffer can be
+   */
+  static SharedMemory create(Path folder, long bytes) throws IOException {
+    return Library.PROVIDER.sharedMemory(folder, bytes);
+  }
 
   /** Returns the size in bytes. */
   long bytes();

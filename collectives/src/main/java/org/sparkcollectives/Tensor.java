@@ -1,7 +1,6 @@
 package org.sparkcollectives;
 
 import java.nio.ByteBuffer;
-import org.sparkcollectives.tensor.HostTensor;
 
 /**
  * A typed, shaped view of memory. Contiguous, in row-major order, without strides.
@@ -18,37 +17,37 @@ public interface Tensor {
 
   /** Returns a {@link DType#FLOAT32} tensor of one dimension over this very array. */
   static Tensor of(float... values) {
-    return HostTensor.wrap(DType.FLOAT32, values);
+    return Library.PROVIDER.wrap(DType.FLOAT32, values);
   }
 
   /** Returns a {@link DType#FLOAT64} tensor of one dimension over this very array. */
   static Tensor of(double... values) {
-    return HostTensor.wrap(DType.FLOAT64, values);
+    return Library.PROVIDER.wrap(DType.FLOAT64, values);
   }
 
   /** Returns a {@link DType#INT32} tensor of one dimension over this very array. */
   static Tensor of(int... values) {
-    return HostTensor.wrap(DType.INT32, values);
+    return Library.PROVIDER.wrap(DType.INT32, values);
   }
 
   /** Returns a {@link DType#INT64} tensor of one dimension over this very array. */
   static Tensor of(long... values) {
-    return HostTensor.wrap(DType.INT64, values);
+    return Library.PROVIDER.wrap(DType.INT64, values);
   }
 
   /** Returns an {@link DType#INT8} tensor of one dimension over this very array. */
   static Tensor of(byte... values) {
-    return HostTensor.wrap(DType.INT8, values);
+    return Library.PROVIDER.wrap(DType.INT8, values);
   }
 
   /** Returns an {@link DType#INT16} tensor of one dimension over this very array. */
   static Tensor of(short... values) {
-    return HostTensor.wrap(DType.INT16, values);
+    return Library.PROVIDER.wrap(DType.INT16, values);
   }
 
   /** Returns a {@link DType#BOOL} tensor of one dimension over this very array. */
   static Tensor of(boolean... values) {
-    return HostTensor.wrap(DType.BOOL, values);
+    return Library.PROVIDER.wrap(DType.BOOL, values);
   }
 
   /**
@@ -62,7 +61,7 @@ public interface Tensor {
    * @throws IllegalArgumentException if the array's type or length does not fit
    */
   static Tensor wrap(DType dtype, Object primitiveArray) {
-    return HostTensor.wrap(dtype, primitiveArray);
+    return Library.PROVIDER.wrap(dtype, primitiveArray);
   }
 
   /**
@@ -73,7 +72,7 @@ public interface Tensor {
    *     order, or does not hold a whole number of elements
    */
   static Tensor wrap(DType dtype, ByteBuffer direct) {
-    return HostTensor.wrap(dtype, direct);
+    return Library.PROVIDER.wrap(dtype, direct);
   }
 
   /**
@@ -83,7 +82,7 @@ public interface Tensor {
    *     elements; wrap direct buffers beyond
    */
   static Tensor allocate(DType dtype, long count) {
-    return HostTensor.allocate(dtype, count);
+    return Library.PROVIDER.allocate(dtype, count);
   }
 
   /**
@@ -94,7 +93,7 @@ public interface Tensor {
    *     hold, see {@link #allocate(DType, long)}
    */
   static Tensor allocate(DType dtype, long... shape) {
-    return HostTensor.allocate(dtype, HostTensor.count(shape)).reshape(shape);
+    return Library.PROVIDER.allocate(dtype, Library.PROVIDER.count(shape)).reshape(shape);
   }
 
   /** Returns the type of the elements. */

@@ -11,6 +11,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkcollectives.spi.Backend;
+import org.sparkcollectives.spi.BackendContext;
+import org.sparkcollectives.spi.BackendProvider;
+import org.sparkcollectives.spi.BackendRegistry;
+import org.sparkcollectives.spi.HostedGroups;
+import org.sparkcollectives.spi.RankContext;
 import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.testing.LeakCheck;
 
@@ -123,7 +129,7 @@ class BackendsTest {
     RankContext context = HostedRank.inNode(0, "spark.collectives.fake.errorOnCollective=true");
     try (HashStore store = new HashStore();
         ProcessGroup world =
-            ProcessGroups.create(
+            HostedGroups.create(
                 store, 2, 4, GroupOptions.defaults().withBackend("fake"), context)) {
       assertThatThrownBy(() -> world.allReduce(Tensor.of(1)))
           .isInstanceOf(IllegalStateException.class)

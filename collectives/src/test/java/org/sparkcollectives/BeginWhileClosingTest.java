@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkcollectives.spi.HostedGroups;
 import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.testing.Eventually;
 import org.sparkcollectives.testing.LeakCheck;
@@ -193,7 +194,7 @@ class BeginWhileClosingTest {
         makePair(
             rank -> {
               ProcessGroup group =
-                  ProcessGroups.create(store, rank, 2, options, HostedRank.inNode(rank));
+                  HostedGroups.create(store, rank, 2, options, HostedRank.inNode(rank));
               Queue<Work> begun = new ConcurrentLinkedQueue<>();
               List<CompletableFuture<Void>> beginners =
                   calls.stream()

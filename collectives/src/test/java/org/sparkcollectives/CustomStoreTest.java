@@ -13,10 +13,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.sparkcollectives.recorder.FlightDump;
+import org.sparkcollectives.net.TransportSecurity;
+import org.sparkcollectives.spi.HostedGroups;
+import org.sparkcollectives.spi.RankContext;
 import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.store.Store;
-import org.sparkcollectives.store.net.TransportSecurity;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.RankThreads;
 
@@ -90,7 +91,7 @@ class CustomStoreTest {
           2,
           rank -> {
             try (ProcessGroup world =
-                ProcessGroups.create(plain(store), rank, 2, GroupOptions.defaults(), context)) {
+                HostedGroups.create(plain(store), rank, 2, GroupOptions.defaults(), context)) {
               if (rank == 1) {
                 world.flightRecorder().dumpAllRanks("a test");
               }

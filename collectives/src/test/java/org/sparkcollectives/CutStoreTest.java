@@ -14,6 +14,7 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.sparkcollectives.spi.HostedGroups;
 import org.sparkcollectives.store.RemoteStore;
 import org.sparkcollectives.store.StoreException;
 import org.sparkcollectives.store.StoreSession;
@@ -85,7 +86,7 @@ class CutStoreTest {
           rank -> {
             try (CuttableStore store = new CuttableStore(table)) {
               ProcessGroup world =
-                  ProcessGroups.create(
+                  HostedGroups.create(
                       store, rank, 2, GroupOptions.defaults(), HostedRank.inNode(rank));
               ProcessGroup group = world.newGroup();
               group.allReduce(Tensor.of(1.0), ReduceOp.SUM).await();
@@ -131,7 +132,7 @@ class CutStoreTest {
           int rank = thread % 2;
           try (CuttableStore store = new CuttableStore(tables.get(thread / 2));
               ProcessGroup world =
-                  ProcessGroups.create(
+                  HostedGroups.create(
                       store,
                       rank,
                       2,
@@ -183,7 +184,7 @@ class CutStoreTest {
                       : new CuttableStore(table, number / 2, number % 2 == 0)) {
                 ProcessGroup world;
                 try {
-                  world = ProcessGroups.create(store, rank, 2, hasty, HostedRank.inNode(rank));
+                  world = HostedGroups.create(store, rank, 2, hasty, HostedRank.inNode(rank));
                 } catch (CollectiveException | StoreException e) {
                   return false;
                 }
@@ -206,7 +207,7 @@ class CutStoreTest {
           rank -> {
             try (CuttableStore store = new CuttableStore(table)) {
               ProcessGroup world =
-                  ProcessGroups.create(
+                  HostedGroups.create(
                       store, rank, 2, GroupOptions.defaults(), HostedRank.inNode(rank));
               world.allReduce(Tensor.of(1.0), ReduceOp.SUM).await();
               if (rank == 1) {

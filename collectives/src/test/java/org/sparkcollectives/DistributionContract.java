@@ -10,7 +10,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.sparkcollectives.recorder.FlightRecord;
 
 /** Specifies broadcast, all-gather and barrier, and the order of collectives. */
 interface DistributionContract extends RanksUnderTest {

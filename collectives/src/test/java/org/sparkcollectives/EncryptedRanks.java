@@ -1,7 +1,8 @@
 package org.sparkcollectives;
 
 import java.util.List;
-import org.sparkcollectives.store.net.TransportSecurity;
+import org.sparkcollectives.net.TransportSecurity;
+import org.sparkcollectives.spi.RankContext;
 
 /** Makes hosts of ranks whose connections are encrypted, for contracts that run over them. */
 final class EncryptedRanks {

@@ -14,6 +14,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.sparkcollectives.spi.HostedGroups;
+import org.sparkcollectives.spi.RankContext;
 import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.TcpStore;
@@ -79,7 +81,7 @@ class EndOfGroupTest {
             try (Store store =
                     TcpStore.connect("127.0.0.1", server.port(), Duration.ofSeconds(20));
                 ProcessGroup world =
-                    ProcessGroups.create(store, rank, 2, TCP, HostedRank.inNode(rank))) {
+                    HostedGroups.create(store, rank, 2, TCP, HostedRank.inNode(rank))) {
               world.allReduce(Tensor.of(1.0), ReduceOp.SUM).await();
               if (rank == 0) {
                 loseStore.run();

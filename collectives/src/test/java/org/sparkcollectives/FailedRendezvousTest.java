@@ -16,11 +16,13 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.sparkcollectives.membership.FailedRendezvous;
+import org.sparkcollectives.net.TransportSecurity;
+import org.sparkcollectives.spi.HostedGroups;
+import org.sparkcollectives.spi.RankContext;
+import org.sparkcollectives.spi.failure.FailedRendezvous;
 import org.sparkcollectives.store.FileStore;
 import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.store.Store;
-import org.sparkcollectives.store.net.TransportSecurity;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.RankThreads;
 
@@ -110,7 +112,7 @@ class FailedRendezvousTest {
   }
 
   private static ProcessGroup join(Store store, int rank, RankContext context) {
-    return ProcessGroups.create(
+    return HostedGroups.create(
         store.withTimeout(LONG), rank, SIZE, GroupOptions.defaults().withName(GROUP), context);
   }
 

@@ -10,7 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.sparkcollectives.internal.failure.PublishedFailure;
+import org.sparkcollectives.spi.failure.PublishedFailure;
 import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.store.PrefixStore;
 import org.sparkcollectives.store.Store;

@@ -7,9 +7,11 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.sparkcollectives.net.TransportSecurity;
+import org.sparkcollectives.spi.HostedGroups;
+import org.sparkcollectives.spi.RankContext;
 import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.store.Store;
-import org.sparkcollectives.store.net.TransportSecurity;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.RankThreads;
 
@@ -66,9 +68,9 @@ class GroupCreationTest {
       RankContext other = new HostedRank(List.of(setting), TransportSecurity.plain());
       GroupOptions named = GroupOptions.defaults().withName("unlike");
       // A rank's claim stays when it has waited in vain.
-      assertThatThrownBy(() -> ProcessGroups.create(hasty, 0, 2, named, plain))
+      assertThatThrownBy(() -> HostedGroups.create(hasty, 0, 2, named, plain))
           .isInstanceOf(CollectiveTimeoutException.class);
-      assertThatThrownBy(() -> ProcessGroups.create(store, 1, 2, options.withName("unlike"), other))
+      assertThatThrownBy(() -> HostedGroups.create(store, 1, 2, options.withName("unlike"), other))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("Rank 1 joins group \"unlike\" ")
           .hasMessageContaining(message)

@@ -5,7 +5,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.sparkcollectives.config.Configuration;
-import org.sparkcollectives.store.net.TransportSecurity;
+import org.sparkcollectives.net.TransportSecurity;
+import org.sparkcollectives.spi.RankContext;
 
 /** A rank's host with settings of its own. */
 public class HostedRank implements RankContext {

@@ -9,8 +9,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.sparkcollectives.net.TransportSecurity;
+import org.sparkcollectives.spi.HostedGroups;
 import org.sparkcollectives.store.HashStore;
-import org.sparkcollectives.store.net.TransportSecurity;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.RankProcesses;
@@ -65,8 +66,7 @@ class ListeningPortTest {
         HashStore store = new HashStore()) {
       int port = taken.getLocalPort();
       assertThatThrownBy(
-              () ->
-                  ProcessGroups.create(store, 0, 1, GroupOptions.defaults(), listeningOn(port, 0)))
+              () -> HostedGroups.create(store, 0, 1, GroupOptions.defaults(), listeningOn(port, 0)))
           .isInstanceOf(TransportException.class)
           .hasMessageContaining("port " + port)
           .hasMessageContaining("spark.collectives.port");
@@ -82,7 +82,7 @@ class ListeningPortTest {
           for (int i = 0; i < 50; i++) {
             try (HashStore store = new HashStore();
                 ProcessGroup group =
-                    ProcessGroups.create(
+                    HostedGroups.create(
                         store, 0, 1, GroupOptions.defaults(), listeningOn(port, 0))) {
               assertThat(group.size()).isEqualTo(1);
             }

@@ -1,5 +1,7 @@
 package org.sparkcollectives;
 
+import org.sparkcollectives.spi.RankContext;
+
 /**
  * Runs the contract of collectives among ranks of which each two act as one JVM, because different
  * settings keep the others apart: over the heap within a JVM, over sockets between them.

@@ -1,5 +1,7 @@
 package org.sparkcollectives;
 
+import org.sparkcollectives.spi.RankContext;
+
 /** Runs the contract of redistribution among ranks of which some share a JVM. */
 class MixedRedistributionTest extends RedistributionContractTest {
 

@@ -1,7 +1,8 @@
 package org.sparkcollectives;
 
 import java.util.List;
-import org.sparkcollectives.store.net.TransportSecurity;
+import org.sparkcollectives.net.TransportSecurity;
+import org.sparkcollectives.spi.RankContext;
 
 /**
  * Runs the contract of collectives where Netty's event loops read and write the sockets, without

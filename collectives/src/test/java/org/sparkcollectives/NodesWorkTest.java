@@ -1,5 +1,6 @@
 package org.sparkcollectives;
 
+import org.sparkcollectives.spi.RankContext;
 import org.sparkcollectives.testing.SeveralNodes;
 
 /** Runs the contract of works over two nodes, which first work within a node. */

@@ -2,6 +2,7 @@ package org.sparkcollectives;
 
 import java.util.List;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.sparkcollectives.spi.RankContext;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;

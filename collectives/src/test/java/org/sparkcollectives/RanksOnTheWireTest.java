@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.sparkcollectives.store.net.TransportSecurity;
+import org.sparkcollectives.net.TransportSecurity;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.RankProcesses;
 import org.sparkcollectives.testing.Wiretap;

@@ -13,6 +13,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.sparkcollectives.internal.rendezvous.EnvironmentRendezvous;
+import org.sparkcollectives.internal.rendezvous.LocalAddress;
 import org.sparkcollectives.store.FileStore;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.testing.LeakCheck;

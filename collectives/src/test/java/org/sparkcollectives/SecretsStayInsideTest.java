@@ -12,12 +12,13 @@ import java.util.List;
 import java.util.Locale;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkcollectives.net.TransportSecurity;
+import org.sparkcollectives.spi.RankContext;
 import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreConnectionException;
 import org.sparkcollectives.store.TcpStore;
 import org.sparkcollectives.store.TcpStoreServer;
-import org.sparkcollectives.store.net.TransportSecurity;
 import org.sparkcollectives.testing.ForkedJvm;
 import org.sparkcollectives.testing.GroupRuns;
 

@@ -22,11 +22,12 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkcollectives.internal.transport.shm.SharedFile;
+import org.sparkcollectives.internal.transport.shm.SharedFileMemory;
+import org.sparkcollectives.spi.RankContext;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.RankProcesses;
-import org.sparkcollectives.transport.shm.SharedFile;
-import org.sparkcollectives.transport.shm.SharedFileMemory;
 
 /** Tests memory that processes of one host share: which ranks get it, and what remains of it. */
 @ExtendWith(LeakCheck.class)

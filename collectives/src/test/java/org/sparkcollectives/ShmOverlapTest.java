@@ -1,5 +1,7 @@
 package org.sparkcollectives;
 
+import org.sparkcollectives.spi.RankContext;
+
 /**
  * Runs the contract of overlapping operations among ranks that share memory as processes of one
  * host do.

@@ -1,5 +1,7 @@
 package org.sparkcollectives;
 
+import org.sparkcollectives.spi.RankContext;
+
 /**
  * Runs the contract of redistribution among ranks that share memory as processes of one host do,
  * each in a JVM of its own.

@@ -1,7 +1,8 @@
 package org.sparkcollectives;
 
 import java.util.List;
-import org.sparkcollectives.store.net.TransportSecurity;
+import org.sparkcollectives.net.TransportSecurity;
+import org.sparkcollectives.spi.RankContext;
 
 /** Makes hosts of ranks that cut nearly every collective in three. */
 final class StripedRanks {

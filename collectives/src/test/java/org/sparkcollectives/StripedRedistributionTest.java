@@ -1,5 +1,7 @@
 package org.sparkcollectives;
 
+import org.sparkcollectives.spi.RankContext;
+
 /** Runs the contract of redistribution over three connections to each peer. */
 class StripedRedistributionTest extends RedistributionContractTest {
 

@@ -1,5 +1,7 @@
 package org.sparkcollectives;
 
+import org.sparkcollectives.spi.RankContext;
+
 /** Runs the contract of overlapping operations in stripes, each over TLS. */
 class StripedTlsOverlapTest extends OverlapContractTest {
 

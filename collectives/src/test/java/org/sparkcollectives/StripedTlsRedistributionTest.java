@@ -1,6 +1,7 @@
 package org.sparkcollectives;
 
-import org.sparkcollectives.store.net.TransportSecurity;
+import org.sparkcollectives.net.TransportSecurity;
+import org.sparkcollectives.spi.RankContext;
 
 /** Runs the contract of redistribution in stripes, each over TLS. */
 class StripedTlsRedistributionTest extends RedistributionContractTest {

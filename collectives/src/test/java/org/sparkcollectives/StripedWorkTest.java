@@ -1,5 +1,7 @@
 package org.sparkcollectives;
 
+import org.sparkcollectives.spi.RankContext;
+
 /** Runs the contract of works over three connections to each peer. */
 class StripedWorkTest extends WorkContractTest {
 

@@ -1,5 +1,7 @@
 package org.sparkcollectives;
 
+import org.sparkcollectives.spi.RankContext;
+
 /** Runs the contract of groups over TLS. */
 class TlsGroupsTest extends GroupsContractTest {
 

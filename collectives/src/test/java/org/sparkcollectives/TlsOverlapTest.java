@@ -1,5 +1,7 @@
 package org.sparkcollectives;
 
+import org.sparkcollectives.spi.RankContext;
+
 /** Runs the contract of overlapping operations over TLS. */
 class TlsOverlapTest extends OverlapContractTest {
 

@@ -1,5 +1,6 @@
 package org.sparkcollectives;
 
+import org.sparkcollectives.spi.RankContext;
 import org.sparkcollectives.testing.SeveralNodes;
 
 /**

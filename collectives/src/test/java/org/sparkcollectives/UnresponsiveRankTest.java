@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkcollectives.spi.HostedGroups;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.TcpStore;
 import org.sparkcollectives.store.TcpStoreServer;
@@ -86,7 +87,7 @@ class UnresponsiveRankTest {
             int port = rank == 1 ? wire.port() : server.port();
             try (Store store = TcpStore.connect("127.0.0.1", port, Duration.ofSeconds(20));
                 ProcessGroup world =
-                    ProcessGroups.create(
+                    HostedGroups.create(
                         store,
                         rank,
                         3,
@@ -142,7 +143,7 @@ class UnresponsiveRankTest {
           rank -> {
             try (Store store = TcpStore.connect("127.0.0.1", wire.port(), storeTimeout);
                 ProcessGroup world =
-                    ProcessGroups.create(
+                    HostedGroups.create(
                         store,
                         rank,
                         2,

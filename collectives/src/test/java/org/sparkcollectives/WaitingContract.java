@@ -14,7 +14,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
-import org.sparkcollectives.recorder.FlightRecord;
 import org.sparkcollectives.testing.Eventually;
 
 /** Specifies the wait for a work, with deadlines, failures and several threads. */

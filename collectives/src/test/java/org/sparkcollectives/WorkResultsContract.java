@@ -11,7 +11,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
-import org.sparkcollectives.recorder.FlightRecord;
 
 /** Specifies what a work reports: its type, its number, its tensors, its source. */
 interface WorkResultsContract extends RanksUnderTest {

@@ -16,6 +16,8 @@ import org.openjdk.jmh.annotations.Warmup;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
+import org.sparkcollectives.internal.recorder.GroupRecords;
+import org.sparkcollectives.internal.recorder.RecordRing;
 import org.sparkcollectives.spi.OperationSpec;
 
 /** Measures what the record of an operation costs, from its call over its start to its end. */

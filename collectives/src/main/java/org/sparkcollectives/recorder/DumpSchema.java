@@ -7,6 +7,9 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.sparkcollectives.FlightDump;
+import org.sparkcollectives.FlightRecord;
+import org.sparkcollectives.GroupStatus;
 import org.sparkcollectives.OpType;
 
 /**
@@ -29,7 +32,7 @@ final class DumpSchema {
     List<Object> entries = new ArrayList<>();
     for (FlightRecord record : dump.records()) {
       Map<String, Object> entry = entry(record, groups.indexOf(record.group()));
-      GroupStatus group = dump.group(record.group());
+      GroupStatus group = RankDump.group(dump, record.group());
       entry.put("process_group", List.of(group.name(), group.description()));
       entry.put("profiling_name", "netty:" + name(record, group.ranks().indexOf(dump.rank())));
       entry.put("operation", record.opType().name());
@@ -158,7 +161,7 @@ final class DumpSchema {
       List<GroupStatus> groups = new ArrayList<>();
       asMap(map.get("pg_config"))
           .forEach((name, config) -> groups.add(group(asMap(config), asMap(map.get("pg_status")))));
-      return new FlightDump(
+      return new RankDump(
           (int) number(map, "rank"),
           text(map, "host"),
           text(map, "executor"),

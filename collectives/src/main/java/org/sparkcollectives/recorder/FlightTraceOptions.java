@@ -7,6 +7,8 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import org.sparkcollectives.FlightDump;
+import org.sparkcollectives.GroupStatus;
 
 /**
  * The options on the command line of {@link FlightTrace}, in the names of PyTorch's {@code
@@ -147,9 +149,9 @@ record FlightTraceOptions(
   List<FlightDump> selected(List<FlightDump> dumps) {
     return dumps.stream()
         .filter(dump -> ranks.isEmpty() || ranks.contains(dump.rank()))
-        .map(
+        .<FlightDump>map(
             dump ->
-                new FlightDump(
+                new RankDump(
                     dump.rank(),
                     dump.host(),
                     dump.executorId(),

@@ -8,6 +8,9 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import org.sparkcollectives.FlightDump;
+import org.sparkcollectives.FlightRecord;
+import org.sparkcollectives.GroupStatus;
 
 /**
  * Compares the records of one group's ranks: collectives with the same number should be the same
@@ -228,7 +231,7 @@ final class GroupTrace {
   }
 
   private GroupStatus status(FlightDump dump) {
-    return dump.group(group.name());
+    return RankDump.group(dump, group.name());
   }
 
   private FlightDump dumpOf(int rank) {

@@ -5,6 +5,9 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.sparkcollectives.FlightDump;
+import org.sparkcollectives.FlightRecord;
+import org.sparkcollectives.GroupStatus;
 import org.sparkcollectives.OpType;
 
 /**
@@ -104,7 +107,7 @@ final class TorchLayout {
   }
 
   private void addCollective(FlightRecord record) {
-    GroupStatus group = dump.group(record.group());
+    GroupStatus group = RankDump.group(dump, record.group());
     Map<String, Object> entry = entry(record);
     entry.put("process_group", List.of(group.name(), group.description()));
     entry.put("profiling_name", "gloo:" + name(record.opType()));
@@ -122,7 +125,7 @@ final class TorchLayout {
   }
 
   private void addMessage(FlightRecord record) {
-    GroupStatus group = dump.group(record.group());
+    GroupStatus group = RankDump.group(dump, record.group());
     boolean sends = record.opType() == OpType.SEND;
     if (record.peer() >= group.ranks().size()) {
       return;

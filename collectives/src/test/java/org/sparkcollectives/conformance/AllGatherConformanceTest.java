@@ -1,6 +1,6 @@
 package org.sparkcollectives.conformance;
 
-import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.spi.tensor.HostTensor;
 
 /** Tests all-gather of inputs of equal count into one tensor on all ranks. */
 class AllGatherConformanceTest extends OperationConformanceTest {

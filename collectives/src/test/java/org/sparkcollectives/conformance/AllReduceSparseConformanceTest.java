@@ -11,7 +11,7 @@ import java.util.TreeMap;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.Work;
-import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.spi.tensor.HostTensor;
 
 /**
  * Tests sums of sparse tensors: of rows, or in tensors of odd size of single elements of a matrix.

@@ -1,6 +1,6 @@
 package org.sparkcollectives.conformance;
 
-import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.spi.tensor.HostTensor;
 
 /** Tests all-to-all of equal parts of one tensor, one to each rank. */
 class AllToAllConformanceTest extends OperationConformanceTest {

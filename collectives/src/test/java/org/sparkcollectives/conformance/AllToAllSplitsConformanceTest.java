@@ -1,7 +1,7 @@
 package org.sparkcollectives.conformance;
 
 import java.util.Arrays;
-import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.spi.tensor.HostTensor;
 
 /** Tests all-to-all of rows of one tensor, any number of them to each rank. */
 class AllToAllSplitsConformanceTest extends OperationConformanceTest {

@@ -7,7 +7,7 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import org.sparkcollectives.DType;
-import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.spi.tensor.HostTensor;
 
 /**
  * The memory in which one rank has the tensors of one case after the other. It is filled with

@@ -10,7 +10,7 @@ import org.sparkcollectives.DType;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.spi.tensor.HostTensor;
 
 /**
  * One rank's side of one case: its tensors, and the checks of their results.

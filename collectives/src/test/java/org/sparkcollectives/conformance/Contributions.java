@@ -5,9 +5,9 @@ import java.nio.ByteOrder;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Random;
+import org.sparkcollectives.BFloat16;
 import org.sparkcollectives.DType;
-import org.sparkcollectives.tensor.BFloat16;
-import org.sparkcollectives.tensor.Float16;
+import org.sparkcollectives.Float16;
 
 /**
  * The contributions of the ranks, the same for the same seed in every process. A contribution is a

@@ -3,8 +3,8 @@ package org.sparkcollectives.conformance;
 import java.util.List;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.HostedRank;
-import org.sparkcollectives.RankContext;
-import org.sparkcollectives.store.net.TransportSecurity;
+import org.sparkcollectives.net.TransportSecurity;
+import org.sparkcollectives.spi.RankContext;
 import org.sparkcollectives.testing.SeveralNodes;
 
 /** The paths between ranks that are threads of one JVM. */

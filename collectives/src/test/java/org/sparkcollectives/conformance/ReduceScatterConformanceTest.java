@@ -1,6 +1,6 @@
 package org.sparkcollectives.conformance;
 
-import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.spi.tensor.HostTensor;
 
 /** Tests reduce-scatter of equal parts of one tensor, one to each rank. */
 class ReduceScatterConformanceTest extends OperationConformanceTest {

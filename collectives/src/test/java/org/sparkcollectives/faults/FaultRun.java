@@ -11,9 +11,9 @@ import java.util.OptionalDouble;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
+import org.sparkcollectives.net.TransportSecurity;
 import org.sparkcollectives.store.TcpStore;
 import org.sparkcollectives.store.TcpStoreServer;
-import org.sparkcollectives.store.net.TransportSecurity;
 
 /**
  * Runs cases with processes that live on from case to case, as executors do: what one leaves

@@ -6,7 +6,7 @@ import java.util.List;
 import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.HostedRank;
 import org.sparkcollectives.config.ConfigEntry;
-import org.sparkcollectives.store.net.TransportSecurity;
+import org.sparkcollectives.net.TransportSecurity;
 
 /**
  * How long is waited for what, and the settings that follow. {@code -Dfaults.slowness} makes all of

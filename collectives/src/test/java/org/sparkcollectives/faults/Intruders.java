@@ -11,10 +11,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.sparkcollectives.store.net.ClientHandshake;
-import org.sparkcollectives.store.net.ConnectionId;
-import org.sparkcollectives.store.net.EventLoops;
-import org.sparkcollectives.store.net.TransportSecurity;
+import org.sparkcollectives.net.ClientHandshake;
+import org.sparkcollectives.net.ConnectionId;
+import org.sparkcollectives.net.EventLoops;
+import org.sparkcollectives.net.TransportSecurity;
 import org.sparkcollectives.testing.Eventually;
 
 /** Connections to a port of this host by somebody who does not have the secret. */

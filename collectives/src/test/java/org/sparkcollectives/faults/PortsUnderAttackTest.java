@@ -16,22 +16,22 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.HostedRank;
 import org.sparkcollectives.ProcessGroup;
-import org.sparkcollectives.ProcessGroups;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
+import org.sparkcollectives.internal.transport.tcp.ListenAddress;
+import org.sparkcollectives.internal.transport.tcp.SocketOptions;
+import org.sparkcollectives.internal.transport.tcp.TcpTransport;
+import org.sparkcollectives.net.ConnectionId;
+import org.sparkcollectives.net.TransportSecurity;
+import org.sparkcollectives.net.UnauthenticatedConnections;
+import org.sparkcollectives.spi.HostedGroups;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.TcpStore;
 import org.sparkcollectives.store.TcpStoreServer;
-import org.sparkcollectives.store.net.ConnectionId;
-import org.sparkcollectives.store.net.TransportSecurity;
-import org.sparkcollectives.store.net.UnauthenticatedConnections;
 import org.sparkcollectives.testing.Eventually;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.RankProcesses;
 import org.sparkcollectives.testing.RankThreads;
-import org.sparkcollectives.transport.tcp.ListenAddress;
-import org.sparkcollectives.transport.tcp.SocketOptions;
-import org.sparkcollectives.transport.tcp.TcpTransport;
 
 /** Tests ports of ranks and of a store to which strangers connect while a job runs. */
 @ExtendWith(LeakCheck.class)
@@ -155,7 +155,7 @@ class PortsUnderAttackTest {
         rank -> {
           try (Store store = TcpStore.connect("127.0.0.1", storePort, SECRET, security, LIMIT);
               ProcessGroup group =
-                  ProcessGroups.create(store, rank, RANKS, options, contexts[rank])) {
+                  HostedGroups.create(store, rank, RANKS, options, contexts[rank])) {
             long[] sum = {0};
             while (sum[0] == 0) {
               sum[0] = rank == 0 && isOver.test(group) ? 1 : 0;

@@ -7,15 +7,15 @@ import java.util.concurrent.locks.LockSupport;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
-import org.sparkcollectives.ProcessGroups;
-import org.sparkcollectives.RankContext;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
+import org.sparkcollectives.net.TransportSecurity;
+import org.sparkcollectives.spi.HostedGroups;
+import org.sparkcollectives.spi.RankContext;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreException;
 import org.sparkcollectives.store.TcpStore;
-import org.sparkcollectives.store.net.TransportSecurity;
 
 /**
  * Runs one rank's part in a case: it reaches the phase, and is hit by the fault, or by what
@@ -125,7 +125,7 @@ final class RankOfCase {
             .withTimeout(FaultSettings.PATIENCE)
             .withTransports(fault.transports());
     try (Store store = connect(storeAddress, rendezvousTimeout);
-        ProcessGroup world = ProcessGroups.create(store, rank, fault.size(), options, context)) {
+        ProcessGroup world = HostedGroups.create(store, rank, fault.size(), options, context)) {
       try {
         inGroup(world);
       } catch (CollectiveException | StoreException e) {
@@ -239,7 +239,7 @@ final class RankOfCase {
         GroupOptions.defaults().withName(name).withTimeout(FaultSettings.PATIENCE);
     String said;
     try (Store store = connect(storeAddress, FaultSettings.PATIENCE);
-        ProcessGroup group = ProcessGroups.create(store, rank, size, options, context)) {
+        ProcessGroup group = HostedGroups.create(store, rank, size, options, context)) {
       long[] sum = new long[10_000];
       java.util.Arrays.fill(sum, rank + 1);
       group.allReduce(Tensor.of(sum), ReduceOp.SUM).await();

@@ -3,10 +3,10 @@ package org.sparkcollectives.recorder;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.sparkcollectives.recorder.FlightRecord.State.COMPLETED;
-import static org.sparkcollectives.recorder.FlightRecord.State.FAILED;
-import static org.sparkcollectives.recorder.FlightRecord.State.SCHEDULED;
-import static org.sparkcollectives.recorder.FlightRecord.State.STARTED;
+import static org.sparkcollectives.FlightRecord.State.COMPLETED;
+import static org.sparkcollectives.FlightRecord.State.FAILED;
+import static org.sparkcollectives.FlightRecord.State.SCHEDULED;
+import static org.sparkcollectives.FlightRecord.State.STARTED;
 import static org.sparkcollectives.recorder.Traces.allReduce;
 import static org.sparkcollectives.recorder.Traces.dump;
 import static org.sparkcollectives.recorder.Traces.record;
@@ -20,6 +20,9 @@ import java.util.Map;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkcollectives.FlightDump;
+import org.sparkcollectives.FlightRecord;
+import org.sparkcollectives.FlightRecorder;
 import org.sparkcollectives.OpType;
 
 class DumpFolderTest {
@@ -143,11 +146,11 @@ class DumpFolderTest {
   @Test
   void aDumpKeepsTheNewestRecordsWithinABound() {
     FlightRecord[] records =
-        LongStream.range(0, FlightDump.MOST_RECORDS + 5)
+        LongStream.range(0, RankDump.MOST_RECORDS + 5)
             .mapToObj(number -> allReduce(number, COMPLETED, 1))
             .toArray(FlightRecord[]::new);
     assertThat(dump(0, records).records())
-        .hasSize(FlightDump.MOST_RECORDS)
+        .hasSize(RankDump.MOST_RECORDS)
         .first()
         .extracting(FlightRecord::id)
         .isEqualTo(5L);

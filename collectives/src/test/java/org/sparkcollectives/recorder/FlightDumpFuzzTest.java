@@ -2,14 +2,15 @@ package org.sparkcollectives.recorder;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.sparkcollectives.recorder.FlightRecord.State.COMPLETED;
-import static org.sparkcollectives.recorder.FlightRecord.State.SCHEDULED;
-import static org.sparkcollectives.recorder.FlightRecord.State.STARTED;
+import static org.sparkcollectives.FlightRecord.State.COMPLETED;
+import static org.sparkcollectives.FlightRecord.State.SCHEDULED;
+import static org.sparkcollectives.FlightRecord.State.STARTED;
 
 import com.code_intelligence.jazzer.junit.FuzzTest;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.sparkcollectives.FlightDump;
 import org.sparkcollectives.OpType;
 
 /** Tests that any file is either a dump, of which there is a report, or refused. */

@@ -3,8 +3,8 @@ package org.sparkcollectives.recorder;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
-import static org.sparkcollectives.recorder.FlightRecord.State.COMPLETED;
-import static org.sparkcollectives.recorder.FlightRecord.State.STARTED;
+import static org.sparkcollectives.FlightRecord.State.COMPLETED;
+import static org.sparkcollectives.FlightRecord.State.STARTED;
 import static org.sparkcollectives.recorder.Traces.allReduce;
 import static org.sparkcollectives.recorder.Traces.dump;
 import static org.sparkcollectives.recorder.Traces.record;
@@ -19,6 +19,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkcollectives.FlightDump;
+import org.sparkcollectives.FlightRecord;
+import org.sparkcollectives.GroupStatus;
 import org.sparkcollectives.OpType;
 
 /**
@@ -166,7 +169,7 @@ class TorchAnalyserTest {
         List.of(
             new GroupStatus("one", "", List.of(0, 1, 2), 11, 11, 11),
             new GroupStatus("two", "", List.of(0, 1, 2), 11, 11, 11));
-    return new FlightDump(rank, "host", "" + rank, rank, "a test", 2, groups, records);
+    return new RankDump(rank, "host", "" + rank, rank, "a test", 2, groups, records);
   }
 
   private static FlightRecord inGroup(String group, long id, long number) {

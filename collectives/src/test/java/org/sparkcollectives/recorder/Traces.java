@@ -2,15 +2,20 @@ package org.sparkcollectives.recorder;
 
 import java.util.List;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.FlightDump;
+import org.sparkcollectives.FlightRecord;
+import org.sparkcollectives.GroupStatus;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
+import org.sparkcollectives.internal.recorder.GroupRecords;
+import org.sparkcollectives.internal.recorder.RecordRing;
 import org.sparkcollectives.spi.OperationSpec;
 
 /** Makes records for tests. */
-final class Traces {
+public final class Traces {
 
-  static final String WORLD = "app/stage 1.0/world";
+  public static final String WORLD = "app/stage 1.0/world";
 
   private static final long BEGIN = 1_700_000_000_000_000_000L;
   private static final long MILLISECOND = 1_000_000;
@@ -18,7 +23,7 @@ final class Traces {
   private Traces() {}
 
   /** Records the call of an all-reduce or of a send of 4 elements. */
-  static RecordRing.Entry call(GroupRecords group, OpType type, long number) {
+  public static RecordRing.Entry call(GroupRecords group, OpType type, long number) {
     Tensor tensor = Tensor.allocate(DType.FLOAT32, 4);
     OperationSpec spec =
         type == OpType.SEND
@@ -28,15 +33,16 @@ final class Traces {
   }
 
   /** Returns an all-reduce of 4 elements that began {@code number} * 10 ms after the first. */
-  static FlightRecord allReduce(long number, FlightRecord.State state, double millis) {
+  public static FlightRecord allReduce(long number, FlightRecord.State state, double millis) {
     return allReduce(number, 4, state, millis);
   }
 
-  static FlightRecord allReduce(long number, long count, FlightRecord.State state, double millis) {
+  public static FlightRecord allReduce(
+      long number, long count, FlightRecord.State state, double millis) {
     return record(number, OpType.ALL_REDUCE, count, "SUM", FlightRecord.NO_PEER, state, millis);
   }
 
-  static FlightRecord record(
+  public static FlightRecord record(
       long number,
       OpType type,
       long count,
@@ -67,7 +73,7 @@ final class Traces {
   }
 
   /** Returns the dump of a rank of a world of three, a second after the first record. */
-  static FlightDump dump(int rank, FlightRecord... records) {
+  public static FlightDump dump(int rank, FlightRecord... records) {
     long last = -1;
     long completed = -1;
     for (FlightRecord record : records) {
@@ -78,7 +84,7 @@ final class Traces {
     }
     GroupStatus group =
         new GroupStatus(WORLD, "the \"world\"", List.of(0, 1, 2), last, last, completed);
-    return new FlightDump(
+    return new RankDump(
         rank,
         "host-" + rank,
         "" + rank,

@@ -4,8 +4,8 @@ import java.util.List;
 import java.util.function.IntFunction;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
-import org.sparkcollectives.ProcessGroups;
-import org.sparkcollectives.RankContext;
+import org.sparkcollectives.spi.HostedGroups;
+import org.sparkcollectives.spi.RankContext;
 import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.store.Store;
 
@@ -50,7 +50,7 @@ public final class GroupRuns {
         size,
         rank -> {
           try (ProcessGroup group =
-              ProcessGroups.create(store, rank, size, options, contexts.apply(rank))) {
+              HostedGroups.create(store, rank, size, options, contexts.apply(rank))) {
             return body.run(group);
           }
         });

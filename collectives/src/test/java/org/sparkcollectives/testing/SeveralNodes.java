@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntFunction;
 import org.sparkcollectives.HostedRank;
-import org.sparkcollectives.RankContext;
+import org.sparkcollectives.spi.RankContext;
 
 /**
  * Makes hosts of ranks that act as if in several JVMs, because different settings keep them apart:

@@ -11,8 +11,8 @@ import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.cuda.CudaStream;
 import org.sparkcollectives.gpu.cuda.DeviceMemory;
 import org.sparkcollectives.gpu.cuda.MemoryUse;
-import org.sparkcollectives.tensor.HostTensor;
-import org.sparkcollectives.tensor.TensorView;
+import org.sparkcollectives.spi.tensor.HostTensor;
+import org.sparkcollectives.spi.tensor.TensorView;
 
 /**
  * A tensor in the memory of a GPU: allocated here, or wrapped around memory of another library.

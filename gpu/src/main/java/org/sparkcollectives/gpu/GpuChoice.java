@@ -6,9 +6,9 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkcollectives.RankContext;
 import org.sparkcollectives.gpu.cuda.Cuda;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
+import org.sparkcollectives.spi.RankContext;
 
 /**
  * Chooses the GPU that a rank works on.

@@ -7,7 +7,7 @@ import org.sparkcollectives.gpu.cuda.Cuda;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.cuda.CudaException;
 import org.sparkcollectives.gpu.cuda.PinnedBuffer;
-import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.spi.tensor.HostTensor;
 
 /**
  * One copy between a GPU and host memory through two pieces of pinned memory in turn: while the bus

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.sparkcollectives.HostedRank;
 import org.sparkcollectives.gpu.testing.FakeCuda;
-import org.sparkcollectives.store.net.TransportSecurity;
+import org.sparkcollectives.net.TransportSecurity;
 
 /** Tests which GPU a rank works on, by Spark, the environment and the configuration. */
 class GpuChoiceTest {

@@ -24,9 +24,9 @@ import java.util.zip.GZIPOutputStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.CollectivesConfiguration;
+import org.sparkcollectives.FlightDump;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.recorder.DumpFolder;
-import org.sparkcollectives.recorder.FlightDump;
 import org.sparkcollectives.recorder.FlightTrace;
 
 /**

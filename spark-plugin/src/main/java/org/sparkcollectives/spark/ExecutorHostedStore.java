@@ -7,10 +7,10 @@ import org.apache.spark.BarrierTaskContext;
 import org.apache.spark.SparkEnv;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkcollectives.net.TransportSecurity;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.TcpStore;
 import org.sparkcollectives.store.TcpStoreServer;
-import org.sparkcollectives.store.net.TransportSecurity;
 
 /**
  * The store of a stage whose driver has none. Rank 0 serves it from its executor, and sends the

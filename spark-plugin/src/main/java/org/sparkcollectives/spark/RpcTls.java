@@ -7,7 +7,7 @@ import org.apache.spark.SparkConf;
 import org.apache.spark.network.netty.SparkTransportConf;
 import org.apache.spark.network.ssl.SSLFactory;
 import org.apache.spark.network.util.TransportConf;
-import org.sparkcollectives.store.net.TransportSecurity;
+import org.sparkcollectives.net.TransportSecurity;
 import scala.Option;
 
 /**

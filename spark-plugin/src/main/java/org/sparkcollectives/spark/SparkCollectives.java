@@ -16,8 +16,8 @@ import org.apache.spark.util.TaskCompletionListener;
 import org.apache.spark.util.TaskFailureListener;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
-import org.sparkcollectives.control.RankAnswer;
-import org.sparkcollectives.control.RankRequest;
+import org.sparkcollectives.spi.RankAnswer;
+import org.sparkcollectives.spi.RankRequest;
 
 /** The entry points from Spark. */
 public final class SparkCollectives {

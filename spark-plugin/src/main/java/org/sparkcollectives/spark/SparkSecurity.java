@@ -11,7 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.Encryption;
-import org.sparkcollectives.store.net.TransportSecurity;
+import org.sparkcollectives.net.TransportSecurity;
 
 /**
  * Decides how an application's executors protect their connections: as Spark protects its own RPC.

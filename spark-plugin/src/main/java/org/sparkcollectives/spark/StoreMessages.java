@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.UUID;
-import org.sparkcollectives.internal.failure.FailureCodec;
+import org.sparkcollectives.spi.failure.FailureCodec;
 import org.sparkcollectives.store.StoreException;
 
 /**

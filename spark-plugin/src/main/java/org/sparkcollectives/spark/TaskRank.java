@@ -12,12 +12,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.Failure;
-import org.sparkcollectives.RankContext;
+import org.sparkcollectives.FlightDump;
 import org.sparkcollectives.config.Configuration;
+import org.sparkcollectives.net.TransportSecurity;
 import org.sparkcollectives.object.ObjectCodec;
-import org.sparkcollectives.recorder.FlightDump;
+import org.sparkcollectives.spi.RankContext;
 import org.sparkcollectives.store.Store;
-import org.sparkcollectives.store.net.TransportSecurity;
 import scala.Tuple2;
 
 /** A barrier task as the host of a rank. */

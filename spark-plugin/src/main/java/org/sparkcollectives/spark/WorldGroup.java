@@ -7,8 +7,8 @@ import org.apache.spark.util.TaskCompletionListener;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
-import org.sparkcollectives.group.GroupCreation;
-import org.sparkcollectives.internal.failure.RankIdentity;
+import org.sparkcollectives.spi.HostedGroups;
+import org.sparkcollectives.spi.failure.RankIdentity;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreConfiguration;
 
@@ -66,7 +66,7 @@ final class WorldGroup {
     boolean created = false;
     try {
       ProcessGroup world =
-          GroupCreation.create(store, task.partitionId(), size, options, rank, afterClose);
+          HostedGroups.create(store, task.partitionId(), size, options, rank, afterClose);
       created = true;
       return world;
     } finally {

@@ -7,8 +7,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.spark.SparkEnv;
-import org.sparkcollectives.control.RankAnswer;
-import org.sparkcollectives.control.RankRequest;
+import org.sparkcollectives.spi.RankAnswer;
+import org.sparkcollectives.spi.RankRequest;
 import org.sparkcollectives.store.Store;
 
 /** Sends requests of the driver to the ranks of all running barrier stages. */

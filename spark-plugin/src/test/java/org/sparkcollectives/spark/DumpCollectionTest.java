@@ -15,10 +15,11 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkcollectives.FlightDump;
+import org.sparkcollectives.GroupStatus;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.recorder.DumpFolder;
-import org.sparkcollectives.recorder.FlightDump;
-import org.sparkcollectives.recorder.GroupStatus;
+import org.sparkcollectives.recorder.RankDump;
 
 class DumpCollectionTest {
 
@@ -39,7 +40,7 @@ class DumpCollectionTest {
 
   private static FlightDump dump(int rank) {
     GroupStatus group = new GroupStatus("world", "", List.of(0, 1, 2), -1, -1, -1);
-    return new FlightDump(rank, "host", "1", rank, "a test", 1, List.of(group), List.of());
+    return new RankDump(rank, "host", "1", rank, "a test", 1, List.of(group), List.of());
   }
 
   private Path failure() {

@@ -15,7 +15,6 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.sparkcollectives.BackendRegistry;
 import org.sparkcollectives.Coalescing;
 import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.GroupOptions;
@@ -27,6 +26,7 @@ import org.sparkcollectives.Work;
 import org.sparkcollectives.config.ConfigEntry;
 import org.sparkcollectives.gpu.GpuConfiguration;
 import org.sparkcollectives.spark.FeaturesPage.Row;
+import org.sparkcollectives.spi.BackendRegistry;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreConfiguration;
 

@@ -11,8 +11,8 @@ import org.junit.jupiter.api.Test;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
-import org.sparkcollectives.ProcessGroups;
-import org.sparkcollectives.RankContext;
+import org.sparkcollectives.spi.HostedGroups;
+import org.sparkcollectives.spi.RankContext;
 
 /**
  * Tests that the driver's store reports no failure of a group that was made and closed normally.
@@ -78,7 +78,7 @@ class MadeGroupTest {
   private static void meetAndPart(DriverStoreClient client, int rank) {
     GroupOptions options = GroupOptions.defaults().withName("world");
     try (ProcessGroup world =
-        ProcessGroups.create(client, rank, 2, options, new Rank(client, rank))) {
+        HostedGroups.create(client, rank, 2, options, new Rank(client, rank))) {
       world.barrier().await();
     }
   }

@@ -1,6 +1,6 @@
 package org.sparkcollectives.store;
 
-import org.sparkcollectives.store.net.EventLoops;
+import org.sparkcollectives.net.EventLoops;
 
 /**
  * The one event loop that all store clients of this JVM share. It exists while there are clients.

@@ -2,8 +2,8 @@ package org.sparkcollectives.store;
 
 import io.netty.channel.ChannelPipeline;
 import io.netty.handler.codec.LengthFieldPrepender;
-import org.sparkcollectives.store.net.ConnectionId;
-import org.sparkcollectives.store.net.FrameDecoder;
+import org.sparkcollectives.net.ConnectionId;
+import org.sparkcollectives.net.FrameDecoder;
 
 /**
  * The framing that both sides of a TCP store share: each request and each reply is a frame with its

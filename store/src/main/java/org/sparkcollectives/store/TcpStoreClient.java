@@ -22,10 +22,10 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.sparkcollectives.config.TimeString;
-import org.sparkcollectives.store.net.ClientHandshake;
-import org.sparkcollectives.store.net.EventLoops;
-import org.sparkcollectives.store.net.HandshakeException;
-import org.sparkcollectives.store.net.TransportSecurity;
+import org.sparkcollectives.net.ClientHandshake;
+import org.sparkcollectives.net.EventLoops;
+import org.sparkcollectives.net.HandshakeException;
+import org.sparkcollectives.net.TransportSecurity;
 
 /** A handle on a store that another process serves, over one connection. */
 final class TcpStoreClient extends RemoteStore {

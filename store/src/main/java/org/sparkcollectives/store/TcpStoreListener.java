@@ -13,13 +13,13 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import org.sparkcollectives.store.net.ConnectionId;
-import org.sparkcollectives.store.net.EventLoops;
-import org.sparkcollectives.store.net.Listening;
-import org.sparkcollectives.store.net.RefusalLog;
-import org.sparkcollectives.store.net.ServerHandshake;
-import org.sparkcollectives.store.net.TransportSecurity;
-import org.sparkcollectives.store.net.UnauthenticatedConnections;
+import org.sparkcollectives.net.ConnectionId;
+import org.sparkcollectives.net.EventLoops;
+import org.sparkcollectives.net.Listening;
+import org.sparkcollectives.net.RefusalLog;
+import org.sparkcollectives.net.ServerHandshake;
+import org.sparkcollectives.net.TransportSecurity;
+import org.sparkcollectives.net.UnauthenticatedConnections;
 
 /** Serves a table at a TCP port, on one thread for all clients. */
 final class TcpStoreListener implements AutoCloseable, ServerHandshake.Gate {

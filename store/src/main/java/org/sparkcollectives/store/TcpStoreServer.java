@@ -2,7 +2,7 @@ package org.sparkcollectives.store;
 
 import java.time.Duration;
 import org.sparkcollectives.config.Configuration;
-import org.sparkcollectives.store.net.TransportSecurity;
+import org.sparkcollectives.net.TransportSecurity;
 
 /**
  * The handle of a process on the store that it serves: works on the data without a network.

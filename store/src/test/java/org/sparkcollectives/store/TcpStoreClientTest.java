@@ -1,6 +1,6 @@
 package org.sparkcollectives.store;
 
-import org.sparkcollectives.store.net.TransportSecurity;
+import org.sparkcollectives.net.TransportSecurity;
 import org.sparkcollectives.testing.Eventually;
 
 /** Tests two clients of a TCP store, which know its secret. */

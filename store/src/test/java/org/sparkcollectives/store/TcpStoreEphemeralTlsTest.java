@@ -1,6 +1,6 @@
 package org.sparkcollectives.store;
 
-import org.sparkcollectives.store.net.TransportSecurity;
+import org.sparkcollectives.net.TransportSecurity;
 
 /** Runs the same tests under TLS with a key of the process. */
 class TcpStoreEphemeralTlsTest extends TcpStoreClientTest {

@@ -16,7 +16,7 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.sparkcollectives.store.net.TransportSecurity;
+import org.sparkcollectives.net.TransportSecurity;
 import org.sparkcollectives.testing.Eventually;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.TestTls;

@@ -1,7 +1,7 @@
 package org.sparkcollectives.store;
 
 import org.junit.jupiter.api.BeforeAll;
-import org.sparkcollectives.store.net.TransportSecurity;
+import org.sparkcollectives.net.TransportSecurity;
 import org.sparkcollectives.testing.TestTls;
 
 /** Runs the same tests under TLS with given certificates. */

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.TrustManagerFactory;
-import org.sparkcollectives.store.net.TransportSecurity;
+import org.sparkcollectives.net.TransportSecurity;
 
 /** TLS for tests, with a key pair made by the JDK's keytool that signs itself. */
 public final class TestTls {

@@ -8,6 +8,9 @@ import org.slf4j.LoggerFactory;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.ErrorHandling;
 import org.sparkcollectives.Failure;
+import org.sparkcollectives.spi.failure.FailureCodec;
+import org.sparkcollectives.spi.failure.PublishedFailure;
+import org.sparkcollectives.spi.failure.RankIdentity;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreException;
 

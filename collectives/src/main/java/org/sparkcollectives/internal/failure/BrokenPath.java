@@ -9,7 +9,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.Failure;
-import org.sparkcollectives.membership.Membership;
+import org.sparkcollectives.internal.rendezvous.Membership;
 
 /**
  * Determines which rank caused a broken path, where that is not known: a library with its own

@@ -11,7 +11,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkcollectives.recorder.FlightRecord;
+import org.sparkcollectives.FlightRecord;
 
 /**
  * Calls a group's hooks for each operation that is done, in the order in which they end, one call

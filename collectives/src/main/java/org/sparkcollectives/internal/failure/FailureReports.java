@@ -7,9 +7,10 @@ import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.GroupAbortedException;
 import org.sparkcollectives.PeerFailedException;
-import org.sparkcollectives.RankContext;
 import org.sparkcollectives.TransportException;
-import org.sparkcollectives.membership.Membership;
+import org.sparkcollectives.internal.rendezvous.Membership;
+import org.sparkcollectives.spi.RankContext;
+import org.sparkcollectives.spi.failure.RankIdentity;
 
 /**
  * Reports events on this rank that end its group: makes a {@link Failure} record of each, and

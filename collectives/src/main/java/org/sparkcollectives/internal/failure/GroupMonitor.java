@@ -9,14 +9,15 @@ import java.util.function.Supplier;
 import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.ErrorHandling;
 import org.sparkcollectives.Failure;
+import org.sparkcollectives.FlightRecorder;
 import org.sparkcollectives.GroupAbortedException;
-import org.sparkcollectives.RankContext;
-import org.sparkcollectives.membership.Membership;
-import org.sparkcollectives.recorder.FlightRecorder;
-import org.sparkcollectives.recorder.GroupRecords;
+import org.sparkcollectives.internal.recorder.GroupRecords;
+import org.sparkcollectives.internal.rendezvous.Membership;
+import org.sparkcollectives.internal.transport.ConnectionListener;
+import org.sparkcollectives.spi.RankContext;
+import org.sparkcollectives.spi.failure.RankIdentity;
 import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.Store;
-import org.sparkcollectives.transport.ConnectionListener;
 
 /**
  * Monitors one rank's group: what is pending in it, what has become of the peers, and how it ends.

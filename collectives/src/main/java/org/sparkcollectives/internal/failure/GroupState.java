@@ -7,7 +7,8 @@ import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.Failure;
-import org.sparkcollectives.transport.Cancellation;
+import org.sparkcollectives.internal.transport.Cancellation;
+import org.sparkcollectives.spi.failure.RankIdentity;
 
 /**
  * Holds the state of one rank's group, and what the group's operations throw once it has failed.

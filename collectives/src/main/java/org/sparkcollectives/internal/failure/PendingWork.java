@@ -10,7 +10,7 @@ import org.sparkcollectives.OpType;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 import org.sparkcollectives.WorkResult;
-import org.sparkcollectives.recorder.RecordRing;
+import org.sparkcollectives.internal.recorder.RecordRing;
 import org.sparkcollectives.spi.OperationSpec;
 
 /**

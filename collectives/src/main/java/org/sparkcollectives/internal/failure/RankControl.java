@@ -4,11 +4,10 @@ import java.time.Duration;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkcollectives.control.JvmStatus;
-import org.sparkcollectives.control.RankAnswer;
-import org.sparkcollectives.control.RankRequest;
-import org.sparkcollectives.membership.Membership;
-import org.sparkcollectives.recorder.GroupStatus;
+import org.sparkcollectives.GroupStatus;
+import org.sparkcollectives.internal.rendezvous.Membership;
+import org.sparkcollectives.spi.RankAnswer;
+import org.sparkcollectives.spi.RankRequest;
 import org.sparkcollectives.store.Store;
 
 /**

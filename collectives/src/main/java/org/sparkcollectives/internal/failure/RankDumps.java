@@ -6,17 +6,18 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.CollectivesConfiguration;
-import org.sparkcollectives.RankContext;
-import org.sparkcollectives.control.RankRequest;
-import org.sparkcollectives.membership.Membership;
-import org.sparkcollectives.recorder.FlightDump;
-import org.sparkcollectives.recorder.FlightRecord;
-import org.sparkcollectives.recorder.FlightRecorder;
-import org.sparkcollectives.recorder.GroupRecords;
-import org.sparkcollectives.recorder.GroupStatus;
-import org.sparkcollectives.recorder.RecordRing;
+import org.sparkcollectives.FlightDump;
+import org.sparkcollectives.FlightRecord;
+import org.sparkcollectives.FlightRecorder;
+import org.sparkcollectives.GroupStatus;
+import org.sparkcollectives.internal.recorder.GroupRecords;
+import org.sparkcollectives.internal.recorder.RecordRing;
+import org.sparkcollectives.internal.rendezvous.Membership;
+import org.sparkcollectives.internal.transport.Endpoint;
+import org.sparkcollectives.recorder.RankDump;
+import org.sparkcollectives.spi.RankContext;
+import org.sparkcollectives.spi.RankRequest;
 import org.sparkcollectives.store.Store;
-import org.sparkcollectives.transport.Endpoint;
 
 /**
  * Holds the flight recorder of one rank, over all its groups, and dumps it: once when the first of
@@ -83,7 +84,7 @@ final class RankDumps implements AutoCloseable {
 
   private FlightDump snapshot(String reason) {
     List<FlightRecord> records = ring.records();
-    return new FlightDump(
+    return new RankDump(
         world.self().rank(),
         world.self().host(),
         world.self().executorId(),

@@ -7,9 +7,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.config.TimeString;
-import org.sparkcollectives.membership.Membership;
+import org.sparkcollectives.internal.rendezvous.Membership;
+import org.sparkcollectives.internal.transport.Locality;
 import org.sparkcollectives.store.Store;
-import org.sparkcollectives.transport.Locality;
 
 /**
  * Sends the heartbeats of one rank's JVM, and says what their absence in another means for the

@@ -1,7 +1,7 @@
 package org.sparkcollectives.internal.failure;
 
 import java.util.concurrent.Executor;
-import org.sparkcollectives.RankContext;
+import org.sparkcollectives.spi.RankContext;
 
 /**
  * The resources that a rank's groups use.

@@ -7,7 +7,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.CollectiveTimeoutException;
 import org.sparkcollectives.Failure;
-import org.sparkcollectives.membership.Membership;
+import org.sparkcollectives.internal.rendezvous.Membership;
+import org.sparkcollectives.spi.failure.RankIdentity;
 
 /**
  * Handles the timeout of an operation: asks all ranks which of them have not joined it and where

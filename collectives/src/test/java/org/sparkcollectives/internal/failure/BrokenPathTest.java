@@ -11,7 +11,8 @@ import org.junit.jupiter.api.Test;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.ErrorHandling;
 import org.sparkcollectives.Failure;
-import org.sparkcollectives.membership.Membership;
+import org.sparkcollectives.internal.rendezvous.Membership;
+import org.sparkcollectives.spi.failure.PublishedFailure;
 import org.sparkcollectives.store.HashStore;
 
 /** Tests which rank is named when a path broke and this rank cannot tell to whom it led. */

@@ -14,7 +14,8 @@ import org.sparkcollectives.Failure;
 import org.sparkcollectives.GroupAbortedException;
 import org.sparkcollectives.PeerFailedException;
 import org.sparkcollectives.TransportException;
-import org.sparkcollectives.membership.Membership;
+import org.sparkcollectives.internal.rendezvous.Membership;
+import org.sparkcollectives.spi.failure.PublishedFailure;
 import org.sparkcollectives.store.HashStore;
 
 /**

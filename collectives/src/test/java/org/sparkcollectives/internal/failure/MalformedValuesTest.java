@@ -11,7 +11,7 @@ import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.sparkcollectives.RankContext;
+import org.sparkcollectives.spi.RankContext;
 import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.testing.Eventually;

@@ -15,7 +15,7 @@ import org.sparkcollectives.ErrorHandling;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.PeerFailedException;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.membership.Membership;
+import org.sparkcollectives.internal.rendezvous.Membership;
 import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.HashStore;
 

@@ -4,9 +4,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.sparkcollectives.CollectiveException;
-import org.sparkcollectives.RankContext;
-import org.sparkcollectives.membership.Membership;
-import org.sparkcollectives.transport.Endpoint;
+import org.sparkcollectives.internal.rendezvous.Membership;
+import org.sparkcollectives.internal.transport.Endpoint;
+import org.sparkcollectives.spi.RankContext;
 
 /** Makes ranks of a group whose connections do not exist. */
 final class Ranks {

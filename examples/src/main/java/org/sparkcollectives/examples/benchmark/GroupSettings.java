@@ -7,10 +7,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.GroupOptions;
-import org.sparkcollectives.RankContext;
 import org.sparkcollectives.config.ConfigEntry;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.spark.SparkPluginConfiguration;
+import org.sparkcollectives.spi.RankContext;
 import org.sparkcollectives.store.StoreConfiguration;
 
 /**

@@ -6,7 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Consumer;
 import org.sparkcollectives.ProcessGroup;
-import org.sparkcollectives.ProcessGroups;
+import org.sparkcollectives.spi.HostedGroups;
 import org.sparkcollectives.store.Store;
 
 /**
@@ -54,7 +54,7 @@ record LocalRanks(
 
   private void run(int rank, Plan plan, Consumer<Measurement> results) {
     try (ProcessGroup group =
-        ProcessGroups.create(store, rank, world, settings.options(), settings.context())) {
+        HostedGroups.create(store, rank, world, settings.options(), settings.context())) {
       joined.run();
       try {
         new RankBenchmark(group, plan).run(results);

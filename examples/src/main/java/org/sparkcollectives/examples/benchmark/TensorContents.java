@@ -2,10 +2,10 @@ package org.sparkcollectives.examples.benchmark;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import org.sparkcollectives.BFloat16;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.Float16;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.tensor.BFloat16;
-import org.sparkcollectives.tensor.Float16;
 
 /** Writes and compares the elements of tensors of one type, in any memory. Not thread-safe. */
 final class TensorContents {

@@ -2,11 +2,11 @@ package org.sparkcollectives.gpu.nccl;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import org.sparkcollectives.BFloat16;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.Float16;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.gpu.DeviceTensor;
-import org.sparkcollectives.tensor.BFloat16;
-import org.sparkcollectives.tensor.Float16;
 
 /**
  * A communicator and the stream of its operations: NCCL's calls in terms of tensors.

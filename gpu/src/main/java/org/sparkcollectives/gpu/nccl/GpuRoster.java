@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.stream.IntStream;
-import org.sparkcollectives.BackendContext;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
+import org.sparkcollectives.spi.BackendContext;
 import org.sparkcollectives.store.Store;
 
 /**

@@ -9,9 +9,9 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkcollectives.BackendContext;
 import org.sparkcollectives.gpu.GpuConfiguration;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
+import org.sparkcollectives.spi.BackendContext;
 
 /**
  * The communicators of one rank's group: one for all ranks, and one for each peer that this rank

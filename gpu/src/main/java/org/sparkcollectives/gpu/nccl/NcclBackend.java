@@ -2,7 +2,6 @@ package org.sparkcollectives.gpu.nccl;
 
 import java.time.Duration;
 import java.util.List;
-import org.sparkcollectives.Backend;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.MemoryRegistration;
 import org.sparkcollectives.P2POp;
@@ -11,6 +10,7 @@ import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 import org.sparkcollectives.gpu.DeviceTensor;
+import org.sparkcollectives.spi.Backend;
 import org.sparkcollectives.spi.OperationSpec;
 
 /**

@@ -3,10 +3,6 @@ package org.sparkcollectives.gpu.nccl;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import org.sparkcollectives.Backend;
-import org.sparkcollectives.BackendContext;
-import org.sparkcollectives.BackendOrigin;
-import org.sparkcollectives.BackendProvider;
 import org.sparkcollectives.Device;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.gpu.GpuChoice;
@@ -15,6 +11,10 @@ import org.sparkcollectives.gpu.cuda.Cuda;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.cuda.CudaException;
 import org.sparkcollectives.gpu.cuda.DriverCuda;
+import org.sparkcollectives.spi.Backend;
+import org.sparkcollectives.spi.BackendContext;
+import org.sparkcollectives.spi.BackendOrigin;
+import org.sparkcollectives.spi.BackendProvider;
 
 /**
  * The backend {@code nccl}, for groups that ask for {@code cuda:nccl}.

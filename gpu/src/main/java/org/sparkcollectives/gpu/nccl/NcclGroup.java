@@ -3,8 +3,6 @@ package org.sparkcollectives.gpu.nccl;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.sparkcollectives.BackendContext;
-import org.sparkcollectives.BackendOperations;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
@@ -13,6 +11,8 @@ import org.sparkcollectives.gpu.GpuConfiguration;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.cuda.CudaStream;
 import org.sparkcollectives.gpu.cuda.EventCache;
+import org.sparkcollectives.spi.BackendContext;
+import org.sparkcollectives.spi.BackendOperations;
 import org.sparkcollectives.spi.OperationSpec;
 
 /**

@@ -3,9 +3,9 @@ package org.sparkcollectives.gpu.nccl;
 import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkcollectives.BackendContext;
 import org.sparkcollectives.gpu.GpuConfiguration;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
+import org.sparkcollectives.spi.BackendContext;
 
 /**
  * Ends one rank's group on a GPU. When the group fails, its communicators are aborted on separate

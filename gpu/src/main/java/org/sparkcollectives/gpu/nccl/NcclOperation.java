@@ -3,8 +3,6 @@ package org.sparkcollectives.gpu.nccl;
 import java.util.List;
 import java.util.OptionalDouble;
 import java.util.concurrent.TimeUnit;
-import org.sparkcollectives.BackendOperation;
-import org.sparkcollectives.BackendOperations;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.DeviceStream;
 import org.sparkcollectives.gpu.DeviceTensor;
@@ -12,6 +10,8 @@ import org.sparkcollectives.gpu.cuda.Cuda;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.cuda.EventCache;
 import org.sparkcollectives.gpu.cuda.MemoryUse;
+import org.sparkcollectives.spi.BackendOperation;
+import org.sparkcollectives.spi.BackendOperations;
 
 /**
  * An operation on its way through a stream. Two events mark its progress: one in the caller's

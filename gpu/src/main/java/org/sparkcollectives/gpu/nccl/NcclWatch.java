@@ -8,7 +8,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkcollectives.BackendOperations;
+import org.sparkcollectives.spi.BackendOperations;
 
 /**
  * Watches the operations that nobody awaits, and the errors that NCCL reports. It has a thread of

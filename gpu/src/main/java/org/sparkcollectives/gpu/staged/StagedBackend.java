@@ -5,14 +5,14 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import org.sparkcollectives.Backend;
 import org.sparkcollectives.DType;
-import org.sparkcollectives.HostBackend;
 import org.sparkcollectives.MemoryRegistration;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
+import org.sparkcollectives.spi.Backend;
+import org.sparkcollectives.spi.HostBackend;
 
 /**
  * Collectives and messages on GPU tensors through host memory: the tensors are copied there, the

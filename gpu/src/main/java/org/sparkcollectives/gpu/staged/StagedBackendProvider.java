@@ -2,15 +2,15 @@ package org.sparkcollectives.gpu.staged;
 
 import java.util.Set;
 import java.util.function.Supplier;
-import org.sparkcollectives.Backend;
-import org.sparkcollectives.BackendContext;
-import org.sparkcollectives.BackendProvider;
-import org.sparkcollectives.BackendRegistry;
 import org.sparkcollectives.Device;
 import org.sparkcollectives.gpu.GpuChoice;
 import org.sparkcollectives.gpu.cuda.Cuda;
 import org.sparkcollectives.gpu.cuda.CudaException;
 import org.sparkcollectives.gpu.cuda.DriverCuda;
+import org.sparkcollectives.spi.Backend;
+import org.sparkcollectives.spi.BackendContext;
+import org.sparkcollectives.spi.BackendProvider;
+import org.sparkcollectives.spi.BackendRegistry;
 
 /**
  * The backend behind {@code cuda:netty}. The CUDA driver is loaded when the first such group is

@@ -3,16 +3,16 @@ package org.sparkcollectives.gpu.staged;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
-import org.sparkcollectives.OperationStage;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.debug.NanCheck;
 import org.sparkcollectives.gpu.DeviceTensor;
 import org.sparkcollectives.gpu.cuda.Cuda;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.cuda.CudaStream;
 import org.sparkcollectives.gpu.cuda.MemoryUse;
 import org.sparkcollectives.gpu.cuda.PinnedBuffer;
-import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.spi.OperationStage;
+import org.sparkcollectives.spi.tensor.HostTensor;
+import org.sparkcollectives.spi.tensor.NanCheck;
 
 /**
  * The copies of one operation's tensors to host memory and back.

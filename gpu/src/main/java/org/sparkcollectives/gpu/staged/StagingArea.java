@@ -12,7 +12,6 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkcollectives.BackendOperations;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.Tensor;
@@ -21,6 +20,7 @@ import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.cuda.CudaStream;
 import org.sparkcollectives.gpu.cuda.EventCache;
 import org.sparkcollectives.gpu.cuda.PinnedPool;
+import org.sparkcollectives.spi.BackendOperations;
 
 /**
  * The resources that the operations of a group share to copy between a GPU and host memory: a

@@ -12,17 +12,17 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.sparkcollectives.BFloat16;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.Float16;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.gpu.DeviceTensor;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.cuda.CudaStream;
 import org.sparkcollectives.gpu.cuda.DriverCuda;
-import org.sparkcollectives.kernel.ReduceKernel;
-import org.sparkcollectives.tensor.BFloat16;
-import org.sparkcollectives.tensor.Float16;
-import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.internal.kernel.ReduceKernel;
+import org.sparkcollectives.spi.tensor.HostTensor;
 
 /** Tests every kernel against the arithmetic of the host, bit by bit. */
 @Tag("gpu")

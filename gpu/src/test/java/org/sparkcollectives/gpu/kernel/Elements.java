@@ -3,10 +3,10 @@ package org.sparkcollectives.gpu.kernel;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Random;
+import org.sparkcollectives.BFloat16;
 import org.sparkcollectives.DType;
-import org.sparkcollectives.tensor.BFloat16;
-import org.sparkcollectives.tensor.Float16;
-import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.Float16;
+import org.sparkcollectives.spi.tensor.HostTensor;
 
 /** Elements of any type as doubles or as bits, for tests of kernels. */
 final class Elements {

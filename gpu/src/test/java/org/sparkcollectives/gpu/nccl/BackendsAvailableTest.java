@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.sparkcollectives.BackendRegistry;
 import org.sparkcollectives.gpu.cuda.Cuda;
 import org.sparkcollectives.gpu.cuda.CudaException;
 import org.sparkcollectives.gpu.staged.StagedBackendProvider;
 import org.sparkcollectives.gpu.testing.FakeGpus;
+import org.sparkcollectives.spi.BackendRegistry;
 
 /** Tests whether the backends for GPUs report that they can be used. */
 class BackendsAvailableTest {

@@ -13,7 +13,6 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.sparkcollectives.BackendOperations;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.GroupAbortedException;
@@ -26,6 +25,7 @@ import org.sparkcollectives.gpu.cuda.CudaStream;
 import org.sparkcollectives.gpu.cuda.EventCache;
 import org.sparkcollectives.gpu.testing.FakeCuda;
 import org.sparkcollectives.gpu.testing.FakeNccl;
+import org.sparkcollectives.spi.BackendOperations;
 import org.sparkcollectives.testing.Eventually;
 
 /** Tests that the users of one communicator exclude each other. */

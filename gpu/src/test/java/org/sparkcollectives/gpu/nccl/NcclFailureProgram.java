@@ -13,7 +13,6 @@ import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.HostedRank;
 import org.sparkcollectives.PeerFailedException;
 import org.sparkcollectives.ProcessGroup;
-import org.sparkcollectives.ProcessGroups;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
@@ -22,9 +21,10 @@ import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.cuda.CudaStream;
 import org.sparkcollectives.gpu.cuda.DriverCuda;
 import org.sparkcollectives.gpu.testing.NativeLeaks;
+import org.sparkcollectives.net.TransportSecurity;
+import org.sparkcollectives.spi.HostedGroups;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.TcpStore;
-import org.sparkcollectives.store.net.TransportSecurity;
 
 /**
  * Runs one rank of an NCCL group in which a failure happens. Arguments: rank, size, port of the
@@ -72,7 +72,7 @@ final class NcclFailureProgram {
           new HostedRank(
               List.of("spark.collectives.gpu.nccl.eager=" + what.equals(LATE_SPLIT)),
               TransportSecurity.plain());
-      try (ProcessGroup world = ProcessGroups.create(store, rank, size, options, host)) {
+      try (ProcessGroup world = HostedGroups.create(store, rank, size, options, host)) {
         new NcclFailureProgram(world, world.withTimeout(timeout), device, stream).run(what);
       }
       // Nothing hangs in the stream that waited for the operation.

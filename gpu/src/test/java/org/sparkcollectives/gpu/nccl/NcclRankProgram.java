@@ -12,15 +12,15 @@ import org.sparkcollectives.Device;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.HostedRank;
 import org.sparkcollectives.ProcessGroup;
-import org.sparkcollectives.ProcessGroups;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Work;
 import org.sparkcollectives.gpu.DeviceTensor;
 import org.sparkcollectives.gpu.testing.EveryCollective;
 import org.sparkcollectives.gpu.testing.NativeLeaks;
+import org.sparkcollectives.net.TransportSecurity;
+import org.sparkcollectives.spi.HostedGroups;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.TcpStore;
-import org.sparkcollectives.store.net.TransportSecurity;
 
 /**
  * Runs one rank, a process, of an NCCL group in which something happens. Arguments: rank, size,
@@ -52,7 +52,7 @@ final class NcclRankProgram {
             TransportSecurity.plain());
     try (Store store =
             TcpStore.connect("127.0.0.1", Integer.parseInt(arguments[2]), Duration.ofSeconds(60));
-        ProcessGroup world = ProcessGroups.create(store, rank, size, options, host)) {
+        ProcessGroup world = HostedGroups.create(store, rank, size, options, host)) {
       DeviceTensor data = DeviceTensor.of(world.allocate(DType.FLOAT32, 1000, Device.Type.CUDA));
       world.allReduce(data, ReduceOp.SUM).await();
       switch (what) {

@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.sparkcollectives.BackendOperations;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
@@ -15,6 +14,7 @@ import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.cuda.EventCache;
 import org.sparkcollectives.gpu.testing.FakeCuda;
 import org.sparkcollectives.gpu.testing.FakeNccl;
+import org.sparkcollectives.spi.BackendOperations;
 
 /** Tests the watch without its thread. */
 final class NcclWatchTest {

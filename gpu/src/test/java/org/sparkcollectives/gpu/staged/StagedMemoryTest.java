@@ -8,7 +8,6 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.sparkcollectives.BackendRegistry;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.GroupOptions;
@@ -22,8 +21,9 @@ import org.sparkcollectives.gpu.cuda.Cuda;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.cuda.CudaStream;
 import org.sparkcollectives.gpu.testing.FakeCuda;
+import org.sparkcollectives.net.TransportSecurity;
+import org.sparkcollectives.spi.BackendRegistry;
 import org.sparkcollectives.store.HashStore;
-import org.sparkcollectives.store.net.TransportSecurity;
 import org.sparkcollectives.testing.Eventually;
 import org.sparkcollectives.testing.GroupRuns;
 

@@ -2,8 +2,8 @@ package org.sparkcollectives.gpu.testing;
 
 import java.nio.ByteBuffer;
 import java.util.List;
-import org.sparkcollectives.tensor.BFloat16;
-import org.sparkcollectives.tensor.Float16;
+import org.sparkcollectives.BFloat16;
+import org.sparkcollectives.Float16;
 
 /** Arithmetic on elements of NCCL's types, by their numbers, not optimized. */
 final class FakeElements {

@@ -9,15 +9,15 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
-import org.sparkcollectives.BackendRegistry;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.HostedRank;
 import org.sparkcollectives.ProcessGroup;
-import org.sparkcollectives.ProcessGroups;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.nccl.NcclBackendProvider;
+import org.sparkcollectives.net.TransportSecurity;
+import org.sparkcollectives.spi.BackendRegistry;
+import org.sparkcollectives.spi.HostedGroups;
 import org.sparkcollectives.store.HashStore;
-import org.sparkcollectives.store.net.TransportSecurity;
 import org.sparkcollectives.testing.Eventually;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.RankThreads;
@@ -80,7 +80,7 @@ public final class FakeGpus implements BeforeEachCallback, AfterEachCallback {
             HostedRank host = new HostedRank(all, TransportSecurity.plain());
             check.accept(
                 catchThrowable(
-                    () -> ProcessGroups.create(store, rank, ordinals.size(), options(), host)));
+                    () -> HostedGroups.create(store, rank, ordinals.size(), options(), host)));
             return null;
           });
     }

@@ -9,7 +9,7 @@ import java.nio.ByteOrder;
 import java.security.MessageDigest;
 import java.security.SecureRandom;
 import java.util.function.LongFunction;
-import org.sparkcollectives.store.net.Transcript;
+import org.sparkcollectives.net.Transcript;
 
 /**
  * The handshake in which a Python worker and the bridge prove to each other that they have the

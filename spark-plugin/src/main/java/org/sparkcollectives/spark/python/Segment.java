@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.SharedMemory;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.tensor.DirectTensor;
+import org.sparkcollectives.spi.tensor.DirectTensor;
 
 /**
  * One piece of memory for tensors of a Python worker. It counts its users, and the last one unmaps

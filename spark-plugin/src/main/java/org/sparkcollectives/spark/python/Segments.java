@@ -10,7 +10,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.SharedMemory;
-import org.sparkcollectives.transport.shm.SharedFileMemory;
 
 /**
  * The memory in which the tensors of one task's Python workers lie. Thread-safe.
@@ -53,7 +52,7 @@ final class Segments {
       return group.allocateShared(bytes);
     } catch (IOException inMemory) {
       try {
-        return SharedFileMemory.create(folder.get(), bytes);
+        return SharedMemory.create(folder.get(), bytes);
       } catch (IOException onDisk) {
         onDisk.addSuppressed(inMemory);
         throw onDisk;

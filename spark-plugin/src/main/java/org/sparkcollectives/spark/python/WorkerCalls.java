@@ -8,8 +8,8 @@ import org.sparkcollectives.OpType;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
-import org.sparkcollectives.debug.NanCheck;
-import org.sparkcollectives.tensor.HostTensor;
+import org.sparkcollectives.spi.tensor.HostTensor;
+import org.sparkcollectives.spi.tensor.NanCheck;
 
 /** Carries out the requests of a Python worker. Used by the thread of one connection. */
 final class WorkerCalls {

@@ -13,7 +13,7 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import javax.crypto.Mac;
 import org.sparkcollectives.DType;
-import org.sparkcollectives.store.net.HmacSha256;
+import org.sparkcollectives.net.HmacSha256;
 
 /** A worker that speaks the protocol of the bridge with nothing but sockets. */
 final class BridgeWorker implements AutoCloseable {

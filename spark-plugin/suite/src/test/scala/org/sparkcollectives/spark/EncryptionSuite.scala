@@ -9,7 +9,7 @@ import scala.util.{Random, Try}
 import org.apache.spark.SparkEnv
 import org.scalatest.funsuite.AnyFunSuite
 import org.sparkcollectives.store.{StoreException, TcpStore}
-import org.sparkcollectives.store.net.TransportSecurity
+import org.sparkcollectives.net.TransportSecurity
 
 /** Tests that the protection that Spark's settings demand is in force between executors, with the
   * driver's store and without.

@@ -9,7 +9,8 @@ import scala.concurrent.duration._
 import scala.util.Try
 
 import org.scalatest.funsuite.AnyFunSuite
-import org.sparkcollectives.recorder.{DumpFolder, FlightDump}
+import org.sparkcollectives.FlightDump
+import org.sparkcollectives.recorder.DumpFolder
 
 /** Tests that dumps of the ranks' flight recorders arrive at the driver, on failure and on request.
   */

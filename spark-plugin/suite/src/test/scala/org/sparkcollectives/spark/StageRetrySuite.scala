@@ -6,7 +6,7 @@ import java.nio.file.{Files, Path, Paths}
 import org.apache.spark.{BarrierTaskContext, SparkEnv, SparkException, TaskContext}
 import org.scalatest.funsuite.AnyFunSuite
 import org.sparkcollectives.{Failure, ProcessGroup, ReduceOp, Tensor}
-import org.sparkcollectives.internal.failure.RankIdentity
+import org.sparkcollectives.spi.failure.RankIdentity
 
 /** Tests executors that die during a stage, and stages that Spark retries as a whole. */
 class StageRetrySuite extends AnyFunSuite with LocalCluster with HitExecutor {

@@ -1,0 +1,76 @@
+package org.sparkcollectives.internal;
+
+import java.io.IOException;
+import java.net.URI;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.Map;
+import org.sparkcollectives.CollectivesProvider;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.RendezvousHandler;
+import org.sparkcollectives.SharedMemory;
+import org.sparkcollectives.Tensor;
+import org.sparkcollectives.internal.group.GroupCreation;
+import org.sparkcollectives.internal.rendezvous.RendezvousHandlers;
+import org.sparkcollectives.internal.transport.shm.SharedFileMemory;
+import org.sparkcollectives.spi.HostedGroupProvider;
+import org.sparkcollectives.spi.RankContext;
+import org.sparkcollectives.spi.tensor.HostTensor;
+import org.sparkcollectives.store.Store;
+
+/** Connects the public packages to their implementation. Loaded by {@code ServiceLoader}. */
+public final class DefaultProvider implements CollectivesProvider, HostedGroupProvider {
+
+  @Override
+  public Tensor wrap(DType dtype, Object primitiveArray) {
+    return HostTensor.wrap(dtype, primitiveArray);
+  }
+
+  @Override
+  public Tensor wrap(DType dtype, ByteBuffer direct) {
+    return HostTensor.wrap(dtype, direct);
+  }
+
+  @Override
+  public Tensor allocate(DType dtype, long count) {
+    return HostTensor.allocate(dtype, count);
+  }
+
+  @Override
+  public long count(long... shape) {
+    return HostTensor.count(shape);
+  }
+
+  @Override
+  public SharedMemory sharedMemory(Path folder, long bytes) throws IOException {
+    return SharedFileMemory.create(folder, bytes);
+  }
+
+  @Override
+  public ProcessGroup create(Store store, int rank, int size, GroupOptions options) {
+    return create(store, rank, size, options, RankContext.process(), () -> {});
+  }
+
+  @Override
+  public ProcessGroup create(
+      Store store,
+      int rank,
+      int size,
+      GroupOptions options,
+      RankContext context,
+      Runnable afterClose) {
+    return GroupCreation.create(store, rank, size, options, context, afterClose);
+  }
+
+  @Override
+  public ProcessGroup join(URI url, RendezvousHandler handler, GroupOptions options) {
+    return GroupCreation.join(url, handler, options);
+  }
+
+  @Override
+  public Map<String, RendezvousHandler> rendezvousHandlers() {
+    return RendezvousHandlers.byScheme();
+  }
+}

@@ -1,0 +1,164 @@
+package org.sparkcollectives.internal.algorithm;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.sparkcollectives.AlgorithmChoices;
+import org.sparkcollectives.CollectiveCall;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.SparseTensor;
+import org.sparkcollectives.internal.kernel.ReduceKernel;
+import org.sparkcollectives.internal.transport.GroupMemory.Access;
+import org.sparkcollectives.internal.transport.Peers;
+import org.sparkcollectives.internal.transport.Stripes;
+import org.sparkcollectives.spi.tensor.HostTensor;
+
+/**
+ * Carries out each collective by the algorithm that {@link AlgorithmTable} names for it.
+ *
+ * <p>A large operation by messages goes over all {@link Stripes} of the ranks at once: every rank's
+ * part is cut alike, and each stripe carries one piece of each, by the algorithm that is the best
+ * for such a piece. Operations whose sizes a rank does not know for all others are not cut.
+ */
+public final class AlgorithmSelector {
+
+  private final PathCosts costs;
+  private final AlgorithmTable first = new AlgorithmTable(this);
+
+  /** Those of the further stripes, as each has scratch memory for one thread. */
+  private final List<AlgorithmTable> further = new ArrayList<>();
+
+  private final CoalescedAllReduce coalescedAllReduce = new CoalescedAllReduce();
+  private final SparseAllReduce sparseAllReduce = new SparseAllReduce();
+
+  /** Creates a selector that chooses by these costs, which must be the same on all ranks. */
+  public AlgorithmSelector(PathCosts costs) {
+    this.costs = costs;
+  }
+
+  AlgorithmTable table() {
+    return first;
+  }
+
+  /**
+   * Explains which algorithm carries out each collective among these ranks. May be called on any
+   * thread.
+   */
+  public List<AlgorithmChoices.Choice> explain(Peers peers, DType dtype, ReduceOp op) {
+    return new AlgorithmExplanation(first, costs, peers, ReduceKernel.of(op, dtype)).choices();
+  }
+
+  <C extends Call<C>> void run(Peers peers, C call) {
+    Access access = peers.memory().open(() -> call.shown(peers));
+    AlgorithmTable.Row<C> chosen =
+        call.rows(first).choose(Situation.of(costs, peers, access, call.shape()));
+    int pieces = pieces(peers, chosen, call.shape());
+    if (pieces == 1) {
+      chosen.algorithm().run(peers, call);
+    } else {
+      runPieces(peers.stripes(), pieces, call);
+    }
+  }
+
+  /** Returns in how many pieces a call is cut, each of which goes over a stripe of its own. */
+  static int pieces(Peers peers, AlgorithmTable.Row<?> chosen, Shape call) {
+    return chosen.kind() == AlgorithmTable.Kind.MESSAGES && call.known()
+        ? peers.stripes().count(call.bytes())
+        : 1;
+  }
+
+  private <C extends Call<C>> void runPieces(Stripes stripes, int count, C call) {
+    while (further.size() < count - 1) {
+      further.add(new AlgorithmTable(this));
+    }
+    stripes.run(
+        count,
+        (index, peers) -> {
+          C piece = call.piece(index, count);
+          piece
+              .rows(index == 0 ? first : further.get(index - 1))
+              .chooseMessages(Situation.of(costs, peers, Access.NONE, piece.shape()))
+              .algorithm()
+              .run(peers, piece);
+        });
+  }
+
+  /** Reduces {@code tensor} over all ranks, in place. */
+  public void allReduce(Peers peers, HostTensor tensor, ReduceOp op) {
+    run(peers, new Call.AllReduce(tensor, ReduceKernel.of(op, tensor.dtype())));
+  }
+
+  /** Reduces {@code tensor} over all ranks, in place at the root; elsewhere it is only read. */
+  public void reduce(Peers peers, HostTensor tensor, ReduceOp op, int root) {
+    run(peers, new Call.Reduce(tensor, root, ReduceKernel.of(op, tensor.dtype())));
+  }
+
+  /** Reduces equal parts of {@code input}, one to each rank. */
+  public void reduceScatter(Peers peers, HostTensor output, HostTensor input, ReduceOp op) {
+    reduceScatter(peers, output, Chunks.equal(input, peers.size()), op);
+  }
+
+  /** Reduces {@code inputs}, one to each rank; they may differ in size. */
+  public void reduceScatter(Peers peers, HostTensor output, List<HostTensor> inputs, ReduceOp op) {
+    reduceScatter(peers, output, Chunks.ofParts(inputs), op);
+  }
+
+  private void reduceScatter(Peers peers, HostTensor output, Chunks input, ReduceOp op) {
+    run(peers, new Call.ReduceScatter(output, input, ReduceKernel.of(op, output.dtype())));
+  }
+
+  /** Gathers inputs of equal size. */
+  public void allGather(Peers peers, HostTensor output, HostTensor input) {
+    run(peers, new Call.AllGather(Chunks.equal(output, peers.size()), input));
+  }
+
+  /** Gathers inputs that may differ in size. */
+  public void allGather(Peers peers, List<HostTensor> outputs, HostTensor input) {
+    run(peers, new Call.AllGather(Chunks.ofParts(outputs), input));
+  }
+
+  /**
+   * Returns the sum of all ranks' tensors.
+   *
+   * @param call what this rank calls, for ranks that call another
+   */
+  public SparseTensor allReduce(Peers peers, SparseTensor tensor, CollectiveCall call) {
+    return sparseAllReduce.run(peers, tensor, call, this::allGather);
+  }
+
+  /** Reduces each of {@code tensors}, which are of one type, over all ranks, in place. */
+  public void allReduceCoalesced(Peers peers, List<HostTensor> tensors, ReduceOp op) {
+    coalescedAllReduce.run(tensors, tensor -> allReduce(peers, tensor, op));
+  }
+
+  /** Gathers inputs that may differ in size at the root; {@code outputs} are empty elsewhere. */
+  public void gather(Peers peers, List<HostTensor> outputs, HostTensor input, int root) {
+    run(peers, new Call.Gather(outputs, input, root));
+  }
+
+  /** Scatters the root's inputs, which may differ in size and are empty elsewhere. */
+  public void scatter(Peers peers, HostTensor output, List<HostTensor> inputs, int root) {
+    run(peers, new Call.Scatter(output, inputs, root));
+  }
+
+  /** Sends each rank an equal part. */
+  public void allToAll(Peers peers, HostTensor output, HostTensor input) {
+    int n = peers.size();
+    run(peers, new Call.AllToAll(Chunks.equal(output, n), Chunks.equal(input, n), true));
+  }
+
+  /** Sends each rank its part; parts may differ in size. */
+  public void allToAll(Peers peers, List<HostTensor> outputs, List<HostTensor> inputs) {
+    run(peers, new Call.AllToAll(Chunks.ofParts(outputs), Chunks.ofParts(inputs), false));
+  }
+
+  /** Sends the root's tensor to all. */
+  public void broadcast(Peers peers, HostTensor tensor, int root) {
+    run(peers, new Call.Broadcast(tensor, root));
+  }
+
+  /** Returns when all ranks have called it. */
+  public void barrier(Peers peers) {
+    run(peers, new Call.Barrier());
+  }
+}

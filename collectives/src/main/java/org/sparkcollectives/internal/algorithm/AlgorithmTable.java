@@ -1,0 +1,302 @@
+package org.sparkcollectives.internal.algorithm;
+
+import java.util.List;
+import java.util.function.Predicate;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.Stream;
+import org.sparkcollectives.internal.transport.GroupMemory.Access;
+
+/**
+ * Which algorithm runs for which call, and why: every algorithm there is, what it needs, and the
+ * rule by which one of them is chosen.
+ *
+ * <p>The rule, see {@link Rows#choose}:
+ *
+ * <ol>
+ *   <li>The first algorithm in memory that all ranks see, if its conditions hold.
+ *   <li>Else, of the algorithms that send messages, the one that {@link CostModel} predicts to take
+ *       the least time; of two alike the first.
+ *   <li>Or the hierarchical one, if it is predicted to take less time than that.
+ * </ol>
+ *
+ * <p>All ranks choose alike, because a choice depends only on what they agree on.
+ */
+final class AlgorithmTable {
+
+  /**
+   * What an algorithm needs.
+   *
+   * @param otherwise why it is not taken where the condition does not hold
+   * @param isWish whether it is taken all the same where nothing else can be
+   */
+  record Condition(String otherwise, boolean isWish, Predicate<Situation> test) {
+
+    boolean holds(Situation situation) {
+      return test.test(situation);
+    }
+  }
+
+  private static Condition need(String otherwise, Predicate<Situation> test) {
+    return new Condition(otherwise, false, test);
+  }
+
+  private static Condition wish(String otherwise, Predicate<Situation> test) {
+    return new Condition(otherwise, true, test);
+  }
+
+  private static final Condition SLOTS =
+      need(
+          "needs all ranks on one host that share its memory, 8 KiB at the most, and no PREMUL_SUM",
+          s -> s.access() == Access.SLOTS);
+  private static final Condition REGION =
+      need(
+          "needs all ranks in one JVM, or on one host with tensors from allocate",
+          s -> s.access().isRegion());
+  private static final Condition HEAP =
+      need("needs all ranks in one JVM", s -> s.access() == Access.HEAP);
+  private static final Condition STAGING =
+      need(
+          "needs all ranks on one host that share its memory, each in a JVM of its own, and no"
+              + " PREMUL_SUM",
+          s -> s.access() == Access.STAGING);
+  private static final Condition FEW_BYTES_OF_ALL =
+      need(
+          "needs 16 KiB of all ranks together at the most",
+          s -> s.ranks() * s.shape().bytes() <= CopiedAllReduce.MOST_BYTES_OF_ALL);
+  private static final Condition IN_PLACE =
+      need(
+          "would round at every step, as elements are added up in a wider type",
+          s -> !s.shape().widens());
+  private static final Condition WIDER_SUMS =
+      need("only pays where elements are added up in a wider type", s -> s.shape().widens());
+  private static final Condition EQUAL_PARTS =
+      need("needs parts of equal size", s -> s.shape().equalParts());
+  private static final Condition THREE_RANKS = need("needs three ranks", s -> s.ranks() > 2);
+  private static final Condition NODES =
+      need("needs nodes of several ranks", s -> s.hierarchy().isPresent());
+  private static final Condition NODES_SHARE_HEAP =
+      need("needs several ranks in a JVM", Situation::sharesHeap);
+  private static final Condition MESH =
+      wish(
+          "connects each rank to each, in a group of more ranks than spark.collectives.cost.mesh",
+          s -> s.model().allowsMesh(s.ranks()));
+  private static final Condition NO_MESH =
+      wish(
+          "copies all once more, which a group of so few ranks can do without",
+          s -> !s.model().allowsMesh(s.ranks()));
+  private static final Condition AT_MOST_256_KIB =
+      wish(
+          "keeps copies of the tensor, which above 256 KiB costs more than the steps that it saves",
+          s -> s.shape().bytes() <= Scratch.LARGEST_HELD_BYTES);
+  private static final Condition AT_MOST_1_MIB =
+      wish(
+          "copies all once more, which above 1 MiB costs more than the steps that it saves",
+          s -> s.shape().bytes() <= 1 << 20);
+
+  /** How an algorithm suits a situation. */
+  enum Fit {
+    GOOD,
+    ONLY_IF_NOTHING_ELSE_DOES,
+    IMPOSSIBLE
+  }
+
+  /** How an algorithm reaches the other ranks. */
+  enum Kind {
+    IN_MEMORY,
+    MESSAGES,
+    HIERARCHICAL
+  }
+
+  /**
+   * A row of the table.
+   *
+   * @param prediction of the seconds that it takes; none in memory, which goes before the others
+   */
+  record Row<C>(
+      Kind kind,
+      String name,
+      Algorithm<C> algorithm,
+      ToDoubleFunction<Situation> prediction,
+      List<Condition> conditions) {
+
+    double seconds(Situation situation) {
+      return prediction.applyAsDouble(situation);
+    }
+
+    Fit fit(Situation situation) {
+      Fit fit = Fit.GOOD;
+      for (Condition each : conditions) {
+        if (!each.holds(situation)) {
+          if (!each.isWish()) {
+            return Fit.IMPOSSIBLE;
+          }
+          fit = Fit.ONLY_IF_NOTHING_ELSE_DOES;
+        }
+      }
+      return fit;
+    }
+
+    private boolean isBetterThan(Row<C> other, Situation situation) {
+      int byFit = fit(situation).compareTo(other.fit(situation));
+      return byFit == 0 ? seconds(situation) < other.seconds(situation) : byFit < 0;
+    }
+  }
+
+  /** The rows of one collective. */
+  record Rows<C>(List<Row<C>> inMemory, List<Row<C>> messages, List<Row<C>> hierarchical) {
+
+    /** Returns all rows. */
+    List<Row<C>> all() {
+      return Stream.of(inMemory, messages, hierarchical).flatMap(List::stream).toList();
+    }
+
+    /** Returns what carries out a call. */
+    Row<C> choose(Situation situation) {
+      for (Row<C> each : inMemory) {
+        if (each.fit(situation) == Fit.GOOD) {
+          return each;
+        }
+      }
+      Row<C> message = chooseMessages(situation);
+      for (Row<C> each : hierarchical) {
+        if (each.fit(situation) == Fit.GOOD
+            && each.seconds(situation) < message.seconds(situation)) {
+          return each;
+        }
+      }
+      return message;
+    }
+
+    /** Returns what carries out a call, or a piece of it, by messages. */
+    Row<C> chooseMessages(Situation situation) {
+      Row<C> best = messages.get(0);
+      for (int i = 1; i < messages.size(); i++) {
+        if (messages.get(i).isBetterThan(best, situation)) {
+          best = messages.get(i);
+        }
+      }
+      return best;
+    }
+
+    /** Predicts how many seconds a call takes by messages. */
+    double messageSeconds(Situation situation) {
+      return chooseMessages(situation).seconds(situation);
+    }
+  }
+
+  final Rows<Call.AllReduce> allReduce;
+  final Rows<Call.Reduce> reduce;
+  final Rows<Call.ReduceScatter> reduceScatter;
+  final Rows<Call.AllGather> allGather;
+  final Rows<Call.Broadcast> broadcast;
+  final Rows<Call.Gather> gather;
+  final Rows<Call.Scatter> scatter;
+  final Rows<Call.AllToAll> allToAll;
+  final Rows<Call.Barrier> barrier;
+
+  /**
+   * Creates the table of one thread, as its algorithms keep scratch memory.
+   *
+   * @param phases carries out the phases of hierarchical algorithms
+   */
+  AlgorithmTable(AlgorithmSelector phases) {
+    Scratch scratch = new Scratch();
+    Scratch between = new Scratch();
+    SlotCollectives slots = new SlotCollectives();
+    allReduce =
+        new Rows<>(
+            List.of(
+                inSlots(slots::allReduce),
+                inMemory(new CopiedAllReduce(), HEAP, FEW_BYTES_OF_ALL),
+                inMemory(new SharedAllReduce(), REGION),
+                inMemory(new StagedAllReduce(), STAGING)),
+            List.of(
+                messages(new FlatAllReduce(scratch), MESH, AT_MOST_256_KIB),
+                messages(new DirectAllReduce(), MESH),
+                messages(new RecursiveDoublingAllReduce(scratch), IN_PLACE, AT_MOST_256_KIB),
+                messages(new HalvingDoublingAllReduce(), IN_PLACE),
+                messages(new RingAllReduce(), IN_PLACE)),
+            List.of(hierarchical(new HierarchicalAllReduce(phases, between), NODES)));
+    reduce =
+        new Rows<>(
+            List.of(inSlots(slots::reduce), inMemory(new SharedReduce(), REGION)),
+            List.of(
+                messages(new BinomialReduce(), IN_PLACE),
+                messages(new ChainReduce(scratch), IN_PLACE, THREE_RANKS),
+                messages(new DirectReduce(), WIDER_SUMS, MESH)),
+            List.of(hierarchical(new HierarchicalReduce(phases, between), NODES)));
+    reduceScatter =
+        new Rows<>(
+            List.of(inSlots(slots::reduceScatter), inMemory(new SharedReduceScatter(), REGION)),
+            List.of(
+                messages(new RingReduceScatter(), IN_PLACE),
+                messages(new DirectReduceScatter(), MESH),
+                messages(new BruckReduceScatter(scratch), IN_PLACE, NO_MESH, AT_MOST_1_MIB)),
+            List.of(
+                hierarchical(new HierarchicalReduceScatter(phases, between), NODES_SHARE_HEAP)));
+    allGather =
+        new Rows<>(
+            List.of(inSlots(slots::allGather), inMemory(new SharedAllGather(), REGION)),
+            List.of(
+                messages(new RingAllGather()),
+                messages(new FlatAllGather(), MESH),
+                messages(new BruckAllGather(scratch), EQUAL_PARTS, NO_MESH, AT_MOST_1_MIB)),
+            List.of(hierarchical(new HierarchicalAllGather(phases), NODES_SHARE_HEAP)));
+    broadcast =
+        new Rows<>(
+            List.of(inSlots(slots::broadcast), inMemory(new SharedBroadcast(), REGION)),
+            List.of(messages(new BinomialBroadcast()), messages(new ChainBroadcast(), THREE_RANKS)),
+            List.of(hierarchical(new HierarchicalBroadcast(phases), NODES)));
+    gather =
+        new Rows<>(
+            List.of(inMemory(new SharedGather(), HEAP)),
+            List.of(messages(new LinearGather())),
+            List.of());
+    scatter =
+        new Rows<>(
+            List.of(inMemory(new SharedScatter(), HEAP)),
+            List.of(messages(new LinearScatter())),
+            List.of());
+    allToAll =
+        new Rows<>(
+            List.of(inSlots(slots::allToAll), inMemory(new SharedAllToAll(), REGION)),
+            List.of(messages(new PairwiseAllToAll())),
+            List.of(
+                hierarchical(
+                    new HierarchicalAllToAll(phases, between), NODES_SHARE_HEAP, EQUAL_PARTS)));
+    barrier =
+        new Rows<>(
+            List.of(inSlots(slots::barrier), inMemory(new SharedBarrier(), HEAP)),
+            List.of(messages(new DisseminationBarrier())),
+            List.of(hierarchical(new HierarchicalBarrier(phases), NODES)));
+  }
+
+  private static <C> Row<C> inSlots(Algorithm<C> algorithm) {
+    String name = SlotCollectives.class.getSimpleName();
+    return new Row<>(Kind.IN_MEMORY, name, algorithm, situation -> Double.NaN, List.of(SLOTS));
+  }
+
+  private static <C> Row<C> inMemory(Algorithm<C> algorithm, Condition... conditions) {
+    String name = algorithm.getClass().getSimpleName();
+    return new Row<>(Kind.IN_MEMORY, name, algorithm, situation -> Double.NaN, List.of(conditions));
+  }
+
+  private static <C> Row<C> messages(MessageAlgorithm<C> algorithm, Condition... conditions) {
+    return new Row<>(
+        Kind.MESSAGES,
+        algorithm.getClass().getSimpleName(),
+        algorithm,
+        s -> s.model().seconds(algorithm.cost(s.ranks(), s.shape().bytes())),
+        List.of(conditions));
+  }
+
+  private static <C> Row<C> hierarchical(
+      HierarchicalAlgorithm<C> algorithm, Condition... conditions) {
+    return new Row<>(
+        Kind.HIERARCHICAL,
+        algorithm.getClass().getSimpleName(),
+        algorithm,
+        algorithm::seconds,
+        List.of(conditions));
+  }
+}

@@ -1,0 +1,57 @@
+package org.sparkcollectives.internal.algorithm;
+
+import org.sparkcollectives.internal.kernel.ReduceKernel;
+import org.sparkcollectives.internal.transport.Peers;
+import org.sparkcollectives.spi.tensor.HostTensor;
+
+/**
+ * Bruck's all-gather (Bruck et al., 1997) turned round: in each step a rank hands all sums of ranks
+ * that are at least so far ahead to the rank at that distance, which adds them to its own, and half
+ * the distance is left. The parts may differ in size; the input is only read. For reductions in
+ * place.
+ *
+ * <p>Steps: ceil(log2 n). Bytes sent by each rank: all parts but one. Scratch: all parts.
+ */
+final class BruckReduceScatter implements MessageAlgorithm<Call.ReduceScatter> {
+
+  private final Scratch scratch;
+
+  BruckReduceScatter(Scratch scratch) {
+    this.scratch = scratch;
+  }
+
+  @Override
+  public Cost cost(int ranks, long bytes) {
+    int steps = Integer.SIZE - Integer.numberOfLeadingZeros(ranks - 1);
+    return new Cost(steps, steps, bytes * (ranks - 1) / ranks);
+  }
+
+  @Override
+  public void run(Peers peers, Call.ReduceScatter call) {
+    HostTensor output = call.output();
+    Chunks input = call.input();
+    ReduceKernel kernel = call.kernel();
+    int rank = peers.rank();
+    int n = peers.size();
+    // Sum i here is for rank + i, and goes there in steps whose lengths add up to i.
+    long[] start = new long[n + 1];
+    for (int i = 0; i < n; i++) {
+      start[i + 1] = start[i] + input.at(rank + i).count();
+    }
+    HostTensor sums = scratch.piece(kernel.inputType(), 0, start[n]);
+    for (int i = 0; i < n; i++) {
+      HostTensor part = input.at(rank + i);
+      sums.copyFrom(start[i], part, 0, part.count());
+    }
+    kernel.premultiply(sums, 0, start[n]);
+    for (int distance = Integer.highestOneBit(n - 1); distance > 0; distance /= 2) {
+      int given = Math.min(distance, n - distance);
+      HostTensor handedOn = sums.slice(start[distance], start[distance + given] - start[distance]);
+      peers.pair((rank + distance) % n).send(handedOn);
+      HostTensor kept = sums.slice(0, start[given]);
+      peers.pair(Math.floorMod(rank - distance, n)).receiveAndReduce(kept, kernel);
+    }
+    kernel.finish(output, 0, sums, 0, output.count(), n);
+    peers.flush();
+  }
+}

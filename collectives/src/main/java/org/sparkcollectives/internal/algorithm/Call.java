@@ -1,0 +1,239 @@
+package org.sparkcollectives.internal.algorithm;
+
+import java.util.List;
+import org.sparkcollectives.internal.kernel.ReduceKernel;
+import org.sparkcollectives.internal.transport.Peers;
+import org.sparkcollectives.spi.tensor.HostTensor;
+
+/**
+ * What one rank is asked to do in a collective.
+ *
+ * @param <C> the kind of call
+ */
+interface Call<C extends Call<C>> {
+
+  /** Returns the algorithms that can carry it out. */
+  AlgorithmTable.Rows<C> rows(AlgorithmTable table);
+
+  /** Returns what all ranks know of it, by which they choose alike. */
+  Shape shape();
+
+  /** Returns the tensors that this rank shows where all ranks see each other's. */
+  List<HostTensor> shown(Peers peers);
+
+  /**
+   * Returns the {@code index}-th of {@code count} pieces, into which every part is cut; of a call
+   * of which all ranks know all sizes.
+   */
+  default C piece(int index, int count) {
+    throw new UnsupportedOperationException(this + " cannot be cut");
+  }
+
+  /** Reduces {@code tensor} in place on all ranks. */
+  record AllReduce(HostTensor tensor, ReduceKernel kernel) implements Call<AllReduce> {
+
+    @Override
+    public AlgorithmTable.Rows<AllReduce> rows(AlgorithmTable table) {
+      return table.allReduce;
+    }
+
+    @Override
+    public Shape shape() {
+      return Shape.ofReduction(tensor.byteSize(), kernel);
+    }
+
+    @Override
+    public List<HostTensor> shown(Peers peers) {
+      return List.of(tensor);
+    }
+
+    @Override
+    public AllReduce piece(int index, int count) {
+      return new AllReduce(Chunks.part(tensor, index, count), kernel);
+    }
+  }
+
+  /** Reduces {@code tensor} in place at the root; elsewhere it is only read. */
+  record Reduce(HostTensor tensor, int root, ReduceKernel kernel) implements Call<Reduce> {
+
+    @Override
+    public AlgorithmTable.Rows<Reduce> rows(AlgorithmTable table) {
+      return table.reduce;
+    }
+
+    @Override
+    public Shape shape() {
+      return Shape.ofReduction(tensor.byteSize(), kernel);
+    }
+
+    @Override
+    public List<HostTensor> shown(Peers peers) {
+      return SharedReduce.shown(
+          peers, tensor, root, count -> HostTensor.allocate(tensor.dtype(), count));
+    }
+
+    @Override
+    public Reduce piece(int index, int count) {
+      return new Reduce(Chunks.part(tensor, index, count), root, kernel);
+    }
+  }
+
+  /** Reduces the parts of {@code input}, one to each rank; they may differ in size. */
+  record ReduceScatter(HostTensor output, Chunks input, ReduceKernel kernel)
+      implements Call<ReduceScatter> {
+
+    @Override
+    public AlgorithmTable.Rows<ReduceScatter> rows(AlgorithmTable table) {
+      return table.reduceScatter;
+    }
+
+    @Override
+    public Shape shape() {
+      return Shape.ofReduction(input.bytes(), kernel);
+    }
+
+    @Override
+    public List<HostTensor> shown(Peers peers) {
+      return input.all();
+    }
+
+    @Override
+    public ReduceScatter piece(int index, int count) {
+      return new ReduceScatter(
+          Chunks.part(output, index, count), input.pieces(index, count), kernel);
+    }
+  }
+
+  /** Gathers the {@code input} of all ranks on all; inputs may differ in size. */
+  record AllGather(Chunks outputs, HostTensor input) implements Call<AllGather> {
+
+    @Override
+    public AlgorithmTable.Rows<AllGather> rows(AlgorithmTable table) {
+      return table.allGather;
+    }
+
+    @Override
+    public Shape shape() {
+      return Shape.ofParts(outputs.bytes(), outputs.areEqual());
+    }
+
+    @Override
+    public List<HostTensor> shown(Peers peers) {
+      return List.of(input);
+    }
+
+    @Override
+    public AllGather piece(int index, int count) {
+      return new AllGather(outputs.pieces(index, count), Chunks.part(input, index, count));
+    }
+  }
+
+  /** Sends the root's tensor to all. */
+  record Broadcast(HostTensor tensor, int root) implements Call<Broadcast> {
+
+    @Override
+    public AlgorithmTable.Rows<Broadcast> rows(AlgorithmTable table) {
+      return table.broadcast;
+    }
+
+    @Override
+    public Shape shape() {
+      return Shape.ofParts(tensor.byteSize(), true);
+    }
+
+    @Override
+    public List<HostTensor> shown(Peers peers) {
+      return peers.rank() == root ? List.of(tensor) : List.of();
+    }
+
+    @Override
+    public Broadcast piece(int index, int count) {
+      return new Broadcast(Chunks.part(tensor, index, count), root);
+    }
+  }
+
+  /** Gathers inputs, which may differ in size, at the root; elsewhere {@code outputs} are empty. */
+  record Gather(List<HostTensor> outputs, HostTensor input, int root) implements Call<Gather> {
+
+    @Override
+    public AlgorithmTable.Rows<Gather> rows(AlgorithmTable table) {
+      return table.gather;
+    }
+
+    @Override
+    public Shape shape() {
+      return Shape.ofUnknown(input.byteSize());
+    }
+
+    @Override
+    public List<HostTensor> shown(Peers peers) {
+      return List.of(input);
+    }
+  }
+
+  /** Scatters the root's inputs, which may differ in size and are empty elsewhere. */
+  record Scatter(HostTensor output, List<HostTensor> inputs, int root) implements Call<Scatter> {
+
+    @Override
+    public AlgorithmTable.Rows<Scatter> rows(AlgorithmTable table) {
+      return table.scatter;
+    }
+
+    @Override
+    public Shape shape() {
+      return Shape.ofUnknown(output.byteSize());
+    }
+
+    @Override
+    public List<HostTensor> shown(Peers peers) {
+      return inputs;
+    }
+  }
+
+  /**
+   * Sends each rank its part.
+   *
+   * @param equal whether all parts of all ranks have one size; else a rank knows only its own sizes
+   */
+  record AllToAll(Chunks outputs, Chunks inputs, boolean equal) implements Call<AllToAll> {
+
+    @Override
+    public AlgorithmTable.Rows<AllToAll> rows(AlgorithmTable table) {
+      return table.allToAll;
+    }
+
+    @Override
+    public Shape shape() {
+      return equal ? Shape.ofParts(inputs.bytes(), true) : Shape.ofUnknown(inputs.bytes());
+    }
+
+    @Override
+    public List<HostTensor> shown(Peers peers) {
+      return inputs.all();
+    }
+
+    @Override
+    public AllToAll piece(int index, int count) {
+      return new AllToAll(outputs.pieces(index, count), inputs.pieces(index, count), equal);
+    }
+  }
+
+  /** Returns when all ranks have called it. */
+  record Barrier() implements Call<Barrier> {
+
+    @Override
+    public AlgorithmTable.Rows<Barrier> rows(AlgorithmTable table) {
+      return table.barrier;
+    }
+
+    @Override
+    public Shape shape() {
+      return Shape.ofParts(0, true);
+    }
+
+    @Override
+    public List<HostTensor> shown(Peers peers) {
+      return List.of();
+    }
+  }
+}

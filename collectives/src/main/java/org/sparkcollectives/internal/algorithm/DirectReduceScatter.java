@@ -1,0 +1,51 @@
+package org.sparkcollectives.internal.algorithm;
+
+import org.sparkcollectives.internal.kernel.ReduceKernel;
+import org.sparkcollectives.internal.transport.Peers;
+import org.sparkcollectives.spi.tensor.HostTensor;
+
+/**
+ * Direct reduce-scatter: the owner of a part receives every rank's contribution itself. For small
+ * tensors, and for reductions that accumulate in a wider type, which a ring would have to round at
+ * every step.
+ *
+ * <p>Steps: 1. Bytes sent by each rank: all parts but one, to all others at once. Scratch: one part
+ * in the accumulator's type, if that is another than the input's.
+ */
+final class DirectReduceScatter implements MessageAlgorithm<Call.ReduceScatter> {
+
+  @Override
+  public Cost cost(int ranks, long bytes) {
+    return new Cost(1, ranks - 1, bytes * (ranks - 1) / ranks, ranks - 1);
+  }
+
+  @Override
+  public void run(Peers peers, Call.ReduceScatter call) {
+    ReduceKernel kernel = call.kernel();
+    reduce(peers, call.output(), call.input().premultiplied(kernel), kernel);
+  }
+
+  /**
+   * Reduces multiplied parts; the {@code output} of a rank may be its own part of {@code input}.
+   */
+  static void reduce(Peers peers, HostTensor output, Chunks input, ReduceKernel kernel) {
+    int rank = peers.rank();
+    int n = peers.size();
+    HostTensor own = input.at(rank);
+    HostTensor accumulator = output;
+    if (!kernel.reducesInPlace()) {
+      accumulator = HostTensor.allocate(kernel.accumulatorType(), output.count());
+      kernel.load(accumulator, 0, own, 0, output.count());
+    } else if (!output.isSameMemoryAs(own)) {
+      kernel.load(output, 0, own, 0, output.count());
+    }
+    for (int distance = 1; distance < n; distance++) {
+      peers.pair(Math.floorMod(rank + distance, n)).send(input.at(rank + distance));
+    }
+    for (int distance = 1; distance < n; distance++) {
+      peers.pair(Math.floorMod(rank - distance, n)).receiveAndReduce(accumulator, kernel);
+    }
+    peers.flush();
+    kernel.finish(output, 0, accumulator, 0, output.count(), n);
+  }
+}

@@ -1,0 +1,63 @@
+package org.sparkcollectives.internal.algorithm;
+
+import org.sparkcollectives.internal.kernel.ReduceKernel;
+import org.sparkcollectives.internal.transport.Hierarchy;
+import org.sparkcollectives.internal.transport.Locality;
+import org.sparkcollectives.internal.transport.Peers;
+import org.sparkcollectives.spi.tensor.HostTensor;
+
+/**
+ * Hierarchical all-reduce: reduce-scatter inside each node, all-reduce of each slice between nodes,
+ * all-gather inside. Sums travel as accumulators, and each element is rounded once.
+ *
+ * <p>Steps: those of an all-reduce of one slice between nodes, and inside 3 waits for all (show,
+ * show, done). Bytes sent between nodes by each rank: those of an all-reduce of one slice, in the
+ * accumulator's type. Bytes moved in memory by each rank: its slice, read from all tensors of the
+ * node, and the other slices.
+ */
+final class HierarchicalAllReduce implements HierarchicalAlgorithm<Call.AllReduce> {
+
+  private final AlgorithmSelector phases;
+  private final Scratch scratch;
+
+  HierarchicalAllReduce(AlgorithmSelector phases, Scratch scratch) {
+    this.phases = phases;
+    this.scratch = scratch;
+  }
+
+  @Override
+  public double seconds(Situation s) {
+    Locality locality = s.locality();
+    long bytes = s.shape().bytes();
+    long slice = bytes / Slices.count(locality, bytes);
+    double between = s.interNode(phases.table().allReduce, s.shape().ofAccumulators(slice));
+    return s.sharesHeap()
+        ? between + s.inHeap(3, locality.largest() * slice + bytes - slice)
+        : between
+            + s.intraNode(phases.table().reduceScatter, s.shape())
+            + s.intraNode(phases.table().allGather, Shape.ofParts(bytes, false));
+  }
+
+  @Override
+  public void run(Peers peers, Call.AllReduce call) {
+    Hierarchy hierarchy = peers.hierarchy().orElseThrow();
+    HostTensor tensor = call.tensor();
+    ReduceKernel kernel = call.kernel();
+    kernel.premultiply(tensor, 0, tensor.count());
+    Chunks slices = Slices.of(hierarchy, tensor, Hierarchy.NO_ROOT);
+    HostTensor own = slices.at(hierarchy.intraNode().rank());
+    HostTensor sum =
+        kernel.reducesInPlace()
+            ? own
+            : scratch.piece(kernel.accumulatorType(), hierarchy.level(), own.count());
+    phases.run(
+        hierarchy.opening(), new Call.ReduceScatter(sum, slices, new PartialReduction(kernel)));
+    if (Slices.isOwner(hierarchy, tensor, Hierarchy.NO_ROOT)) {
+      phases.run(
+          hierarchy.interNode(Hierarchy.NO_ROOT),
+          new Call.AllReduce(sum, PartialReduction.ofAccumulators(kernel)));
+      kernel.finish(own, 0, sum, 0, own.count(), peers.size());
+    }
+    phases.run(hierarchy.intraNode(), new Call.AllGather(slices, own));
+  }
+}

@@ -1,0 +1,69 @@
+package org.sparkcollectives.internal.algorithm;
+
+import java.util.List;
+import org.sparkcollectives.internal.transport.Hierarchy;
+import org.sparkcollectives.internal.transport.Locality;
+import org.sparkcollectives.internal.transport.Peers;
+import org.sparkcollectives.spi.tensor.HostTensor;
+
+/**
+ * Hierarchical broadcast: scatter of the slices inside the root's node, broadcast of each slice
+ * between nodes, all-gather inside the others; the root's node takes the tensor from the root. Of a
+ * tensor in one slice only the root sends to other nodes.
+ *
+ * <p>Steps: those of a broadcast of one slice between nodes, and inside 2 waits for all (show,
+ * done), in the root's node 3 where there are several slices. Bytes sent between nodes by each
+ * rank: those of a broadcast of one slice. Bytes moved in memory by each rank but the root: the
+ * tensor, read and written once.
+ */
+final class HierarchicalBroadcast implements HierarchicalAlgorithm<Call.Broadcast> {
+
+  private final AlgorithmSelector phases;
+
+  HierarchicalBroadcast(AlgorithmSelector phases) {
+    this.phases = phases;
+  }
+
+  @Override
+  public double seconds(Situation s) {
+    Locality locality = s.locality();
+    long bytes = s.shape().bytes();
+    int slices = Slices.count(locality, bytes);
+    long slice = bytes / slices;
+    double between = s.interNode(phases.table().broadcast, s.shape().withBytes(slice));
+    if (s.sharesHeap()) {
+      return between + (slices == 1 ? s.inHeap(2, bytes) : s.inHeap(3, slice + bytes));
+    }
+    return between
+        + s.intraNode(phases.table().scatter, Shape.ofParts(slices == 1 ? 0 : bytes, false))
+        + s.intraNode(phases.table().broadcast, s.shape());
+  }
+
+  @Override
+  public void run(Peers peers, Call.Broadcast call) {
+    Hierarchy hierarchy = peers.hierarchy().orElseThrow();
+    HostTensor tensor = call.tensor();
+    int root = call.root();
+    int rank = peers.rank();
+    Locality locality = hierarchy.locality();
+    boolean withRoot = locality.node(rank) == locality.node(root);
+    Peers intraNode = hierarchy.intraNode();
+    Chunks slices = Slices.of(hierarchy, tensor, root);
+    HostTensor own = slices.at(intraNode.rank());
+    boolean whole = Slices.count(locality, tensor.byteSize()) == 1;
+    if (withRoot && !whole) {
+      List<HostTensor> given = rank == root ? slices.all() : List.of();
+      phases.scatter(hierarchy.opening(), own, given, locality.index(root));
+    }
+    if (Slices.isOwner(hierarchy, tensor, root)) {
+      phases.broadcast(hierarchy.interNode(root), own, locality.node(root));
+    }
+    if (withRoot) {
+      phases.broadcast(intraNode, tensor, locality.index(root));
+    } else if (whole) {
+      phases.broadcast(intraNode, tensor, 0);
+    } else {
+      phases.run(intraNode, new Call.AllGather(slices, own));
+    }
+  }
+}

@@ -1,0 +1,77 @@
+package org.sparkcollectives.internal.algorithm;
+
+import java.nio.ByteBuffer;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.internal.kernel.ReduceKernel;
+import org.sparkcollectives.spi.tensor.HostTensor;
+
+/**
+ * A reduction of some of the contributions, which have been multiplied: its results are
+ * accumulators, still to be reduced with others and then to be finished. What is rounded at the end
+ * is thus rounded once.
+ */
+record PartialReduction(ReduceKernel kernel) implements ReduceKernel {
+
+  /** Returns the kernel that reduces accumulators of another one. */
+  static ReduceKernel ofAccumulators(ReduceKernel kernel) {
+    return ReduceKernel.of(ofAccumulators(kernel.op()), kernel.accumulatorType());
+  }
+
+  private static ReduceOp ofAccumulators(ReduceOp op) {
+    return switch (op.kind()) {
+      case AVG, PREMUL_SUM -> ReduceOp.SUM;
+      default -> op;
+    };
+  }
+
+  @Override
+  public ReduceOp op() {
+    return ofAccumulators(kernel.op());
+  }
+
+  @Override
+  public DType inputType() {
+    return kernel.inputType();
+  }
+
+  @Override
+  public DType accumulatorType() {
+    return kernel.accumulatorType();
+  }
+
+  @Override
+  public void premultiply(HostTensor input, long offset, long count) {
+    // Was done by whoever asks for a partial reduction.
+  }
+
+  @Override
+  public void load(
+      HostTensor accumulator, long offset, HostTensor input, long inputOffset, long count) {
+    kernel.load(accumulator, offset, input, inputOffset, count);
+  }
+
+  @Override
+  public void accumulate(HostTensor accumulator, long offset, int count, ByteBuffer source) {
+    kernel.accumulate(accumulator, offset, count, source);
+  }
+
+  @Override
+  public void accumulate(
+      HostTensor accumulator, long offset, HostTensor source, long sourceOffset, long count) {
+    kernel.accumulate(accumulator, offset, source, sourceOffset, count);
+  }
+
+  @Override
+  public void finish(
+      HostTensor result,
+      long offset,
+      HostTensor accumulator,
+      long accumulatorOffset,
+      long count,
+      int contributions) {
+    if (result != accumulator || offset != accumulatorOffset) {
+      result.copyFrom(offset, accumulator, accumulatorOffset, count);
+    }
+  }
+}

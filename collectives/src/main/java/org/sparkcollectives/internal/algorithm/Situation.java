@@ -1,0 +1,71 @@
+package org.sparkcollectives.internal.algorithm;
+
+import java.util.Optional;
+import org.sparkcollectives.internal.transport.GroupMemory.Access;
+import org.sparkcollectives.internal.transport.Hierarchy;
+import org.sparkcollectives.internal.transport.Locality;
+import org.sparkcollectives.internal.transport.Peers;
+import org.sparkcollectives.internal.transport.Reach;
+
+/**
+ * What the choice of an algorithm depends on, alike on all ranks.
+ *
+ * @param costs of each kind of path
+ * @param reach how far the ranks are from each other
+ * @param ranks how many there are; 2 at the least, as algorithms of a single rank cost nothing
+ * @param access how the operation can use memory that all of them see
+ * @param hierarchy how they are divided in nodes
+ * @param shape of the call
+ */
+record Situation(
+    PathCosts costs,
+    Reach reach,
+    int ranks,
+    Access access,
+    Optional<Hierarchy> hierarchy,
+    Shape shape) {
+
+  /** How often what is put aside passes through memory: it is written and read. */
+  static final int SCRATCH = 2;
+
+  /** Returns the situation of a call of these ranks. */
+  static Situation of(PathCosts costs, Peers peers, Access access, Shape shape) {
+    return new Situation(
+        costs, peers.reach(), Math.max(2, peers.size()), access, peers.hierarchy(), shape);
+  }
+
+  /** Returns the situation of ranks that can only send each other messages. */
+  static Situation ofMessages(PathCosts costs, Reach reach, int ranks, Shape shape) {
+    return new Situation(costs, reach, Math.max(2, ranks), Access.NONE, Optional.empty(), shape);
+  }
+
+  /** Returns the costs of the path between the ranks. */
+  CostModel model() {
+    return costs.of(reach);
+  }
+
+  /** Returns which ranks are in one node. */
+  Locality locality() {
+    return hierarchy.orElseThrow().locality();
+  }
+
+  /** Returns whether the ranks of a node see each other's heap; else they send messages. */
+  boolean sharesHeap() {
+    return hierarchy.filter(Hierarchy::sharesHeap).isPresent();
+  }
+
+  /** Predicts the seconds of a phase of one rank of each node. */
+  double interNode(AlgorithmTable.Rows<?> phase, Shape call) {
+    return phase.messageSeconds(ofMessages(costs, reach, locality().nodes(), call));
+  }
+
+  /** Predicts the seconds of a phase of the ranks of the largest node, by messages. */
+  double intraNode(AlgorithmTable.Rows<?> phase, Shape call) {
+    return phase.messageSeconds(ofMessages(costs, Reach.HOST, locality().largest(), call));
+  }
+
+  /** Predicts the seconds of waits for all ranks of a JVM, and of bytes moved in its heap. */
+  double inHeap(int waits, long bytes) {
+    return costs.jvm().seconds(new Cost(waits, 0, bytes));
+  }
+}

@@ -1,0 +1,354 @@
+package org.sparkcollectives.internal.engine;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Consumer;
+import org.sparkcollectives.AlgorithmChoices;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.SharedMemory;
+import org.sparkcollectives.SparseTensor;
+import org.sparkcollectives.Tensor;
+import org.sparkcollectives.Work;
+import org.sparkcollectives.internal.algorithm.AlgorithmSelector;
+import org.sparkcollectives.internal.failure.TimeLimit;
+import org.sparkcollectives.internal.transport.Lane;
+import org.sparkcollectives.internal.transport.OperationHeader;
+import org.sparkcollectives.spi.Backend;
+import org.sparkcollectives.spi.HostBackend;
+import org.sparkcollectives.spi.OperationSpec;
+import org.sparkcollectives.spi.OperationStage;
+import org.sparkcollectives.spi.tensor.HostTensor;
+
+/**
+ * Carries out collectives and messages in host memory, over the heap, shared memory and TCP. Users
+ * know it as the backend {@code netty}.
+ */
+public final class CpuBackend implements HostBackend {
+
+  private static final OperationStage NO_STAGE =
+      new OperationStage() {
+        @Override
+        public void before() {}
+
+        @Override
+        public void after() {}
+      };
+
+  private final OperationQueue queue;
+  private final GroupPaths paths;
+  private final RankMessages messages;
+  private final AlgorithmSelector algorithms;
+
+  /** Null if the ranks do not compare their calls. */
+  private final CallComparison comparison;
+
+  private final Runnable onClose;
+
+  /** The timeout of the call that all operations are parts of; null if each is its own call. */
+  private final Duration callTimeout;
+
+  private final OperationStage stage;
+
+  /**
+   * Creates the backend of a group.
+   *
+   * @param queue runs the collectives
+   * @param paths to the peers
+   * @param algorithms chosen by the costs of the paths
+   * @param comparison of the ranks' calls; null for none
+   * @param onClose closes the paths
+   */
+  public CpuBackend(
+      OperationQueue queue,
+      GroupPaths paths,
+      RankMessages messages,
+      AlgorithmSelector algorithms,
+      CallComparison comparison,
+      Runnable onClose) {
+    this.queue = queue;
+    this.paths = paths;
+    this.messages = messages;
+    this.algorithms = algorithms;
+    this.comparison = comparison;
+    this.onClose = onClose;
+    this.callTimeout = null;
+    this.stage = NO_STAGE;
+  }
+
+  private CpuBackend(CpuBackend other, Duration callTimeout, OperationStage stage) {
+    this.queue = other.queue;
+    this.paths = other.paths;
+    this.messages = other.messages;
+    this.algorithms = other.algorithms;
+    this.comparison = other.comparison;
+    this.onClose = other.onClose;
+    this.callTimeout = callTimeout;
+    this.stage = stage;
+  }
+
+  @Override
+  public String name() {
+    return "netty";
+  }
+
+  @Override
+  public Backend withinCall(Duration timeout) {
+    return new CpuBackend(this, timeout, stage);
+  }
+
+  @Override
+  public Backend around(OperationStage surrounding) {
+    return new CpuBackend(this, callTimeout, surrounding);
+  }
+
+  @Override
+  public Work broadcast(Tensor tensor, int root, Duration timeout) {
+    HostTensor host = HostTensor.of(tensor);
+    return submit(
+        OperationSpec.broadcast(host, root),
+        timeout,
+        List.of(tensor),
+        lane -> algorithms.broadcast(lane, host, root));
+  }
+
+  @Override
+  public Work allReduce(Tensor tensor, ReduceOp op, Duration timeout) {
+    HostTensor host = HostTensor.of(tensor);
+    return submit(
+        OperationSpec.allReduce(host, op),
+        timeout,
+        List.of(tensor),
+        lane -> algorithms.allReduce(lane, host, op));
+  }
+
+  @Override
+  public Work allReduce(SparseTensor tensor, Duration timeout) {
+    return queue.submit(new SparseAllReduceTask(OperationSpec.allReduce(tensor), timeout, tensor));
+  }
+
+  @Override
+  public Work allReduceCoalesced(List<Tensor> tensors, ReduceOp op, Duration timeout) {
+    List<HostTensor> hosts = hosts(tensors);
+    return submit(
+        OperationSpec.allReduceCoalesced(hosts, op),
+        timeout,
+        tensors,
+        lane -> algorithms.allReduceCoalesced(lane, hosts, op));
+  }
+
+  @Override
+  public Work reduce(Tensor tensor, ReduceOp op, int root, Duration timeout) {
+    HostTensor host = HostTensor.of(tensor);
+    return submit(
+        OperationSpec.reduce(host, op, root),
+        timeout,
+        paths.lane().rank() == root ? List.of(tensor) : List.of(),
+        lane -> algorithms.reduce(lane, host, op, root));
+  }
+
+  @Override
+  public Work allGather(Tensor output, Tensor input, Duration timeout) {
+    HostTensor to = HostTensor.of(output);
+    HostTensor from = HostTensor.of(input);
+    return submit(
+        OperationSpec.allGather(to, from),
+        timeout,
+        List.of(output),
+        lane -> algorithms.allGather(lane, to, from));
+  }
+
+  @Override
+  public Work allGather(List<Tensor> outputs, Tensor input, Duration timeout) {
+    List<HostTensor> to = hosts(outputs);
+    HostTensor from = HostTensor.of(input);
+    return submit(
+        OperationSpec.allGather(to, from),
+        timeout,
+        outputs,
+        lane -> algorithms.allGather(lane, to, from));
+  }
+
+  @Override
+  public Work reduceScatter(Tensor output, Tensor input, ReduceOp op, Duration timeout) {
+    HostTensor to = HostTensor.of(output);
+    HostTensor from = HostTensor.of(input);
+    return submit(
+        OperationSpec.reduceScatter(to, from, op),
+        timeout,
+        List.of(output),
+        lane -> algorithms.reduceScatter(lane, to, from, op));
+  }
+
+  @Override
+  public Work reduceScatter(Tensor output, List<Tensor> inputs, ReduceOp op, Duration timeout) {
+    HostTensor to = HostTensor.of(output);
+    List<HostTensor> from = hosts(inputs);
+    return submit(
+        OperationSpec.reduceScatter(to, from, op),
+        timeout,
+        List.of(output),
+        lane -> algorithms.reduceScatter(lane, to, from, op));
+  }
+
+  @Override
+  public Work gather(List<Tensor> outputs, Tensor input, int root, Duration timeout) {
+    List<HostTensor> to = hosts(outputs);
+    HostTensor from = HostTensor.of(input);
+    return submit(
+        OperationSpec.gather(to, from, root),
+        timeout,
+        outputs,
+        lane -> algorithms.gather(lane, to, from, root));
+  }
+
+  @Override
+  public Work scatter(Tensor output, List<Tensor> inputs, int root, Duration timeout) {
+    HostTensor to = HostTensor.of(output);
+    List<HostTensor> from = hosts(inputs);
+    return submit(
+        OperationSpec.scatter(to, from, root),
+        timeout,
+        List.of(output),
+        lane -> algorithms.scatter(lane, to, from, root));
+  }
+
+  @Override
+  public Work allToAll(Tensor output, Tensor input, Duration timeout) {
+    HostTensor to = HostTensor.of(output);
+    HostTensor from = HostTensor.of(input);
+    return submit(
+        OperationSpec.allToAll(to, from),
+        timeout,
+        List.of(output),
+        lane -> algorithms.allToAll(lane, to, from));
+  }
+
+  @Override
+  public Work allToAll(List<Tensor> outputs, List<Tensor> inputs, Duration timeout) {
+    List<HostTensor> to = hosts(outputs);
+    List<HostTensor> from = hosts(inputs);
+    return submit(
+        OperationSpec.allToAll(to, from),
+        timeout,
+        outputs,
+        lane -> algorithms.allToAll(lane, to, from));
+  }
+
+  @Override
+  public Work barrier(Duration timeout) {
+    return submit(OperationSpec.barrier(), timeout, List.of(), algorithms::barrier);
+  }
+
+  private static List<HostTensor> hosts(List<Tensor> tensors) {
+    return tensors.stream().map(HostTensor::of).toList();
+  }
+
+  private Work submit(
+      OperationSpec spec, Duration timeout, List<Tensor> outputs, Consumer<Lane> algorithm) {
+    return queue.submit(new HostCollective(spec, timeout, outputs, algorithm));
+  }
+
+  private TimeLimit limit(Duration timeout) {
+    return new TimeLimit(timeout, callTimeout == null ? timeout : callTimeout);
+  }
+
+  /** A collective of this backend. */
+  private class HostCollective extends CollectiveTask {
+    private final Consumer<Lane> algorithm;
+
+    HostCollective(
+        OperationSpec spec, Duration timeout, List<Tensor> outputs, Consumer<Lane> algorithm) {
+      super(queue, spec, limit(timeout), outputs);
+      this.algorithm = algorithm;
+    }
+
+    @Override
+    protected void execute() {
+      Lane lane = paths.lane();
+      boolean done = false;
+      try {
+        stage.before();
+        if (comparison != null) {
+          comparison.compare(spec(), sequenceNumber());
+        }
+        lane.begin(OperationHeader.of(spec(), sequenceNumber()));
+        run(lane);
+        stage.after();
+        done = true;
+      } finally {
+        if (!done) {
+          lane.abandon();
+        }
+      }
+    }
+
+    /** Exchanges data with the other ranks. */
+    void run(Lane lane) {
+      algorithm.accept(lane);
+    }
+  }
+
+  /** An all-reduce of sparse tensors, whose result is a new tensor. */
+  private final class SparseAllReduceTask extends HostCollective {
+    private final SparseTensor tensor;
+
+    /** Written before the task completes, and read after. */
+    private volatile SparseTensor sum;
+
+    SparseAllReduceTask(OperationSpec spec, Duration timeout, SparseTensor tensor) {
+      super(spec, timeout, List.of(), lane -> {});
+      this.tensor = tensor;
+    }
+
+    @Override
+    void run(Lane lane) {
+      sum = algorithms.allReduce(lane, tensor, spec().call(lane.rank(), sequenceNumber()));
+    }
+
+    @Override
+    public SparseTensor sparseResult() {
+      if (!isSuccess()) {
+        throw new IllegalStateException(
+            describe() + " has no sparse result, because it has not succeeded");
+      }
+      return sum;
+    }
+  }
+
+  @Override
+  public Work send(Tensor tensor, int destination, int tag, Duration timeout) {
+    return messages.send(HostTensor.of(tensor), destination, tag, limit(timeout));
+  }
+
+  @Override
+  public Work recv(Tensor tensor, int source, int tag, Duration timeout) {
+    return messages.recv(HostTensor.of(tensor), source, tag, limit(timeout));
+  }
+
+  @Override
+  public Work recvAny(Tensor tensor, int tag, Duration timeout) {
+    return messages.recvAny(HostTensor.of(tensor), tag, limit(timeout));
+  }
+
+  @Override
+  public List<AlgorithmChoices.Choice> explain(DType dtype, ReduceOp op) {
+    return algorithms.explain(paths.lane(), dtype, op);
+  }
+
+  @Override
+  public Tensor allocate(DType dtype, long count) {
+    return paths.allocate(dtype, count);
+  }
+
+  @Override
+  public SharedMemory allocateShared(long bytes) throws IOException {
+    return paths.allocateShared(bytes);
+  }
+
+  @Override
+  public void close() {
+    onClose.run();
+  }
+}

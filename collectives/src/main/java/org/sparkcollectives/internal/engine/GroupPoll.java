@@ -1,0 +1,29 @@
+package org.sparkcollectives.internal.engine;
+
+import org.sparkcollectives.internal.failure.GroupMonitor;
+import org.sparkcollectives.internal.failure.Watchdog;
+
+/**
+ * Polls one rank's group for the watchdog.
+ *
+ * @param monitor knows what is pending, and which peers have failed or left
+ * @param queue of the group's collectives
+ */
+public record GroupPoll(GroupMonitor monitor, OperationQueue queue) implements Watchdog.Watched {
+
+  @Override
+  public void poll() {
+    monitor.poll();
+    queue.runNeglected();
+  }
+
+  @Override
+  public void watchdogStuck(String what) {
+    monitor.watchdogStuck(what);
+  }
+
+  @Override
+  public String toString() {
+    return monitor.toString();
+  }
+}

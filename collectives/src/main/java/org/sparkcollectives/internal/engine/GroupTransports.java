@@ -1,0 +1,49 @@
+package org.sparkcollectives.internal.engine;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import org.sparkcollectives.CollectivesConfiguration;
+import org.sparkcollectives.config.Configuration;
+import org.sparkcollectives.internal.rendezvous.Membership;
+import org.sparkcollectives.internal.transport.Locality;
+
+/**
+ * Which transport leads from each rank of a group to each other: the heap within a JVM, shared
+ * memory within a host, TCP to all others. Alike on all ranks.
+ *
+ * @param heap whether ranks of a JVM use its heap
+ * @param nodes in which JVM each rank is
+ * @param hosts with which others each rank shares a host's memory
+ * @param sharedMemory the folder of that memory; empty if this rank has none
+ */
+public record GroupTransports(
+    boolean heap, Locality nodes, Locality hosts, Optional<Path> sharedMemory) {
+
+  /** The most ranks of a host that share memory. More would spend their time on polling memory. */
+  private static final int MOST_SHARING = 64;
+
+  /** Finds them from where the ranks are, and from what the group may use. */
+  public static GroupTransports of(
+      Membership members, List<String> transports, Configuration configuration) {
+    boolean shm = transports.contains("shm");
+    boolean here = shm && members.ranksOnThisHost() <= MOST_SHARING;
+    return new GroupTransports(
+        transports.contains("heap"),
+        members.nodes(),
+        members.hosts(shm ? MOST_SHARING : 0),
+        here
+            ? Optional.of(Path.of(configuration.get(CollectivesConfiguration.SHM_FOLDER)))
+            : Optional.empty());
+  }
+
+  /** Returns whether all ranks see each other's heap. */
+  boolean isOneHeap() {
+    return heap && nodes.nodes() == 1;
+  }
+
+  /** Returns whether these ranks reach each other over TCP only. */
+  boolean areOverTcpOnly(int... ranks) {
+    return hosts.areApart(ranks) && (!heap || nodes.areApart(ranks));
+  }
+}

@@ -1,0 +1,28 @@
+package org.sparkcollectives.internal.engine;
+
+import java.time.Duration;
+import org.sparkcollectives.internal.failure.GroupMonitor;
+import org.sparkcollectives.internal.transport.EventCount;
+import org.sparkcollectives.internal.transport.Progress;
+import org.sparkcollectives.internal.transport.tcp.SocketWait;
+
+/**
+ * Waits for the peers of a rank, in one of the rank's threads: for its sends to go out, and for
+ * something to arrive.
+ *
+ * @param progress its sends, and what ends a wait
+ * @param sockets how it sleeps
+ */
+public record Waiter(Progress progress, SocketWait sockets) {
+
+  /**
+   * Creates a waiter that looks again and again for {@code spin} before it sleeps, and that wakes
+   * when the group ends.
+   */
+  public static Waiter of(GroupMonitor monitor, Duration spin) {
+    SocketWait sockets = new SocketWait();
+    Progress progress = new Progress(new EventCount(spin, sockets), monitor.state());
+    monitor.state().onFailure(progress::signal);
+    return new Waiter(progress, sockets);
+  }
+}

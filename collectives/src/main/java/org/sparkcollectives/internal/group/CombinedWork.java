@@ -1,0 +1,98 @@
+package org.sparkcollectives.internal.group;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.OptionalDouble;
+import java.util.concurrent.CompletableFuture;
+import org.sparkcollectives.DeviceStream;
+import org.sparkcollectives.OpType;
+import org.sparkcollectives.Tensor;
+import org.sparkcollectives.Work;
+import org.sparkcollectives.WorkResult;
+
+/** Several works as one, which is done when all are. */
+final class CombinedWork implements Work {
+
+  private final List<Work> works;
+
+  CombinedWork(List<Work> works) {
+    this.works = List.copyOf(works);
+  }
+
+  @Override
+  public void await() {
+    works.forEach(Work::await);
+  }
+
+  @Override
+  public boolean await(Duration timeout) {
+    long start = System.nanoTime();
+    for (Work work : works) {
+      Duration left = timeout.minusNanos(System.nanoTime() - start);
+      if (!work.await(left.isNegative() ? Duration.ZERO : left)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  @Override
+  public boolean isCompleted() {
+    return works.stream().allMatch(Work::isCompleted);
+  }
+
+  @Override
+  public boolean isSuccess() {
+    return works.stream().allMatch(Work::isSuccess);
+  }
+
+  @Override
+  public Throwable exception() {
+    return works.stream()
+        .map(Work::exception)
+        .filter(each -> each != null)
+        .findFirst()
+        .orElse(null);
+  }
+
+  @Override
+  public CompletableFuture<List<Tensor>> future() {
+    List<CompletableFuture<List<Tensor>>> futures = works.stream().map(Work::future).toList();
+    return CompletableFuture.allOf(futures.toArray(CompletableFuture<?>[]::new))
+        .thenApply(nothing -> futures.stream().flatMap(each -> each.join().stream()).toList());
+  }
+
+  @Override
+  public CompletableFuture<WorkResult> result() {
+    return future().handle((tensors, thrown) -> WorkResult.of(exception()));
+  }
+
+  @Override
+  public OpType opType() {
+    return OpType.COALESCED;
+  }
+
+  /** Returns the number of the first. */
+  @Override
+  public long sequenceNumber() {
+    return works.get(0).sequenceNumber();
+  }
+
+  @Override
+  public int sourceRank() {
+    throw new IllegalStateException("Only a receive has a source rank, and this is several works");
+  }
+
+  @Override
+  public void synchronize(DeviceStream stream) {
+    works.forEach(each -> each.synchronize(stream));
+  }
+
+  /** Returns the time of the slowest. */
+  @Override
+  public OptionalDouble durationMillis() {
+    return isCompleted()
+        ? works.stream().mapToDouble(each -> each.durationMillis().orElse(0)).max()
+        : OptionalDouble.empty();
+  }
+}

@@ -1,0 +1,271 @@
+package org.sparkcollectives.internal.group;
+
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkcollectives.BackendConfig;
+import org.sparkcollectives.CollectivesConfiguration;
+import org.sparkcollectives.DebugLevel;
+import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.config.Configuration;
+import org.sparkcollectives.internal.algorithm.AlgorithmSelector;
+import org.sparkcollectives.internal.algorithm.CostModel;
+import org.sparkcollectives.internal.algorithm.PathCosts;
+import org.sparkcollectives.internal.debug.FingerprintCheck;
+import org.sparkcollectives.internal.engine.CallComparison;
+import org.sparkcollectives.internal.engine.CollectiveNode;
+import org.sparkcollectives.internal.engine.CpuBackend;
+import org.sparkcollectives.internal.engine.GroupOperations;
+import org.sparkcollectives.internal.engine.GroupPaths;
+import org.sparkcollectives.internal.engine.GroupPoll;
+import org.sparkcollectives.internal.engine.GroupTransports;
+import org.sparkcollectives.internal.engine.OperationQueue;
+import org.sparkcollectives.internal.engine.RankMessages;
+import org.sparkcollectives.internal.engine.TcpConnections;
+import org.sparkcollectives.internal.engine.Waiter;
+import org.sparkcollectives.internal.failure.GroupMonitor;
+import org.sparkcollectives.internal.failure.RankHeartbeat;
+import org.sparkcollectives.internal.failure.RankHost;
+import org.sparkcollectives.internal.failure.Watchdog;
+import org.sparkcollectives.internal.rendezvous.Membership;
+import org.sparkcollectives.spi.RankContext;
+import org.sparkcollectives.store.Store;
+import org.sparkcollectives.store.StoreLease;
+
+/**
+ * Assembles this rank's part of a group, once the members are known.
+ *
+ * @param store where all groups of this rank keep their keys, each under its name
+ * @param context what hosts the rank
+ * @param path how the groups made with this came from the rank's first group, which is the same in
+ *     each attempt; empty for that one
+ */
+record GroupAssembly(Store store, RankContext context, String path) {
+
+  private static final Logger LOG = LoggerFactory.getLogger(GroupAssembly.class);
+
+  /**
+   * Returns the assembly for groups made from a group of this one, which {@code name} tells apart.
+   */
+  GroupAssembly within(String name) {
+    return new GroupAssembly(store, context, path + "/" + name);
+  }
+
+  /**
+   * Returns where the checkpoints of these groups are, apart from those of groups that were made in
+   * another way.
+   */
+  Store checkpoints() {
+    String group = "world" + path;
+    return context.checkpoints(store).withPrefix(URLEncoder.encode(group, StandardCharsets.UTF_8));
+  }
+
+  /** Returns options in which whatever was not chosen is as configured. */
+  GroupOptions resolve(GroupOptions options) {
+    Configuration configuration = context.configuration();
+    return inherit(
+        options,
+        GroupOptions.defaults()
+            .withTimeout(configuration.get(CollectivesConfiguration.TIMEOUT))
+            .withTransports(
+                configuration.get(CollectivesConfiguration.TRANSPORTS).toArray(String[]::new))
+            .withBackend(configuration.get(CollectivesConfiguration.BACKEND))
+            .withDebugLevel(configuration.get(CollectivesConfiguration.DEBUG))
+            .withNanCheck(configuration.get(CollectivesConfiguration.NAN_CHECK))
+            .withErrorHandling(configuration.get(CollectivesConfiguration.ERROR_HANDLING)));
+  }
+
+  /**
+   * Returns options in which whatever was not chosen is as in the group that the new one is made
+   * from.
+   */
+  static GroupOptions inherit(GroupOptions options, GroupOptions parent) {
+    GroupOptions resolved = options;
+    if (resolved.timeout().isEmpty()) {
+      resolved = resolved.withTimeout(parent.timeout().orElseThrow());
+    }
+    if (resolved.transports().isEmpty()) {
+      resolved = resolved.withTransports(parent.transports().toArray(String[]::new));
+    }
+    if (resolved.backend().isEmpty()) {
+      resolved = resolved.withBackend(parent.backend().orElseThrow());
+    }
+    if (resolved.debugLevel().isEmpty()) {
+      resolved = resolved.withDebugLevel(parent.debugLevel().orElseThrow());
+    }
+    if (resolved.nanCheck().isEmpty()) {
+      resolved = resolved.withNanCheck(parent.nanCheck().orElseThrow());
+    }
+    if (resolved.errorHandling().isEmpty()) {
+      resolved = resolved.withErrorHandling(parent.errorHandling().orElseThrow());
+    }
+    return resolved;
+  }
+
+  /**
+   * Assembles this rank's part of a group. Does not wait for other ranks, unless a backend of
+   * another provider does.
+   *
+   * @param node is released when the group is closed
+   * @param options which leave nothing open
+   * @param parent the monitor of the group from which it is made, or null
+   * @param origin how it came from another, or null
+   * @param afterClose run when the group is closed
+   */
+  RankGroup assemble(
+      CollectiveNode node,
+      Membership members,
+      GroupOptions options,
+      GroupMonitor parent,
+      GroupOrigin origin,
+      Runnable afterClose) {
+    requireTransports(members, options.transports());
+    BackendConfig backendConfig = BackendConfig.parse(options.backend().orElseThrow());
+    StoreLease lease = StoreLease.of(store.withPrefix(members.name()));
+    Store groupStore = lease.store();
+    CollectiveNode.LocalGroup local = node.join(members.id(), members.size());
+    RankHost host = new RankHost(context, node.executor());
+    GroupMonitor monitor =
+        parent == null
+            ? new GroupMonitor(
+                members,
+                groupStore,
+                options.errorHandling().orElseThrow(),
+                new RankHeartbeat(
+                    members,
+                    groupStore,
+                    Backends.needPeers(backendConfig),
+                    local.heartbeatElection(),
+                    host),
+                host)
+            : new GroupMonitor(members, groupStore, options.errorHandling().orElseThrow(), parent);
+    OperationQueue queue = new OperationQueue(monitor, node.executor());
+    monitor.reportsProgressOf(queue::progress);
+    GroupPaths paths =
+        new GroupPaths(
+            members,
+            node,
+            local,
+            monitor,
+            Waiter.of(monitor, spin(members, context.configuration())),
+            GroupTransports.of(members, options.transports(), context.configuration()));
+    paths.stripe(TcpConnections.of(members, context.configuration()), queue::partFailed);
+    paths.open();
+    RankMessages messages =
+        new RankMessages(monitor, local.matchers().of(members.rank()), paths::messagesTo);
+    AlgorithmSelector algorithms = new AlgorithmSelector(costs(context.configuration()));
+    CallComparison comparison =
+        options.debugLevel().orElseThrow() == DebugLevel.DETAIL
+            ? new CallComparison(paths.lane(), new FingerprintCheck(algorithms))
+            : null;
+    CpuBackend netty =
+        new CpuBackend(
+            queue,
+            paths,
+            messages,
+            algorithms,
+            comparison,
+            () ->
+                ClosingSteps.run(
+                    () ->
+                        paths.close(
+                            queue.lastSequenceNumber(),
+                            options.timeout().orElseThrow(),
+                            !queue.isRunning()),
+                    () -> node.leave(members.id())));
+    Watchdog.Watched polled = new GroupPoll(monitor, queue);
+    node.watchdog().watch(polled);
+    boolean assembled = false;
+    try {
+      Backends backends =
+          Backends.of(
+              backendConfig,
+              netty,
+              members,
+              groupStore,
+              options,
+              new GroupOperations(queue, messages.numbers(), comparison),
+              context,
+              origin);
+      RankGroup group =
+          new RankGroup(
+              queue,
+              options,
+              backends,
+              lease,
+              this,
+              () ->
+                  ClosingSteps.run(
+                      () -> node.watchdog().forget(polled),
+                      () -> context.left(members.name()),
+                      () -> log(options, "{} is closed", members),
+                      node::release,
+                      afterClose));
+      context.joined(members.name(), members.identity().lost());
+      log(
+          options,
+          "{} with {} and {}",
+          members,
+          options.backend().orElseThrow(),
+          options.transports());
+      assembled = true;
+      return group;
+    } finally {
+      if (!assembled) {
+        ClosingSteps.run(() -> node.watchdog().forget(polled), netty::close, monitor::close);
+      }
+    }
+  }
+
+  private static PathCosts costs(Configuration configuration) {
+    int mesh = configuration.get(CollectivesConfiguration.COST_MESH);
+    return new PathCosts(
+        CostModel.of(
+            configuration.get(CollectivesConfiguration.COST_HEAP_LATENCY),
+            Duration.ZERO,
+            configuration.get(CollectivesConfiguration.COST_HEAP_BANDWIDTH),
+            mesh),
+        CostModel.of(
+            configuration.get(CollectivesConfiguration.COST_SHM_LATENCY),
+            configuration.get(CollectivesConfiguration.COST_SHM_OVERHEAD),
+            configuration.get(CollectivesConfiguration.COST_SHM_BANDWIDTH),
+            mesh),
+        CostModel.of(
+            configuration.get(CollectivesConfiguration.COST_LATENCY),
+            configuration.get(CollectivesConfiguration.COST_OVERHEAD),
+            configuration.get(CollectivesConfiguration.COST_BANDWIDTH),
+            mesh));
+  }
+
+  /**
+   * Returns how long waiting threads spin: not at all where the ranks of a host cannot have a
+   * processor each.
+   */
+  private static Duration spin(Membership members, Configuration configuration) {
+    return members.ranksOnThisHost() <= Runtime.getRuntime().availableProcessors()
+        ? configuration.get(CollectivesConfiguration.WAIT_SPIN)
+        : Duration.ZERO;
+  }
+
+  private static void log(GroupOptions options, String format, Object... arguments) {
+    if (options.debugLevel().orElseThrow() != DebugLevel.OFF) {
+      LOG.info(format, arguments);
+    }
+  }
+
+  private static void requireTransports(Membership members, List<String> transports) {
+    if (!transports.contains("tcp") && !members.isOneNode()) {
+      throw new IllegalArgumentException(
+          "Group \""
+              + members.name()
+              + "\" has ranks in several JVMs, but may use only "
+              + transports
+              + ". Add the transport tcp: JVMs of one host agree over it on the memory that they"
+              + " share, and all others send their data over it. Its ranks: "
+              + members.places());
+    }
+  }
+}

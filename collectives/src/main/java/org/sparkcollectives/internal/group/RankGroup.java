@@ -1,0 +1,327 @@
+package org.sparkcollectives.internal.group;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.internal.engine.OperationQueue;
+import org.sparkcollectives.internal.failure.GroupMonitor;
+import org.sparkcollectives.internal.rendezvous.Membership;
+import org.sparkcollectives.object.ObjectCodec;
+import org.sparkcollectives.store.Deadline;
+import org.sparkcollectives.store.Store;
+import org.sparkcollectives.store.StoreConnectionException;
+import org.sparkcollectives.store.StoreException;
+import org.sparkcollectives.store.StoreLease;
+
+/** Owns all that one rank holds of one group, and releases it in the right order. */
+final class RankGroup {
+
+  private static final Duration STORE_TIMEOUT = Duration.ofSeconds(5);
+  private static final Duration PUBLISH_TIMEOUT = Duration.ofSeconds(2);
+
+  /**
+   * The time in which the store of a failed group must answer; the store may be what was cut off.
+   */
+  private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(1);
+
+  private static final Duration HOOKS_TIMEOUT = Duration.ofSeconds(10);
+  private static final Duration RUNNER_TIMEOUT = Duration.ofSeconds(10);
+  private static final long DRAIN_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+  private static final Logger LOG = LoggerFactory.getLogger(RankGroup.class);
+
+  private final Membership members;
+  private final GroupMonitor monitor;
+  private final GroupOptions options;
+  private final Backends backends;
+  private final Subgroups subgroups;
+  private final OperationQueue queue;
+  private final StoreLease lease;
+  private final GroupStores stores;
+  private final CoalescingBlocks coalescing;
+  private final ObjectCodec objectCodec;
+  private final AtomicLong monitoredBarriers = new AtomicLong();
+  private final Runnable afterClose;
+  private volatile boolean nanCheck;
+
+  /**
+   * Creates the group from its parts.
+   *
+   * @param queue of the group's collectives
+   * @param options with every setting resolved
+   * @param lease of the group's keys
+   * @param assembly makes groups from this one
+   * @param afterClose releases what the group was made with
+   */
+  RankGroup(
+      OperationQueue queue,
+      GroupOptions options,
+      Backends backends,
+      StoreLease lease,
+      GroupAssembly assembly,
+      Runnable afterClose) {
+    this.queue = queue;
+    this.monitor = queue.monitor();
+    this.members = monitor.members();
+    this.options = options;
+    this.nanCheck = options.nanCheck().orElseThrow();
+    this.backends = backends;
+    this.lease = lease;
+    Store groupStore = lease.store();
+    this.subgroups = new Subgroups(members, options, monitor, backends, groupStore, assembly);
+    this.afterClose = afterClose;
+    this.stores = new GroupStores(groupStore, monitor.state()::failed, assembly::checkpoints);
+    this.coalescing = new CoalescingBlocks(members.name());
+    this.objectCodec = assembly.context().objectCodec();
+    monitor
+        .state()
+        .onFailure(
+            () ->
+                stores.fail(
+                    new StoreException(
+                        "The wait in the store of group \""
+                            + name()
+                            + "\" has ended with the group",
+                        monitor.state().exceptionFor("the use of the group's store"))));
+    monitor.onKilled(
+        reason ->
+            stores.revoke(
+                new StoreException(
+                    "The store of group \""
+                        + name()
+                        + "\" has ended on rank "
+                        + rank()
+                        + ", whose task was killed: "
+                        + reason)));
+  }
+
+  String name() {
+    return members.name();
+  }
+
+  int rank() {
+    return members.rank();
+  }
+
+  int size() {
+    return members.size();
+  }
+
+  Membership members() {
+    return members;
+  }
+
+  GroupMonitor monitor() {
+    return monitor;
+  }
+
+  GroupOptions options() {
+    return options;
+  }
+
+  Backends backends() {
+    return backends;
+  }
+
+  /** Returns whether operations in host memory check for NaNs. */
+  boolean nanCheck() {
+    return nanCheck;
+  }
+
+  /** Turns the check for NaNs on or off, in all backends. */
+  void setNanCheck(boolean enabled) {
+    nanCheck = enabled;
+    backends.all().forEach(each -> each.setNanCheck(enabled));
+  }
+
+  /** Returns the groups made from this one. */
+  Subgroups subgroups() {
+    return subgroups;
+  }
+
+  /** Returns the stores that end with the group. */
+  GroupStores stores() {
+    return stores;
+  }
+
+  Store userStore() {
+    return stores.user();
+  }
+
+  /** Returns the blocks of operations that are open. */
+  CoalescingBlocks coalescing() {
+    return coalescing;
+  }
+
+  /** Returns how this rank's objects become bytes. */
+  ObjectCodec objectCodec() {
+    return objectCodec;
+  }
+
+  void monitoredBarrier(Duration timeout, boolean waitAllRanks) {
+    new MonitoredBarrier(members, stores.own(), monitoredBarriers.getAndIncrement())
+        .await(timeout, waitAllRanks);
+  }
+
+  /**
+   * Returns this group, or the open one of this name that was made from it, directly or not; or
+   * null.
+   */
+  RankGroup find(String name) {
+    if (name().equals(name)) {
+      return this;
+    }
+    for (RankGroup each : subgroups.open()) {
+      RankGroup found = each.find(name);
+      if (found != null) {
+        return found;
+      }
+    }
+    return null;
+  }
+
+  /** Returns the names that {@link #find} finds. */
+  List<String> names() {
+    List<String> names = new ArrayList<>();
+    names.add(name());
+    subgroups.open().forEach(each -> names.addAll(each.names()));
+    return names;
+  }
+
+  /** Refuses to begin anything in a group that is closed or has failed. */
+  void requireOpen() {
+    requireNotClosed();
+    if (monitor.state().failed()) {
+      throw monitor.state().exceptionFor("an operation");
+    }
+  }
+
+  /** Refuses to begin what a failed group still can do, but a closed one cannot. */
+  void requireNotClosed() {
+    monitor.requireNotClosed();
+  }
+
+  /** Ends the group, and those made from it, on every rank. */
+  void abort(Throwable cause) {
+    monitor.reports().abort(cause);
+    subgroups.abort(cause);
+  }
+
+  void close(Duration timeout) {
+    if (!monitor.state().beginClose()) {
+      return;
+    }
+    try {
+      subgroups.close(timeout);
+      drain(timeout);
+      leave();
+    } finally {
+      ClosingSteps.run(
+          monitor::poll,
+          () ->
+              stores.revoke(
+                  new IllegalStateException(
+                      "Group \"" + name() + "\" is closed on rank " + rank())),
+          this::awaitRunner,
+          backends::close,
+          () -> monitor.completionHooks().await(HOOKS_TIMEOUT),
+          monitor::close,
+          this::removeKeysIfLast,
+          afterClose);
+    }
+  }
+
+  /**
+   * Waits for pending operations to end, unless the group has failed; aborts them when the time is
+   * over.
+   */
+  private void drain(Duration timeout) {
+    long start = System.nanoTime();
+    while (monitor.hasPending() && !monitor.state().failed()) {
+      if (System.nanoTime() - start > timeout.toNanos()) {
+        abortPending();
+        return;
+      }
+      queue.runNeglected();
+      LockSupport.parkNanos(this, DRAIN_LOOK_NANOS);
+    }
+  }
+
+  private void abortPending() {
+    monitor
+        .reports()
+        .abort(
+            new IllegalStateException(
+                "rank " + rank() + " closed the group while operations were pending"));
+  }
+
+  /**
+   * Waits until no thread uses the paths and nothing is pending, so that they can be closed. Only a
+   * failed group still has such work, which ends soon.
+   */
+  private void awaitRunner() {
+    queue.close();
+    long start = System.nanoTime();
+    while (queue.isRunning() || monitor.hasPending()) {
+      if (monitor.state().failed()) {
+        // The watchdog cannot do this, because it soon stops polling this group.
+        monitor.failPending();
+      }
+      if (System.nanoTime() - start > RUNNER_TIMEOUT.toNanos()) {
+        LOG.warn("{} is closed while an operation still runs", monitor);
+        return;
+      }
+      LockSupport.parkNanos(this, DRAIN_LOOK_NANOS);
+    }
+  }
+
+  private void leave() {
+    boolean failed = monitor.state().failed();
+    if (failed && monitor.isStoreUnresponsive()) {
+      giveUpStore("nothing is heard of it");
+      return;
+    }
+    boolean published = !failed || monitor.awaitPublished(ANSWER_TIMEOUT);
+    try {
+      monitor.leave(
+          queue.lastSequenceNumber(), Deadline.after(failed ? ANSWER_TIMEOUT : STORE_TIMEOUT));
+      if (!published && !monitor.awaitPublished(PUBLISH_TIMEOUT)) {
+        LOG.warn("{} could not publish its failure within {}", monitor, PUBLISH_TIMEOUT);
+      }
+    } catch (StoreConnectionException e) {
+      giveUpStore(e.getMessage());
+    } catch (StoreException | IllegalStateException e) {
+      LOG.debug("{} could not say that it leaves: {}", monitor, e.toString());
+    }
+  }
+
+  /**
+   * Ends all calls of this group in its store, so that the remaining steps of the close do not wait
+   * for it.
+   */
+  private void giveUpStore(String why) {
+    LOG.warn("{} is closed without its store: {}", monitor, why);
+    lease.revoke(new IllegalStateException("Group \"" + name() + "\" is closed on rank " + rank()));
+  }
+
+  /**
+   * Removes the group's keys if this is the last rank. Where a rank was lost, the keys stay until
+   * the store is closed.
+   */
+  private void removeKeysIfLast() {
+    Store store = Deadline.after(STORE_TIMEOUT).bound(lease.store());
+    try {
+      if (store.add("closed", 1) == size()) {
+        List<String> keys = store.listKeys();
+        keys.forEach(store::deleteKey);
+      }
+    } catch (StoreException | IllegalStateException e) {
+      LOG.debug("{} could not remove its keys: {}", monitor, e.toString());
+    }
+  }
+}

@@ -1,0 +1,135 @@
+package org.sparkcollectives.internal.object;
+
+import java.util.Objects;
+import org.sparkcollectives.ObjectSerializationException;
+import org.sparkcollectives.RemoteCause;
+import org.sparkcollectives.object.ObjectCodec;
+
+/**
+ * Sends and receives objects as frames, and explains failures.
+ *
+ * @param codec of this rank
+ * @param group the group's name
+ * @param rank this rank
+ */
+record ObjectStreams(ObjectCodec codec, String group, int rank) {
+
+  /**
+   * Returns whether a codec throws this for an object that it cannot handle; other throwables end
+   * the task.
+   */
+  private static boolean isOfObject(Throwable thrown) {
+    return thrown instanceof Exception
+        || thrown instanceof LinkageError
+        || thrown instanceof StackOverflowError;
+  }
+
+  /**
+   * Sends an object. When this returns or throws an {@link ObjectSerializationException}, the path
+   * has been used to its end.
+   *
+   * @param call what errors call this, such as {@code object broadcast from rank 1}
+   */
+  void write(Object object, FrameOutput.Path path, String call) {
+    FrameOutput output = new FrameOutput(path);
+    try {
+      codec.write(object, output);
+    } catch (Throwable e) {
+      output.requireWhole();
+      if (!isOfObject(e)) {
+        throw ObjectStreams.<RuntimeException>unchecked(e);
+      }
+      SerializationFailure failure = SerializationFailure.of(object, e);
+      output.fail(failure.encode());
+      throw cannotSerialize(call, rank, failure, e);
+    }
+    output.finish();
+  }
+
+  /**
+   * Receives an object.
+   *
+   * @see #write
+   */
+  Object read(FrameInput.Path path, int source, String call) {
+    FrameInput input = new FrameInput(path, call + " on rank " + rank + " of " + quotedGroup());
+    Object object = null;
+    Throwable thrown = null;
+    try {
+      object = codec.read(input);
+    } catch (Throwable e) {
+      if (!isOfObject(e)) {
+        throw ObjectStreams.<RuntimeException>unchecked(e);
+      }
+      thrown = e;
+    }
+    input.drain();
+    if (input.failure() != null) {
+      SerializationFailure failure = SerializationFailure.decode(input.failure());
+      throw cannotSerialize(call, source, failure, new RemoteCause(failure.stackTrace()));
+    }
+    if (thrown != null) {
+      throw cannotRead(call, source, thrown);
+    }
+    return object;
+  }
+
+  private ObjectSerializationException cannotSerialize(
+      String call, int at, SerializationFailure failure, Throwable cause) {
+    return new ObjectSerializationException(
+        call
+            + " in "
+            + quotedGroup()
+            + ", seen on rank "
+            + rank
+            + ": rank "
+            + at
+            + " could not serialise its object of class "
+            + failure.objectClass()
+            + ": "
+            + failure.reason()
+            + " [the group stays usable]",
+        cause);
+  }
+
+  private ObjectSerializationException cannotRead(String call, int source, Throwable thrown) {
+    String missing = missingClass(thrown);
+    String what =
+        missing == null
+            ? "rank "
+                + rank
+                + " could not read what rank "
+                + source
+                + " has sent: "
+                + SerializationFailure.reason(thrown)
+            : "class "
+                + missing
+                + " is in the object of rank "
+                + source
+                + " and is missing on rank "
+                + rank
+                + "; give all ranks the jar that has it (in Spark: spark.jars or --jars)";
+    return new ObjectSerializationException(
+        call + " in " + quotedGroup() + ": " + what + " [the group stays usable]", thrown);
+  }
+
+  /** Returns the name of the class that could not be found, or null if something else is wrong. */
+  private static String missingClass(Throwable thrown) {
+    for (Throwable each = thrown; each != null; each = each.getCause()) {
+      if (each instanceof ClassNotFoundException || each instanceof NoClassDefFoundError) {
+        return Objects.toString(each.getMessage()).replace('/', '.');
+      }
+    }
+    return null;
+  }
+
+  private String quotedGroup() {
+    return "group \"" + group + "\"";
+  }
+
+  /** Throws an exception as it is, checked or not. */
+  @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+  private static <E extends Throwable> E unchecked(Throwable e) throws E {
+    throw (E) e;
+  }
+}

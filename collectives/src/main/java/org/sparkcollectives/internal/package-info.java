@@ -1,0 +1,2 @@
+/** Connects the public packages to their implementation. */
+package org.sparkcollectives.internal;

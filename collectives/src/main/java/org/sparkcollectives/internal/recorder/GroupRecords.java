@@ -1,0 +1,74 @@
+package org.sparkcollectives.internal.recorder;
+
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import org.sparkcollectives.FlightRecord;
+import org.sparkcollectives.GroupStatus;
+import org.sparkcollectives.spi.OperationSpec;
+
+/** One group's part in the records of a rank. Thread-safe. */
+public final class GroupRecords {
+
+  private final RecordRing ring;
+  private final String name;
+  private final String description;
+  private final List<Integer> ranks;
+
+  // They say how far the collectives have come even when the ring has overwritten their records.
+  private final AtomicLong lastEnqueued = new AtomicLong(-1);
+  private final AtomicLong lastStarted = new AtomicLong(-1);
+  private final AtomicLong lastCompleted = new AtomicLong(-1);
+
+  GroupRecords(RecordRing ring, String name, String description, List<Integer> ranks) {
+    this.ring = ring;
+    this.name = name;
+    this.description = description;
+    this.ranks = List.copyOf(ranks);
+  }
+
+  /** Returns the ring with the records of all groups of the rank. */
+  public RecordRing ring() {
+    return ring;
+  }
+
+  String name() {
+    return name;
+  }
+
+  /**
+   * Records that an operation was called, on the thread that calls it.
+   *
+   * @param createdNanos when, by {@link System#nanoTime}
+   */
+  public RecordRing.Entry record(
+      OperationSpec spec, long sequenceNumber, long timeoutMillis, long createdNanos) {
+    if (!spec.type().isPointToPoint()) {
+      lastEnqueued.lazySet(sequenceNumber);
+    }
+    return ring.add(this, spec, sequenceNumber, timeoutMillis, createdNanos);
+  }
+
+  void started(long sequenceNumber) {
+    lastStarted.lazySet(sequenceNumber);
+  }
+
+  void completed(long sequenceNumber) {
+    lastCompleted.lazySet(sequenceNumber);
+  }
+
+  /** Returns a copy of the records of this group that have not been overwritten, oldest first. */
+  public List<FlightRecord> records() {
+    return ring.records(this);
+  }
+
+  /** Returns how far the collectives of this group have come. */
+  public GroupStatus status() {
+    return new GroupStatus(
+        name, description, ranks, lastEnqueued.get(), lastStarted.get(), lastCompleted.get());
+  }
+
+  /** Records that the group is closed; its records stay until newer ones overwrite them. */
+  public void close() {
+    ring.forget(this);
+  }
+}

@@ -1,0 +1,145 @@
+package org.sparkcollectives.internal.rendezvous;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.sparkcollectives.internal.transport.Endpoint;
+
+/**
+ * The endpoint table of a group, which all its ranks read at the rendezvous as one value in the
+ * store: where each rank is, and the group's secret.
+ *
+ * <p>Each rank reads all of it, so n ranks move n times its size. Therefore it contains what the
+ * ranks of one JVM have in common only once, and a rank adds 16 bytes.
+ *
+ * @param secret what the connections of the group are authenticated with
+ * @param endpoints where each rank is, in rank order
+ */
+record GroupRoster(byte[] secret, List<Endpoint> endpoints) {
+
+  private static final int VERSION = 1;
+
+  /** The bytes of a rank beside those of its JVM. */
+  private static final int RANK_BYTES = 2 * Integer.BYTES + Long.BYTES;
+
+  /**
+   * Returns what the endpoints of the ranks of one JVM have in common: all but the rank and the
+   * task attempt.
+   */
+  private static Endpoint place(Endpoint endpoint) {
+    return new Endpoint(
+        0,
+        endpoint.nodeId(),
+        endpoint.hostId(),
+        endpoint.host(),
+        endpoint.port(),
+        endpoint.executorId(),
+        endpoint.processors(),
+        0);
+  }
+
+  byte[] encode() {
+    Map<Endpoint, Integer> places = new LinkedHashMap<>();
+    for (Endpoint endpoint : endpoints) {
+      places.putIfAbsent(place(endpoint), places.size());
+    }
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    try (DataOutputStream out = new DataOutputStream(bytes)) {
+      out.writeByte(VERSION);
+      out.writeByte(secret.length);
+      out.write(secret);
+      out.writeInt(places.size());
+      for (Endpoint place : places.keySet()) {
+        byte[] encoded = EndpointCodec.encode(place);
+        out.writeInt(encoded.length);
+        out.write(encoded);
+      }
+      out.writeInt(endpoints.size());
+      for (Endpoint endpoint : endpoints) {
+        out.writeInt(endpoint.rank());
+        out.writeInt(places.get(place(endpoint)));
+        out.writeLong(endpoint.taskAttemptId());
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return bytes.toByteArray();
+  }
+
+  static GroupRoster decode(byte[] bytes) {
+    try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes))) {
+      int version = in.readUnsignedByte();
+      if (version != VERSION) {
+        throw new IOException(
+            "a rank of another version of this library: roster of version " + version);
+      }
+      byte[] secret = in.readNBytes(in.readUnsignedByte());
+      Endpoint[] places = new Endpoint[count(in, Integer.BYTES)];
+      for (int i = 0; i < places.length; i++) {
+        places[i] = EndpointCodec.decode(in.readNBytes(count(in, 1)));
+      }
+      int size = count(in, RANK_BYTES);
+      List<Endpoint> endpoints = new ArrayList<>(size);
+      for (int i = 0; i < size; i++) {
+        int rank = in.readInt();
+        int number = in.readInt();
+        if (number < 0 || number >= places.length) {
+          throw new IOException("a roster with rank " + rank + " at no place");
+        }
+        Endpoint place = places[number];
+        endpoints.add(
+            new Endpoint(
+                rank,
+                place.nodeId(),
+                place.hostId(),
+                place.host(),
+                place.port(),
+                place.executorId(),
+                place.processors(),
+                in.readLong()));
+      }
+      return new GroupRoster(secret, List.copyOf(endpoints));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /**
+   * Reads the number of parts, and checks that they can be there, before memory is allocated for
+   * them.
+   */
+  private static int count(DataInputStream in, int bytesEach) throws IOException {
+    int count = in.readInt();
+    if (count < 0 || count > in.available() / bytesEach) {
+      throw new IOException(
+          "a roster that announces " + count + " parts in " + in.available() + " bytes");
+    }
+    return count;
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof GroupRoster roster
+        && Arrays.equals(secret, roster.secret)
+        && endpoints.equals(roster.endpoints);
+  }
+
+  @Override
+  public int hashCode() {
+    return endpoints.hashCode();
+  }
+
+  /** Returns the endpoints, without the secret. */
+  @Override
+  public String toString() {
+    return endpoints.size() + " ranks";
+  }
+}

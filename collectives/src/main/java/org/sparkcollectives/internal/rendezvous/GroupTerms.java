@@ -1,0 +1,108 @@
+package org.sparkcollectives.internal.rendezvous;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.sparkcollectives.CollectivesConfiguration;
+import org.sparkcollectives.DebugLevel;
+import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.config.ConfigEntry;
+import org.sparkcollectives.config.Configuration;
+
+/**
+ * What all ranks of a group must have alike before they meet: its size, and all that decides how
+ * each of them carries out an operation. Two ranks that chose different algorithms would wait for
+ * each other in vain, take each other's messages for something else, or take the other for
+ * unresponsive.
+ *
+ * @param terms in an order that is the same on all ranks
+ */
+public record GroupTerms(List<Term> terms) {
+
+  /** By which each rank chooses algorithms for itself, cuts operations, and expects heartbeats. */
+  private static final List<ConfigEntry<?>> ALIKE =
+      List.of(
+          CollectivesConfiguration.COST_LATENCY,
+          CollectivesConfiguration.COST_OVERHEAD,
+          CollectivesConfiguration.COST_BANDWIDTH,
+          CollectivesConfiguration.COST_HEAP_LATENCY,
+          CollectivesConfiguration.COST_HEAP_BANDWIDTH,
+          CollectivesConfiguration.COST_SHM_LATENCY,
+          CollectivesConfiguration.COST_SHM_OVERHEAD,
+          CollectivesConfiguration.COST_SHM_BANDWIDTH,
+          CollectivesConfiguration.COST_MESH,
+          CollectivesConfiguration.CONNECTIONS,
+          CollectivesConfiguration.CONNECTION_BYTES,
+          CollectivesConfiguration.HEARTBEAT_TIMEOUT,
+          CollectivesConfiguration.HEARTBEAT_INTERVAL);
+
+  /**
+   * One setting.
+   *
+   * @param phrase what comes before the value in a message
+   * @param value this rank's
+   */
+  record Term(String phrase, String value) {}
+
+  /**
+   * Returns the settings of a rank.
+   *
+   * @param options which leave nothing open
+   */
+  public static GroupTerms of(int size, GroupOptions options, Configuration configuration) {
+    List<Term> terms = new ArrayList<>();
+    terms.add(new Term("with a world size of", Integer.toString(size)));
+    terms.addAll(ofOptions(options));
+    for (ConfigEntry<?> each : ALIKE) {
+      terms.add(new Term("with " + each.key() + " of", configuration.get(each).toString()));
+    }
+    return new GroupTerms(List.copyOf(terms));
+  }
+
+  /**
+   * Returns the settings of a group that is made from another, whose configuration all ranks have
+   * in common.
+   *
+   * @param members the ranks; of several groups that are made at once, those of each
+   * @param options which leave nothing open
+   */
+  public static GroupTerms ofMembers(List<?> members, GroupOptions options) {
+    List<Term> terms = new ArrayList<>();
+    terms.add(new Term("of ranks", members.toString()));
+    terms.addAll(ofOptions(options));
+    return new GroupTerms(List.copyOf(terms));
+  }
+
+  private static List<Term> ofOptions(GroupOptions options) {
+    return List.of(
+        new Term("over the transports", options.transports().stream().sorted().toList().toString()),
+        new Term(
+            "with debug level DETAIL at",
+            options.debugLevel().orElseThrow() == DebugLevel.DETAIL ? "all ranks" : "no rank"));
+  }
+
+  /** Returns the values as ranks compare them in the store. */
+  public byte[] encode() {
+    return String.join("\n", terms.stream().map(Term::value).toList())
+        .getBytes(StandardCharsets.UTF_8);
+  }
+
+  /**
+   * Returns what this rank has, and what another has instead.
+   *
+   * @param encoded the other's terms
+   * @param did what the other did with them, as messages have it
+   */
+  public String difference(byte[] encoded, String did) {
+    String[] others = new String(encoded, StandardCharsets.UTF_8).split("\n", -1);
+    for (int i = 0; i < terms.size(); i++) {
+      Term term = terms.get(i);
+      String other = i < others.length ? others[i] : "none";
+      if (!term.value().equals(other)) {
+        return "%s %s, but another rank %s %s %s"
+            .formatted(term.phrase(), term.value(), did, term.phrase(), other);
+      }
+    }
+    return "but another rank %s with another version of this library".formatted(did);
+  }
+}

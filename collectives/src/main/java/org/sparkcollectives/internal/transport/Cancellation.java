@@ -1,0 +1,15 @@
+package org.sparkcollectives.internal.transport;
+
+/** Tells a thread that waits for peers that there is no point in waiting any longer. */
+public interface Cancellation {
+
+  /**
+   * Returns if the group lives; throws what ended it otherwise. Cheap: one volatile read.
+   *
+   * <p>Deadlines arrive this way too: the watchdog ends the group of an operation that is overdue.
+   */
+  void check();
+
+  /** Says that the waiting thread was interrupted, which ends the group. Does not block. */
+  void interrupted();
+}

@@ -1,0 +1,147 @@
+package org.sparkcollectives.internal.transport;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Where one thread waits until others have made a condition true.
+ *
+ * <p>The waiter spins for a moment, then parks. Whoever changes what the condition reads calls
+ * {@link #signal()} afterwards. No signal is lost: the waiter announces that it will park before it
+ * looks at the condition for the last time, and a signaller publishes its change before it looks at
+ * the announcement; both are volatile accesses, so at least one sees the other. Where others than
+ * signallers must know that a thread is about to park, {@link Parking#announce} tells them, and the
+ * waiter looks once more, for the same reason. The parks are bounded all the same, so that a {@link
+ * Cancellation} without a signal is seen in time.
+ *
+ * <p>To spin pays while what is waited for comes within about the time that it takes to wake a
+ * thread, and each waiter has a processor of its own. Otherwise it takes the processor from those
+ * who would make the condition true, and from the compiler: after a few waits in a row that were
+ * long the waiter parks at once, until one was short again. It never yields: to a scheduler that is
+ * fair that means to wait for a whole slice of whoever else is there, and two ranks that yield to
+ * each other's compilers take turns in milliseconds.
+ */
+public final class EventCount {
+
+  /** The longest that a cancellation without a signal stays unseen. */
+  private static final long PARK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+  /** So many waits in a row that were too long for spinning end it. */
+  private static final int TRUST = 4;
+
+  /** Sleepers that wait for each other sleep no longer than that if none is busy. */
+  private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+  /** While waits are long, one of so many spins all the same, to find out. */
+  private static final int PROBE = 16;
+
+  private static final int LOOKS_PER_CLOCK = 16;
+
+  private final long spinNanos;
+  private final Parking parking;
+  private int trust = TRUST;
+  private int waits;
+  private volatile Thread parked;
+
+  /** Creates it for a thread that spins for so long, which may be zero, and then parks. */
+  public EventCount(Duration spin) {
+    this(spin, Parking.ofThread());
+  }
+
+  /** Creates it for a thread that spins for so long, and then sleeps by {@code parking}. */
+  public EventCount(Duration spin, Parking parking) {
+    this.spinNanos = spin.toNanos();
+    this.parking = parking;
+  }
+
+  /**
+   * Waits until {@code condition} is true. One thread at a time may wait.
+   *
+   * <p>An interrupt is handed to {@link Cancellation#interrupted}, and the flag set again at the
+   * end.
+   *
+   * @throws RuntimeException what {@code cancellation} throws, if it does so first
+   */
+  public void await(BooleanSupplier condition, Cancellation cancellation) {
+    long start = System.nanoTime();
+    boolean spins = spinNanos > 0 && (trust > 0 || ++waits % PROBE == 0);
+    if (spins && comesSoon(condition, cancellation, start)) {
+      trust = TRUST;
+      return;
+    }
+    park(condition, cancellation);
+    boolean cameSoon = System.nanoTime() - start <= SOON_NANOS;
+    trust = cameSoon ? TRUST : Math.max(0, trust - 1);
+  }
+
+  private void park(BooleanSupplier condition, Cancellation cancellation) {
+    parking.awake();
+    boolean interrupted = false;
+    try {
+      while (true) {
+        parked = Thread.currentThread();
+        if (condition.getAsBoolean()) {
+          return;
+        }
+        cancellation.check();
+        if (parking.announce()) {
+          continue;
+        }
+        parking.park(PARK_NANOS);
+        // Left pending, the interrupt would turn every park into a spin.
+        if (Thread.interrupted()) {
+          interrupted = true;
+          cancellation.interrupted();
+        }
+      }
+    } finally {
+      parked = null;
+      parking.ended();
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  private boolean comesSoon(BooleanSupplier condition, Cancellation cancellation, long start) {
+    long looked = start;
+    for (int i = 1; ; i++) {
+      if (condition.getAsBoolean()) {
+        return true;
+      }
+      if (i % LOOKS_PER_CLOCK == 0) {
+        long now = System.nanoTime();
+        if (now - start >= spinNanos) {
+          return false;
+        }
+        looked = lookAtCancellation(now, looked, cancellation);
+      }
+      Thread.onSpinWait();
+    }
+  }
+
+  /** To spin may be long, but not longer deaf than a thread that parks. */
+  private static long lookAtCancellation(long now, long looked, Cancellation cancellation) {
+    if (now - looked < PARK_NANOS) {
+      return looked;
+    }
+    cancellation.check();
+    if (Thread.interrupted()) {
+      try {
+        cancellation.interrupted();
+      } finally {
+        Thread.currentThread().interrupt();
+      }
+    }
+    return now;
+  }
+
+  /** Wakes the waiter, if there is one, to look at its condition again. Any thread may call. */
+  public void signal() {
+    Thread waiter = parked;
+    if (waiter != null) {
+      parking.unpark(waiter);
+    }
+  }
+}

@@ -1,0 +1,84 @@
+package org.sparkcollectives.internal.transport;
+
+import java.util.List;
+import java.util.function.Supplier;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.OpType;
+import org.sparkcollectives.spi.tensor.HostTensor;
+
+/**
+ * Memory that all ranks of a group see. Each operation first asks how it can use it, and then uses
+ * only what the answer names.
+ *
+ * <p>Only the thread that runs the group's current operation may use it, except for {@link
+ * #expected}.
+ */
+public interface GroupMemory {
+
+  /** How an operation can use the memory of its group. */
+  enum Access {
+    /** Not at all: the ranks send messages. */
+    NONE,
+    /** What each rank gives fits into its slot. */
+    SLOTS,
+    /** All ranks work on tensors that lie in memory of the host which all of them see. */
+    SHARED_TENSORS,
+    /** Tensors that lie elsewhere pass through staging buffers, chunk by chunk. */
+    STAGING,
+    /** All ranks are in one JVM and see each other's tensors, wherever they lie. */
+    HEAP;
+
+    /** Returns whether ranks can read each other's tensors where they lie. */
+    public boolean isRegion() {
+      return this == SHARED_TENSORS || this == HEAP;
+    }
+  }
+
+  /** The memory of ranks that see none in common. */
+  GroupMemory NONE = new GroupMemory() {};
+
+  /**
+   * Finds how the current operation can use the memory. All ranks ask once in the operation, and
+   * get the same answer. May block until all ranks ask.
+   *
+   * @param shown the tensors that this rank would show in the {@link #region}
+   */
+  default Access open(Supplier<List<HostTensor>> shown) {
+    return Access.NONE;
+  }
+
+  /**
+   * Predicts what {@link #open} will return. Does not block, and may be called on any thread.
+   *
+   * @param bytes the size on which all ranks agree; 0 where they do not know it
+   * @param allocated whether all ranks work on tensors that the group has allocated
+   */
+  default Access expected(OpType type, long bytes, boolean allocated) {
+    return Access.NONE;
+  }
+
+  /** Returns the slots, in an operation that has {@link Access#SLOTS}. */
+  default SharedSlots slots() {
+    throw new IllegalStateException("the ranks have no slots in this operation");
+  }
+
+  /** Returns the region, in an operation whose access {@link Access#isRegion}. */
+  default SharedRegion region() {
+    throw new IllegalStateException("the ranks see no memory in common in this operation");
+  }
+
+  /** Returns the staging buffers, in an operation that has {@link Access#STAGING}. */
+  default SharedStaging staging() {
+    throw new IllegalStateException("the ranks have no staging buffers in this operation");
+  }
+
+  /**
+   * Returns memory with undefined contents that this rank can show in the current operation beside
+   * the tensors that it shares, the same each time.
+   *
+   * @param anywhere gives such memory where any will do
+   */
+  default HostTensor showable(DType dtype, long count, Supplier<HostTensor> anywhere) {
+    return anywhere.get();
+  }
+}

@@ -1,0 +1,20 @@
+package org.sparkcollectives.internal.transport;
+
+import java.util.List;
+import java.util.function.Supplier;
+import org.sparkcollectives.OpType;
+import org.sparkcollectives.spi.tensor.HostTensor;
+
+/** The heap that the ranks of one JVM share: they see each other's tensors in every operation. */
+public record HeapMemory(SharedRegion region) implements GroupMemory {
+
+  @Override
+  public Access open(Supplier<List<HostTensor>> shown) {
+    return Access.HEAP;
+  }
+
+  @Override
+  public Access expected(OpType type, long bytes, boolean allocated) {
+    return Access.HEAP;
+  }
+}

@@ -1,0 +1,65 @@
+package org.sparkcollectives.internal.transport;
+
+import java.util.List;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.spi.tensor.HostTensor;
+
+/** A region for the first of two phases of an operation, at the end of which nobody waits. */
+record OpeningPhase(SharedRegion region) implements SharedRegion {
+
+  @Override
+  public int rank() {
+    return region.rank();
+  }
+
+  @Override
+  public int size() {
+    return region.size();
+  }
+
+  @Override
+  public void show(List<HostTensor> tensors) {
+    region.show(tensors);
+  }
+
+  @Override
+  public HostTensor shownBy(int rank, int index, DType dtype, long count) {
+    return region.shownBy(rank, index, dtype, count);
+  }
+
+  @Override
+  public boolean mayWriteToOthers() {
+    // Who is written to would have to wait at the end.
+    return false;
+  }
+
+  @Override
+  public void publish(long amount) {
+    throw new IllegalStateException("who publishes waits at the end until all have taken it");
+  }
+
+  @Override
+  public long published(int rank) {
+    return region.published(rank);
+  }
+
+  @Override
+  public void awaitPublished(int rank, long amount) {
+    region.awaitPublished(rank, amount);
+  }
+
+  @Override
+  public void check() {
+    region.check();
+  }
+
+  @Override
+  public void finish() {
+    region.leave();
+  }
+
+  @Override
+  public void leave() {
+    region.leave();
+  }
+}

@@ -1,0 +1,89 @@
+package org.sparkcollectives.internal.transport;
+
+import java.util.List;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.spi.tensor.HostTensor;
+
+/**
+ * Memory that all ranks of a group see: each shows the tensors of its current operation to the
+ * others, who read them where they lie.
+ *
+ * <p>One operation goes so:
+ *
+ * <pre>{@code
+ * region.show(mine);                    // waits until all ranks show theirs
+ * ... region.shownBy(peer, 0, ...) ...  // each rank reads what the others show
+ * region.finish();                      // waits until nobody reads any rank's tensors any more
+ * }</pre>
+ *
+ * <p><b>A rank writes to its own tensors only</b>, unless {@link #mayWriteToOthers()} says
+ * otherwise. What another rank has computed it copies from there, once that rank has {@link
+ * #publish published} it. A process that is stopped in the middle, for however long, thus cannot
+ * change what another rank has taken back after a failure. It can only read it, and then its own
+ * operation fails: {@link #leave()} and {@link #finish()} throw when a rank has given up whose
+ * tensors were read.
+ *
+ * <p>Between its own parts a rank calls {@link #check()} every now and then, so that a failure does
+ * not wait for the end of a large tensor.
+ *
+ * <p>Only the thread that runs the group's current operation may use it. All calls throw what
+ * {@link Cancellation#check} throws once the group has failed.
+ */
+public interface SharedRegion {
+
+  /** Returns this rank. */
+  int rank();
+
+  /** Returns the number of ranks. */
+  int size();
+
+  /**
+   * Shows this rank's tensors and waits until all ranks show theirs.
+   *
+   * @throws org.sparkcollectives.CollectiveMismatchException if another rank is in another
+   *     operation
+   */
+  void show(List<HostTensor> tensors);
+
+  /**
+   * One of the tensors that a rank shows, this rank's own included.
+   *
+   * @param index its place in the list that was shown
+   * @throws org.sparkcollectives.CollectiveMismatchException if it has another type or count
+   */
+  HostTensor shownBy(int rank, int index, DType dtype, long count);
+
+  /**
+   * Returns whether this rank may write to what the others show, until it leaves the operation or
+   * waits in it. That is so where no rank can be stopped without the others: a rank that gives up
+   * after a failure then waits until nobody writes. Who writes calls {@link #check()} after every
+   * few microseconds, so that this wait is short.
+   */
+  boolean mayWriteToOthers();
+
+  /**
+   * Says how much of its result this rank has written to what it shows. The algorithm says what is
+   * counted; in each operation the count begins with 0, and only grows. An operation in which a
+   * rank publishes ends with {@link #finish()}.
+   */
+  void publish(long amount);
+
+  /** Returns what a rank has published in this operation. */
+  long published(int rank);
+
+  /** Waits until a rank has published so much. */
+  void awaitPublished(int rank, long amount);
+
+  /** Throws what has ended the group, if it has ended. */
+  void check();
+
+  /** Says that this rank is done, and waits until all are: nobody reads its tensors any more. */
+  void finish();
+
+  /**
+   * Says that this rank is done, and waits for nobody: for operations in which no other rank reads
+   * what this rank shows, or that wait for all later on, in {@link #finish()} or in another {@link
+   * #show}.
+   */
+  void leave();
+}

@@ -1,0 +1,171 @@
+package org.sparkcollectives.internal.transport.heap;
+
+import java.util.function.Supplier;
+import org.sparkcollectives.CollectiveMismatchException;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.internal.kernel.ReduceKernel;
+import org.sparkcollectives.internal.transport.MessageMismatch;
+import org.sparkcollectives.internal.transport.OperationHeader;
+import org.sparkcollectives.internal.transport.Pair;
+import org.sparkcollectives.internal.transport.Progress;
+import org.sparkcollectives.spi.tensor.HostTensor;
+
+/** A path between two ranks of one JVM: the receiver reads the sender's tensor itself. */
+final class HeapPair implements Pair {
+
+  private final HeapGroup group;
+  private final int rank;
+  private final int peer;
+  private final Progress progress;
+  private final Supplier<OperationHeader> current;
+  private final HeapRegion region;
+  private final HeapMailbox outgoing;
+  private final HeapMailbox incoming;
+  private Sending last;
+
+  HeapPair(
+      HeapGroup group,
+      int rank,
+      int peer,
+      Progress progress,
+      Supplier<OperationHeader> current,
+      HeapRegion region) {
+    this.group = group;
+    this.rank = rank;
+    this.peer = peer;
+    this.progress = progress;
+    this.current = current;
+    this.region = region;
+    this.outgoing = group.mailbox(rank, peer);
+    this.incoming = group.mailbox(peer, rank);
+  }
+
+  @Override
+  public int peer() {
+    return peer;
+  }
+
+  @Override
+  public void send(HostTensor tensor) {
+    if (last != null) {
+      progress.await(last::isDone);
+    }
+    last = new Sending(current.get(), tensor);
+    progress.begin(last);
+  }
+
+  @Override
+  public void receive(HostTensor tensor) {
+    HeapMailbox.Message message = next(tensor.dtype(), tensor.count());
+    boolean read = false;
+    try {
+      tensor.copyFrom(0, message.tensor(), 0, tensor.count());
+      read = true;
+    } finally {
+      release(message, read);
+    }
+  }
+
+  @Override
+  public boolean hasMessage() {
+    return incoming.hasMessage();
+  }
+
+  @Override
+  public void receiveAndReduce(HostTensor accumulator, ReduceKernel kernel) {
+    HeapMailbox.Message message = next(kernel.inputType(), accumulator.count());
+    boolean read = false;
+    try {
+      kernel.accumulate(accumulator, 0, message.tensor(), 0, accumulator.count());
+      read = true;
+    } finally {
+      release(message, read);
+    }
+  }
+
+  private void release(HeapMailbox.Message message, boolean read) {
+    boolean intact = message.release();
+    group.signal(peer);
+    if (read && !intact) {
+      // The sender has given up, and may have changed what was read: that the group has failed is
+      // on its way.
+      progress.await(() -> false);
+    }
+  }
+
+  private HeapMailbox.Message next(DType dtype, long count) {
+    HeapMailbox.Message message = null;
+    while (message == null) {
+      progress.await(() -> incoming.hasMessage() || peerIsElsewhere());
+      message = incoming.take();
+      if (message == null && peerIsElsewhere()) {
+        throw region.mismatchAhead(peer);
+      }
+    }
+    OperationHeader ours = current.get();
+    OperationHeader theirs = message.header();
+    boolean fits =
+        theirs.equals(ours)
+            && message.tensor().dtype() == dtype
+            && message.tensor().count() == count;
+    if (!fits) {
+      CollectiveMismatchException mismatch =
+          MessageMismatch.between(
+              peer,
+              theirs,
+              message.tensor().dtype(),
+              message.tensor().count(),
+              rank,
+              ours,
+              dtype,
+              count);
+      message.refuse(mismatch);
+      group.signal(peer);
+      throw mismatch;
+    }
+    return message;
+  }
+
+  /** What a peer that works in the region has sent before was taken, or it would still wait. */
+  private boolean peerIsElsewhere() {
+    return region != null && region.isAhead(peer);
+  }
+
+  /** One message, from the offer to the receiver's release. */
+  private final class Sending implements Progress.Send {
+    private final OperationHeader header;
+    private final HostTensor tensor;
+    private HeapMailbox.Message message;
+
+    Sending(OperationHeader header, HostTensor tensor) {
+      this.header = header;
+      this.tensor = tensor;
+    }
+
+    @Override
+    public Progress.State advance() {
+      if (message == null) {
+        message = outgoing.offer(header, tensor);
+        group.signal(peer);
+        return Progress.State.MOVED;
+      }
+      CollectiveMismatchException refusal = message.refusal();
+      if (refusal != null) {
+        // Thrown here, it has this thread's stack.
+        throw new CollectiveMismatchException(refusal.getMessage(), refusal.calls());
+      }
+      return isDone() ? Progress.State.DONE : Progress.State.WAITING;
+    }
+
+    boolean isDone() {
+      return message.isReleased();
+    }
+
+    @Override
+    public void retract() {
+      if (message != null) {
+        message.retract();
+      }
+    }
+  }
+}

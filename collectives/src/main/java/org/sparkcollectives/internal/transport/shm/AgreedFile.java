@@ -1,0 +1,91 @@
+package org.sparkcollectives.internal.transport.shm;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.internal.transport.Peers;
+import org.sparkcollectives.spi.tensor.HostTensor;
+
+/** Memory that rank 0 of a group makes and that all its ranks see, or none does. */
+final class AgreedFile {
+
+  private static final HostTensor NOTHING = HostTensor.allocate(DType.UINT8, 0);
+  private static final Logger LOG = LoggerFactory.getLogger(AgreedFile.class);
+
+  private AgreedFile() {}
+
+  /**
+   * Makes or opens the file and tells the others whether it is there. All ranks call it in the same
+   * operation, for which it sends messages.
+   *
+   * @return the file, or null on all ranks
+   */
+  static SharedFile of(Peers peers, Path folder, int bytes) {
+    SharedFile file = peers.rank() == 0 ? create(folder, bytes) : receive(peers, bytes);
+    boolean agreed = false;
+    try {
+      agreed = peers.rank() == 0 ? offer(peers, file) : accept(peers, file != null);
+      peers.flush();
+      if (agreed) {
+        file.keep();
+      }
+    } finally {
+      if (!agreed && file != null) {
+        file.close();
+      }
+    }
+    return agreed ? file : null;
+  }
+
+  /** Does rank 0's part; returns whether all ranks see the file, which it tells them. */
+  private static boolean offer(Peers peers, SharedFile file) {
+    byte[] address = file == null ? new byte[SharedFile.ADDRESS_BYTES] : file.address();
+    for (int peer = 1; peer < peers.size(); peer++) {
+      peers.pair(peer).send(HostTensor.wrap(DType.UINT8, address));
+    }
+    byte[] seen = {(byte) (file == null ? 0 : 1)};
+    for (int peer = 1; peer < peers.size(); peer++) {
+      peers.pair(peer).receive(NOTHING);
+      byte[] answer = new byte[1];
+      peers.pair(peer).receive(HostTensor.wrap(DType.UINT8, answer));
+      seen[0] &= answer[0];
+    }
+    for (int peer = 1; peer < peers.size(); peer++) {
+      peers.pair(peer).send(HostTensor.wrap(DType.UINT8, seen));
+    }
+    return seen[0] != 0;
+  }
+
+  /** Does the part of the others; returns whether all ranks see the file, as rank 0 tells. */
+  private static boolean accept(Peers peers, boolean opened) {
+    byte[] answer = {(byte) (opened ? 1 : 0)};
+    peers.pair(0).send(HostTensor.wrap(DType.UINT8, answer));
+    byte[] seen = new byte[1];
+    peers.pair(0).receive(HostTensor.wrap(DType.UINT8, seen));
+    return seen[0] != 0;
+  }
+
+  private static SharedFile create(Path folder, int bytes) {
+    try {
+      return SharedFile.create(folder, bytes);
+    } catch (IOException | UnsupportedOperationException e) {
+      LOG.info("No shared memory in {}: all goes through messages: {}", folder, e.toString());
+      return null;
+    }
+  }
+
+  private static SharedFile receive(Peers peers, int bytes) {
+    // Were rank 0 in another operation, it would not send: so that it is told, this rank does.
+    peers.pair(0).send(NOTHING);
+    byte[] address = new byte[SharedFile.ADDRESS_BYTES];
+    peers.pair(0).receive(HostTensor.wrap(DType.UINT8, address));
+    try {
+      return SharedFile.open(address, bytes);
+    } catch (IOException e) {
+      LOG.info("Memory of rank 0 is not here: all goes through messages: {}", e.toString());
+      return null;
+    }
+  }
+}

@@ -1,0 +1,79 @@
+package org.sparkcollectives.internal.transport.shm;
+
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.OpType;
+import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.internal.transport.GroupMemory;
+import org.sparkcollectives.internal.transport.OperationHeader;
+import org.sparkcollectives.internal.transport.SharedRegion;
+import org.sparkcollectives.internal.transport.SharedSlots;
+import org.sparkcollectives.internal.transport.SharedStaging;
+import org.sparkcollectives.spi.tensor.HostTensor;
+
+/**
+ * The memory of a host whose ranks are in several JVMs.
+ *
+ * <p>An operation that multiplies first cannot use it: what it shows would be a copy, or would
+ * change after the ranks have agreed on it.
+ *
+ * @param shared what they share
+ * @param current returns the operation that this rank is in
+ */
+public record ShmMemory(ShmRegion shared, Supplier<OperationHeader> current)
+    implements GroupMemory {
+
+  private static final Set<OpType> STAGED =
+      EnumSet.of(OpType.ALL_REDUCE, OpType.ALL_REDUCE_COALESCED);
+
+  @Override
+  public Access open(Supplier<List<HostTensor>> shown) {
+    OperationHeader header = current.get();
+    if (header.reduction() == ReduceOp.Kind.PREMUL_SUM) {
+      return Access.NONE;
+    }
+    if (shared.slotsFor(header) != null) {
+      return Access.SLOTS;
+    }
+    if (shared.regionFor(header, shown.get()) != null) {
+      return Access.SHARED_TENSORS;
+    }
+    return STAGED.contains(header.type()) && shared.stagingFor(header) != null
+        ? Access.STAGING
+        : Access.NONE;
+  }
+
+  @Override
+  public Access expected(OpType type, long bytes, boolean allocated) {
+    if (bytes <= SharedSlots.MOST_BYTES) {
+      return ShmRegion.AGREED.contains(type) ? Access.SLOTS : Access.NONE;
+    }
+    if (allocated) {
+      return Access.SHARED_TENSORS;
+    }
+    return STAGED.contains(type) && shared.stages() ? Access.STAGING : Access.NONE;
+  }
+
+  @Override
+  public SharedSlots slots() {
+    return shared.slotsFor(current.get());
+  }
+
+  @Override
+  public SharedRegion region() {
+    return shared;
+  }
+
+  @Override
+  public SharedStaging staging() {
+    return shared.stagingFor(current.get());
+  }
+
+  @Override
+  public HostTensor showable(DType dtype, long count, Supplier<HostTensor> anywhere) {
+    return shared.showable(dtype, count);
+  }
+}

@@ -1,0 +1,131 @@
+package org.sparkcollectives.internal.transport.tcp;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.sparkcollectives.TransportException;
+import org.sparkcollectives.net.ClientHandshake;
+import org.sparkcollectives.net.HandshakeException;
+import org.sparkcollectives.net.TransportSecurity;
+
+/**
+ * The attempts to connect to one peer, until one succeeds, the time is over, or nobody wants it.
+ */
+final class Connecting {
+
+  private static final long FIRST_BACKOFF_MILLIS = 10;
+  private static final long LAST_BACKOFF_MILLIS = 1000;
+
+  private final Bootstrap bootstrap;
+  private final Consumer<Channel> listener;
+  private final TransportSecurity security;
+  private final Duration timeout;
+  private final Connector.Target target;
+  private final Connector.Setup setup;
+  private final long start = System.nanoTime();
+  private final CompletableFuture<Channel> connected = new CompletableFuture<>();
+
+  /**
+   * Prepares the attempts.
+   *
+   * @param listener hears of each connection that is begun, on its event loop
+   */
+  Connecting(
+      Bootstrap bootstrap,
+      Consumer<Channel> listener,
+      TransportSecurity security,
+      Duration timeout,
+      Connector.Target target,
+      Connector.Setup setup) {
+    this.bootstrap = bootstrap;
+    this.listener = listener;
+    this.security = security;
+    this.timeout = timeout;
+    this.target = target;
+    this.setup = setup;
+  }
+
+  CompletableFuture<Channel> begin() {
+    attempt(FIRST_BACKOFF_MILLIS);
+    return connected;
+  }
+
+  private void attempt(long backoffMillis) {
+    if (connected.isDone()) {
+      return;
+    }
+    CompletableFuture<Channel> ready = new CompletableFuture<>();
+    ready.whenComplete((channel, cause) -> ended(channel, cause, backoffMillis));
+    Duration left = timeout.minusNanos(System.nanoTime() - start);
+    bootstrap
+        .clone()
+        .option(
+            ChannelOption.CONNECT_TIMEOUT_MILLIS,
+            (int) Math.max(1, Math.min(Integer.MAX_VALUE, left.toMillis())))
+        .handler(
+            new ChannelInitializer<Channel>() {
+              @Override
+              protected void initChannel(Channel channel) {
+                listener.accept(channel);
+                ClientHandshake.addTo(
+                    channel.pipeline(), target.id(), target.secret(), security, left, ready);
+              }
+            })
+        .connect(new InetSocketAddress(literal(target.peer().host()), target.peer().port()))
+        .addListener(
+            result -> {
+              if (!result.isSuccess()) {
+                ready.completeExceptionally(result.cause());
+              }
+            });
+  }
+
+  private static String literal(String host) {
+    return host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
+  }
+
+  private void ended(Channel channel, Throwable cause, long backoffMillis) {
+    if (cause == null) {
+      setup.setUp(channel.pipeline());
+      if (!connected.complete(channel)) {
+        channel.close();
+      }
+      return;
+    }
+    boolean hopeless = cause instanceof HandshakeException refusal && !refusal.isWorthARetry();
+    long waited = System.nanoTime() - start;
+    if (hopeless || waited > timeout.toNanos()) {
+      String address = target.peer().host() + ":" + target.peer().port();
+      connected.completeExceptionally(
+          new TransportException(
+              "rank "
+                  + target.id().from()
+                  + " cannot connect to rank "
+                  + target.id().to()
+                  + " at "
+                  + address
+                  + (hopeless ? ": " : " within " + timeout.toMillis() + " ms: ")
+                  + cause.getMessage(),
+              target.id().to(),
+              address,
+              cause));
+      return;
+    }
+    // Jitter keeps many ranks that start at once from knocking in step.
+    long delay = ThreadLocalRandom.current().nextLong(backoffMillis / 2, backoffMillis);
+    bootstrap
+        .config()
+        .group()
+        .schedule(
+            () -> attempt(Math.min(LAST_BACKOFF_MILLIS, backoffMillis * 2)),
+            delay,
+            TimeUnit.MILLISECONDS);
+  }
+}

@@ -1,0 +1,106 @@
+package org.sparkcollectives.internal.transport.tcp;
+
+import io.netty.channel.Channel;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import org.sparkcollectives.TransportException;
+import org.sparkcollectives.internal.transport.ByteSink;
+import org.sparkcollectives.internal.transport.ConnectionListener;
+import org.sparkcollectives.internal.transport.shm.Doorbell;
+import org.sparkcollectives.internal.transport.shm.RingSink;
+import org.sparkcollectives.internal.transport.shm.SharedRing;
+
+/**
+ * Connects to a peer to send to it: through shared memory if both can, else over TCP.
+ *
+ * @param ranks makes the connections
+ * @param kind what they carry over TCP
+ * @param sharedMemory a folder in memory, through which ranks of this host may share memory; null
+ *     if they may not
+ * @param bell wakes the thread that sends
+ */
+record Dialer(RankConnector ranks, ConnectionKind kind, Path sharedMemory, Doorbell bell) {
+
+  /** One connection that is to be made. */
+  private record Call(int peer, PairConnection<ByteSink> out, ReturnPath back, Runnable signal) {}
+
+  /**
+   * Begins to make {@code out}; does not block. When that is closed meanwhile, nothing is left of
+   * it.
+   *
+   * @param listener hears of the connection's end
+   * @param signal wakes the thread that sends, when the connection is there, could not be made, or
+   *     takes more
+   */
+  void dial(int peer, PairConnection<ByteSink> out, ConnectionListener listener, Runnable signal) {
+    Call call = new Call(peer, out, new ReturnPath(listener), signal);
+    boolean neighbour = sharedMemory != null && ranks.sharesHostWith(peer);
+    SharedRing ring = neighbour ? RingOffer.prepare(sharedMemory) : null;
+    if (ring == null) {
+      overTcp(call);
+    } else {
+      offer(call, ring);
+    }
+  }
+
+  private void overTcp(Call call) {
+    connect(call, kind, pipeline -> pipeline.addLast(call.back))
+        .whenComplete(
+            (channel, cause) -> {
+              if (cause == null) {
+                call.out.opened(channel, sinkInto(channel, call.signal));
+              } else {
+                call.out.failed(failure(call.peer, cause));
+              }
+              call.signal.run();
+            });
+  }
+
+  private static ByteSink sinkInto(Channel channel, Runnable signal) {
+    return channel instanceof DirectSocketChannel direct
+        ? new SocketSink(direct.directSocket(), channel.alloc())
+        : new NettySink(channel, signal);
+  }
+
+  private void offer(Call call, SharedRing ring) {
+    CompletableFuture<RingOffer> made = new CompletableFuture<>();
+    connect(
+            call,
+            ConnectionKind.RING_OFFER,
+            pipeline -> made.complete(RingOffer.make(pipeline.channel(), ring, call.back)))
+        .thenCompose(channel -> made.join().answer().thenApply(taken -> taken ? channel : null))
+        .whenComplete(
+            (channel, cause) -> {
+              if (channel != null) {
+                call.out.opened(channel, new RingSink(ring, bell));
+              } else {
+                ring.close();
+                if (cause != null) {
+                  call.out.failed(failure(call.peer, cause));
+                } else if (call.out.state() == PairConnection.State.OPENING) {
+                  overTcp(call);
+                }
+              }
+              call.signal.run();
+            });
+  }
+
+  private CompletableFuture<Channel> connect(Call call, ConnectionKind of, Connector.Setup setup) {
+    CompletableFuture<Channel> connecting = ranks.connect(call.peer, of, setup);
+    call.out.attempt(
+        () -> {
+          if (!connecting.cancel(false)) {
+            connecting.thenAccept(Channel::close);
+          }
+        });
+    return connecting;
+  }
+
+  private RuntimeException failure(int peer, Throwable cause) {
+    Throwable first = cause instanceof CompletionException ? cause.getCause() : cause;
+    return first instanceof TransportException failure && failure.peer() >= 0
+        ? failure
+        : ranks.lost(peer, first, first);
+  }
+}

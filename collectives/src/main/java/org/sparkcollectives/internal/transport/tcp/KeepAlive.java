@@ -1,0 +1,67 @@
+package org.sparkcollectives.internal.transport.tcp;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelConfig;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.epoll.EpollChannelOption;
+import io.netty.channel.epoll.EpollSocketChannel;
+import io.netty.channel.socket.nio.NioChannelOption;
+import java.time.Duration;
+import jdk.net.ExtendedSocketOptions;
+
+/**
+ * Has the operating system find out that nothing comes from a peer's host any more, though nobody
+ * has closed the connection: the network between the two has failed, or the host.
+ *
+ * <p>When a connection has been idle for half of the time that is allowed, the system asks the
+ * other one again and again, and breaks the connection when there was no answer in the other half.
+ * What answers is the other system, not the process: one that hangs is not noticed by this.
+ *
+ * <p>Nothing is asked while data is on its way, which for a quarter of an hour may mean to send it
+ * again. That is no gap: whoever receives on a connection sends next to nothing there, so at one
+ * end it is idle. To bound that quarter of an hour ({@code TCP_USER_TIMEOUT}) would also break a
+ * connection to a rank that is busy and for so long takes nothing in.
+ */
+final class KeepAlive {
+
+  /** At least so many where there is time for them: one alone may get lost. */
+  private static final int PROBES = 5;
+
+  private static final int SHORTEST_SECONDS = 2;
+
+  private KeepAlive() {}
+
+  /**
+   * Sets the options of a channel that has not been used yet.
+   *
+   * @param silence after which the connection breaks, rounded up to whole seconds, two at least; 0
+   *     for never. Where the system has no such options, after its own
+   */
+  static void on(Channel channel, Duration silence) {
+    if (silence.isZero()) {
+      return;
+    }
+    int total = seconds(silence);
+    int asking = total - total / 2;
+    int interval = Math.max(1, asking / PROBES);
+    int probes = asking / interval;
+    int idle = total - probes * interval;
+    ChannelConfig config = channel.config();
+    config.setOption(ChannelOption.SO_KEEPALIVE, true);
+    if (channel instanceof EpollSocketChannel) {
+      config.setOption(EpollChannelOption.TCP_KEEPIDLE, idle);
+      config.setOption(EpollChannelOption.TCP_KEEPINTVL, interval);
+      config.setOption(EpollChannelOption.TCP_KEEPCNT, probes);
+    } else {
+      config.setOption(NioChannelOption.of(ExtendedSocketOptions.TCP_KEEPIDLE), idle);
+      config.setOption(NioChannelOption.of(ExtendedSocketOptions.TCP_KEEPINTERVAL), interval);
+      config.setOption(NioChannelOption.of(ExtendedSocketOptions.TCP_KEEPCOUNT), probes);
+    }
+  }
+
+  /** As the system counts. */
+  private static int seconds(Duration duration) {
+    long rounded = duration.plusSeconds(1).minusNanos(1).toSeconds();
+    return (int) Math.max(SHORTEST_SECONDS, Math.min(Short.MAX_VALUE, rounded));
+  }
+}

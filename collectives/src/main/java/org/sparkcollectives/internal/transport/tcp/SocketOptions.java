@@ -1,0 +1,16 @@
+package org.sparkcollectives.internal.transport.tcp;
+
+import java.time.Duration;
+
+/**
+ * How connections are used.
+ *
+ * @param nativeAllowed whether Netty's native code may be used where it is present
+ * @param directAllowed whether collectives may use sockets themselves, beside Netty's event loops
+ * @param sendBuffer the bytes that a connection asks the operating system to hold for it; 0 to
+ *     leave that to the system
+ * @param silence how long an idle connection may get no answer from the other host, see {@link
+ *     KeepAlive}; 0 for any time
+ */
+public record SocketOptions(
+    boolean nativeAllowed, boolean directAllowed, int sendBuffer, Duration silence) {}

@@ -1,0 +1,188 @@
+package org.sparkcollectives.internal.transport.tcp;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.SocketChannel;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.sparkcollectives.TransportException;
+import org.sparkcollectives.internal.transport.ByteSink;
+import org.sparkcollectives.internal.transport.ByteSource;
+import org.sparkcollectives.internal.transport.ConnectionListener;
+
+/**
+ * Reads a socket on the thread that wants the bytes.
+ *
+ * <p>Netty's event loop stops reading before the thread begins, and what it had read by then comes
+ * first. From then on only the thread looks at the socket: that a peer is gone is noticed when
+ * something is expected of it.
+ */
+final class SocketSource extends ChannelInboundHandlerAdapter
+    implements ByteSource, SocketInterest {
+
+  private final DirectSocketChannel channel;
+  private final ConnectionListener listener;
+  private final Queue<ByteBuf> early = new ConcurrentLinkedQueue<>();
+
+  private ByteBuf memory;
+  private ByteBuffer received;
+  private boolean wanted;
+  private volatile boolean ended;
+  private volatile boolean handedOver;
+
+  SocketSource(DirectSocketChannel channel, ConnectionListener listener) {
+    this.channel = channel;
+    this.listener = listener;
+  }
+
+  /** Takes the socket from the event loop, on which this is called while the channel reads. */
+  void takeOver() {
+    channel.config().setAutoRead(false);
+    // As a Channel: what a NioSocketChannel returns differs between Netty 4.1 and 4.2.
+    Channel plain = channel;
+    // The read that is under way still delivers what it has.
+    plain
+        .eventLoop()
+        .execute(
+            () -> {
+              handedOver = true;
+              listener.received();
+            });
+  }
+
+  @Override
+  public void channelRead(ChannelHandlerContext context, Object message) {
+    early.add((ByteBuf) message);
+    if (ended) {
+      releaseEarly();
+    }
+  }
+
+  @Override
+  public void channelInactive(ChannelHandlerContext context) {
+    // The thread that reads notices.
+    listener.received();
+  }
+
+  @Override
+  public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+    breakOff(cause.toString());
+  }
+
+  @Override
+  public void want(boolean now) {
+    wanted = now;
+  }
+
+  @Override
+  public boolean read(Reader reader) {
+    if (!handedOver || ended) {
+      return false;
+    }
+    try {
+      if (received == null || !received.hasRemaining()) {
+        if (!fill()) {
+          return false;
+        }
+      }
+      reader.read(received);
+      return true;
+    } catch (TransportException e) {
+      breakOff(e.getMessage());
+    } catch (IOException e) {
+      breakOff(e.toString());
+    }
+    return false;
+  }
+
+  /** Gets bytes; returns false if there are none now, or never will be again. */
+  private boolean fill() throws IOException {
+    if (memory == null) {
+      memory = channel.alloc().directBuffer(ByteSink.SEGMENT_BYTES, ByteSink.SEGMENT_BYTES);
+      received =
+          memory
+              .internalNioBuffer(0, ByteSink.SEGMENT_BYTES)
+              .slice()
+              .order(ByteOrder.nativeOrder());
+    }
+    received.clear();
+    if (!early.isEmpty()) {
+      takeEarly();
+      return true;
+    }
+    int count = channel.directSocket().read(received);
+    received.flip();
+    if (count < 0) {
+      breakOff("the connection was lost");
+    }
+    return count > 0;
+  }
+
+  private void takeEarly() {
+    ByteBuf first = early.peek();
+    int count = Math.min(first.readableBytes(), received.remaining());
+    received.limit(count);
+    first.readBytes(received);
+    received.flip();
+    if (!first.isReadable()) {
+      early.remove().release();
+    }
+  }
+
+  /** Hears that the reader has found the announcement of the connection's end. */
+  void finished(long lastCollective) {
+    ended = true;
+    listener.finished(lastCollective);
+  }
+
+  private void breakOff(String how) {
+    ended = true;
+    listener.broken(new IOException(how));
+    channel.close();
+  }
+
+  @Override
+  public boolean hasBytes() {
+    if (!handedOver || ended) {
+      return false;
+    }
+    try {
+      return (received != null && received.hasRemaining()) || fill();
+    } catch (IOException e) {
+      breakOff(e.toString());
+      return false;
+    }
+  }
+
+  @Override
+  public SocketChannel socket() {
+    return channel.directSocket();
+  }
+
+  @Override
+  public int operations() {
+    return wanted && handedOver && !ended ? SelectionKey.OP_READ : 0;
+  }
+
+  @Override
+  public void close() {
+    ended = true;
+    releaseEarly();
+    if (memory != null) {
+      memory.release();
+      memory = null;
+    }
+  }
+
+  private void releaseEarly() {
+    for (ByteBuf each = early.poll(); each != null; each = early.poll()) {
+      each.release();
+    }
+  }
+}

@@ -1,0 +1,26 @@
+/**
+ * Messages between ranks over TCP, by way of Netty's event loops.
+ *
+ * <p>A JVM has one {@link org.sparkcollectives.internal.transport.tcp.TcpTransport}: one listening
+ * port and a few event loops, shared by all groups and all their ranks here. The paths of one rank
+ * in one group are {@link org.sparkcollectives.internal.transport.tcp.TcpPairs}.
+ *
+ * <p>Each connection belongs to one group, one sender and one receiver, and is of one {@link
+ * org.sparkcollectives.internal.transport.tcp.ConnectionKind}. The bytes of messages flow one way
+ * on it, from the rank that connected to the rank that accepted: a rank connects when it first
+ * sends. What flows back is only what ends the connection.
+ *
+ * <pre>
+ *   sender's thread                 event loops                    receiver's thread
+ *   OutgoingMessage                                                  IncomingMessage
+ *     | whole elements, copied                                         ^ written or reduced
+ *   ByteSink: at most 4 segments  --- socket --- ByteSource: 4 MiB     | straight from the
+ *     of 128 KiB                                 and reads stop        | received bytes
+ * </pre>
+ *
+ * <p>The event loops neither copy nor reduce. {@link
+ * org.sparkcollectives.internal.transport.ByteSink} and {@link
+ * org.sparkcollectives.internal.transport.ByteSource} separate how bytes get out and in from what
+ * they mean.
+ */
+package org.sparkcollectives.internal.transport.tcp;

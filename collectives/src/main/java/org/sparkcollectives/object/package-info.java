@@ -1,0 +1,2 @@
+/** Codecs that turn objects into bytes; Kryo is the default. */
+package org.sparkcollectives.object;

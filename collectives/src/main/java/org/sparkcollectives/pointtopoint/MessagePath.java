@@ -1,8 +1,0 @@
-package org.sparkcollectives.pointtopoint;
-
-/** A path for messages to one peer. */
-public interface MessagePath {
-
-  /** Offers a message to the peer. Does not block. */
-  void send(PostedSend message);
-}

@@ -1,0 +1,2 @@
+/** Dumps of flight recorders: their folders, their formats, and the tools that compare them. */
+package org.sparkcollectives.recorder;

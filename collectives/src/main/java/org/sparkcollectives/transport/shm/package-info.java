@@ -1,2 +1,0 @@
-/** Memory that processes of one host share. */
-package org.sparkcollectives.transport.shm;

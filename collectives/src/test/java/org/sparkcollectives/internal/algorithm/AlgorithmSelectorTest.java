@@ -1,0 +1,115 @@
+package org.sparkcollectives.internal.algorithm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.sparkcollectives.CollectivesConfiguration;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.internal.kernel.ReduceKernel;
+import org.sparkcollectives.spi.tensor.HostTensor;
+
+/** Which algorithm is chosen, and how costs grow to ten thousand ranks. */
+class AlgorithmSelectorTest {
+
+  private static final ReduceKernel FLOATS = ReduceKernel.of(ReduceOp.SUM, DType.FLOAT32);
+  private static final ReduceKernel HALVES = ReduceKernel.of(ReduceOp.SUM, DType.FLOAT16);
+
+  private static CostModel model(long bytesPerSecond) {
+    return CostModel.of(
+        CollectivesConfiguration.COST_LATENCY.defaultValue(),
+        CollectivesConfiguration.COST_OVERHEAD.defaultValue(),
+        bytesPerSecond,
+        CollectivesConfiguration.COST_MESH.defaultValue());
+  }
+
+  private static PathCosts costs(CostModel model) {
+    return new PathCosts(model, model, model);
+  }
+
+  private static Cost cost(CostModel model, int ranks, long bytes) {
+    return ChosenAlgorithm.costOfAllReduce(costs(model), ranks, bytes, FLOATS);
+  }
+
+  private static String chosen(int ranks, long bytes, ReduceKernel kernel) {
+    return ChosenAlgorithm.allReduce(
+            costs(model(CollectivesConfiguration.COST_BANDWIDTH.defaultValue())),
+            ranks,
+            bytes,
+            kernel)
+        .name();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "2, 4, FlatAllReduce",
+    "4, 1024, FlatAllReduce",
+    "4, 65536, RecursiveDoublingAllReduce",
+    "4, 67108864, HalvingDoublingAllReduce",
+    "7, 67108864, RingAllReduce",
+    "64, 4, RecursiveDoublingAllReduce",
+    "64, 1048576, HalvingDoublingAllReduce",
+    "1000, 1024, RecursiveDoublingAllReduce",
+    "24, 268435456, RingAllReduce",
+  })
+  void theSizeOfTheTensorAndOfTheWorldDecide(int ranks, long bytes, String algorithm) {
+    assertThat(chosen(ranks, bytes, FLOATS)).isEqualTo(algorithm);
+  }
+
+  @Test
+  void halvesAreRoundedOnceWhateverTheSize() {
+    for (int ranks : new int[] {2, 8, 9, 100}) {
+      for (long bytes : new long[] {2, 1_000_000, 1_000_000_000}) {
+        assertThat(chosen(ranks, bytes, HALVES)).isIn("FlatAllReduce", "DirectAllReduce");
+      }
+    }
+  }
+
+  @Test
+  void costsOfTenThousandRanksAreLogarithmicForSmallAndBoundByTheTensorForLargeOnes() {
+    CostModel costs = model(CollectivesConfiguration.COST_BANDWIDTH.defaultValue());
+    for (int ranks = 16; ranks <= 10_000; ranks = ranks * 5 / 2) {
+      Cost small = cost(costs, ranks, 4);
+      int log = Integer.SIZE - Integer.numberOfLeadingZeros(ranks - 1);
+      assertThat(small.steps()).isLessThanOrEqualTo(log + 2);
+      assertThat(small.messages()).isLessThanOrEqualTo(log + 1);
+      long bytes = 1L << 30;
+      Cost large = cost(costs, ranks, bytes);
+      assertThat(large.bytes()).isLessThanOrEqualTo(3 * bytes);
+    }
+  }
+
+  @Test
+  void aSlowNetworkPrefersFewerBytesAndAFastOneFewerSteps() {
+    long bytes = 256 * 1024;
+    Cost slow = cost(model(1 << 20), 64, bytes);
+    Cost fast = cost(model(1L << 40), 64, bytes);
+    assertThat(slow.bytes()).isLessThan(fast.bytes());
+    assertThat(fast.steps()).isLessThan(slow.steps());
+    assertThat(CostModel.of(Duration.ZERO, Duration.ZERO, 1, 0).allowsMesh(2)).isFalse();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "8, 1024, DirectReduceScatter",
+    "64, 1024, BruckReduceScatter",
+    "1000, 65536, BruckReduceScatter",
+    "12, 67108864, RingReduceScatter",
+  })
+  void aSmallReduceScatterOfManyRanksTakesLogarithmicSteps(
+      int ranks, long bytes, String algorithm) {
+    CostModel costs = model(CollectivesConfiguration.COST_BANDWIDTH.defaultValue());
+    HostTensor input = HostTensor.allocate(DType.FLOAT32, bytes / 4 / ranks * ranks);
+    HostTensor output = HostTensor.allocate(DType.FLOAT32, bytes / 4 / ranks);
+    assertThat(
+            ChosenAlgorithm.of(
+                ranks,
+                peers ->
+                    new AlgorithmSelector(costs(costs))
+                        .reduceScatter(peers, output, input, ReduceOp.SUM)))
+        .isEqualTo(algorithm);
+  }
+}

@@ -1,0 +1,56 @@
+package org.sparkcollectives.internal.algorithm;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/** What the sources of the algorithms say of them: their first sentence, and their cost line. */
+final class AlgorithmSources {
+
+  private static final Path SOURCES =
+      Path.of("src/main/java/org/sparkcollectives/internal/algorithm");
+  private static final Pattern JAVADOC = Pattern.compile("/\\*\\*(.*?)\\*/", Pattern.DOTALL);
+  private static final Pattern TAG = Pattern.compile("\\{@(?:link|code)\\s+([^}]*)}");
+
+  private AlgorithmSources() {}
+
+  /** A row for each class with a cost line, in the order of their names. */
+  static String table() throws IOException {
+    StringBuilder table = new StringBuilder("| algorithm | what it does | cost |\n|---|---|---|\n");
+    try (Stream<Path> files = Files.list(SOURCES)) {
+      files.sorted().map(AlgorithmSources::row).flatMap(Optional::stream).forEach(table::append);
+    }
+    return table.toString();
+  }
+
+  private static Optional<String> row(Path file) {
+    String source;
+    try {
+      source = Files.readString(file);
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+    Matcher javadoc = JAVADOC.matcher(source);
+    if (!javadoc.find()) {
+      return Optional.empty();
+    }
+    String[] paragraphs =
+        javadoc.group(1).replaceAll("\\s*\\n[ \\t]*\\*[ \\t]?", " ").split("<p>", -1);
+    for (String paragraph : paragraphs) {
+      if (paragraph.strip().startsWith("Steps:")) {
+        String name = file.getFileName().toString().replace(".java", "");
+        return Optional.of(
+            "| `" + name + "` | " + markdown(paragraphs[0]) + " | " + markdown(paragraph) + " |\n");
+      }
+    }
+    return Optional.empty();
+  }
+
+  private static String markdown(String text) {
+    return TAG.matcher(text.strip()).replaceAll("`$1`");
+  }
+}

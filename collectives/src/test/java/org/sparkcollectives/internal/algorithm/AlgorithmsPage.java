@@ -1,0 +1,291 @@
+package org.sparkcollectives.internal.algorithm;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.sparkcollectives.AlgorithmChoices;
+import org.sparkcollectives.CollectivesConfiguration;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.OpType;
+import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.config.ConfigEntry;
+import org.sparkcollectives.internal.transport.Locality;
+import org.sparkcollectives.internal.transport.Peers;
+import org.sparkcollectives.spi.tensor.HostTensor;
+
+/** The parts of docs/algorithms.md that follow from the code. */
+final class AlgorithmsPage {
+
+  private static final List<Integer> WORLDS = List.of(2, 3, 4, 8, 9, 16, 64, 100, 1_000, 10_000);
+  private static final List<Integer> WORLDS_OF_A_HOST = List.of(2, 3, 4, 8, 9, 16, 64);
+  private static final List<Long> SIZES =
+      List.of(4L, 1L << 10, 16L << 10, 64L << 10, 256L << 10, 1L << 20, 8L << 20, 64L << 20);
+
+  /** How many ranks each JVM has. */
+  private static final List<List<Integer>> JVMS =
+      List.of(
+          List.of(2, 2),
+          List.of(4, 4),
+          List.of(1, 3),
+          List.of(2, 3),
+          List.of(4, 2, 1),
+          Collections.nCopies(4, 4),
+          Collections.nCopies(16, 4),
+          Collections.nCopies(100, 10));
+
+  private static final HostTensor LARGEST =
+      HostTensor.allocate(DType.FLOAT32, SIZES.get(SIZES.size() - 1) / Float.BYTES);
+
+  private AlgorithmsPage() {}
+
+  /** Begins an operation on so many bytes. */
+  @FunctionalInterface
+  private interface Operation {
+    void begin(AlgorithmSelector selector, Peers peers, HostTensor tensor);
+  }
+
+  /** The parts by their names. */
+  static Map<String, String> parts() throws IOException {
+    AlgorithmSelector tcp =
+        new AlgorithmSelector(new PathCosts(inHeap(), inSharedMemory(), overTcp()));
+    AlgorithmSelector shm =
+        new AlgorithmSelector(new PathCosts(inHeap(), inSharedMemory(), inSharedMemory()));
+    Operation allReduce = (selector, peers, t) -> selector.allReduce(peers, t, ReduceOp.SUM);
+    Map<String, String> parts = new LinkedHashMap<>();
+    parts.put("figures", figures());
+    parts.put("all-reduce over TCP", choices(tcp, WORLDS, allReduce, "AllReduce"));
+    parts.put(
+        "all-reduce in shared memory", choices(shm, WORLDS_OF_A_HOST, allReduce, "AllReduce"));
+    parts.put("hierarchical over TCP", hierarchical(tcp));
+    parts.put("hierarchical in shared memory", hierarchical(shm));
+    parts.put(
+        "broadcast over TCP",
+        choices(tcp, WORLDS, (selector, peers, t) -> selector.broadcast(peers, t, 0), "Broadcast"));
+    parts.put(
+        "reduce over TCP",
+        choices(
+            tcp,
+            WORLDS,
+            (selector, peers, t) -> selector.reduce(peers, t, ReduceOp.SUM, 0),
+            "Reduce"));
+    parts.put(
+        "all-gather over TCP",
+        choices(
+            tcp,
+            WORLDS,
+            (selector, peers, t) -> selector.allGather(peers, whole(peers, t), part(peers, t)),
+            "AllGather"));
+    parts.put(
+        "reduce-scatter over TCP",
+        choices(
+            tcp,
+            WORLDS,
+            (selector, peers, t) ->
+                selector.reduceScatter(peers, part(peers, t), whole(peers, t), ReduceOp.SUM),
+            "ReduceScatter"));
+    parts.put("explanation", explanation(tcp));
+    parts.put("simulation", simulation());
+    parts.put("algorithms", AlgorithmSources.table());
+    return parts;
+  }
+
+  /** What four ranks on hosts of their own are told of all-reduces. */
+  private static String explanation(AlgorithmSelector selector) {
+    return selector.explain(AskedPeers.overNetwork(4), DType.FLOAT32, ReduceOp.SUM).stream()
+        .filter(choice -> choice.collective() == OpType.ALL_REDUCE)
+        .map(AlgorithmChoices.Choice::toString)
+        .collect(Collectors.joining("", "```\n", "```\n"));
+  }
+
+  /** From which size on each operation is hierarchical. */
+  private static String hierarchical(AlgorithmSelector selector) {
+    Map<String, Operation> operations = new LinkedHashMap<>();
+    operations.put("all-reduce", (s, peers, t) -> s.allReduce(peers, t, ReduceOp.SUM));
+    operations.put("reduce", (s, peers, t) -> s.reduce(peers, t, ReduceOp.SUM, 0));
+    operations.put("broadcast", (s, peers, t) -> s.broadcast(peers, t, 0));
+    operations.put(
+        "all-gather", (s, peers, t) -> s.allGather(peers, whole(peers, t), part(peers, t)));
+    operations.put(
+        "reduce-scatter",
+        (s, peers, t) -> s.reduceScatter(peers, part(peers, t), whole(peers, t), ReduceOp.SUM));
+    operations.put(
+        "all-to-all", (s, peers, t) -> s.allToAll(peers, whole(peers, t), whole(peers, t)));
+    operations.put("barrier", (s, peers, t) -> s.barrier(peers));
+    StringBuilder text = new StringBuilder("| operation |");
+    JVMS.forEach(sizes -> text.append(' ').append(name(sizes)).append(" |"));
+    text.append("\n|---|").append("---|".repeat(JVMS.size())).append('\n');
+    operations.forEach(
+        (name, operation) -> {
+          text.append("| ").append(name).append(" |");
+          for (List<Integer> sizes : JVMS) {
+            text.append(' ').append(ranges(selector, operation, jvms(sizes))).append(" |");
+          }
+          text.append('\n');
+        });
+    return text.toString();
+  }
+
+  private static String name(List<Integer> sizes) {
+    return sizes.stream().distinct().count() == 1
+        ? sizes.size() + " of " + sizes.get(0)
+        : sizes.stream().map(String::valueOf).collect(Collectors.joining(" + "));
+  }
+
+  private static Locality jvms(List<Integer> sizes) {
+    List<Integer> jvms = new ArrayList<>();
+    for (int jvm = 0; jvm < sizes.size(); jvm++) {
+      jvms.addAll(Collections.nCopies(sizes.get(jvm), jvm));
+    }
+    return Locality.of(jvms);
+  }
+
+  /** The sizes for which an operation is hierarchical. */
+  private static String ranges(AlgorithmSelector selector, Operation operation, Locality jvms) {
+    List<Boolean> hierarchical = new ArrayList<>();
+    for (long bytes : SIZES) {
+      HostTensor tensor = LARGEST.slice(0, Math.max(bytes / Float.BYTES, jvms.size()));
+      hierarchical.add(
+          ChosenAlgorithm.of(jvms, peers -> operation.begin(selector, peers, tensor))
+              .startsWith("Hierarchical"));
+    }
+    if (!hierarchical.contains(true)) {
+      return "never";
+    }
+    if (!hierarchical.contains(false)) {
+      return "always";
+    }
+    List<String> ranges = new ArrayList<>();
+    for (int from = 0; from < SIZES.size(); from++) {
+      if (!hierarchical.get(from)) {
+        continue;
+      }
+      int to = from;
+      while (to + 1 < SIZES.size() && hierarchical.get(to + 1)) {
+        to++;
+      }
+      ranges.add(range(from, to));
+      from = to;
+    }
+    return String.join(", ", ranges);
+  }
+
+  private static String range(int from, int to) {
+    if (from == 0) {
+      return "to " + size(SIZES.get(to));
+    }
+    if (to == SIZES.size() - 1) {
+      return "from " + size(SIZES.get(from));
+    }
+    String first = size(SIZES.get(from));
+    return from == to ? first : first + " to " + size(SIZES.get(to));
+  }
+
+  private static HostTensor whole(Peers peers, HostTensor tensor) {
+    return tensor.slice(0, tensor.count() / peers.size() * peers.size());
+  }
+
+  private static HostTensor part(Peers peers, HostTensor tensor) {
+    return HostTensor.allocate(tensor.dtype(), tensor.count() / peers.size());
+  }
+
+  private static CostModel inHeap() {
+    return CostModel.of(
+        CollectivesConfiguration.COST_HEAP_LATENCY.defaultValue(),
+        Duration.ZERO,
+        CollectivesConfiguration.COST_HEAP_BANDWIDTH.defaultValue(),
+        CollectivesConfiguration.COST_MESH.defaultValue());
+  }
+
+  private static CostModel overTcp() {
+    return CostModel.of(
+        CollectivesConfiguration.COST_LATENCY.defaultValue(),
+        CollectivesConfiguration.COST_OVERHEAD.defaultValue(),
+        CollectivesConfiguration.COST_BANDWIDTH.defaultValue(),
+        CollectivesConfiguration.COST_MESH.defaultValue());
+  }
+
+  private static CostModel inSharedMemory() {
+    return CostModel.of(
+        CollectivesConfiguration.COST_SHM_LATENCY.defaultValue(),
+        CollectivesConfiguration.COST_SHM_OVERHEAD.defaultValue(),
+        CollectivesConfiguration.COST_SHM_BANDWIDTH.defaultValue(),
+        CollectivesConfiguration.COST_MESH.defaultValue());
+  }
+
+  private static String figures() {
+    StringBuilder text = new StringBuilder("| setting | default |\n|---|---|\n");
+    for (ConfigEntry<?> entry : CollectivesConfiguration.entries()) {
+      if (entry.key().startsWith("spark.collectives.cost.")) {
+        text.append("| `" + entry.key() + "` | `" + entry.defaultText() + "` |\n");
+      }
+    }
+    return text.toString();
+  }
+
+  /** A row for each world, a column for each size. */
+  private static String choices(
+      AlgorithmSelector selector, List<Integer> worlds, Operation operation, String suffix) {
+    StringBuilder text = new StringBuilder("| ranks |");
+    SIZES.forEach(bytes -> text.append(' ').append(size(bytes)).append(" |"));
+    text.append("\n|---|").append("---|".repeat(SIZES.size())).append('\n');
+    for (int ranks : worlds) {
+      text.append("| ").append(number(ranks)).append(" |");
+      for (long bytes : SIZES) {
+        HostTensor tensor = LARGEST.slice(0, bytes / Float.BYTES);
+        String name = ChosenAlgorithm.of(ranks, peers -> operation.begin(selector, peers, tensor));
+        text.append(' ').append(words(name, suffix)).append(" |");
+      }
+      text.append('\n');
+    }
+    return text.toString();
+  }
+
+  /** {@code RecursiveDoublingAllReduce} of all-reduces is recursive doubling. */
+  private static String words(String name, String suffix) {
+    return name.substring(0, name.length() - suffix.length())
+        .replaceAll("(?<=[a-z])(?=[A-Z])", " ")
+        .toLowerCase(Locale.ROOT);
+  }
+
+  private static String simulation() {
+    StringBuilder text = new StringBuilder("| algorithm |");
+    SimulatedAlgorithm.SIZES.forEach(
+        ranks -> text.append(' ').append(number(ranks)).append(" ranks |"));
+    text.append("\n|---|").append("---|".repeat(SimulatedAlgorithm.SIZES.size())).append('\n');
+    for (SimulatedAlgorithm algorithm : SimulatedAlgorithm.all()) {
+      text.append("| `").append(algorithm.name()).append("` |");
+      for (int ranks : SimulatedAlgorithm.SIZES) {
+        Cost cost = algorithm.cost(ranks);
+        text.append(' ').append(number(cost.steps()));
+        text.append(" / ").append(number(cost.messages()));
+        text.append(" / ").append(tensors(algorithm.bytesOfTheTensor(cost.bytes())));
+        text.append(" / ").append(number(algorithm.connections(ranks))).append(" |");
+      }
+      text.append('\n');
+    }
+    return text.toString();
+  }
+
+  private static String tensors(double times) {
+    return times >= 100
+        ? number(Math.round(times)) + "x"
+        : String.format(Locale.ROOT, "%.2fx", times);
+  }
+
+  private static String number(long value) {
+    return String.format(Locale.ROOT, "%,d", value);
+  }
+
+  private static String size(long bytes) {
+    if (bytes >= 1 << 20) {
+      return (bytes >> 20) + " MiB";
+    }
+    return bytes >= 1 << 10 ? (bytes >> 10) + " KiB" : bytes + " B";
+  }
+}

@@ -1,0 +1,162 @@
+package org.sparkcollectives.internal.algorithm;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.OpType;
+import org.sparkcollectives.internal.kernel.ReduceKernel;
+import org.sparkcollectives.internal.transport.Cancellation;
+import org.sparkcollectives.internal.transport.EventCount;
+import org.sparkcollectives.internal.transport.Hierarchy;
+import org.sparkcollectives.internal.transport.Locality;
+import org.sparkcollectives.internal.transport.OperationHeader;
+import org.sparkcollectives.internal.transport.Pair;
+import org.sparkcollectives.internal.transport.Peers;
+import org.sparkcollectives.internal.transport.Progress;
+import org.sparkcollectives.internal.transport.heap.HeapGroup;
+import org.sparkcollectives.internal.transport.heap.HeapPairs;
+import org.sparkcollectives.internal.transport.heap.HeapRegion;
+import org.sparkcollectives.spi.tensor.HostTensor;
+
+/** Peers over the heap that count what a rank sends, and how long the chain of messages is. */
+final class CountingPeers implements Peers {
+
+  private static final Cancellation NEVER =
+      new Cancellation() {
+        @Override
+        public void check() {}
+
+        @Override
+        public void interrupted() {}
+      };
+
+  private static final OperationHeader HEADER =
+      new OperationHeader(OpType.UNKNOWN, 0, DType.UINT8, 0);
+
+  private final int rank;
+  private final Pair[] pairs;
+  private final Progress progress = new Progress(new EventCount(Duration.ZERO), NEVER);
+  private final boolean[] used;
+  private Optional<Hierarchy> hierarchy = Optional.empty();
+  private long messages;
+  private long bytes;
+  private long received;
+
+  CountingPeers(HeapGroup group, int rank, int size) {
+    this.rank = rank;
+    this.pairs = new Pair[size];
+    this.used = new boolean[size];
+    group.join(rank, progress);
+    HeapPairs heap = new HeapPairs(group, rank, progress, () -> HEADER, null);
+    for (int peer = 0; peer < size; peer++) {
+      pairs[peer] = peer == rank ? null : new CountingPair(heap.pair(peer));
+    }
+  }
+
+  /** From now on ranks of a JVM see each other's memory, and JVMs of a host are near each other. */
+  void divide(HeapGroup heap, Locality jvms, Locality hosts) {
+    heap.join(rank, progress);
+    int[] here = jvms.ranks(jvms.node(rank));
+    hierarchy =
+        jvms.largest() == 1
+            ? Hierarchy.messages(this, 0, List.of(hosts))
+            : Optional.of(
+                Hierarchy.of(
+                    this, jvms, new HeapRegion(heap, rank, here, progress, () -> HEADER), hosts));
+  }
+
+  /** Whether this rank has sent to a peer, or received from it. */
+  boolean uses(int peer) {
+    return used[peer];
+  }
+
+  /** The messages that this rank has sent. */
+  long messages() {
+    return messages;
+  }
+
+  /** The bytes of those messages. */
+  long bytes() {
+    return bytes;
+  }
+
+  /** The messages that this rank has waited for. */
+  long received() {
+    return received;
+  }
+
+  /** The peers that this rank has sent to or received from. */
+  int peersUsed() {
+    int count = 0;
+    for (boolean each : used) {
+      count += each ? 1 : 0;
+    }
+    return count;
+  }
+
+  @Override
+  public int rank() {
+    return rank;
+  }
+
+  @Override
+  public int size() {
+    return pairs.length;
+  }
+
+  @Override
+  public Pair pair(int peer) {
+    return pairs[peer];
+  }
+
+  @Override
+  public Optional<Hierarchy> hierarchy() {
+    return hierarchy;
+  }
+
+  @Override
+  public void flush() {
+    progress.flush();
+  }
+
+  private final class CountingPair implements Pair {
+    private final Pair pair;
+
+    CountingPair(Pair pair) {
+      this.pair = pair;
+    }
+
+    @Override
+    public int peer() {
+      return pair.peer();
+    }
+
+    @Override
+    public void send(HostTensor tensor) {
+      messages++;
+      bytes += tensor.byteSize();
+      used[peer()] = true;
+      pair.send(tensor);
+    }
+
+    @Override
+    public boolean hasMessage() {
+      return pair.hasMessage();
+    }
+
+    @Override
+    public void receive(HostTensor tensor) {
+      received++;
+      used[peer()] = true;
+      pair.receive(tensor);
+    }
+
+    @Override
+    public void receiveAndReduce(HostTensor accumulator, ReduceKernel kernel) {
+      received++;
+      used[peer()] = true;
+      pair.receiveAndReduce(accumulator, kernel);
+    }
+  }
+}

@@ -1,0 +1,137 @@
+package org.sparkcollectives.internal.algorithm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.internal.kernel.ReduceKernel;
+import org.sparkcollectives.internal.transport.Locality;
+import org.sparkcollectives.spi.tensor.HostTensor;
+
+/** That algorithms cost what they say in groups of up to ten thousand ranks. */
+class SimulationTest {
+
+  static Stream<SimulatedAlgorithm> algorithms() {
+    return SimulatedAlgorithm.all().stream();
+  }
+
+  @ParameterizedTest
+  @MethodSource("algorithms")
+  void anAlgorithmTakesTheStepsMessagesAndBytesThatItSays(SimulatedAlgorithm algorithm) {
+    for (int ranks : SimulatedAlgorithm.SIZES) {
+      if (ranks <= algorithm.largest()) {
+        Cost cost = algorithm.cost(ranks);
+        Simulation simulated = algorithm.simulate(ranks);
+        String what = algorithm.name() + " of " + ranks;
+        // One less where not all ranks have something to do in the first, or the last, step.
+        assertThat(simulated.steps()).as(what).isBetween(cost.steps() - 1, cost.steps());
+        if (Integer.bitCount(ranks) == 1) {
+          assertThat(simulated.steps()).as(what).isEqualTo(cost.steps());
+        }
+        assertThat(simulated.messages()).as(what).isEqualTo(cost.messages());
+        // Parts are cut at whole elements, or at multiples of 16 of them.
+        assertThat((double) simulated.bytes())
+            .as(what)
+            .isCloseTo((double) cost.bytes(), within(0.03 * cost.bytes()));
+        assertThat(algorithm.connections(ranks)).as(what).isEqualTo(simulated.connections());
+      }
+    }
+  }
+
+  @Test
+  void whatALargeGroupRunsMeetsFewPeers() {
+    for (SimulatedAlgorithm algorithm : SimulatedAlgorithm.all()) {
+      boolean mesh =
+          algorithm.name().startsWith("Flat")
+              || algorithm.name().startsWith("Direct")
+              || algorithm.name().startsWith("Pairwise");
+      if (!mesh) {
+        // A doubling has a peer each way; the ranks beyond a power of two have another.
+        assertThat(algorithm.connections(10_000)).as(algorithm.name()).isLessThanOrEqualTo(2 * 14);
+      }
+    }
+  }
+
+  @Test
+  void aBarrierOfTenThousandRanksTakesAStepForEachDoubling() {
+    for (int ranks : SimulatedAlgorithm.SIZES) {
+      int doublings = Integer.SIZE - Integer.numberOfLeadingZeros(ranks - 1);
+      Simulation simulated =
+          Simulation.of(ranks, rank -> new DisseminationBarrier().run(rank, new Call.Barrier()));
+      assertThat(simulated.steps()).isEqualTo(doublings);
+      assertThat(simulated.messages()).isEqualTo(doublings);
+      assertThat(simulated.connections()).isLessThanOrEqualTo(2 * doublings);
+    }
+  }
+
+  /** JVMs of ten ranks. */
+  @Test
+  void aHierarchicalAllReduceCostsWhatOneOfASliceAmongTheJvmsDoes() {
+    CostModel fast = new CostModel(0, 0, 1e15, 8);
+    CostModel network = new CostModel(15e-6, 4e-6, 1e9, 8);
+    PathCosts costs = new PathCosts(fast, fast, network);
+    ReduceKernel sum = ReduceKernel.of(ReduceOp.SUM, DType.FLOAT32);
+    for (int ranks : new int[] {20, 160, 640, 10_000}) {
+      Locality jvms = Locality.of(IntStream.range(0, ranks).mapToObj(rank -> rank / 10).toList());
+      HostTensor tensor = HostTensor.allocate(DType.FLOAT32, 16 * 20_000);
+      long slice = tensor.byteSize() / 10;
+      Cost across = ChosenAlgorithm.costOfAllReduce(costs, ranks / 10, slice, sum);
+      AlgorithmSelector selector = new AlgorithmSelector(costs);
+      AtomicLong waits = new AtomicLong();
+      Simulation simulated =
+          Simulation.of(
+              ranks,
+              rank -> {
+                rank.divide(jvms);
+                selector.allReduce(rank, tensor, ReduceOp.SUM);
+                waits.accumulateAndGet(rank.waits(), Math::max);
+              });
+      assertThat(waits).hasValue(3);
+      assertThat(simulated.steps()).isBetween(across.steps() - 1, across.steps());
+      assertThat(simulated.messages()).isEqualTo(across.messages());
+      assertThat((double) simulated.bytes())
+          .isCloseTo((double) across.bytes(), within(0.05 * across.bytes()));
+      assertThat(simulated.connections()).isLessThanOrEqualTo(2 * 14);
+    }
+  }
+
+  @Test
+  void aHierarchicalBarrierTakesAStepForEachDoublingOfTheJvms() {
+    CostModel fast = new CostModel(0, 0, 1e15, 8);
+    AlgorithmSelector selector =
+        new AlgorithmSelector(new PathCosts(fast, fast, new CostModel(15e-6, 4e-6, 1e9, 8)));
+    Locality jvms = Locality.of(IntStream.range(0, 10_000).mapToObj(rank -> rank / 10).toList());
+    Simulation simulated =
+        Simulation.of(
+            10_000,
+            rank -> {
+              rank.divide(jvms);
+              selector.barrier(rank);
+            });
+    assertThat(simulated.steps()).isEqualTo(10);
+    assertThat(simulated.messages()).isEqualTo(10);
+  }
+
+  @Test
+  void aSimulationNoticesARankThatWaitsInVain() {
+    assertThatThrownBy(
+            () ->
+                Simulation.of(
+                    2,
+                    rank -> {
+                      if (rank.rank() == 0) {
+                        rank.pair(1).receive(null);
+                      }
+                    }))
+        .isInstanceOf(AssertionError.class)
+        .hasMessage("rank 0 waits in vain for rank 1");
+  }
+}

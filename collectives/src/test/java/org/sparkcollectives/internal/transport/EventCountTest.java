@@ -1,0 +1,119 @@
+package org.sparkcollectives.internal.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.Random;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkcollectives.testing.Threads;
+
+/** What ends a wait beside its condition. */
+@Timeout(30)
+class EventCountTest {
+
+  /** A cancellation that nobody signals, or that an interrupt brings. */
+  private static final class Cancelled implements Cancellation {
+    private volatile boolean cancelled;
+
+    @Override
+    public void check() {
+      if (cancelled) {
+        throw new CancellationException("the group has ended");
+      }
+    }
+
+    @Override
+    public void interrupted() {
+      cancelled = true;
+    }
+  }
+
+  /** Sleeps far longer than it takes to be woken; who sleeps all of it was not woken. */
+  private static final class WokenOnly implements Parking {
+    private static final long TOO_LONG = TimeUnit.SECONDS.toNanos(10);
+
+    @Override
+    public void park(long nanos) {
+      long start = System.nanoTime();
+      LockSupport.parkNanos(this, TOO_LONG);
+      if (System.nanoTime() - start >= TOO_LONG) {
+        throw new AssertionError("nobody has woken this thread");
+      }
+    }
+
+    @Override
+    public void unpark(Thread thread) {
+      LockSupport.unpark(thread);
+    }
+  }
+
+  private static final int HAND_OVERS = 40_000;
+
+  private final Cancelled cancellation = new Cancelled();
+
+  @ParameterizedTest
+  @ValueSource(strings = {"PT0S", "PT1H"})
+  void aCancellationEndsAWaitHoweverLongItSpins(Duration spin) {
+    cancellation.cancelled = true;
+    EventCount events = new EventCount(spin);
+    assertThatThrownBy(() -> events.await(() -> false, cancellation))
+        .isInstanceOf(CancellationException.class);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"PT0S", "PT1H"})
+  void anInterruptEndsAWaitHoweverLongItSpinsAndStaysPending(Duration spin) {
+    EventCount events = new EventCount(spin);
+    Thread.currentThread().interrupt();
+    assertThatThrownBy(() -> events.await(() -> false, cancellation))
+        .isInstanceOf(CancellationException.class);
+    assertThat(Thread.interrupted()).isTrue();
+  }
+
+  /** With parks that nothing ends but a wake-up. */
+  @ParameterizedTest
+  @ValueSource(strings = {"PT0S", "PT0.000002S"})
+  void twoThreadsThatWakeEachOtherNeverMissAWakeUp(Duration spin) throws Exception {
+    long seed = System.nanoTime();
+    System.out.println("seed " + seed);
+    AtomicInteger turn = new AtomicInteger();
+    EventCount[] events = {
+      new EventCount(spin, new WokenOnly()), new EventCount(spin, new WokenOnly())
+    };
+    try (Threads threads = new Threads()) {
+      threads.runTogether(
+          2,
+          self -> {
+            Random random = new Random(seed + self);
+            for (int round = self; round < HAND_OVERS; round += 2) {
+              int mine = round;
+              events[self].await(() -> turn.get() == mine, cancellation);
+              for (int i = random.nextInt(50); i > 0; i--) {
+                Thread.onSpinWait();
+              }
+              turn.set(mine + 1);
+              events[1 - self].signal();
+            }
+            return null;
+          });
+    }
+    assertThat(turn.get()).isEqualTo(HAND_OVERS);
+  }
+
+  @Test
+  void aConditionThatIsTrueIsNotWaitedFor() {
+    AtomicBoolean looked = new AtomicBoolean();
+    cancellation.cancelled = true;
+    new EventCount(Duration.ZERO).await(() -> looked.compareAndSet(false, true), cancellation);
+    assertThat(looked).isTrue();
+  }
+}

@@ -1,0 +1,153 @@
+package org.sparkcollectives.spark;
+
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.core.domain.properties.HasModifiers.Predicates.modifier;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaCodeUnit;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.Location;
+import com.tngtech.archunit.lang.ArchCondition;
+import com.tngtech.archunit.lang.ConditionEvents;
+import com.tngtech.archunit.lang.SimpleConditionEvent;
+import com.tngtech.archunit.library.dependencies.SliceAssignment;
+import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import com.tngtech.archunit.library.dependencies.SlicesRuleDefinition;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Tests the dependencies between packages, for all modules of Java: arrows point downward only.
+ * docs/architecture.md draws them.
+ */
+class ArchitectureTest {
+
+  private static final String[] IMPLEMENTATION_OF_CORE = {
+    "org.sparkcollectives.internal..", "org.sparkcollectives.store.internal.."
+  };
+
+  private static final JavaClasses LIBRARY =
+      new ClassFileImporter()
+          .withImportOption(ArchitectureTest::isMainCode)
+          .importPackages("org.sparkcollectives");
+
+  private static boolean isMainCode(Location location) {
+    return !location.contains("/test-classes/")
+        && !location.contains("/test/")
+        && !location.contains("-tests.jar");
+  }
+
+  @Test
+  void allModulesAreLookedAt() {
+    for (String module : new String[] {"store", "internal.engine", "gpu.nccl", "spark"}) {
+      assertThat(LIBRARY.stream().map(JavaClass::getPackageName))
+          .contains("org.sparkcollectives." + module);
+    }
+    assertThat(LIBRARY.stream().map(JavaClass::getSimpleName)).doesNotContain("ArchitectureTest");
+  }
+
+  @Test
+  void noPackagesFormACircle() {
+    SlicesRuleDefinition.slices().assignedFrom(packages()).should().beFreeOfCycles().check(LIBRARY);
+  }
+
+  @Test
+  void theApiNeedsNothingOfItsImplementation() {
+    noClasses()
+        .that()
+        .resideInAPackage("org.sparkcollectives")
+        .should()
+        .dependOnClassesThat(
+            resideInAPackage("org.sparkcollectives..")
+                .and(
+                    not(
+                        resideInAnyPackage(
+                            "org.sparkcollectives",
+                            "org.sparkcollectives.store",
+                            "org.sparkcollectives.config",
+                            "org.sparkcollectives.net"))))
+        .check(LIBRARY);
+  }
+
+  @Test
+  void noModuleUsesTheInternalCodeOfAnother() {
+    noClasses()
+        .that()
+        .resideInAnyPackage("org.sparkcollectives.spark..", "org.sparkcollectives.gpu..")
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage(IMPLEMENTATION_OF_CORE)
+        .check(LIBRARY);
+    noClasses()
+        .that()
+        .resideOutsideOfPackage("org.sparkcollectives.spark..")
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage("org.sparkcollectives.spark..")
+        .check(LIBRARY);
+    noClasses()
+        .that()
+        .resideOutsideOfPackage("org.sparkcollectives.gpu..")
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage("org.sparkcollectives.gpu..")
+        .check(LIBRARY);
+  }
+
+  @Test
+  void noPublicSignatureNamesAnInternalType() {
+    classes()
+        .that(modifier(JavaModifier.PUBLIC))
+        .and()
+        .resideOutsideOfPackage("..internal..")
+        .should(nameNoInternalType())
+        .check(LIBRARY);
+  }
+
+  private static SliceAssignment packages() {
+    return new SliceAssignment() {
+      @Override
+      public SliceIdentifier getIdentifierOf(JavaClass javaClass) {
+        return SliceIdentifier.of(javaClass.getPackageName());
+      }
+
+      @Override
+      public String getDescription() {
+        return "the packages";
+      }
+    };
+  }
+
+  private static ArchCondition<JavaClass> nameNoInternalType() {
+    DescribedPredicate<JavaClass> internal = resideInAPackage("..internal..");
+    return new ArchCondition<>("name no internal type in a signature that others see") {
+      @Override
+      public void check(JavaClass item, ConditionEvents events) {
+        Stream<JavaClass> supertypes =
+            Stream.concat(item.getRawInterfaces().stream(), item.getRawSuperclass().stream());
+        supertypes.filter(internal).forEach(each -> report(item, item.getName(), each, events));
+        for (JavaCodeUnit each : item.getCodeUnits()) {
+          if (each.getModifiers().contains(JavaModifier.PUBLIC)
+              || each.getModifiers().contains(JavaModifier.PROTECTED)) {
+            Stream.concat(each.getRawParameterTypes().stream(), Stream.of(each.getRawReturnType()))
+                .filter(internal)
+                .forEach(type -> report(item, each.getFullName(), type, events));
+          }
+        }
+      }
+    };
+  }
+
+  private static void report(
+      JavaClass owner, String where, JavaClass named, ConditionEvents events) {
+    events.add(SimpleConditionEvent.violated(owner, where + " names " + named.getName()));
+  }
+}

@@ -1,0 +1,2 @@
+/** Declared settings, their types, units and defaults. */
+package org.sparkcollectives.config;
