@@ -32,7 +32,7 @@ class DeviceTensorTest {
     gpu.close();
     cuda.awaitNothingLeft();
     cuda.close();
-    assertThat(cuda.errors()).isEmpty();
+    assertThat(cuda.streams().errors()).isEmpty();
   }
 
   @Test

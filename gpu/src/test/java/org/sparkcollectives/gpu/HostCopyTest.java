@@ -44,7 +44,7 @@ final class HostCopyTest {
     gpu.close();
     fake.awaitNothingLeft();
     fake.close();
-    assertThat(fake.errors()).isEmpty();
+    assertThat(fake.streams().errors()).isEmpty();
   }
 
   private static byte[] values(int count) {

@@ -37,7 +37,7 @@ final class DeviceMemoryStressTest {
 
   @Test
   void nobodyGetsWhatAnotherHasNorWhatIsInAnotherStream() {
-    cuda.limitMemory(GPU_BYTES);
+    cuda.memory().limit(GPU_BYTES);
     RankThreads.run(
         THREADS,
         thread -> {
@@ -46,7 +46,7 @@ final class DeviceMemoryStressTest {
         });
     Eventually.holdsAfterCollection(
         () -> cuda.leaks().isEmpty(), () -> "seed " + seed + " leaves" + cuda.leaks());
-    assertThat(cuda.errors()).as("seed %d", seed).isEmpty();
+    assertThat(cuda.streams().errors()).as("seed %d", seed).isEmpty();
     cuda.close();
   }
 

@@ -31,7 +31,7 @@ final class DeviceMemoryTest {
     gpu.close();
     cuda.awaitNothingLeft();
     cuda.close();
-    assertThat(cuda.errors()).isEmpty();
+    assertThat(cuda.streams().errors()).isEmpty();
   }
 
   private DeviceMemory allocate(long bytes) {
@@ -78,7 +78,7 @@ final class DeviceMemoryTest {
     assertThat(second.address()).isEqualTo(first.address());
     second.free();
     own.close();
-    cuda.giveNextStream(own.handle());
+    cuda.streams().giveNext(own.handle());
     CudaStream later = CudaStream.create(gpu, false);
     assertThat(later.handle()).isEqualTo(own.handle());
     DeviceMemory third = allocate(KIB, CudaStream.foreign(gpu, later.handle()));
@@ -89,7 +89,7 @@ final class DeviceMemoryTest {
 
   @Test
   void aDriverThatDoesNotTellStreamsApartHasTheirMemoryNotUsedAgain() {
-    cuda.beOld();
+    cuda.streams().removeIds();
     try (CudaStream own = CudaStream.create(gpu, false)) {
       DeviceMemory first = allocate(KIB, CudaStream.foreign(gpu, own.handle()));
       first.free();
@@ -109,7 +109,7 @@ final class DeviceMemoryTest {
     used.free();
     assertThat(gpu.memoryAllocated()).isZero();
     assertThat(gpu.memoryReserved()).isEqualTo(2 * KIB);
-    cuda.giveNextStream(stream.handle());
+    cuda.streams().giveNext(stream.handle());
     CudaStream next = CudaStream.create(gpu, false);
     DeviceMemory other = allocate(KIB, next);
     assertThat(other.address()).isNotIn(idle.address(), used.address());
@@ -138,7 +138,7 @@ final class DeviceMemoryTest {
 
   @Test
   void neitherFreeingNorAllocatingAgainWaitsForTheGpu() {
-    CountDownLatch busy = cuda.pause(enter());
+    CountDownLatch busy = cuda.streams().pause(enter());
     DeviceMemory memory = allocate(KIB);
     memory.free();
     DeviceMemory again = allocate(KIB);
@@ -189,7 +189,7 @@ final class DeviceMemoryTest {
 
   @Test
   void idleMemoryIsFreedWhereTheGpuHasNoMore() {
-    cuda.limitMemory(3 * MIB);
+    cuda.memory().limit(3 * MIB);
     DeviceMemory inUse = allocate(MIB);
     DeviceMemory idle = allocate(MIB);
     DeviceMemory alsoIdle = allocate(MIB / 2);
@@ -204,7 +204,7 @@ final class DeviceMemoryTest {
 
   @Test
   void whoHasTheMemoryIsSaidWhereThereIsNoMore() {
-    cuda.limitMemory(3 * MIB);
+    cuda.memory().limit(3 * MIB);
     DeviceMemory inUse = allocate(2 * MIB);
     DeviceMemory idle = allocate(KIB);
     idle.free();
@@ -219,7 +219,7 @@ final class DeviceMemoryTest {
 
   @Test
   void tensorsThatNobodyCanReachMakeRoom() {
-    cuda.limitMemory(3 * MIB);
+    cuda.memory().limit(3 * MIB);
     for (int i = 0; i < 20; i++) {
       // Nobody frees the memory, and nobody calls the garbage collector.
       assertThat(allocate(2 * MIB).address()).isPositive();
@@ -247,7 +247,7 @@ final class DeviceMemoryTest {
   void memoryOutlivesTheDevicesThatAreOpen() {
     DeviceMemory memory = allocate(KIB);
     gpu.close();
-    assertThat(cuda.bytes(memory.address(), KIB).capacity()).isEqualTo(KIB);
+    assertThat(cuda.memory().bytes(memory.address(), KIB).capacity()).isEqualTo(KIB);
     assertThat(cuda.leaks()).contains("context of 0");
     try (CudaDevice again = CudaDevice.open(cuda, 0)) {
       assertThat(again.memoryAllocated()).isEqualTo(KIB);
@@ -268,7 +268,7 @@ final class DeviceMemoryTest {
   void theLastToGoDoesNotKeepOthersFromBeginningAnew() {
     long stream = enter();
     DeviceMemory memory = allocate(KIB);
-    CountDownLatch busy = cuda.pause(stream);
+    CountDownLatch busy = cuda.streams().pause(stream);
     gpu.close();
     // The last hold ends; kept memory is freed once the GPU has finished, and not here.
     memory.free();
@@ -284,7 +284,7 @@ final class DeviceMemoryTest {
   @Test
   void aGpuThatHangsDoesNotKeepWhoClosesIt() {
     allocate(KIB).free();
-    CountDownLatch busy = cuda.pause(enter());
+    CountDownLatch busy = cuda.streams().pause(enter());
     gpu.close();
     assertThat(cuda.leaks()).contains("memory of " + KIB, "context of 0");
     busy.countDown();
@@ -297,11 +297,11 @@ final class DeviceMemoryTest {
     // A reset of the GPU does the same.
     enter();
     cuda.free(old.address());
-    cuda.allocateNextAt(old.address());
+    cuda.memory().allocateNextAt(old.address());
     long other = cuda.allocate(KIB);
     assertThat(other).isEqualTo(old.address());
     gpu.emptyCache();
-    assertThat(cuda.bytes(other, KIB).capacity()).isEqualTo(KIB);
+    assertThat(cuda.memory().bytes(other, KIB).capacity()).isEqualTo(KIB);
     cuda.free(other);
   }
 

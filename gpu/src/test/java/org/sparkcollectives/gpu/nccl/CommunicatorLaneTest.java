@@ -209,7 +209,7 @@ final class CommunicatorLaneTest {
   @Test
   void anAbortWaitsForTheThreadThatIsWithinNccl() throws Exception {
     lane.makeNow(LIMIT);
-    CountDownLatch gate = nccl.hang("ncclGroupEnd");
+    CountDownLatch gate = nccl.faults().hang("ncclGroupEnd");
     Begun begun = new Begun();
     NcclOperation operation = operation(begun, this::emptySum);
     Thread launch = start(() -> launch(operation));
@@ -278,7 +278,7 @@ final class CommunicatorLaneTest {
 
   @Test
   void aCommunicatorIsNotWaitedForLongerThanToldAlsoIfNcclDoesNotComeBack() {
-    CountDownLatch gate = nccl.hang("ncclCommInitRankConfig");
+    CountDownLatch gate = nccl.faults().hang("ncclCommInitRankConfig");
     assertThatThrownBy(() -> lane.makeNow(Duration.ofMillis(100)))
         .isInstanceOf(CollectiveException.class)
         .hasMessageContaining("not come back from making the communicator of the test");
@@ -289,7 +289,8 @@ final class CommunicatorLaneTest {
 
   @Test
   void anErrorFailsWhatWaitsForTheCommunicator() {
-    nccl.throwFrom("ncclCommInitRankConfig", new NoClassDefFoundError("com.sun.jna.Pointer"));
+    nccl.faults()
+        .throwFrom("ncclCommInitRankConfig", new NoClassDefFoundError("com.sun.jna.Pointer"));
     Begun begun = new Begun();
     NcclOperation operation = operation(begun);
     launch(operation);
@@ -300,7 +301,7 @@ final class CommunicatorLaneTest {
   @Test
   void anErrorOfALaunchFailsWhatIsLaunched() {
     lane.makeNow(LIMIT);
-    nccl.throwFrom("ncclAllReduce", new UnsatisfiedLinkError("ncclAllReduce"));
+    nccl.faults().throwFrom("ncclAllReduce", new UnsatisfiedLinkError("ncclAllReduce"));
     Begun begun = new Begun();
     NcclOperation operation = operation(begun, this::emptySum);
     launch(operation);

@@ -169,7 +169,7 @@ class NcclCommunicatorsTest {
             CountDownLatch busy;
             long previous = gpu.enter();
             try {
-              busy = gpus.cuda().pause(CudaStream.defaultOf(gpu).handle());
+              busy = gpus.cuda().streams().pause(CudaStream.defaultOf(gpu).handle());
             } finally {
               gpu.leave(previous);
             }

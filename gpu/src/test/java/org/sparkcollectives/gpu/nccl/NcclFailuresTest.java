@@ -188,11 +188,11 @@ class NcclFailuresTest {
         (world, gpu) -> {
           DeviceTensor data = DeviceTensor.allocate(gpu, DType.FLOAT32, 8);
           world.allReduce(data, ReduceOp.SUM).await();
-          gpus.cuda().failEvents(700);
+          gpus.cuda().events().failQueries(700);
           assertThatThrownBy(() -> world.allReduce(data, ReduceOp.SUM).await())
               .isInstanceOf(CollectiveException.class)
               .hasMessageContaining("700");
-          gpus.cuda().failEvents(0);
+          gpus.cuda().events().failQueries(0);
           world.close();
           data.free();
           return null;
@@ -208,7 +208,7 @@ class NcclFailuresTest {
           (world.rank() == 0 ? world.send(data, 1, 0) : world.recv(data, 0, 0)).await();
           world.allReduce(data, ReduceOp.SUM).await();
           data.free();
-          gpus.cuda().failNextStreamEnd();
+          gpus.cuda().streams().failNextDestruction();
           return null;
         });
   }
@@ -223,7 +223,7 @@ class NcclFailuresTest {
           DeviceTensor data = DeviceTensor.allocate(gpu, DType.FLOAT32, 8);
           world.allReduce(data, ReduceOp.SUM).await();
           together.await(60, TimeUnit.SECONDS);
-          gpus.nccl().hangAborts(true);
+          gpus.nccl().faults().hangAborts(true);
           world.abort(new IllegalStateException("enough"));
           world.close();
           data.free();
@@ -231,7 +231,7 @@ class NcclFailuresTest {
         },
         "spark.collectives.gpu.nccl.abortTimeout=300ms");
     assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(60));
-    gpus.nccl().hangAborts(false);
+    gpus.nccl().faults().hangAborts(false);
     gpus.expectLeaks();
   }
 

@@ -140,7 +140,7 @@ class NcclMemoryTest {
 
   @Test
   void whatNcclRefusesIsThrownWhereItIsKnownAndElseOnlyLogged() {
-    gpus.nccl().refuseRegistrations(INVALID_ARGUMENT);
+    gpus.nccl().faults().refuseRegistrations(INVALID_ARGUMENT);
     gpus.run(
         1,
         (world, gpu) -> {
@@ -183,12 +183,12 @@ class NcclMemoryTest {
           DeviceTensor tensor = DeviceTensor.of(world.allocate(DType.FLOAT32, 4, Device.Type.CUDA));
           gpu.enter();
           try (CudaStream stream = CudaStream.create(gpu, false)) {
-            CountDownLatch busy = gpus.cuda().pause(stream.handle());
+            CountDownLatch busy = gpus.cuda().streams().pause(stream.handle());
             tensor.free();
             assertThatThrownBy(() -> world.allReduce(tensor, ReduceOp.SUM))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("after it was freed");
-            gpus.cuda().awaitSynchronizing();
+            gpus.cuda().streams().awaitSynchronizing();
             assertThat(gpus.nccl().allocations()).isOne();
             busy.countDown();
             awaitNoAllocations();
@@ -245,7 +245,7 @@ class NcclMemoryTest {
         (world, gpu) -> {
           world.allocate(DType.FLOAT32, 8, Device.Type.CUDA);
           long previous = gpu.enter();
-          kernel.set(gpus.cuda().pause(Cuda.DEFAULT_STREAM));
+          kernel.set(gpus.cuda().streams().pause(Cuda.DEFAULT_STREAM));
           gpu.leave(previous);
           return null;
         },

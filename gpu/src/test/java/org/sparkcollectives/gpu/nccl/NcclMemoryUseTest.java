@@ -104,7 +104,7 @@ final class NcclMemoryUseTest {
 
   @Test
   void memoryThatIsKeptForTensorsMakesRoomForThatOfAGroup() {
-    gpus.cuda().limitMemory(16 << 20);
+    gpus.cuda().memory().limit(16 << 20);
     gpus.run(
         1,
         (world, gpu) -> {

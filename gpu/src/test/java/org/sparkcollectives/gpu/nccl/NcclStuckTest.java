@@ -61,7 +61,7 @@ final class NcclStuckTest {
         (world, gpu) -> {
           DeviceTensor data = DeviceTensor.allocate(gpu, DType.FLOAT32, 8);
           world.allReduce(data, ReduceOp.SUM).await();
-          CountDownLatch stuck = gpus.nccl().hang("ncclGroupEnd");
+          CountDownLatch stuck = gpus.nccl().faults().hang("ncclGroupEnd");
           int before = gpus.nccl().calls().size();
           CompletableFuture<Throwable> end = new CompletableFuture<>();
           Thread launch =
@@ -88,7 +88,7 @@ final class NcclStuckTest {
 
   @Test
   void aSplitThatOthersJoinTooLateLeavesNoCommunicator() {
-    CountDownLatch late = gpus.nccl().hang("ncclCommSplit of rank 1");
+    CountDownLatch late = gpus.nccl().faults().hang("ncclCommSplit of rank 1");
     CountDownLatch givenUp = new CountDownLatch(2);
     gpus.run(
         2,
@@ -107,7 +107,7 @@ final class NcclStuckTest {
 
   @Test
   void operationsAfterASplitThatWasGivenUpBeginWhenNcclIsThroughWithIt() {
-    CountDownLatch late = gpus.nccl().hang("ncclCommSplit of rank 1");
+    CountDownLatch late = gpus.nccl().faults().hang("ncclCommSplit of rank 1");
     CyclicBarrier together = new CyclicBarrier(2);
     gpus.run(
         2,
@@ -141,7 +141,7 @@ final class NcclStuckTest {
 
   @Test
   void aSplitAfterOneThatWasGivenUpSaysThatItWaitsForThat() {
-    CountDownLatch late = gpus.nccl().hang("ncclCommSplit of rank 1");
+    CountDownLatch late = gpus.nccl().faults().hang("ncclCommSplit of rank 1");
     CyclicBarrier together = new CyclicBarrier(2);
     gpus.run(
         2,
@@ -165,7 +165,7 @@ final class NcclStuckTest {
 
   @Test
   void aSplitThatIsNeverJoinedLeavesNoCommunicator() {
-    CountDownLatch late = gpus.nccl().hang("ncclCommSplit of rank 1");
+    CountDownLatch late = gpus.nccl().faults().hang("ncclCommSplit of rank 1");
     gpus.run(
         2,
         (world, gpu) -> {
@@ -218,7 +218,7 @@ final class NcclStuckTest {
           CountDownLatch busy;
           long previous = gpu.enter();
           try {
-            busy = gpus.cuda().pause(CudaStream.defaultOf(gpu).handle());
+            busy = gpus.cuda().streams().pause(CudaStream.defaultOf(gpu).handle());
           } finally {
             gpu.leave(previous);
           }
@@ -227,10 +227,10 @@ final class NcclStuckTest {
             for (int i = 0; i < 100; i++) {
               last = world.allReduce(data, ReduceOp.SUM);
             }
-            gpus.cuda().eventQueries().clear();
+            gpus.cuda().events().queries().clear();
             Eventually.holds(
-                () -> gpus.cuda().eventQueries().size() > 10, () -> "nobody looks after them");
-            assertThat(new HashSet<>(gpus.cuda().eventQueries())).hasSize(1);
+                () -> gpus.cuda().events().queries().size() > 10, () -> "nobody looks after them");
+            assertThat(new HashSet<>(gpus.cuda().events().queries())).hasSize(1);
           } finally {
             busy.countDown();
           }
@@ -244,19 +244,23 @@ final class NcclStuckTest {
 
   @Test
   void anErrorOfTheLibraryEndsOperationsAndLetsGoOfEverything() {
-    gpus.nccl().throwFrom("ncclAllReduce", new UnsatisfiedLinkError("ncclAllReduce"));
+    gpus.nccl().faults().throwFrom("ncclAllReduce", new UnsatisfiedLinkError("ncclAllReduce"));
     expectEnd("ncclAllReduce");
   }
 
   @Test
   void anErrorWhileACommunicatorIsMadeEndsOperationsAndLetsGoOfEverything() {
-    gpus.nccl().throwFrom("ncclCommInitRankConfig", new UnsatisfiedLinkError("of the test"));
+    gpus.nccl()
+        .faults()
+        .throwFrom("ncclCommInitRankConfig", new UnsatisfiedLinkError("of the test"));
     expectEnd("of the test");
   }
 
   @Test
   void anErrorOfALookEndsOperationsAndLetsGoOfEverything() {
-    gpus.nccl().throwFrom("ncclCommGetAsyncError", new UnsatisfiedLinkError("of the look"));
+    gpus.nccl()
+        .faults()
+        .throwFrom("ncclCommGetAsyncError", new UnsatisfiedLinkError("of the look"));
     expectEnd("of the look");
   }
 
@@ -276,7 +280,7 @@ final class NcclStuckTest {
 
   @Test
   void anErrorWhileAGroupIsMadeLetsGoOfEverything() {
-    gpus.nccl().throwFrom("ncclGetUniqueId", new UnsatisfiedLinkError("ncclGetUniqueId"));
+    gpus.nccl().faults().throwFrom("ncclGetUniqueId", new UnsatisfiedLinkError("ncclGetUniqueId"));
     gpus.expectNoGroup(
         List.of(0), failure -> assertThat(failure).isInstanceOf(UnsatisfiedLinkError.class), EAGER);
   }

@@ -45,7 +45,7 @@ final class StagedMemoryTest {
     // Pinned memory of failed operations is garbage-collected.
     cuda.awaitNothingLeftAfterCollection();
     cuda.close();
-    assertThat(cuda.errors()).isEmpty();
+    assertThat(cuda.streams().errors()).isEmpty();
   }
 
   /** The program of a rank. */
@@ -83,7 +83,7 @@ final class StagedMemoryTest {
         (world, gpu) -> {
           DeviceTensor tensor = DeviceTensor.copyOf(gpu, Tensor.of(1f, 2f));
           gpu.enter();
-          CountDownLatch busy = cuda.pause(Cuda.DEFAULT_STREAM);
+          CountDownLatch busy = cuda.streams().pause(Cuda.DEFAULT_STREAM);
           Work work = world.allReduce(tensor, ReduceOp.SUM);
           tensor.free();
           DeviceTensor other = DeviceTensor.allocate(gpu, DType.FLOAT32, 2);
@@ -157,7 +157,7 @@ final class StagedMemoryTest {
           DeviceTensor received = DeviceTensor.copyOf(gpu, Tensor.of(0f, 0f));
           gpu.enter();
           try (CudaStream stream = CudaStream.create(gpu, false)) {
-            CountDownLatch busy = cuda.pause(stream.handle());
+            CountDownLatch busy = cuda.streams().pause(stream.handle());
             CudaStream.Use use = stream.use();
             Work work = world.recv(received, 0, 0);
             use.close();

@@ -28,19 +28,19 @@ public final class EveryCollective {
 
   private final ProcessGroup world;
   private final CudaDevice device;
-  private final boolean byWayOfHost;
+  private final boolean throughHost;
   private final int rank;
   private final int size;
 
   /**
    * Creates the checks for a group whose tensors lie on a GPU.
    *
-   * @param byWayOfHost whether the backend has what NCCL lacks: sparse tensors, tags, all types
+   * @param throughHost whether the backend has what NCCL lacks: sparse tensors, tags, all types
    */
-  public EveryCollective(ProcessGroup world, CudaDevice device, boolean byWayOfHost) {
+  public EveryCollective(ProcessGroup world, CudaDevice device, boolean throughHost) {
     this.world = world;
     this.device = device;
-    this.byWayOfHost = byWayOfHost;
+    this.throughHost = throughHost;
     this.rank = world.rank();
     this.size = world.size();
   }
@@ -59,7 +59,7 @@ public final class EveryCollective {
     if (size > 1) {
       messages();
     }
-    if (byWayOfHost) {
+    if (throughHost) {
       sparse();
       if (size > 1) {
         fromAnybody();

@@ -54,11 +54,11 @@ public final class FakeGpus implements BeforeEachCallback, AfterEachCallback {
           () -> nccl.communicators() == 0, () -> nccl.communicators() + " communicators are left");
     }
     cuda.close();
-    assertThat(cuda.errors()).isEmpty();
+    assertThat(cuda.streams().errors()).isEmpty();
     assertThat(nccl.violations()).isEmpty();
   }
 
-  /** Allows that NCCL keeps what it was told to release. */
+  /** Allows that NCCL keeps resources that it was asked to release. */
   public void expectLeaks() {
     leaksExpected = true;
   }

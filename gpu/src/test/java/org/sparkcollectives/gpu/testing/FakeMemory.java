@@ -1,16 +1,19 @@
 package org.sparkcollectives.gpu.testing;
 
+import com.sun.jna.Native;
+import com.sun.jna.Pointer;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Map;
 import java.util.TreeMap;
 import org.sparkcollectives.gpu.cuda.CudaException;
+import org.sparkcollectives.gpu.cuda.HostMemory;
 import org.sparkcollectives.gpu.cuda.MemoryInfo;
 
 /** The memory of all devices of a fake, and the pinned memory of the host: the device -1. */
-final class FakeMemory {
+public final class FakeMemory {
 
-  static final int HOST = -1;
+  private static final int HOST = -1;
 
   private static final int INVALID_VALUE = 1;
   private static final int OUT_OF_MEMORY = 2;
@@ -24,12 +27,15 @@ final class FakeMemory {
 
   private record Piece(int device, ByteBuffer bytes, long id) {}
 
-  /** Limits each device from now on. */
-  synchronized void limit(long bytes) {
+  FakeMemory() {}
+
+  /** Limits the memory of each device to so many bytes from now on. */
+  public synchronized void limit(long bytes) {
     limit = bytes;
   }
 
-  synchronized void allocateNextAt(long address) {
+  /** Places the next allocation at the address of one that was freed. */
+  public synchronized void allocateNextAt(long address) {
     nextAddress = address;
   }
 
@@ -47,6 +53,13 @@ final class FakeMemory {
     fresh += (bytes / 512 + 2) * 512;
     pieces.put(address, new Piece(device, bytesOf(device, (int) bytes), nextId++));
     return address;
+  }
+
+  HostMemory allocateHost(int bytes) {
+    long address = allocate(HOST, bytes);
+    // The buffer must not be a view of one that is kept here: it must become unreachable.
+    Pointer pinned = Native.getDirectBufferPointer(bytes(address, bytes));
+    return new HostMemory(address, pinned.getByteBuffer(0, bytes).order(ByteOrder.nativeOrder()));
   }
 
   private static ByteBuffer bytesOf(int device, int bytes) {
@@ -81,7 +94,8 @@ final class FakeMemory {
     return entry;
   }
 
-  synchronized ByteBuffer bytes(long address, long length) {
+  /** Returns a view of the bytes at an address of a device or of the host. */
+  public synchronized ByteBuffer bytes(long address, long length) {
     Map.Entry<Long, Piece> entry = at(address, length);
     int offset = (int) (address - entry.getKey());
     return entry.getValue().bytes.slice(offset, (int) length).order(ByteOrder.nativeOrder());
@@ -98,9 +112,12 @@ final class FakeMemory {
   /** Returns the allocations that are left. */
   synchronized String left() {
     StringBuilder text = new StringBuilder();
-    pieces.values().stream()
-        .filter(each -> each.device != HOST)
-        .forEach(each -> text.append(" memory of ").append(each.bytes.capacity()));
-    return text.toString();
+    for (Piece each : pieces.values()) {
+      if (each.device != HOST) {
+        text.append(" memory of ").append(each.bytes.capacity());
+      }
+    }
+    long onHost = pieces.values().stream().filter(each -> each.device == HOST).count();
+    return text + " host memory".repeat((int) onHost);
   }
 }

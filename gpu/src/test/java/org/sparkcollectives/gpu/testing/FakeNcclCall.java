@@ -3,36 +3,33 @@ package org.sparkcollectives.gpu.testing;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Consumer;
 
-/** A call in a stream. First it gives its data to the peers, then it takes theirs. */
-record FakeNcclCall(long stream, Runnable giving, Runnable taking) {
+/** A call in a stream. First it publishes its data to the peers, then it collects theirs. */
+record FakeNcclCall(long stream, Runnable publishing, Runnable collecting) {
 
-  private static final int FIRST_MADE_OP = 5;
-
-  void give() {
-    giving.run();
+  void publish() {
+    publishing.run();
   }
 
-  void take() {
-    taking.run();
+  void collect() {
+    collecting.run();
   }
 
   /** The parameters that all calls share. */
   record Target(
       FakeCuda cuda,
-      FakeNccl.Member member,
+      FakeCommunicator communicator,
       long stream,
       long count,
       int type,
-      Map<Integer, Double> factors) {
+      FakeReductions reductions) {
 
     ByteBuffer bytes(long address, long elements) {
       // An empty tensor has no address.
       return elements == 0
           ? ByteBuffer.allocate(0)
-          : cuda.bytes(address, elements * FakeElements.bytes(type));
+          : cuda.memory().bytes(address, elements * FakeElements.bytes(type));
     }
 
     ByteBuffer copy(long address, long elements) {
@@ -47,16 +44,16 @@ record FakeNcclCall(long stream, Runnable giving, Runnable taking) {
 
   private static FakeNcclCall collective(
       Target target, String what, Supplier part, Consumer<List<ByteBuffer>> end) {
-    int number = target.member.collectives.getAndIncrement();
+    int number = target.communicator.collectives.getAndIncrement();
     return new FakeNcclCall(
         target.stream,
         () -> {
-          if (!target.member.gone) {
-            target.member.exchange.give(number, target.member, what, part.get());
+          if (!target.communicator.gone) {
+            target.communicator.exchange.publish(number, target.communicator, what, part.get());
           }
         },
         () -> {
-          List<ByteBuffer> all = target.member.exchange.take(number, target.member);
+          List<ByteBuffer> all = target.communicator.exchange.collect(number, target.communicator);
           if (all != null) {
             end.accept(all);
           }
@@ -73,7 +70,7 @@ record FakeNcclCall(long stream, Runnable giving, Runnable taking) {
     return ByteBuffer.allocate(part.capacity() + Double.BYTES)
         .order(ByteOrder.nativeOrder())
         .put(part)
-        .putDouble(op < FIRST_MADE_OP ? 1 : target.factors.get(op))
+        .putDouble(target.reductions.factor(op))
         .rewind();
   }
 
@@ -85,7 +82,10 @@ record FakeNcclCall(long stream, Runnable giving, Runnable taking) {
             .map(each -> each.slice(0, each.capacity() - Double.BYTES).order(each.order()))
             .toList();
     return FakeElements.reduce(
-        target.type, Math.min(op, FIRST_MADE_OP), parts, op < FIRST_MADE_OP ? null : factors);
+        target.type,
+        Math.min(op, FakeReductions.FIRST),
+        parts,
+        op < FakeReductions.FIRST ? null : factors);
   }
 
   private static String described(String what, Target target, int op, int root) {
@@ -95,7 +95,7 @@ record FakeNcclCall(long stream, Runnable giving, Runnable taking) {
         + " x "
         + target.type
         + " by "
-        + Math.min(op, FIRST_MADE_OP)
+        + Math.min(op, FakeReductions.FIRST)
         + " at "
         + root;
   }
@@ -107,14 +107,14 @@ record FakeNcclCall(long stream, Runnable giving, Runnable taking) {
         described(what, target, op, root),
         () -> withFactor(target, target.copy(send, target.count), op),
         all -> {
-          if (root < 0 || root == target.member.rank) {
+          if (root < 0 || root == target.communicator.rank) {
             target.write(receive, reduced(target, all, op));
           }
         });
   }
 
   static FakeNcclCall broadcast(Target target, long send, long receive, int root) {
-    boolean here = root == target.member.rank;
+    boolean here = root == target.communicator.rank;
     return collective(
         target,
         described("broadcast", target, 0, root),
@@ -138,27 +138,29 @@ record FakeNcclCall(long stream, Runnable giving, Runnable taking) {
     return collective(
         target,
         described("all-to-all", target, 0, -1),
-        () -> target.copy(send, target.count * target.member.size),
+        () -> target.copy(send, target.count * target.communicator.size),
         all -> {
           for (int rank = 0; rank < all.size(); rank++) {
             int part = all.get(rank).capacity() / all.size();
             target.write(
-                receive + (long) rank * part, all.get(rank).slice(target.member.rank * part, part));
+                receive + (long) rank * part,
+                all.get(rank).slice(target.communicator.rank * part, part));
           }
         });
   }
 
   static FakeNcclCall reduceScatter(Target target, long send, long receive, int op) {
-    long all = target.count * target.member.size;
+    long all = target.count * target.communicator.size;
     return collective(
         target,
         described("reduce-scatter", target, op, -1),
         () -> withFactor(target, target.copy(send, all), op),
         parts -> {
           ByteBuffer sum = reduced(target, parts, op);
-          int own = sum.capacity() / target.member.size;
+          int own = sum.capacity() / target.communicator.size;
           target.write(
-              receive, sum.slice(target.member.rank * own, own).order(ByteOrder.nativeOrder()));
+              receive,
+              sum.slice(target.communicator.rank * own, own).order(ByteOrder.nativeOrder()));
         });
   }
 
@@ -166,8 +168,8 @@ record FakeNcclCall(long stream, Runnable giving, Runnable taking) {
     return new FakeNcclCall(
         target.stream,
         () ->
-            target.member.exchange.send(
-                target.member.rank, peer, target.copy(address, target.count)),
+            target.communicator.exchange.send(
+                target.communicator.rank, peer, target.copy(address, target.count)),
         () -> {});
   }
 
@@ -176,7 +178,7 @@ record FakeNcclCall(long stream, Runnable giving, Runnable taking) {
         target.stream,
         () -> {},
         () -> {
-          ByteBuffer message = target.member.exchange.receive(peer, target.member);
+          ByteBuffer message = target.communicator.exchange.receive(peer, target.communicator);
           if (message != null) {
             target.write(address, message);
           }

@@ -12,12 +12,12 @@ import java.util.Queue;
 final class FakeNcclExchange {
 
   private final Map<Integer, Map<Integer, ByteBuffer>> collectives = new HashMap<>();
-  private final Map<Integer, Integer> taken = new HashMap<>();
+  private final Map<Integer, Integer> collected = new HashMap<>();
   private final Map<Integer, String> names = new HashMap<>();
   private final Map<List<Integer>, Queue<ByteBuffer>> messages = new HashMap<>();
 
-  /** Gives a rank's part of a collective. */
-  synchronized void give(int number, FakeNccl.Member from, String what, ByteBuffer part) {
+  /** Publishes a rank's part of a collective. */
+  synchronized void publish(int number, FakeCommunicator from, String what, ByteBuffer part) {
     String other = names.putIfAbsent(number, what);
     if (other != null && !other.equals(what)) {
       throw new AssertionError("rank " + from.rank + " calls " + what + ", another " + other);
@@ -30,7 +30,7 @@ final class FakeNcclExchange {
    * Waits for all parts, and returns them in the order of the ranks; null if this rank's
    * communicator is aborted.
    */
-  synchronized List<ByteBuffer> take(int number, FakeNccl.Member by) {
+  synchronized List<ByteBuffer> collect(int number, FakeCommunicator by) {
     while (collectives.getOrDefault(number, Map.of()).size() < by.size) {
       if (!waitFor(by)) {
         return null;
@@ -40,9 +40,9 @@ final class FakeNcclExchange {
     for (int rank = 0; rank < by.size; rank++) {
       all.add(collectives.get(number).get(rank));
     }
-    if (taken.merge(number, 1, Integer::sum) == by.size) {
+    if (collected.merge(number, 1, Integer::sum) == by.size) {
       collectives.remove(number);
-      taken.remove(number);
+      collected.remove(number);
       names.remove(number);
     }
     return all;
@@ -54,7 +54,7 @@ final class FakeNcclExchange {
   }
 
   /** Waits for a message; returns null if this rank's communicator is aborted. */
-  synchronized ByteBuffer receive(int from, FakeNccl.Member by) {
+  synchronized ByteBuffer receive(int from, FakeCommunicator by) {
     Queue<ByteBuffer> queue =
         messages.computeIfAbsent(List.of(from, by.rank), none -> new ArrayDeque<>());
     while (queue.isEmpty()) {
@@ -66,7 +66,7 @@ final class FakeNcclExchange {
   }
 
   @SuppressWarnings("WaitNotInLoop") // The callers check again.
-  private boolean waitFor(FakeNccl.Member by) {
+  private boolean waitFor(FakeCommunicator by) {
     if (by.gone) {
       return false;
     }

@@ -11,7 +11,7 @@ final class FakeNcclSplit {
   private final List<Request> requests = new ArrayList<>();
 
   /** The request of a rank. */
-  record Request(FakeNccl.Member parent, int color, int key, ByteBuffer slot) {}
+  record Request(FakeCommunicator parent, int color, int key, ByteBuffer slot) {}
 
   /** Adds the request of a rank. Returns all requests if it is the last, else none. */
   synchronized List<Request> add(Request request, int expected) {
