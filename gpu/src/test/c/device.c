@@ -1,4 +1,4 @@
-/* Devices, their primary contexts, which one a thread has, and what all rooms stand on. */
+/* Devices, their primary contexts, which one a thread has, and what all other files use. */
 #define _GNU_SOURCE
 #include "fake.h"
 

@@ -1,4 +1,4 @@
-/* What the rooms of the fake share: see README.md. */
+/* What the files of the fake share: see README.md. */
 #pragma once
 
 #include <pthread.h>

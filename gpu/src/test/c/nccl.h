@@ -1,4 +1,4 @@
-/* What the rooms of the fake NCCL share: see README.md. */
+/* What the files of the fake NCCL share: see README.md. */
 #pragma once
 
 #include "fake.h"
@@ -20,8 +20,8 @@ enum { MAX_RANKS = 512, MAX_SCALED_SUMS = 32, FIRST_CUSTOM_OP = 5 };
 
 /* ---- Shared memory of the ranks (nccl_region.c) --------------------------------------------------- */
 
-/* Two ways between each two ranks: for what runs on streams, and for making communicators. */
-typedef enum { OPERATIONS, CONTROL, LANES } Lane;
+/* Two planes between each two ranks: one for the operations on streams, one for the creation of communicators. */
+typedef enum { OPERATIONS, CONTROL, PLANES } Plane;
 
 typedef struct Region Region;
 
@@ -30,12 +30,12 @@ ncclResult_t create_region_id(ncclUniqueId *id);
 Region *open_region(const ncclUniqueId *id, int size);
 void close_region(Region *region);
 /* False if the rank is taken. */
-bool take_place(Region *region, int rank, uint64_t host_hash, int physical_device);
-int places_taken(Region *region);
+bool claim_rank(Region *region, int rank, uint64_t host_hash, int physical_device);
+int ranks_joined(Region *region);
 /* The lowest two ranks on one device of one host; false if there are none. */
 bool find_duplicate(Region *region, int *first, int *second);
-void tell_aborted(Region *region, int rank);
-void tell_left(Region *region, int rank);
+void mark_aborted(Region *region, int rank);
+void mark_left(Region *region, int rank);
 
 typedef struct {
   bool send;
@@ -52,7 +52,7 @@ typedef enum { EXCHANGED, STOPPED } Exchange;
 
 /* Carries out transfers, those of one direction and peer in order. Ends early only when *stop; sets
  * *error to ncclRemoteError when a peer that it needs is gone, and goes on waiting. */
-Exchange exchange(Region *region, int rank, Lane lane, Transfer *transfers, int count,
+Exchange exchange(Region *region, int rank, Plane plane, Transfer *transfers, int count,
     const atomic_int *stop, atomic_int *error);
 
 /* ---- Configuration (nccl_config.c) ---------------------------------------------------------------- */

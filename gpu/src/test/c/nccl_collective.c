@@ -87,7 +87,7 @@ static void scaled_copy(const Call *c, char *target, const char *source, size_t 
   for (size_t i = 0; i < count; i++) set_float(c->type, target, i, get_float(c->type, target, i) * factor);
 }
 
-/* Reduces the places from ... from + count of what each rank gets. */
+/* Reduces the elements from ... from + count of what each rank gets. */
 static bool reduce_chunk(const Call *c, const char *send, char *receive, size_t from, size_t count) {
   Comm *comm = c->comm;
   size_t width = type_bytes(c->type), bytes = count * width;
@@ -123,7 +123,7 @@ static bool run_moves(const Call *c, const char *send, char *receive) {
   Transfer *transfers = malloc(sizeof *transfers * (size_t)comm->size * 2);
   int count = 0;
   for (int peer = 0; peer < comm->size; peer++) {
-    uint64_t place = (uint64_t)peer * bytes;
+    uint64_t offset = (uint64_t)peer * bytes;
     bool from_peer = peer == c->peer;
     switch (c->kind) {
       case BROADCAST:
@@ -131,20 +131,20 @@ static bool run_moves(const Call *c, const char *send, char *receive) {
         if (from_peer) transfers[count++] = receiving(c, peer, receive, bytes);
         break;
       case SCATTER:
-        if (root) transfers[count++] = sending(c, peer, send + place, bytes);
+        if (root) transfers[count++] = sending(c, peer, send + offset, bytes);
         if (from_peer) transfers[count++] = receiving(c, peer, receive, bytes);
         break;
       case GATHER:
         if (from_peer) transfers[count++] = sending(c, peer, send, bytes);
-        if (root) transfers[count++] = receiving(c, peer, receive + place, bytes);
+        if (root) transfers[count++] = receiving(c, peer, receive + offset, bytes);
         break;
       case ALL_GATHER:
         transfers[count++] = sending(c, peer, send, bytes);
-        transfers[count++] = receiving(c, peer, receive + place, bytes);
+        transfers[count++] = receiving(c, peer, receive + offset, bytes);
         break;
       default:  /* ALL_TO_ALL */
-        transfers[count++] = sending(c, peer, send + place, bytes);
-        transfers[count++] = receiving(c, peer, receive + place, bytes);
+        transfers[count++] = sending(c, peer, send + offset, bytes);
+        transfers[count++] = receiving(c, peer, receive + offset, bytes);
     }
   }
   bool done = carry(comm, transfers, count);

@@ -133,10 +133,10 @@ static ncclResult_t join(Comm *comm, Comm *parent, const ncclUniqueId *id) {
   if (comm->region == NULL) {
     return refuse(comm, ncclSystemError, "the unique id is damaged, its process has ended, or ranks differ in their number");
   }
-  if (!take_place(comm->region, comm->rank, host_hash(), comm->context->physical)) {
+  if (!claim_rank(comm->region, comm->rank, host_hash(), comm->context->physical)) {
     return refuse(comm, ncclInvalidUsage, "rank %d has joined already", comm->rank);
   }
-  while (places_taken(comm->region) < comm->size) {
+  while (ranks_joined(comm->region) < comm->size) {
     if (given_up(comm, parent)) return ncclInternalError;
     usleep(200);
   }
@@ -383,7 +383,7 @@ int ncclCommDestroy(void *handle) {
   if (comm == NULL) return ncclInvalidArgument;
   while (atomic_load(&comm->starting) > 0) usleep(200);
   await_operations(comm);
-  if (comm->region != NULL) tell_left(comm->region, comm->rank);
+  if (comm->region != NULL) mark_left(comm->region, comm->rank);
   forget(comm);
   return ncclSuccess;
 }
@@ -399,8 +399,8 @@ int ncclCommAbort(void *handle) {
   pthread_mutex_unlock(&fake_lock);
   while (atomic_load(&comm->starting) > 0) usleep(200);
   if (comm->region != NULL) {
-    tell_aborted(comm->region, comm->rank);
-    tell_left(comm->region, comm->rank);
+    mark_aborted(comm->region, comm->rank);
+    mark_left(comm->region, comm->rank);
   }
   forget(comm);
   return ncclSuccess;
@@ -415,7 +415,7 @@ int ncclCommGetAsyncError(void *handle, int *error) {
   return ncclSuccess;
 }
 
-static ncclResult_t tell(void *handle, int *out, bool device, bool size) {
+static ncclResult_t query(void *handle, int *out, bool device, bool size) {
   Comm *comm = comm_of(handle);
   if (out == NULL) return ncclInvalidArgument;
   ncclResult_t ready = ensure_ready(comm);
@@ -424,9 +424,9 @@ static ncclResult_t tell(void *handle, int *out, bool device, bool size) {
   return ncclSuccess;
 }
 
-int ncclCommCount(void *handle, int *count) { return tell(handle, count, false, true); }
-int ncclCommCuDevice(void *handle, int *device) { return tell(handle, device, true, false); }
-int ncclCommUserRank(void *handle, int *rank) { return tell(handle, rank, false, false); }
+int ncclCommCount(void *handle, int *count) { return query(handle, count, false, true); }
+int ncclCommCuDevice(void *handle, int *device) { return query(handle, device, true, false); }
+int ncclCommUserRank(void *handle, int *rank) { return query(handle, rank, false, false); }
 
 /* ---- Memory and operations of a communicator ----------------------------------------------------------- */
 int cuMemAlloc_v2(uint64_t *address, size_t bytes);

@@ -15,11 +15,11 @@
 #include <unistd.h>
 
 typedef struct {
-  atomic_int process;  /* 0: not here yet */
+  atomic_int process;  /* 0: has not joined yet */
   atomic_int aborted, left;
   uint64_t host_hash;
   int physical_device;
-} Place;
+} RankState;
 
 typedef struct {
   _Atomic uint64_t written, read;
@@ -28,8 +28,8 @@ typedef struct {
 
 typedef struct {
   atomic_int size;
-  atomic_int taken;
-  Place places[MAX_RANKS];
+  atomic_int joined;
+  RankState ranks[MAX_RANKS];
 } Header;
 
 struct Region {
@@ -51,7 +51,7 @@ typedef struct { uint64_t bytes, tag; } Announcement;
 static uint64_t ring_bytes(int size) { return size <= 16 ? 65536 : 4096; }
 static uint64_t header_bytes(void) { return (sizeof(Header) + 4095) & ~(uint64_t)4095; }
 static uint64_t region_bytes(int size) {
-  return header_bytes() + ring_bytes(size) * (uint64_t)size * (uint64_t)size * LANES;
+  return header_bytes() + ring_bytes(size) * (uint64_t)size * (uint64_t)size * PLANES;
 }
 
 ncclResult_t create_region_id(ncclUniqueId *id) {
@@ -100,22 +100,22 @@ void close_region(Region *region) {
   free(region);
 }
 
-bool take_place(Region *region, int rank, uint64_t host_hash, int physical_device) {
-  Place *place = &region->header->places[rank];
+bool claim_rank(Region *region, int rank, uint64_t host_hash, int physical_device) {
+  RankState *state = &region->header->ranks[rank];
   int expected = 0;
-  if (!atomic_compare_exchange_strong(&place->process, &expected, getpid())) return false;
-  place->host_hash = host_hash;
-  place->physical_device = physical_device;
-  atomic_fetch_add(&region->header->taken, 1);
+  if (!atomic_compare_exchange_strong(&state->process, &expected, getpid())) return false;
+  state->host_hash = host_hash;
+  state->physical_device = physical_device;
+  atomic_fetch_add(&region->header->joined, 1);
   return true;
 }
 
-int places_taken(Region *region) { return atomic_load(&region->header->taken); }
+int ranks_joined(Region *region) { return atomic_load(&region->header->joined); }
 
 bool find_duplicate(Region *region, int *first, int *second) {
   for (int a = 0; a < region->size; a++) {
     for (int b = a + 1; b < region->size; b++) {
-      Place *x = &region->header->places[a], *y = &region->header->places[b];
+      RankState *x = &region->header->ranks[a], *y = &region->header->ranks[b];
       if (x->host_hash == y->host_hash && x->physical_device == y->physical_device) {
         *first = a;
         *second = b;
@@ -126,8 +126,8 @@ bool find_duplicate(Region *region, int *first, int *second) {
   return false;
 }
 
-void tell_aborted(Region *region, int rank) { atomic_store(&region->header->places[rank].aborted, 1); }
-void tell_left(Region *region, int rank) { atomic_store(&region->header->places[rank].left, 1); }
+void mark_aborted(Region *region, int rank) { atomic_store(&region->header->ranks[rank].aborted, 1); }
+void mark_left(Region *region, int rank) { atomic_store(&region->header->ranks[rank].left, 1); }
 
 /* A process that ended but was not collected by its parent is dead too. */
 static bool process_lives(int process) {
@@ -142,15 +142,15 @@ static bool process_lives(int process) {
   return state != NULL && state[1] == ' ' && state[2] != 'Z' && state[2] != 'X';
 }
 
-static bool is_gone(Region *region, int rank, Lane lane) {
-  Place *place = &region->header->places[rank];
-  int process = atomic_load(&place->process);
-  return atomic_load(&place->left) || (lane == OPERATIONS && atomic_load(&place->aborted)) ||
+static bool is_gone(Region *region, int rank, Plane plane) {
+  RankState *state = &region->header->ranks[rank];
+  int process = atomic_load(&state->process);
+  return atomic_load(&state->left) || (plane == OPERATIONS && atomic_load(&state->aborted)) ||
       (process != 0 && !process_lives(process));
 }
 
-static Ring *ring(Region *region, Lane lane, int from, int to) {
-  uint64_t index = ((uint64_t)lane * (uint64_t)region->size + (uint64_t)from) * (uint64_t)region->size + (uint64_t)to;
+static Ring *ring(Region *region, Plane plane, int from, int to) {
+  uint64_t index = ((uint64_t)plane * (uint64_t)region->size + (uint64_t)from) * (uint64_t)region->size + (uint64_t)to;
   return (Ring *)(region->rings + index * ring_bytes(region->size));
 }
 
@@ -167,19 +167,19 @@ static void ring_copy(Ring *ring, uint64_t capacity, uint64_t at, void *data, ui
 }
 
 /* True if something moved. */
-static bool advance(Region *region, int rank, Lane lane, Transfer *t) {
+static bool advance(Region *region, int rank, Plane plane, Transfer *t) {
   uint64_t capacity = ring_bytes(region->size) - sizeof(Ring);
-  Ring *way = t->send ? ring(region, lane, rank, t->peer) : ring(region, lane, t->peer, rank);
-  uint64_t written = atomic_load_explicit(&way->written, memory_order_acquire);
-  uint64_t read = atomic_load_explicit(&way->read, memory_order_acquire);
-  uint64_t room = t->send ? capacity - (written - read) : written - read;
+  Ring *found = t->send ? ring(region, plane, rank, t->peer) : ring(region, plane, t->peer, rank);
+  uint64_t written = atomic_load_explicit(&found->written, memory_order_acquire);
+  uint64_t read = atomic_load_explicit(&found->read, memory_order_acquire);
+  uint64_t available = t->send ? capacity - (written - read) : written - read;
   uint64_t at = t->send ? written : read;
   uint64_t moved = 0;
   if (t->stuck) return false;
   if (!t->announced) {
     Announcement announcement = {t->bytes, t->tag};
-    if (room < sizeof announcement) return false;
-    ring_copy(way, capacity, at, &announcement, sizeof announcement, t->send);
+    if (available < sizeof announcement) return false;
+    ring_copy(found, capacity, at, &announcement, sizeof announcement, t->send);
     if (!t->send && (announcement.bytes != t->bytes || announcement.tag != t->tag)) {
       t->stuck = true;
       return false;
@@ -187,17 +187,17 @@ static bool advance(Region *region, int rank, Lane lane, Transfer *t) {
     t->announced = true;
     moved = sizeof announcement;
   }
-  uint64_t bytes = t->bytes - t->moved < room - moved ? t->bytes - t->moved : room - moved;
-  ring_copy(way, capacity, at + moved, (char *)t->data + t->moved, bytes, t->send);
+  uint64_t bytes = t->bytes - t->moved < available - moved ? t->bytes - t->moved : available - moved;
+  ring_copy(found, capacity, at + moved, (char *)t->data + t->moved, bytes, t->send);
   t->moved += bytes;
   moved += bytes;
-  atomic_store_explicit(t->send ? &way->written : &way->read, at + moved, memory_order_release);
+  atomic_store_explicit(t->send ? &found->written : &found->read, at + moved, memory_order_release);
   return moved > 0;
 }
 
 static bool finished(const Transfer *t) { return t->announced && t->moved == t->bytes; }
 
-/* Whether an earlier transfer of the same direction and peer is still under way. */
+/* True while an earlier transfer of the same direction and peer is still under way. */
 static bool must_wait(const Transfer *transfers, int index) {
   for (int i = 0; i < index; i++) {
     if (transfers[i].send == transfers[index].send && transfers[i].peer == transfers[index].peer &&
@@ -208,13 +208,13 @@ static bool must_wait(const Transfer *transfers, int index) {
   return false;
 }
 
-Exchange exchange(Region *region, int rank, Lane lane, Transfer *transfers, int count,
+Exchange exchange(Region *region, int rank, Plane plane, Transfer *transfers, int count,
     const atomic_int *stop, atomic_int *error) {
   for (long idle = 0;;) {
     bool all = true, moved = false;
     for (int i = 0; i < count; i++) {
       if (finished(&transfers[i])) continue;
-      if (!must_wait(transfers, i)) moved = advance(region, rank, lane, &transfers[i]) || moved;
+      if (!must_wait(transfers, i)) moved = advance(region, rank, plane, &transfers[i]) || moved;
       all = all && finished(&transfers[i]);
     }
     if (all) return EXCHANGED;
@@ -224,7 +224,7 @@ Exchange exchange(Region *region, int rank, Lane lane, Transfer *transfers, int 
     else if (idle > 0) sched_yield();
     if (idle > 200 && idle % 100 == 0 && atomic_load(error) == 0) {
       for (int i = 0; i < count; i++) {
-        if (!finished(&transfers[i]) && is_gone(region, transfers[i].peer, lane)) atomic_store(error, ncclRemoteError);
+        if (!finished(&transfers[i]) && is_gone(region, transfers[i].peer, plane)) atomic_store(error, ncclRemoteError);
       }
     }
   }

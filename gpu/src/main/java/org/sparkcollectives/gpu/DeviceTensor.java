@@ -135,7 +135,7 @@ public final class DeviceTensor implements TensorView {
       return own;
     }
     throw new IllegalArgumentException(
-        "Only tensors in the memory of a GPU, made by DeviceTensor, can be used here, not "
+        "Only tensors in the memory of a GPU, created by DeviceTensor, can be used here, not "
             + tensor);
   }
 

@@ -70,9 +70,9 @@ public final class GpuChoice {
       return 0;
     }
     throw new IllegalArgumentException(
-        "Which of the "
+        "The GPU of the rank, among the "
             + count
-            + " GPUs of this process the rank works on cannot be told: in Spark, ask for"
+            + " of this process, cannot be determined: in Spark, ask for"
             + " spark.task.resource.gpu.amount=1; elsewhere set "
             + GpuConfiguration.ORDINAL.key()
             + " or the environment variable LOCAL_RANK");

@@ -30,7 +30,7 @@ public final class GpuConfiguration {
           .since("0.1.0")
           .defaultsTo("");
 
-  /** Whether the first communicator is created together with the group. */
+  /** Decides whether the first communicator is created together with the group. */
   public static final ConfigEntry<Boolean> EAGER =
       ConfigEntry.bool("spark.collectives.gpu.nccl.eager")
           .doc(
@@ -40,7 +40,7 @@ public final class GpuConfiguration {
           .since("0.1.0")
           .defaultsTo(false);
 
-  /** Whether NCCL's calls may block. */
+  /** Decides whether NCCL's calls may block. */
   public static final ConfigEntry<Boolean> BLOCKING =
       ConfigEntry.bool("spark.collectives.gpu.nccl.blocking")
           .doc(
@@ -109,7 +109,7 @@ public final class GpuConfiguration {
           .since("0.1.0")
           .defaultsTo("");
 
-  /** Whether the GPU's clock measures operations. */
+  /** Decides whether the GPU's clock measures operations. */
   public static final ConfigEntry<Boolean> TIMING =
       ConfigEntry.bool("spark.collectives.gpu.timing")
           .doc(
@@ -123,7 +123,7 @@ public final class GpuConfiguration {
       ConfigEntry.duration("spark.collectives.gpu.nccl.abortTimeout")
           .doc(
               "How long the end of a group waits at the most for each of three: its operations, if"
-                  + " it is closed in good order; NCCL, to abort or let go of its communicators;"
+                  + " it is closed in good order; NCCL, to abort or release its communicators;"
                   + " and the GPU, if the group has memory of NCCL. After that a thread of its own"
                   + " goes on with it, and the task ends.")
           .since("0.1.0")

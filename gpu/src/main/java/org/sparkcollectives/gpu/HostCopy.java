@@ -10,9 +10,9 @@ import org.sparkcollectives.gpu.cuda.PinnedBuffer;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
 /**
- * One copy between a GPU and host memory through two pieces of pinned memory in turn: while the bus
- * copies one piece, the host copies the other. The device must be current on the thread. Closing it
- * blocks until the GPU no longer uses the pieces.
+ * One copy between a GPU and host memory through two buffers of pinned memory, which alternate:
+ * while the bus copies from or to one, the host copies to or from the other. The device must be
+ * current on the thread. Closing it blocks until the GPU no longer uses the buffers.
  */
 final class HostCopy implements AutoCloseable {
 
@@ -61,7 +61,7 @@ final class HostCopy implements AutoCloseable {
       ByteBuffer bytes = buffer.buffer();
       host.read(begin(piece), elements(piece), bytes);
       busy = true;
-      cuda.copyToDevice(place(piece), buffer.address(), bytes.position(), stream);
+      cuda.copyToDevice(addressOf(piece), buffer.address(), bytes.position(), stream);
       if (piece + 2 < pieces) {
         cuda.recordEvent(event(piece), stream);
       }
@@ -71,10 +71,10 @@ final class HostCopy implements AutoCloseable {
 
   /** Copies to the host. Blocks until the data is there. */
   void toHost() {
-    ask(0);
+    startToHost(0);
     for (long piece = 0; piece < pieces; piece++) {
       if (piece + 1 < pieces) {
-        ask(piece + 1);
+        startToHost(piece + 1);
         cuda.synchronizeEvent(event(piece));
       } else {
         finish();
@@ -85,10 +85,11 @@ final class HostCopy implements AutoCloseable {
   }
 
   /** Starts the copy of a piece to the host. */
-  private void ask(long piece) {
+  private void startToHost(long piece) {
     PinnedBuffer buffer = buffer(piece);
     busy = true;
-    cuda.copyToHost(buffer.address(), place(piece), (long) elements(piece) * elementBytes, stream);
+    cuda.copyToHost(
+        buffer.address(), addressOf(piece), (long) elements(piece) * elementBytes, stream);
     if (piece + 1 < pieces) {
       cuda.recordEvent(event(piece), stream);
     }
@@ -102,24 +103,24 @@ final class HostCopy implements AutoCloseable {
     return (int) Math.min(length, host.count() - begin(piece));
   }
 
-  private long place(long piece) {
+  private long addressOf(long piece) {
     return address + begin(piece) * elementBytes;
   }
 
   private PinnedBuffer buffer(long piece) {
-    int turn = (int) (piece % 2);
-    if (buffers[turn] == null) {
-      buffers[turn] = device.pinnedPool().take(length * elementBytes);
+    int index = (int) (piece % 2);
+    if (buffers[index] == null) {
+      buffers[index] = device.pinnedPool().take(length * elementBytes);
     }
-    return buffers[turn];
+    return buffers[index];
   }
 
   private long event(long piece) {
-    int turn = (int) (piece % 2);
-    if (events[turn] == 0) {
-      events[turn] = cuda.createEvent(false);
+    int index = (int) (piece % 2);
+    if (events[index] == 0) {
+      events[index] = cuda.createEvent(false);
     }
-    return events[turn];
+    return events[index];
   }
 
   private void finish() {

@@ -83,6 +83,6 @@ class GpuChoiceTest {
         .hasMessageContaining("LOCAL_RANK is \"two\"");
     assertThatThrownBy(() -> ordinal(Map.of(), List.of()))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("Which of the 4 GPUs");
+        .hasMessageContaining("The GPU of the rank, among the 4 of this process");
   }
 }

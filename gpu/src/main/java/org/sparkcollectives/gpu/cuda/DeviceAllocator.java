@@ -33,8 +33,8 @@ final class DeviceAllocator {
   private static final long LARGEST_SMALL = 1 << 20;
   private static final long LARGE_STEP = 2 << 20;
 
-  /** The time that the JVM waits for direct buffers that are garbage. */
-  private static final long GARBAGE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+  /** The time that the JVM waits for unreachable direct buffers. */
+  private static final long COLLECTION_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
   private final PrimaryContext context;
   private final IdleBlocks idle = new IdleBlocks();
@@ -60,8 +60,8 @@ final class DeviceAllocator {
 
   /**
    * Allocates memory of undefined content. If the driver has none left, gives all idle blocks back
-   * to it and blocks for the GPU; if that is not enough, also frees what the garbage collector
-   * finds. The context must be current on the thread.
+   * to it and blocks for the GPU; if that is not enough, also frees the tensors that the garbage
+   * collector finds. The context must be current on the thread.
    *
    * @throws CudaException if there is not enough, saying who holds it
    */
@@ -70,10 +70,13 @@ final class DeviceAllocator {
     DeviceBlock block = null;
     try {
       long size = blockSize(bytes);
-      block = firstOf(() -> reuse(size, stream), () -> ask(size, stream));
+      block = firstOf(() -> reuse(size, stream), () -> allocateFromDriver(size, stream));
       if (block == null) {
         freeIdle();
-        block = firstOf(() -> ask(size, stream), () -> afterGarbage(size, stream));
+        block =
+            firstOf(
+                () -> allocateFromDriver(size, stream),
+                () -> allocateAfterCollection(size, stream));
       }
       if (block == null) {
         throw outOfMemory(bytes);
@@ -100,7 +103,7 @@ final class DeviceAllocator {
   }
 
   /** Allocates from the driver. Returns null if it has not enough memory. */
-  private DeviceBlock ask(long size, StreamKey stream) {
+  private DeviceBlock allocateFromDriver(long size, StreamKey stream) {
     Cuda cuda = context.cuda();
     try {
       long address = cuda.allocate(size);
@@ -121,17 +124,17 @@ final class DeviceAllocator {
    * Runs the garbage collector to find unreachable tensors, because a full GPU alone does not
    * trigger it. The JVM does the same when it runs out of memory for direct buffers.
    */
-  private DeviceBlock afterGarbage(long size, StreamKey stream) {
+  private DeviceBlock allocateAfterCollection(long size, StreamKey stream) {
     long seen = returns();
     System.gc();
-    long deadline = System.nanoTime() + GARBAGE_NANOS;
+    long deadline = System.nanoTime() + COLLECTION_NANOS;
     DeviceBlock block = null;
     while (block == null && awaitReturn(seen, deadline)) {
       seen = returns();
       block = reuse(size, stream);
       if (block == null) {
         freeIdle();
-        block = ask(size, stream);
+        block = allocateFromDriver(size, stream);
       }
     }
     return block;

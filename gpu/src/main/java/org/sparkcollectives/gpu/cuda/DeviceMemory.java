@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 public final class DeviceMemory {
 
   /** Shared by all GPUs, because its actions for memory do not block. */
-  private static final GarbageWatch GARBAGE = new GarbageWatch("collectives-gpu-memory");
+  private static final ResourceCleaner CLEANER = new ResourceCleaner("collectives-gpu-memory");
 
   /** Null for a size of 0. */
   private final Allocation allocation;
@@ -30,7 +30,7 @@ public final class DeviceMemory {
 
   private DeviceMemory(Allocation allocation) {
     this.allocation = allocation;
-    this.end = GARBAGE.watch(this, allocation)::clean;
+    this.end = CLEANER.register(this, allocation)::clean;
   }
 
   /** Takes memory back that nobody uses any more. */

@@ -44,7 +44,7 @@ public final class DriverCuda implements Cuda {
   /**
    * Returns the driver, which the first call loads.
    *
-   * @throws CudaException if there is none, or no GPU, saying where it was looked for
+   * @throws CudaException if there is none, or no GPU, saying what was tried
    */
   public static synchronized DriverCuda load() {
     if (driver == null) {
@@ -370,11 +370,11 @@ public final class DriverCuda implements Cuda {
       long function, int blocks, int threads, int sharedBytes, long stream, long... arguments) {
     ByteBuffer values =
         ByteBuffer.allocateDirect(arguments.length * Long.BYTES).order(ByteOrder.nativeOrder());
-    Pointer[] places = new Pointer[arguments.length];
+    Pointer[] pointers = new Pointer[arguments.length];
     Pointer base = Pointer.to(values);
     for (int i = 0; i < arguments.length; i++) {
       values.putLong(i * Long.BYTES, arguments[i]);
-      places[i] = base.withByteOffset((long) i * Long.BYTES);
+      pointers[i] = base.withByteOffset((long) i * Long.BYTES);
     }
     try {
       check(
@@ -389,7 +389,7 @@ public final class DriverCuda implements Cuda {
               1,
               sharedBytes,
               DriverHandles.stream(stream),
-              Pointer.to(places),
+              Pointer.to(pointers),
               null));
     } finally {
       // When the call returns, the driver has copied the arguments.

@@ -11,9 +11,9 @@ import java.nio.file.attribute.PosixFilePermissions;
  *
  * <p>The bindings would unpack it into the temporary folder, under a name that is the same for all
  * processes of a host, and not atomically: a second executor may find half of it. So it is unpacked
- * here into a folder that nobody else knows, and the bindings are told that this is the temporary
- * folder while they load. Each class loader has its own folder, because the JVM refuses to load one
- * file for two class loaders.
+ * here into a folder that nobody else knows, which is the temporary folder of the process while the
+ * bindings load. Each class loader has its own folder, because the JVM refuses to load one file for
+ * two class loaders.
  */
 final class DriverLibrary {
 
@@ -25,7 +25,7 @@ final class DriverLibrary {
   /**
    * Loads the library.
    *
-   * @throws CudaException saying what was looked for, and where
+   * @throws CudaException naming the library and the folders that were searched
    */
   static synchronized void load() {
     try {
@@ -75,7 +75,7 @@ final class DriverLibrary {
       throw new CudaException(
           "The CUDA driver cannot be used: libcuda.so.1 is not in a folder of LD_LIBRARY_PATH ("
               + System.getenv("LD_LIBRARY_PATH")
-              + "), nor where the dynamic linker looks else (ldconfig -p). It comes with NVIDIA's"
+              + "), nor at another path of the dynamic linker (ldconfig -p). It comes with NVIDIA's"
               + " driver; in a container, with the NVIDIA Container Toolkit. Cause: "
               + firstLine(e),
           e);

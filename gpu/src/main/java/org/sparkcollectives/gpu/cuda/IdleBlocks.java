@@ -58,7 +58,9 @@ final class IdleBlocks {
     bytes += block.bytes();
   }
 
-  /** Adds a block that cannot be reused, because no stream tells when the GPU is done with it. */
+  /**
+   * Adds a block that cannot be reused, because no stream orders later work behind its last use.
+   */
   void addStranded(DeviceBlock block) {
     stranded.add(block);
     bytes += block.bytes();

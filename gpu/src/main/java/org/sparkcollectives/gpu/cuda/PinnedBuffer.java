@@ -51,16 +51,16 @@ public final class PinnedBuffer implements AutoCloseable {
    * Leaves the buffer to the garbage collector instead of {@link #close}: it is freed once no view
    * of it is reachable, and the GPU has finished.
    *
-   * @param garbage its thread frees the buffer
+   * @param cleaner its thread frees the buffer
    * @param then runs after that
    */
-  void closeWhenUnreachable(GarbageWatch garbage, Runnable then) {
+  void closeWhenUnreachable(ResourceCleaner cleaner, Runnable then) {
     if (!beginClose()) {
       return;
     }
     PrimaryContext owner = context;
     HostMemory address = new HostMemory(memory.address(), null);
-    garbage.watch(
+    cleaner.register(
         memory.buffer(),
         () -> {
           try {

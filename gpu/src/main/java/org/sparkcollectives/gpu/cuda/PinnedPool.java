@@ -18,7 +18,7 @@ public final class PinnedPool {
   /** The bytes that are kept for later; more go back to the system. */
   private static final long MOST_IDLE_BYTES = 1L << 28;
 
-  private static final GarbageWatch GARBAGE = new GarbageWatch("collectives-pinned-memory");
+  private static final ResourceCleaner CLEANER = new ResourceCleaner("collectives-pinned-memory");
 
   private final PrimaryContext context;
   private final Map<Integer, Deque<PinnedBuffer>> idle = new HashMap<>();
@@ -90,7 +90,7 @@ public final class PinnedPool {
    * view of it is reachable.
    */
   public void abandon(PinnedBuffer buffer) {
-    buffer.closeWhenUnreachable(GARBAGE, context::releaseInBackground);
+    buffer.closeWhenUnreachable(CLEANER, context::releaseInBackground);
   }
 
   /** Frees all idle buffers. */

@@ -15,7 +15,7 @@ import org.sparkcollectives.Device;
 final class PrimaryContext {
 
   private static final Logger LOG = LoggerFactory.getLogger(PrimaryContext.class);
-  private static final long PATIENCE_MILLIS = 5_000;
+  private static final long RELEASE_MILLIS = 5_000;
   private static final ConcurrentMap<Key, PrimaryContext> ALL = new ConcurrentHashMap<>();
 
   private final Key key;
@@ -77,7 +77,7 @@ final class PrimaryContext {
     try {
       if (end != null && !hasEnded(end)) {
         LOG.warn(
-            "{} was closed and has work that does not end: what is kept on it is freed when it does",
+            "{} was closed and has work that does not end: its idle memory is freed when it does",
             Device.cuda(key.ordinal));
       }
     } catch (InterruptedException e) {
@@ -86,7 +86,7 @@ final class PrimaryContext {
   }
 
   private static boolean hasEnded(Thread end) throws InterruptedException {
-    end.join(PATIENCE_MILLIS);
+    end.join(RELEASE_MILLIS);
     return !end.isAlive();
   }
 
@@ -119,7 +119,7 @@ final class PrimaryContext {
     try {
       end();
     } catch (CudaException e) {
-      LOG.warn("{} could not be let go of: {}", Device.cuda(key.ordinal), e.toString());
+      LOG.warn("{} could not be released: {}", Device.cuda(key.ordinal), e.toString());
     }
   }
 
@@ -133,7 +133,7 @@ final class PrimaryContext {
     }
   }
 
-  /** Does what {@link CudaDevice#enter} says. */
+  /** Makes the context current, as {@link CudaDevice#enter} does. */
   long enter() {
     long previous = key.cuda.currentContext();
     if (previous == handle) {
@@ -143,7 +143,7 @@ final class PrimaryContext {
     return previous;
   }
 
-  /** Does what {@link CudaDevice#leave} says. */
+  /** Restores the previous context, as {@link CudaDevice#leave} does. */
   void leave(long previous) {
     if (previous != 0) {
       try {
@@ -151,7 +151,9 @@ final class PrimaryContext {
       } catch (CudaException e) {
         // Threads of a pool outlive the groups of earlier tasks, and so their contexts.
         LOG.debug(
-            "What the thread had before {} is gone: {}", Device.cuda(key.ordinal), e.toString());
+            "The context that the thread had before {} is gone: {}",
+            Device.cuda(key.ordinal),
+            e.toString());
       }
     }
   }
@@ -164,7 +166,7 @@ final class PrimaryContext {
     try {
       call.run();
     } catch (CudaException e) {
-      LOG.debug("What was kept on {}: {}", Device.cuda(key.ordinal), e.toString());
+      LOG.debug("Idle memory of {}: {}", Device.cuda(key.ordinal), e.toString());
     }
   }
 

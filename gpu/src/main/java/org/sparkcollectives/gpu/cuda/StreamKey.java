@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * the handle of a destroyed stream to a new one, which does not wait for the work left in the old
  * one.
  *
- * @param number tells streams of a kind apart
+ * @param number distinguishes streams of a kind
  */
 record StreamKey(Kind kind, long number) {
 
@@ -28,7 +28,7 @@ record StreamKey(Kind kind, long number) {
 
   private static final AtomicLong OWN_STREAMS = new AtomicLong();
 
-  /** Returns whether it tells its stream from all others, including later ones. */
+  /** Returns whether it distinguishes its stream from all others, including later ones. */
   boolean isKnown() {
     return kind != Kind.UNKNOWN;
   }

@@ -5,7 +5,7 @@ import org.sparkcollectives.DType;
 import org.sparkcollectives.ReduceOp;
 
 /**
- * Names a kernel, and says on what it computes.
+ * A kernel's name, and the numbers on which it computes.
  *
  * @param module the name of the text that contains it, without {@code .ptx}
  * @param function its name there
@@ -34,7 +34,7 @@ record KernelName(String module, String function, int perElement) {
       case SUM, MAX, BOR -> "bor";
       case PRODUCT, MIN, BAND -> "band";
       case BXOR -> "bxor";
-      case AVG, PREMUL_SUM -> throw new IllegalArgumentException(kind + " of truth values");
+      case AVG, PREMUL_SUM -> throw new IllegalArgumentException(kind + " of booleans");
     };
   }
 

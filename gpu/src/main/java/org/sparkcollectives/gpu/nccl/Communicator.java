@@ -24,8 +24,8 @@ import org.sparkcollectives.TransportException;
  * call when the communicator is aborted (NCCL's user guide, "Thread Safety" and "Fault Tolerance").
  * That holds for {@code ncclCommGetAsyncError} too: if it finds that a launch is over, it joins the
  * launch's thread and frees its data without a lock ({@code ncclGroupJobComplete} in its {@code
- * init.cc} and {@code group.cc}). So each thread that calls NCCL does so through {@link #calling},
- * which works as a monitor: only the wait of {@link #check} lets others in.
+ * init.cc} and {@code group.cc}). So each thread that calls NCCL does so through {@link
+ * #exclusively}, which works as a monitor: only the wait of {@link #check} lets others in.
  */
 final class Communicator {
 
@@ -48,10 +48,10 @@ final class Communicator {
   private final ReentrantLock calls = new ReentrantLock();
   private final Condition progress = calls.newCondition();
 
-  /** Whether nobody may call NCCL for it any more. Written under the lock. */
+  /** True once nobody may call NCCL for it any more. Written under the lock. */
   private volatile boolean gone;
 
-  /** Whether NCCL has released it. */
+  /** True once NCCL has released it. */
   private volatile boolean released;
 
   private Communicator(Nccl nccl, String name) {
@@ -74,7 +74,7 @@ final class Communicator {
    * @throws org.sparkcollectives.CollectiveException if it cannot be created; nothing else is left
    *     of it
    */
-  static Communicator make(
+  static Communicator create(
       Nccl nccl,
       String name,
       String call,
@@ -101,9 +101,9 @@ final class Communicator {
   /**
    * Takes part in a call that creates communicators for other ranks, and none for this one.
    *
-   * @param late as in {@link #make}: NCCL writes an empty handle once the others have called
+   * @param late as in {@link #create}: NCCL writes an empty handle once the others have called
    */
-  static void makeNone(Nccl nccl, String name, Beginning beginning, Consumer<Communicator> late) {
+  static void createNone(Nccl nccl, String name, Beginning beginning, Consumer<Communicator> late) {
     Communicator none = new Communicator(nccl, name);
     boolean over = false;
     try {
@@ -125,7 +125,7 @@ final class Communicator {
    *
    * @throws NcclException if it is gone
    */
-  <T> T calling(Supplier<T> body) {
+  <T> T exclusively(Supplier<T> body) {
     calls.lock();
     try {
       requireNotGone("A call");
@@ -167,7 +167,7 @@ final class Communicator {
         if (System.nanoTime() - begin < SPIN_NANOS) {
           Thread.onSpinWait();
         } else {
-          letOthersIn(call);
+          awaitProgress(call);
         }
         state = handle() == 0 ? NcclResult.IN_PROGRESS : state();
       }
@@ -182,7 +182,7 @@ final class Communicator {
   }
 
   @SuppressWarnings("WaitNotInLoop") // The caller checks again.
-  private void letOthersIn(String call) {
+  private void awaitProgress(String call) {
     try {
       progress.awaitNanos(PAUSE_NANOS);
     } catch (InterruptedException e) {
@@ -233,7 +233,7 @@ final class Communicator {
    * another thread is inside a call of NCCL for it, and then for a while of its own.
    */
   void abort() {
-    if (take()) {
+    if (claimRelease()) {
       try {
         nccl.commAbort(handle());
       } finally {
@@ -251,12 +251,12 @@ final class Communicator {
     try {
       check(
           "ncclCommFinalize",
-          calling(() -> nccl.commFinalize(handle())),
+          exclusively(() -> nccl.commFinalize(handle())),
           Deadline.in(timeout, () -> false));
       finalized = true;
     } finally {
       if (finalized) {
-        if (take()) {
+        if (claimRelease()) {
           try {
             nccl.commDestroy(handle());
           } finally {
@@ -270,7 +270,7 @@ final class Communicator {
   }
 
   /** Claims the release, and returns whether the caller is the one who performs it. */
-  private boolean take() {
+  private boolean claimRelease() {
     calls.lock();
     try {
       boolean first = !gone && handle() != 0;

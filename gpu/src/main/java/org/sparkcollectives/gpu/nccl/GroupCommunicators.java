@@ -28,10 +28,10 @@ final class GroupCommunicators {
   private final DaemonThreads threads;
   private final NcclMemory memory;
   private final NcclBootstrap bootstrap;
-  private final CommunicatorLane all;
+  private final CommunicatorQueue all;
 
   /** Ordered by the peer's rank: closing them in this order, no ranks deadlock. */
-  private final Map<Integer, CommunicatorLane> pairs = new ConcurrentSkipListMap<>();
+  private final Map<Integer, CommunicatorQueue> pairs = new ConcurrentSkipListMap<>();
 
   /** The group from whose communicator this group's is created; null if from nothing. */
   private volatile GroupCommunicators parent;
@@ -58,39 +58,40 @@ final class GroupCommunicators {
             context.store().withPrefix("ids"),
             settings(),
             context.configuration().get(GpuConfiguration.RANKS_PER_ROOT));
-    this.all = lane("the communicator of group \"" + context.groupName() + "\"", this::makeForAll);
+    this.all =
+        queue("the communicator of group \"" + context.groupName() + "\"", this::createForAll);
   }
 
   private NcclSettings settings() {
     return NcclSettings.of(context.configuration());
   }
 
-  private CommunicatorLane lane(String name, LazyCommunicator.Maker maker) {
-    return new CommunicatorLane(
+  private CommunicatorQueue queue(String name, LazyCommunicator.Factory factory) {
+    return new CommunicatorQueue(
         nccl,
         device,
         name,
         context.configuration().get(GpuConfiguration.HIGH_PRIORITY),
         threads,
         context.operations()::hasFailed,
-        maker);
+        factory);
   }
 
   /** Returns the communicator of all ranks. */
-  CommunicatorLane all() {
+  CommunicatorQueue all() {
     return all;
   }
 
   /** Returns the communicator of this rank and a peer, in which the lower rank is 0. */
-  CommunicatorLane with(int peer) {
+  CommunicatorQueue with(int peer) {
     return pairs.computeIfAbsent(peer, this::pair);
   }
 
-  private CommunicatorLane pair(int peer) {
+  private CommunicatorQueue pair(int peer) {
     int low = Math.min(peer, context.rank());
     int high = Math.max(peer, context.rank());
     String key = "pair-" + low + "-" + high;
-    return lane(
+    return queue(
         "the communicator of ranks "
             + low
             + " and "
@@ -98,7 +99,8 @@ final class GroupCommunicators {
             + " of group \""
             + context.groupName()
             + "\"",
-        (name, deadline) -> bootstrap.make(key, name, 2, context.rank() == low ? 0 : 1, deadline));
+        (name, deadline) ->
+            bootstrap.create(key, name, 2, context.rank() == low ? 0 : 1, deadline));
   }
 
   /**
@@ -106,15 +108,15 @@ final class GroupCommunicators {
    *
    * @param from the group to create it from; null for none
    */
-  void makeNow(GroupCommunicators from) {
+  void createNow(GroupCommunicators from) {
     parent = from;
-    all.makeNow(context.timeout());
+    all.createNow(context.timeout());
   }
 
-  private Communicator makeForAll(String name, Deadline deadline) {
+  private Communicator createForAll(String name, Deadline deadline) {
     Communicator made =
         parent == null
-            ? bootstrap.make("group", name, context.size(), context.rank(), deadline)
+            ? bootstrap.create("group", name, context.size(), context.rank(), deadline)
             : derive(name, deadline);
     boolean known = false;
     try {
@@ -133,10 +135,10 @@ final class GroupCommunicators {
     int[] excluded = context.origin().excluded().stream().mapToInt(each -> each).toArray();
     String call = color >= 0 ? "ncclCommSplit" : "ncclCommShrink";
     ByteBuffer settings = settings().encode();
-    return parent.all.deriveWhenIdle(
+    return parent.all.exclusivelyWhenIdle(
         deadline.left(),
         (from, limit) ->
-            Communicator.make(
+            Communicator.create(
                 nccl,
                 name,
                 call,
@@ -177,10 +179,10 @@ final class GroupCommunicators {
       return;
     }
     ByteBuffer settings = settings().encode();
-    all.deriveWhenIdle(
+    all.exclusivelyWhenIdle(
         timeout,
         (from, limit) -> {
-          Communicator.makeNone(
+          Communicator.createNone(
               nccl,
               all + " without this rank",
               slot ->
@@ -194,11 +196,11 @@ final class GroupCommunicators {
         });
   }
 
-  /** Returns all communicators that exist so far. */
-  List<CommunicatorLane> lanes() {
-    List<CommunicatorLane> lanes = new ArrayList<>(pairs.values());
-    lanes.add(all);
-    return lanes;
+  /** Returns the queues of all communicators so far. */
+  List<CommunicatorQueue> queues() {
+    List<CommunicatorQueue> queues = new ArrayList<>(pairs.values());
+    queues.add(all);
+    return queues;
   }
 
   /**
@@ -209,13 +211,13 @@ final class GroupCommunicators {
    */
   boolean startAborting() {
     // From now on no operation starts in them.
-    lanes().forEach(CommunicatorLane::end);
+    queues().forEach(CommunicatorQueue::end);
     boolean all = true;
-    for (CommunicatorLane each : lanes()) {
+    for (CommunicatorQueue each : queues()) {
       try {
         threads.start("nccl-abort", each::abort);
       } catch (OutOfMemoryError e) {
-        LOG.error("No thread could be had to abort {}", each, e);
+        LOG.error("There is no thread to abort {}", each, e);
         all = false;
       }
     }
@@ -224,13 +226,13 @@ final class GroupCommunicators {
 
   /** Aborts the operations in progress. Blocks as long as NCCL does. */
   void abort() {
-    lanes().forEach(CommunicatorLane::abort);
+    queues().forEach(CommunicatorQueue::abort);
   }
 
   /** Releases the communicators in good order. May block for the peers. */
   void close(Duration atMost) {
     memory.deregister();
-    lanes().forEach(each -> each.close(atMost));
+    queues().forEach(each -> each.close(atMost));
   }
 
   /**
@@ -240,6 +242,6 @@ final class GroupCommunicators {
    */
   boolean awaitUnused(Duration atMost) {
     Deadline deadline = Deadline.in(atMost, () -> false);
-    return lanes().stream().allMatch(each -> each.awaitUnused(deadline.left()));
+    return queues().stream().allMatch(each -> each.awaitUnused(deadline.left()));
   }
 }

@@ -21,8 +21,8 @@ final class LaunchedOperations {
     all.add(operation);
   }
 
-  /** Forgets operations that are over, from the first on, until one is not. For one thread. */
-  void forgetFirst(Predicate<NcclOperation> isOver) {
+  /** Removes operations that are over, from the first on, until one is not. For one thread. */
+  void removeWhile(Predicate<NcclOperation> isOver) {
     for (NcclOperation first = all.peek(); first != null; first = all.peek()) {
       if (!isOver.test(first)) {
         return;
@@ -32,10 +32,10 @@ final class LaunchedOperations {
   }
 
   /**
-   * Forgets all operations: nobody else forgets failed ones, and those that ended after the last
+   * Removes all operations: nobody else removes failed ones, and those that ended after the last
    * check.
    */
-  void forgetAll() {
+  void clear() {
     all.clear();
   }
 
@@ -47,11 +47,11 @@ final class LaunchedOperations {
   /**
    * Waits until all operations have ended.
    *
-   * @param lane its name in errors
+   * @param communicator its name, for errors
    */
-  void await(Deadline deadline, String lane) {
+  void await(Deadline deadline, String communicator) {
     while (!areOver()) {
-      deadline.check("the end of the operations under way in " + lane);
+      deadline.check("the end of the operations in progress in " + communicator);
       LockSupport.parkNanos(this, PAUSE_NANOS);
     }
   }

@@ -16,7 +16,7 @@ import org.sparkcollectives.gpu.cuda.CudaStream;
 final class LazyCommunicator {
 
   /**
-   * The maker has this much longer than its deadline, because its own error says more of what it
+   * The factory gets this much time after its deadline: its own error says more about what it
    * waited for.
    */
   private static final Duration GRACE = Duration.ofSeconds(1);
@@ -27,9 +27,9 @@ final class LazyCommunicator {
   private final String name;
   private final boolean highPriority;
   private final Deadline.Cancelled cancelled;
-  private final Maker maker;
+  private final Factory factory;
   private final DaemonThreads threads;
-  private final AtomicBoolean making = new AtomicBoolean();
+  private final AtomicBoolean creating = new AtomicBoolean();
   private volatile CudaStream stream;
 
   /**
@@ -41,8 +41,8 @@ final class LazyCommunicator {
   private volatile boolean ended;
 
   /** Creates the communicator. Its device is current on the thread. */
-  interface Maker {
-    Communicator make(String name, Deadline deadline);
+  interface Factory {
+    Communicator create(String name, Deadline deadline);
   }
 
   /**
@@ -50,7 +50,7 @@ final class LazyCommunicator {
    *
    * @param name of the communicator, for errors
    * @param cancelled whether the group has failed
-   * @param maker creates the communicator; its device is current on the thread
+   * @param factory creates the communicator; its device is current on the thread
    */
   LazyCommunicator(
       CudaDevice device,
@@ -58,13 +58,13 @@ final class LazyCommunicator {
       boolean highPriority,
       DaemonThreads threads,
       Deadline.Cancelled cancelled,
-      Maker maker) {
+      Factory factory) {
     this.device = device;
     this.name = name;
     this.highPriority = highPriority;
     this.threads = threads;
     this.cancelled = cancelled;
-    this.maker = maker;
+    this.factory = factory;
   }
 
   /** Returns the communicator, or null if it is not ready. */
@@ -77,7 +77,9 @@ final class LazyCommunicator {
     return stream.handle();
   }
 
-  /** Returns why there will be no communicator; null if there is one, or may still be. */
+  /**
+   * Returns the reason why there will be no communicator; null if there is one, or may still be.
+   */
   Throwable failure() {
     return failure;
   }
@@ -103,12 +105,12 @@ final class LazyCommunicator {
    *
    * @throws CollectiveException if it is not created in time, or cannot be
    */
-  void makeNow(Duration timeout) {
-    if (!making.compareAndSet(false, true)) {
+  void createNow(Duration timeout) {
+    if (!creating.compareAndSet(false, true)) {
       return;
     }
     Deadline deadline = Deadline.in(timeout, this::isUnwanted);
-    Thread thread = threads.start("nccl-init", () -> make(deadline));
+    Thread thread = threads.start("nccl-init", () -> create(deadline));
     try {
       TimeUnit.NANOSECONDS.timedJoin(thread, deadline.left().plus(GRACE).toNanos());
     } catch (InterruptedException e) {
@@ -122,13 +124,13 @@ final class LazyCommunicator {
     if (failure instanceof RuntimeException exception) {
       throw exception;
     }
-    if (endUnlessMade()) {
-      String text = "NCCL has not come back from making " + name + " in ";
+    if (endUnlessCreated()) {
+      String text = "NCCL has not returned from the creation of " + name + " in ";
       throw new CollectiveException(text + timeout.toMillis() / 1000.0 + " s", null);
     }
   }
 
-  private synchronized boolean endUnlessMade() {
+  private synchronized boolean endUnlessCreated() {
     ended |= communicator == null;
     return communicator == null;
   }
@@ -139,15 +141,15 @@ final class LazyCommunicator {
    *
    * @param after runs when it is known whether there is a communicator
    */
-  void startMaking(Runnable after) {
-    if (!making.compareAndSet(false, true)) {
+  void startCreating(Runnable after) {
+    if (!creating.compareAndSet(false, true)) {
       return;
     }
     try {
       threads.start(
           "nccl-init",
           () -> {
-            make(Deadline.whileWanted(this::isUnwanted));
+            create(Deadline.whileWanted(this::isUnwanted));
             after.run();
           });
     } catch (OutOfMemoryError e) {
@@ -156,14 +158,14 @@ final class LazyCommunicator {
     }
   }
 
-  private void make(Deadline deadline) {
+  private void create(Deadline deadline) {
     try {
       // After the end the device may be gone.
       deadline.check(name);
       long previous = device.enter();
       try {
         stream = CudaStream.create(device, highPriority);
-        if (!keep(maker.make(name, deadline))) {
+        if (!keep(factory.create(name, deadline))) {
           deadline.check(name);
         }
       } finally {
@@ -190,12 +192,12 @@ final class LazyCommunicator {
   }
 
   /**
-   * Waits for the communicator. A caller that got it from the maker may come here before it is
+   * Waits for the communicator. A caller that got it from the factory may call this before it is
    * stored.
    */
   Communicator await(Deadline deadline) {
     while (communicator == null) {
-      deadline.check("the making of " + name);
+      deadline.check("the creation of " + name);
       LockSupport.parkNanos(this, PAUSE_NANOS);
     }
     return communicator;

@@ -39,8 +39,8 @@ public final class NativeNccl implements Nccl {
   /**
    * Returns the library, which the first call loads.
    *
-   * @param configured its path, or an empty text for the usual places
-   * @throws NcclException naming every place where it was looked for
+   * @param configured its path, or an empty text for the usual paths
+   * @throws NcclException naming every path that was tried
    */
   public static synchronized NativeNccl load(String configured) {
     if (loaded == null) {

@@ -77,7 +77,7 @@ public interface Nccl {
   /** Aborts the operations of a communicator, and releases it. May block for a while. */
   int commAbort(long communicator);
 
-  /** Returns the state of a communicator: in progress, well, or failed. */
+  /** Returns the state of a communicator: in progress, ready, or failed. */
   int asyncError(long communicator);
 
   /**

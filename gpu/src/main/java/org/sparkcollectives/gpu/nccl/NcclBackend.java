@@ -297,7 +297,7 @@ final class NcclBackend implements Backend {
 
   @Override
   public Runnable beginCoalescing() {
-    return group.beginBlock();
+    return group.beginCoalescing();
   }
 
   @Override

@@ -89,24 +89,24 @@ public final class NcclBackendProvider implements BackendProvider {
   public Backend create(BackendContext group) {
     Nccl library = nccl.apply(group.configuration().get(GpuConfiguration.NCCL_LIBRARY));
     CudaDevice device = GpuChoice.among(cuda.get()).of(group.context());
-    NcclGroup made = null;
+    NcclGroup created = null;
     boolean ready = false;
     try {
       GroupCommunicators parent = parent(group, library);
-      boolean allHave = GpuRoster.check(group, device, library.version(), parent != null);
-      made = new NcclGroup(group, library, device);
-      made.start();
+      boolean allHaveParent = PeerGpuCheck.check(group, device, library.version(), parent != null);
+      created = new NcclGroup(group, library, device);
+      created.start();
       if (group.configuration().get(GpuConfiguration.EAGER)) {
-        made.communicators().makeNow(allHave ? parent : null);
+        created.communicators().createNow(allHaveParent ? parent : null);
       }
       ready = true;
-      return new NcclBackend(name, made);
+      return new NcclBackend(name, created);
     } finally {
       if (!ready) {
-        if (made == null) {
+        if (created == null) {
           device.close();
         } else {
-          made.close();
+          created.close();
         }
       }
     }

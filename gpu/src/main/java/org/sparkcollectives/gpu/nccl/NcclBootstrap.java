@@ -24,20 +24,20 @@ record NcclBootstrap(Nccl nccl, Store store, NcclSettings settings, int ranksPer
   private static final Logger LOG = LoggerFactory.getLogger(NcclBootstrap.class);
 
   /** The longest single wait in the store, so that the end of the group is noticed meanwhile. */
-  private static final Duration PATIENCE = Duration.ofMillis(500);
+  private static final Duration POLL_INTERVAL = Duration.ofMillis(500);
 
   /**
    * Creates a communicator. All its ranks must call this.
    *
-   * @param key tells communicators of the store apart
+   * @param key distinguishes the communicators of the store
    * @param name of the communicator, for errors
    */
-  Communicator make(String key, String name, int size, int rank, Deadline deadline) {
+  Communicator create(String key, String name, int size, int rank, Deadline deadline) {
     byte[] ids = ids(key, name, size, rank, deadline);
     if (settings.blocking()) {
-      meet(key, name, size, rank, deadline);
+      awaitRanks(key, name, size, rank, deadline);
     }
-    return Communicator.make(
+    return Communicator.create(
         nccl,
         name,
         ids.length == Nccl.UNIQUE_ID_BYTES ? "ncclCommInitRankConfig" : "ncclCommInitRankScalable",
@@ -73,7 +73,7 @@ record NcclBootstrap(Nccl nccl, Store store, NcclSettings settings, int ranksPer
         keys,
         "the unique id of "
             + name
-            + ", which rank 0 of it puts into the store when it comes to the same operation,",
+            + ", which rank 0 of it puts into the store when it calls the same operation,",
         deadline);
     ByteArrayOutputStream all = new ByteArrayOutputStream();
     store.multiGet(keys).forEach(all::writeBytes);
@@ -81,14 +81,14 @@ record NcclBootstrap(Nccl nccl, Store store, NcclSettings settings, int ranksPer
   }
 
   /**
-   * Waits for all ranks. Nothing can end the wait inside a blocking call, so as few ranks as
-   * possible should start one in vain.
+   * Waits for all ranks. Nothing can end the wait inside a blocking call, so a rank starts one only
+   * when all have called this.
    */
-  private void meet(String key, String name, int size, int rank, Deadline deadline) {
+  private void awaitRanks(String key, String name, int size, int rank, Deadline deadline) {
     store.set(key + "/here/" + rank, new byte[0]);
     await(
         IntStream.range(0, size).mapToObj(each -> key + "/here/" + each).toList(),
-        "the ranks of " + name + " to come to the same operation",
+        "the ranks of " + name + " to call the same operation",
         deadline);
   }
 
@@ -97,7 +97,7 @@ record NcclBootstrap(Nccl nccl, Store store, NcclSettings settings, int ranksPer
       deadline.check(what);
       Duration left = deadline.left();
       try {
-        store.waitFor(keys, left.compareTo(PATIENCE) < 0 ? left.plusMillis(1) : PATIENCE);
+        store.waitFor(keys, left.compareTo(POLL_INTERVAL) < 0 ? left.plusMillis(1) : POLL_INTERVAL);
         return;
       } catch (StoreTimeoutException e) {
         // Tries again, unless the time is over.

@@ -17,9 +17,9 @@ import org.sparkcollectives.spi.OperationSpec;
 
 /**
  * The state of a group on GPUs at one rank: its communicators, the operations on their way into
- * them, and the watch over those.
+ * them, and the watchdog over those.
  *
- * <p>{@link NcclGroupEnd} ends it.
+ * <p>{@link NcclGroupShutdown} aborts or closes it.
  */
 final class NcclGroup {
 
@@ -33,17 +33,16 @@ final class NcclGroup {
 
   private final DeviceNanCheck nanCheck;
 
-  /** Whether operations on NaN are refused. */
+  /** True while operations on NaN are refused. */
   private volatile boolean checksNan;
 
-  private final NcclWatch watch;
+  private final NcclWatchdog watchdog;
   private final GroupCommunicators communicators;
-  private final NcclGroupEnd end;
+  private final NcclGroupShutdown shutdown;
 
-  /** A thread is inside while it starts an operation. */
-  private final Entrance entrance = new Entrance();
+  private final SubmissionGate gate = new SubmissionGate();
 
-  private final LaunchBlocks blocks = new LaunchBlocks();
+  private final CoalescedLaunches coalesced = new CoalescedLaunches();
 
   private DeviceTensor barrierElement;
   private boolean closed;
@@ -61,17 +60,17 @@ final class NcclGroup {
     this.nanCheck = new DeviceNanCheck(device);
     this.checksNan = context.options().nanCheck().orElseThrow();
     this.communicators = new GroupCommunicators(context, nccl, device, threads, memory);
-    this.watch = new NcclWatch(operations, communicators::lanes);
-    this.end = new NcclGroupEnd(context, device, threads, entrance, communicators, memory);
+    this.watchdog = new NcclWatchdog(operations, communicators::queues);
+    this.shutdown = new NcclGroupShutdown(context, device, threads, gate, communicators, memory);
   }
 
   /** Starts to watch operations. The group must be closed even if this fails. */
   void start() {
-    watch.start(threads);
-    operations.onFailure(end::startAborting);
+    watchdog.start(threads);
+    operations.onFailure(shutdown::startAborting);
   }
 
-  /** Turns the search for NaN on or off, for operations that start from now on. */
+  /** Turns the NaN check on or off, for operations that start from now on. */
   void setNanCheck(boolean enabled) {
     checksNan = enabled;
   }
@@ -125,7 +124,7 @@ final class NcclGroup {
       List<DeviceTensor> outputs,
       List<DeviceTensor> inputs,
       NcclOperation.Call launch) {
-    return submit(communicators.all(), blocks.current(), spec, timeout, outputs, inputs, launch);
+    return submit(communicators.all(), coalesced.current(), spec, timeout, outputs, inputs, launch);
   }
 
   /** Puts a message into a communicator, with the peer's rank there. */
@@ -140,7 +139,7 @@ final class NcclGroup {
       List<DeviceTensor> inputs,
       MessageCall launch) {
     int peer = spec.peer();
-    LaunchBlocks.Block block = blocks.current();
+    CoalescedLaunches.Block block = coalesced.current();
     if (block != null) {
       return submit(
           communicators.all(),
@@ -163,26 +162,26 @@ final class NcclGroup {
   }
 
   private Work submit(
-      CommunicatorLane target,
-      LaunchBlocks.Block block,
+      CommunicatorQueue target,
+      CoalescedLaunches.Block block,
       OperationSpec spec,
       Duration timeout,
       List<DeviceTensor> outputs,
       List<DeviceTensor> inputs,
       NcclOperation.Call launch) {
-    if (!entrance.enter()) {
+    if (!gate.enter()) {
       throw closed();
     }
     try {
       return submitOpen(target, block, spec, timeout, outputs, inputs, launch);
     } finally {
-      entrance.leave();
+      gate.leave();
     }
   }
 
   private Work submitOpen(
-      CommunicatorLane target,
-      LaunchBlocks.Block block,
+      CommunicatorQueue target,
+      CoalescedLaunches.Block block,
       OperationSpec spec,
       Duration timeout,
       List<DeviceTensor> outputs,
@@ -209,7 +208,7 @@ final class NcclGroup {
       }
     }
     if (added) {
-      watch.watch(operation);
+      watchdog.watch(operation);
       if (block == null) {
         target.begin();
       }
@@ -219,7 +218,7 @@ final class NcclGroup {
 
   /** Queues an operation for its launch. Returns false if the group was closed meanwhile. */
   private synchronized boolean add(
-      NcclOperation operation, CommunicatorLane target, LaunchBlocks.Block block) {
+      NcclOperation operation, CommunicatorQueue target, CoalescedLaunches.Block block) {
     if (closed) {
       operation.begun().failed(closed());
       return false;
@@ -233,7 +232,7 @@ final class NcclGroup {
   }
 
   private NcclOperation prepare(
-      CommunicatorLane target,
+      CommunicatorQueue target,
       CudaStream caller,
       List<DeviceTensor> outputs,
       List<DeviceTensor> inputs,
@@ -266,15 +265,15 @@ final class NcclGroup {
   }
 
   /**
-   * Begins a launch block. Blocks that the thread begins inside it have no effect.
+   * Begins a coalescing block. Blocks that the thread begins inside it have no effect.
    *
-   * @return ends it
+   * @return the action that ends the block
    */
-  Runnable beginBlock() {
-    return blocks.begin(this::end);
+  Runnable beginCoalescing() {
+    return coalesced.begin(this::end);
   }
 
-  private void end(LaunchBlocks.Block block) {
+  private void end(CoalescedLaunches.Block block) {
     synchronized (this) {
       List<NcclOperation> operations = block.end();
       if (closed || operations.isEmpty()) {
@@ -293,24 +292,26 @@ final class NcclGroup {
       }
       closed = true;
     }
-    end.close(watch, this::letGo);
+    shutdown.close(watchdog, this::release);
   }
 
   /**
    * Releases all resources that communicators, and threads inside NCCL, used while they existed.
    */
-  private void letGo() {
-    end.letGoOf("operations", watch::dropAll);
+  private void release() {
+    shutdown.releaseStep("operations", watchdog::dropAll);
     if (barrierElement != null) {
-      end.letGoOf("the barrier's memory", barrierElement::free);
+      shutdown.releaseStep("the barrier's memory", barrierElement::free);
     }
-    end.letGoOf("the search for NaN", nanCheck::close);
-    end.letGoOf("memory", memory::free);
-    communicators.lanes().forEach(each -> end.letGoOf("what " + each + " used", each::letGo));
-    end.letGoOf("events", events::close);
+    shutdown.releaseStep("the NaN check", nanCheck::close);
+    shutdown.releaseStep("memory", memory::free);
+    communicators
+        .queues()
+        .forEach(each -> shutdown.releaseStep("the resources of " + each, each::release));
+    shutdown.releaseStep("events", events::close);
     if (timers != null) {
-      end.letGoOf("timers", timers::close);
+      shutdown.releaseStep("timers", timers::close);
     }
-    end.letGoOf("the device", device::close);
+    shutdown.releaseStep("the device", device::close);
   }
 }

@@ -16,10 +16,10 @@ import org.sparkcollectives.gpu.GpuConfiguration;
 /**
  * Finds libnccl and binds its functions.
  *
- * <p>The places, in this order: the path in {@code spark.collectives.gpu.nccl.library}, the path in
- * the environment variable {@value #ENVIRONMENT}, {@code libnccl.so.2} on the path of the dynamic
- * linker, and the folders where conda and pip install it: the package {@code nvidia-nccl}, or
- * PyTorch's own copy.
+ * <p>It tries these paths, in this order: the path in {@code spark.collectives.gpu.nccl.library},
+ * the path in the environment variable {@value #ENVIRONMENT}, {@code libnccl.so.2} on the path of
+ * the dynamic linker, and the folders where conda and pip install it: the package {@code
+ * nvidia-nccl}, or PyTorch's own copy.
  */
 final class NcclLibrary {
 
@@ -43,14 +43,14 @@ final class NcclLibrary {
    * Loads the first library that is found, and binds {@link NcclFunctions} to it.
    *
    * @param configured a path, or an empty text
-   * @throws NcclException naming every place where it was looked for
+   * @throws NcclException naming every path that was tried
    */
   static NcclLibrary load(String configured) {
-    return load(places(configured, System.getenv()));
+    return load(paths(configured, System.getenv()));
   }
 
-  /** Returns the places to search, in their order. */
-  static List<String> places(String configured, Map<String, String> environment) {
+  /** Returns the paths to try, in their order. */
+  static List<String> paths(String configured, Map<String, String> environment) {
     if (!configured.isEmpty()) {
       // A user who names a library does not want another.
       return List.of(configured);
@@ -59,14 +59,14 @@ final class NcclLibrary {
     if (!named.isEmpty()) {
       return List.of(named);
     }
-    List<String> places = new ArrayList<>(List.of(NAME));
+    List<String> paths = new ArrayList<>(List.of(NAME));
     librariesOfPython(environment)
         .flatMap(NcclLibrary::among)
         .filter(Files::exists)
         .map(Path::toString)
         .distinct()
-        .forEach(places::add);
-    return places;
+        .forEach(paths::add);
+    return paths;
   }
 
   /**
@@ -92,7 +92,7 @@ final class NcclLibrary {
   }
 
   /**
-   * Returns the places of NCCL below a {@code lib} folder: that of conda, and those of pip's
+   * Returns the paths of NCCL below a {@code lib} folder: that of conda, and those of pip's
    * packages.
    */
   private static Stream<Path> among(Path lib) {
@@ -100,38 +100,38 @@ final class NcclLibrary {
       return Stream.of();
     }
     try (Stream<Path> folders = Files.list(lib)) {
-      List<Path> places = new ArrayList<>(List.of(lib.resolve(NAME)));
+      List<Path> paths = new ArrayList<>(List.of(lib.resolve(NAME)));
       folders
           .filter(folder -> folder.getFileName().toString().startsWith("python3"))
           .sorted()
           .flatMap(folder -> Stream.of("site-packages", "dist-packages").map(folder::resolve))
           .flatMap(packages -> Stream.of("nvidia/nccl/lib", "torch/lib").map(packages::resolve))
-          .forEach(folder -> places.add(folder.resolve(NAME)));
-      return places.stream();
+          .forEach(folder -> paths.add(folder.resolve(NAME)));
+      return paths.stream();
     } catch (IOException e) {
       return Stream.of();
     }
   }
 
-  static NcclLibrary load(List<String> places) {
+  static NcclLibrary load(List<String> paths) {
     List<String> tried = new ArrayList<>();
-    for (String place : places) {
+    for (String path : paths) {
       try {
         NativeLibrary library =
             NativeLibrary.getInstance(
-                place,
+                path,
                 Map.of(
                     Library.OPTION_OPEN_FLAGS,
                     LAZY | LOCAL,
                     Library.OPTION_CLASSLOADER,
                     NcclLibrary.class.getClassLoader()));
-        return bound(library, place);
+        return bound(library, path);
       } catch (UnsatisfiedLinkError e) {
-        tried.add(place + " (" + e.getMessage().lines().findFirst().orElse("") + ")");
+        tried.add(path + " (" + e.getMessage().lines().findFirst().orElse("") + ")");
       }
     }
     throw new NcclException(
-        "NCCL cannot be loaded. Looked at, in this order: "
+        "NCCL cannot be loaded. Tried, in this order: "
             + String.join("; ", tried)
             + ". LD_LIBRARY_PATH is "
             + System.getenv("LD_LIBRARY_PATH")
@@ -142,7 +142,7 @@ final class NcclLibrary {
         null);
   }
 
-  private static NcclLibrary bound(NativeLibrary library, String place) {
+  private static NcclLibrary bound(NativeLibrary library, String path) {
     int[] version = new int[1];
     library.getFunction("ncclGetVersion").invokeInt(new Object[] {version});
     if (version[0] < FLOOR) {
@@ -150,7 +150,7 @@ final class NcclLibrary {
           "NCCL "
               + text(version[0])
               + ", found as "
-              + place
+              + path
               + " at "
               + library.getFile()
               + ", is too old: "

@@ -27,14 +27,14 @@ import org.sparkcollectives.gpu.cuda.DeviceMemory;
 final class NcclMemory {
 
   private static final Logger LOG = LoggerFactory.getLogger(NcclMemory.class);
-  private static final Duration PATIENCE = Duration.ofSeconds(10);
+  private static final Duration REGISTRATION_LIMIT = Duration.ofSeconds(10);
 
   private final Nccl nccl;
   private final CudaDevice device;
   private final DaemonThreads threads;
   private final List<Piece> pieces = new ArrayList<>();
   private Communicator communicator;
-  private CommunicatorLane lane;
+  private CommunicatorQueue queue;
   private volatile boolean closed;
 
   /**
@@ -65,18 +65,16 @@ final class NcclMemory {
     /** 0 if it is not registered, or NCCL ignored the registration. */
     private long registration;
 
-    private Piece(long address, long bytes, DeviceTensor registered, Consumer<Piece> giveBack) {
+    private Piece(long address, long bytes, DeviceTensor registered, Consumer<Piece> free) {
       this.address = address;
       this.bytes = bytes;
       this.registered = registered;
       this.memory =
-          registered == null
-              ? DeviceMemory.of(address, bytes, done -> giveBack.accept(this))
-              : null;
+          registered == null ? DeviceMemory.of(address, bytes, done -> free.accept(this)) : null;
     }
 
-    static Piece ofNccl(long address, long bytes, Consumer<Piece> giveBack) {
-      return new Piece(address, bytes, null, giveBack);
+    static Piece ofNccl(long address, long bytes, Consumer<Piece> free) {
+      return new Piece(address, bytes, null, free);
     }
 
     static Piece of(DeviceTensor tensor) {
@@ -113,10 +111,10 @@ final class NcclMemory {
       pieces.add(piece);
       if (communicator != null) {
         try {
-          inTurn(() -> tell(piece));
+          withCommunicator(() -> registerWithNccl(piece));
         } catch (CollectiveException e) {
           // Memory that cannot be registered is used like any other; the group may have failed.
-          LOG.debug("NCCL is not told of memory of {}: {}", lane, e.toString());
+          LOG.debug("Memory of {} is not registered: {}", queue, e.toString());
         }
       }
       DeviceTensor tensor = DeviceTensor.over(device, piece.memory, dtype, count);
@@ -140,11 +138,11 @@ final class NcclMemory {
     Piece piece = Piece.of(tensor);
     if (communicator != null) {
       int[] result = new int[1];
-      inTurn(() -> result[0] = tell(piece));
+      withCommunicator(() -> result[0] = registerWithNccl(piece));
       check("ncclCommRegister of " + tensor, result[0]);
     }
     pieces.add(piece);
-    return () -> forget(piece);
+    return () -> deregister(piece);
   }
 
   private void requireOpen(String what) {
@@ -164,25 +162,25 @@ final class NcclMemory {
    * Registers the existing pieces, and all later ones, with a communicator that is ready and not in
    * use yet.
    *
-   * @param turns later users of the communicator take its lock
+   * @param ownQueue the queue of the communicator
    */
-  synchronized void use(Communicator ready, CommunicatorLane turns) {
+  synchronized void use(Communicator ready, CommunicatorQueue ownQueue) {
     communicator = ready;
-    lane = turns;
+    queue = ownQueue;
     for (Piece each : pieces) {
-      int result = tell(each);
+      int result = registerWithNccl(each);
       if (result != NcclResult.SUCCESS) {
         LOG.warn(
-            "NCCL refuses to register {} bytes at 0x{} with {}, and copies what it uses of them: {}",
+            "NCCL refuses to register {} bytes at 0x{} with {}, and copies them in each operation: {}",
             each.bytes,
             Long.toHexString(each.address),
-            lane,
+            queue,
             nccl.errorString(result));
       }
     }
   }
 
-  private int tell(Piece piece) {
+  private int registerWithNccl(Piece piece) {
     ByteBuffer registration = slot();
     int result = nccl.commRegister(communicator.handle(), piece.address, piece.bytes, registration);
     piece.registration = result == NcclResult.SUCCESS ? registration.getLong(0) : 0;
@@ -190,24 +188,24 @@ final class NcclMemory {
   }
 
   /** Calls NCCL while no other thread calls it for the communicator, or aborts it. */
-  private void inTurn(Runnable calls) {
-    lane.derive(
-        PATIENCE,
+  private void withCommunicator(Runnable calls) {
+    queue.exclusively(
+        REGISTRATION_LIMIT,
         (own, deadline) -> {
           calls.run();
           return communicator;
         });
   }
 
-  private void withdraw(Piece piece) {
+  private void deregisterWithNccl(Piece piece) {
     if (piece.registration != 0) {
       int result = nccl.commDeregister(communicator.handle(), piece.registration);
       if (result != NcclResult.SUCCESS) {
         LOG.warn(
-            "NCCL could not forget {} bytes at 0x{} with {}: {}",
+            "NCCL refuses to deregister {} bytes at 0x{} with {}: {}",
             piece.bytes,
             Long.toHexString(piece.address),
-            lane,
+            queue,
             nccl.errorString(result));
       }
       piece.registration = 0;
@@ -219,15 +217,15 @@ final class NcclMemory {
    *
    * @return false if there was nothing to do, or the group has failed: an abort ends registrations
    */
-  private synchronized boolean forget(Piece piece) {
+  private synchronized boolean deregister(Piece piece) {
     if (!pieces.contains(piece)) {
       return false;
     }
     if (communicator != null && piece.registration != 0) {
       try {
-        inTurn(() -> withdraw(piece));
+        withCommunicator(() -> deregisterWithNccl(piece));
       } catch (GroupAbortedException e) {
-        LOG.debug("NCCL forgets memory of {} when it aborts it: {}", lane, e.toString());
+        LOG.debug("The abort of {} ends the registration of its memory: {}", queue, e.toString());
         return false;
       }
     }
@@ -263,7 +261,7 @@ final class NcclMemory {
   }
 
   private synchronized void freeIdle(Piece piece) {
-    if (forget(piece)) {
+    if (deregister(piece)) {
       release(piece);
     }
   }
@@ -300,17 +298,17 @@ final class NcclMemory {
     }
   }
 
-  /** Deregisters all pieces before the communicator is released in good order. */
+  /** Deregisters all pieces before the communicator is finalized. */
   synchronized void deregister() {
     if (communicator == null) {
       return;
     }
-    // Not for nothing: NCCL may still be busy with a split that was given up.
+    // Skipped where nothing is registered: NCCL may still be busy with a split that was given up.
     if (pieces.stream().anyMatch(each -> each.registration != 0)) {
       try {
-        inTurn(() -> pieces.forEach(this::withdraw));
+        withCommunicator(() -> pieces.forEach(this::deregisterWithNccl));
       } catch (CollectiveException e) {
-        LOG.debug("NCCL is not told that memory of {} goes: {}", lane, e.toString());
+        LOG.debug("Memory of {} is not deregistered: {}", queue, e.toString());
       }
     }
     communicator = null;
@@ -332,6 +330,6 @@ final class NcclMemory {
     pieces.clear();
     // Tensors that are still reachable must not keep the group reachable.
     communicator = null;
-    lane = null;
+    queue = null;
   }
 }

@@ -36,7 +36,7 @@ final class NcclOperation implements BackendOperation {
     DROPPED
   }
 
-  private final CommunicatorLane lane;
+  private final CommunicatorQueue queue;
   private final CudaDevice device;
   private final EventCache events;
 
@@ -65,19 +65,19 @@ final class NcclOperation implements BackendOperation {
    * Creates an operation that starts after the work in the caller's stream now. The device must be
    * current on the thread.
    *
-   * @param lane the queue that it goes into
+   * @param queue of the operation's communicator
    * @param timers the cache of timed events, or null
    * @param callerStream the stream after whose work it starts
    */
   NcclOperation(
-      CommunicatorLane lane,
+      CommunicatorQueue queue,
       CudaDevice device,
       EventCache events,
       EventCache timers,
       List<DeviceTensor> tensors,
       Call call,
       long callerStream) {
-    this.lane = lane;
+    this.queue = queue;
     this.device = device;
     this.events = events;
     this.timers = timers;
@@ -128,7 +128,7 @@ final class NcclOperation implements BackendOperation {
     }
     end = timers == null ? events.take() : timers.take();
     device.cuda().recordEvent(end, stream);
-    // The stream has been told to wait for the event: the driver keeps what it needs.
+    // The wait for the event is in the stream already: the driver keeps what it needs.
     events.giveBack(callerReady);
     state = State.LAUNCHED;
     notifyAll();
@@ -145,11 +145,11 @@ final class NcclOperation implements BackendOperation {
         return false;
       }
       // NCCL's kernels also end when it has noticed an error, or was aborted.
-      RuntimeException error = lane.error();
+      RuntimeException error = queue.error();
       if (error != null) {
         throw error;
       }
-      if (lane.isEnded()) {
+      if (queue.isEnded()) {
         return false;
       }
       if (timers == null) {
@@ -162,11 +162,11 @@ final class NcclOperation implements BackendOperation {
     } finally {
       device.leave(previous);
     }
-    ended(State.DONE);
+    end(State.DONE);
     return true;
   }
 
-  private void ended(State how) {
+  private void end(State how) {
     if (how == State.DONE || begun == null) {
       memory.close();
     } else {
@@ -194,7 +194,7 @@ final class NcclOperation implements BackendOperation {
         }
       } finally {
         device.leave(previous);
-        ended(State.DROPPED);
+        end(State.DROPPED);
       }
     }
   }

@@ -79,8 +79,8 @@ record NcclSettings(
    */
   ByteBuffer encode() {
     byte[] name = network.getBytes(StandardCharsets.UTF_8);
-    int room = name.length == 0 ? 0 : name.length + 1;
-    ByteBuffer config = ByteBuffer.allocateDirect(BYTES + room).order(ByteOrder.nativeOrder());
+    int nameBytes = name.length == 0 ? 0 : name.length + 1;
+    ByteBuffer config = ByteBuffer.allocateDirect(BYTES + nameBytes).order(ByteOrder.nativeOrder());
     for (int at = BLOCKING_AT; at < BYTES; at += Integer.BYTES) {
       config.putInt(at, UNSET);
     }

@@ -73,11 +73,11 @@ final class NcclTypes {
 
   /** Returns the number of a reduction that exists without being created first. */
   static int of(DType dtype, ReduceOp op) {
-    boolean truth = dtype == DType.BOOL;
+    boolean isBool = dtype == DType.BOOL;
     return switch (op.kind()) {
-      case SUM -> truth ? MAX : SUM;
+      case SUM -> isBool ? MAX : SUM;
       case AVG -> AVG;
-      case PRODUCT -> truth ? MIN : PRODUCT;
+      case PRODUCT -> isBool ? MIN : PRODUCT;
       case MIN -> MIN;
       case MAX -> MAX;
       case PREMUL_SUM, BAND, BOR, BXOR ->

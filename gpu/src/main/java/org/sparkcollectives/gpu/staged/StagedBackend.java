@@ -43,7 +43,7 @@ final class StagedBackend implements Backend {
 
   @Override
   public void setNanCheck(boolean enabled) {
-    area.checkNumbers(enabled);
+    area.setNanCheck(enabled);
   }
 
   /** Runs a collective of the host's backend on the host tensors of a staging. */
@@ -238,7 +238,7 @@ final class StagedBackend implements Backend {
     return area.allocate(dtype, count);
   }
 
-  /** Has no effect: all copies over the bus use pinned memory of the group. */
+  /** Does nothing: all copies over the bus use pinned memory of the group. */
   @Override
   public MemoryRegistration register(Tensor tensor) {
     area.own(tensor);

@@ -18,20 +18,19 @@ import org.sparkcollectives.spi.tensor.NanCheck;
  * The copies of one operation's tensors to host memory and back.
  *
  * <p>The copies to the host are enqueued at the call, behind the work in the caller's current
- * stream. When it is the operation's turn, the thread that runs it waits for them. The copies back
- * are complete before the operation is done, so whoever sees it done may use the tensors in any
- * stream.
+ * stream. When the operation starts, the thread that runs it waits for them. The copies back are
+ * complete before the operation is done, so whoever sees it done may use the tensors in any stream.
  */
 final class Staging implements OperationStage {
 
-  /** A tensor, the use that keeps it, and its place in host memory. */
+  /** A tensor, the use that keeps it, and its copy in host memory. */
   private record Pair(DeviceTensor tensor, MemoryUse use, PinnedBuffer buffer) {}
 
   private final StagingArea area;
   private final String operation;
   private final List<Pair> all = new ArrayList<>();
   private final List<Pair> results = new ArrayList<>();
-  private final List<HostTensor> given = new ArrayList<>();
+  private final List<HostTensor> inputs = new ArrayList<>();
 
   /** 0 until all tensors are known. */
   private long copied;
@@ -46,7 +45,7 @@ final class Staging implements OperationStage {
           long called = area.events().take();
           device.cuda().recordEvent(called, CudaStream.current(device).handle());
           device.cuda().streamWaitEvent(area.in().handle(), called);
-          // The stream has been told to wait: the driver keeps what it needs of the event.
+          // The wait is in the stream already: the driver keeps what it needs of the event.
           area.events().giveBack(called);
         });
   }
@@ -61,13 +60,13 @@ final class Staging implements OperationStage {
     }
   }
 
-  /** Places a tensor that the operation reads. */
+  /** Stages a tensor that the operation reads. */
   HostTensor read(Tensor tensor) {
-    Pair pair = place(tensor);
+    Pair pair = stage(tensor);
     HostTensor host = host(pair);
     if (host.count() > 0) {
       copyToHost(pair);
-      given.add(host);
+      inputs.add(host);
     }
     return host;
   }
@@ -88,24 +87,24 @@ final class Staging implements OperationStage {
     }
   }
 
-  /** Places tensors that the operation reads. */
+  /** Stages tensors that the operation reads. */
   List<Tensor> readAll(List<Tensor> tensors) {
     return tensors.stream().<Tensor>map(this::read).toList();
   }
 
-  /** Places a tensor that the operation writes. */
+  /** Stages a tensor that the operation writes. */
   HostTensor write(Tensor tensor) {
-    Pair pair = place(tensor);
+    Pair pair = stage(tensor);
     results.add(pair);
     return host(pair);
   }
 
-  /** Places tensors that the operation writes. */
+  /** Stages tensors that the operation writes. */
   List<Tensor> writeAll(List<Tensor> tensors) {
     return tensors.stream().<Tensor>map(this::write).toList();
   }
 
-  /** Places a tensor that the operation reads, then writes. */
+  /** Stages a tensor that the operation reads, then writes. */
   HostTensor update(Tensor tensor) {
     HostTensor host = read(tensor);
     results.add(all.get(all.size() - 1));
@@ -113,13 +112,13 @@ final class Staging implements OperationStage {
   }
 
   /**
-   * Places a tensor in host memory. If that fails, the operation fails, and the places of the other
-   * tensors are released.
+   * Takes a buffer in host memory for a tensor. If that fails, the operation fails, and the buffers
+   * of the other tensors are released.
    */
-  private Pair place(Tensor tensor) {
+  private Pair stage(Tensor tensor) {
     try {
       DeviceTensor own = area.own(tensor);
-      requireSmall(own);
+      requireFits(own);
       PinnedBuffer buffer = area.pool().take((int) own.byteSize());
       try {
         all.add(new Pair(own, DeviceTensor.use(List.of(own)), buffer));
@@ -134,13 +133,13 @@ final class Staging implements OperationStage {
     }
   }
 
-  private static void requireSmall(DeviceTensor own) {
+  private static void requireFits(DeviceTensor own) {
     if (own.byteSize() > Integer.MAX_VALUE) {
       throw new IllegalArgumentException(
           own
               + " has "
               + own.byteSize()
-              + " bytes; by way of the host an operation takes tensors of up to "
+              + " bytes; through host memory an operation takes tensors of up to "
               + Integer.MAX_VALUE
               + ": use slices, or the backend nccl");
     }
@@ -174,18 +173,18 @@ final class Staging implements OperationStage {
   @Override
   public void before() {
     onDevice(() -> area.await(copied, operation));
-    if (area.checksNumbers()) {
-      given.forEach(this::requireNumbers);
+    if (area.checksNan()) {
+      inputs.forEach(this::requireNoNan);
     }
   }
 
-  private void requireNumbers(HostTensor host) {
-    long place = NanCheck.first(host);
-    if (place >= 0) {
+  private void requireNoNan(HostTensor host) {
+    long index = NanCheck.first(host);
+    if (index >= 0) {
       throw new IllegalArgumentException(
           operation
               + ": element "
-              + place
+              + index
               + " of "
               + host
               + " on "

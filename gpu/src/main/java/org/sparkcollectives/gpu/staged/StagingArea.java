@@ -33,13 +33,13 @@ import org.sparkcollectives.spi.BackendOperations;
 final class StagingArea implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(StagingArea.class);
-  private static final long PATIENCE_SECONDS = 10;
+  private static final long CLOSE_SECONDS = 10;
   private static final long SPIN_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
   private static final long PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(20);
 
   private final CudaDevice device;
   private final BackendOperations operations;
-  private volatile boolean checksNumbers;
+  private volatile boolean checksNan;
   private final CudaStream in;
   private final CudaStream out;
   private final EventCache events;
@@ -49,13 +49,12 @@ final class StagingArea implements AutoCloseable {
   /**
    * Creates the area of a group on a GPU. It closes the device.
    *
-   * @param checksNumbers whether inputs of operations are searched for NaN
+   * @param checksNan whether inputs of operations are searched for NaN
    */
-  StagingArea(
-      CudaDevice device, BackendOperations operations, boolean checksNumbers, String group) {
+  StagingArea(CudaDevice device, BackendOperations operations, boolean checksNan, String group) {
     this.device = device;
     this.operations = operations;
-    this.checksNumbers = checksNumbers;
+    this.checksNan = checksNan;
     this.in = CudaStream.create(device, false);
     this.out = CudaStream.create(device, false);
     this.events = new EventCache(device, false);
@@ -96,16 +95,16 @@ final class StagingArea implements AutoCloseable {
     return device.pinnedPool();
   }
 
-  boolean checksNumbers() {
-    return checksNumbers;
+  boolean checksNan() {
+    return checksNan;
   }
 
-  /** Turns the search for NaN on or off, for later inputs. */
-  void checkNumbers(boolean enabled) {
-    checksNumbers = enabled;
+  /** Turns the NaN check on or off, for later inputs. */
+  void setNanCheck(boolean enabled) {
+    checksNan = enabled;
   }
 
-  /** Returns what copies arriving data to the GPU when no thread of the user waits. */
+  /** Returns the executor that copies received data to the GPU when no thread of the user waits. */
   Executor copier() {
     return copier;
   }
@@ -133,7 +132,7 @@ final class StagingArea implements AutoCloseable {
       if (Thread.interrupted()) {
         Thread.currentThread().interrupt();
         throw new CollectiveException(
-            "Interrupted during " + operation + " while the GPU had not done what is before it",
+            "Interrupted during " + operation + " while earlier work in the stream was not done",
             new InterruptedException());
       }
       if (System.nanoTime() - begin < SPIN_NANOS) {
@@ -158,24 +157,23 @@ final class StagingArea implements AutoCloseable {
    */
   @Override
   public void close() {
-    Future<?> end = copier.submit(this::letGo);
+    Future<?> end = copier.submit(this::release);
     copier.shutdown();
     try {
-      end.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+      end.get(CLOSE_SECONDS, TimeUnit.SECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (TimeoutException e) {
       LOG.warn(
-          "What has arrived is not copied to {} yet, which has not done what is before it: what the"
-              + " group used there stays behind until it has",
+          "Received messages are not copied to {} yet, because earlier work there is not done: the"
+              + " group's resources there are released after it",
           device.device());
     } catch (ExecutionException e) {
-      throw new CollectiveException(
-          "The group could not let go of " + device.device(), e.getCause());
+      throw new CollectiveException("The group could not release " + device.device(), e.getCause());
     }
   }
 
-  private void letGo() {
+  private void release() {
     synchronized (this) {
       allocated.forEach(DeviceTensor::free);
       allocated.clear();

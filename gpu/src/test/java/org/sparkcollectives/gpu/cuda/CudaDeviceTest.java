@@ -8,7 +8,7 @@ import org.sparkcollectives.gpu.testing.FakeCuda;
 final class CudaDeviceTest {
 
   @Test
-  void aThreadWhoseLastGpuWasLetGoOfWorksOnAnother() {
+  void aThreadWhoseLastGpuWasClosedWorksOnAnother() {
     FakeCuda cuda = new FakeCuda(2);
     try (CudaDevice first = CudaDevice.open(cuda, 0)) {
       first.leave(first.enter());

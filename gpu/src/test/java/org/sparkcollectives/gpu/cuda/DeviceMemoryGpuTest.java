@@ -37,7 +37,7 @@ final class DeviceMemoryGpuTest {
   }
 
   @Test
-  void idleMemoryMakesRoomAndWhoHasTheRestIsSaid() {
+  void idleMemoryIsFreedWhenTheGpuIsFullAndTheErrorSaysWhoHoldsTheRest() {
     gpu.emptyCache();
     MemoryInfo before = info();
     assertThat(before.free()).isBetween(1L, before.total());

@@ -27,7 +27,7 @@ final class DeviceMemoryTest {
 
   @AfterEach
   void nothingIsLeft() {
-    awaitGarbage();
+    awaitCollection();
     gpu.close();
     cuda.awaitNothingLeft();
     cuda.close();
@@ -88,7 +88,7 @@ final class DeviceMemoryTest {
   }
 
   @Test
-  void aDriverThatDoesNotTellStreamsApartHasTheirMemoryNotUsedAgain() {
+  void withoutStreamIdsMemoryOfForeignStreamsIsNotReused() {
     cuda.streams().removeIds();
     try (CudaStream own = CudaStream.create(gpu, false)) {
       DeviceMemory first = allocate(KIB, CudaStream.foreign(gpu, own.handle()));
@@ -203,7 +203,7 @@ final class DeviceMemoryTest {
   }
 
   @Test
-  void whoHasTheMemoryIsSaidWhereThereIsNoMore() {
+  void theErrorOfAFullGpuSaysWhoHoldsTheMemory() {
     cuda.memory().limit(3 * MIB);
     DeviceMemory inUse = allocate(2 * MIB);
     DeviceMemory idle = allocate(KIB);
@@ -218,25 +218,25 @@ final class DeviceMemoryTest {
   }
 
   @Test
-  void tensorsThatNobodyCanReachMakeRoom() {
+  void unreachableTensorsAreFreedWhenTheGpuIsFull() {
     cuda.memory().limit(3 * MIB);
     for (int i = 0; i < 20; i++) {
       // Nobody frees the memory, and nobody calls the garbage collector.
       assertThat(allocate(2 * MIB).address()).isPositive();
     }
     assertThat(gpu.memoryReserved()).isLessThanOrEqualTo(3 * MIB);
-    awaitGarbage();
+    awaitCollection();
   }
 
-  private void awaitGarbage() {
+  private void awaitCollection() {
     Eventually.holdsAfterCollection(
         () -> gpu.memoryAllocated() == 0, () -> gpu.memoryAllocated() + " bytes are in use");
   }
 
   @Test
-  void unreachableMemoryComesBackToItsStream() {
+  void unreachableMemoryIsReusedInItsStream() {
     long dropped = allocate(KIB).address();
-    awaitGarbage();
+    awaitCollection();
     assertThat(gpu.memoryReserved()).isEqualTo(KIB);
     DeviceMemory again = allocate(KIB);
     assertThat(again.address()).isEqualTo(dropped);
@@ -257,7 +257,7 @@ final class DeviceMemoryTest {
   }
 
   @Test
-  void nothingIsAllocatedOnAGpuThatWasLetGoOf() {
+  void nothingIsAllocatedOnAGpuThatWasClosed() {
     gpu.close();
     assertThatThrownBy(() -> allocate(KIB))
         .isInstanceOf(IllegalStateException.class)

@@ -31,7 +31,7 @@ class BackendsAvailableTest {
   }
 
   @Test
-  void theWayOverTheHostIsAvailableWhereTheDriverIs() {
+  void stagingThroughTheHostIsAvailableWhereTheDriverIs() {
     assertThat(new StagedBackendProvider("s", gpus::cuda).isAvailable()).isTrue();
     assertThat(new StagedBackendProvider("s", this::noDriver).isAvailable()).isFalse();
     // The name asks for the backend of the GPU, not for the host's.

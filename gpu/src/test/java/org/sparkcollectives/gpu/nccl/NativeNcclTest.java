@@ -27,7 +27,7 @@ final class NativeNcclTest {
 
   @ParameterizedTest
   @ValueSource(ints = {22304, 22703, 23007})
-  void olderAndNewerVersionsTakeTheSameSettingsAndTellWhatTheyHave(int version) throws Exception {
+  void olderAndNewerVersionsTakeTheSameSettings(int version) throws Exception {
     run("calls", Map.of(), SIZE, FakeLibraries.environmentOfNccl(version));
   }
 
@@ -42,7 +42,7 @@ final class NativeNcclTest {
   }
 
   @Test
-  void anErrorThatComesLaterIsToldWhenAskedFor() throws Exception {
+  void anAsynchronousErrorIsReported() throws Exception {
     run("injected error", Map.of("FAKE_NCCL_ERROR_AFTER", "1=3"), SIZE);
   }
 

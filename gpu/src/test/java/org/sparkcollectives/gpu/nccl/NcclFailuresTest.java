@@ -149,7 +149,7 @@ class NcclFailuresTest {
   }
 
   @Test
-  void whoIsToldByNcclThatAPeerIsGoneWaitsForThePeersOwnWords() {
+  void anErrorOfNcclForALostPeerWaitsForThePeersOwnFailure() {
     CyclicBarrier together = new CyclicBarrier(3);
     List<Throwable> ends =
         gpus.run(
@@ -200,7 +200,7 @@ class NcclFailuresTest {
   }
 
   @Test
-  void aStreamThatCannotBeLetGoOfKeepsNoOther() {
+  void aStreamThatCannotBeDestroyedKeepsNoOther() {
     gpus.run(
         2,
         (world, gpu) -> {
@@ -255,7 +255,7 @@ class NcclFailuresTest {
   }
 
   @Test
-  void withoutErrorHandlingTheOthersAreNotTold() {
+  void withoutErrorHandlingAFailureDoesNotReachTheOthers() {
     CountDownLatch over = new CountDownLatch(1);
     List<Throwable> ends =
         gpus.run(

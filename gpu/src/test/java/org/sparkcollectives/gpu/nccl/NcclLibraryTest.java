@@ -13,16 +13,16 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.sparkcollectives.gpu.testing.FakeLibraries;
 
-/** Tests where NCCL is looked for, and the error if it is nowhere. */
+/** Tests the paths at which NCCL is searched, and the error if it is at none. */
 class NcclLibraryTest {
 
   @Test
-  void whoeverNamesALibraryGetsNoOther() {
+  void aConfiguredPathIsTheOnlyOne() {
     Map<String, String> environment = Map.of(NcclLibrary.ENVIRONMENT, "/env/libnccl.so.2");
-    assertThat(NcclLibrary.places("/opt/libnccl.so.2", environment))
+    assertThat(NcclLibrary.paths("/opt/libnccl.so.2", environment))
         .containsExactly("/opt/libnccl.so.2");
-    assertThat(NcclLibrary.places("", environment)).containsExactly("/env/libnccl.so.2");
-    assertThat(NcclLibrary.places("", Map.of()).get(0)).isEqualTo("libnccl.so.2");
+    assertThat(NcclLibrary.paths("", environment)).containsExactly("/env/libnccl.so.2");
+    assertThat(NcclLibrary.paths("", Map.of()).get(0)).isEqualTo("libnccl.so.2");
   }
 
   @ParameterizedTest
@@ -32,16 +32,16 @@ class NcclLibraryTest {
     "VIRTUAL_ENV, '', lib/python3.9/dist-packages/torch/lib",
     "CONDA_PREFIX, '', lib"
   })
-  void environmentsOfPythonAreLookedThrough(
+  void pythonEnvironmentsAreSearched(
       String variable, String value, String folder, @TempDir Path root) throws Exception {
     Files.createDirectories(root.resolve(folder));
     Path library = Files.createFile(root.resolve(folder).resolve("libnccl.so.2"));
-    assertThat(NcclLibrary.places("", Map.of(variable, root.resolve(value).toString())))
+    assertThat(NcclLibrary.paths("", Map.of(variable, root.resolve(value).toString())))
         .startsWith("libnccl.so.2", library.toString());
   }
 
   @Test
-  void theErrorNamesEveryPlaceThatWasLookedAt() {
+  void theErrorNamesEveryPathThatWasTried() {
     assertThatThrownBy(
             () -> NcclLibrary.load(List.of("/nowhere/libnccl.so.2", "/neither/libnccl.so.2")))
         .isInstanceOf(NcclException.class)

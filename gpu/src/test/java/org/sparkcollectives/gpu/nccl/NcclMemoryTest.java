@@ -41,7 +41,7 @@ class NcclMemoryTest {
   }
 
   @Test
-  void whatIsRegisteredBeforeThereIsACommunicatorIsToldToItWhenItIsMade() {
+  void memoryRegisteredBeforeThereIsACommunicatorIsRegisteredWithItLater() {
     gpus.run(
         1,
         (world, gpu) -> {
@@ -82,7 +82,7 @@ class NcclMemoryTest {
   }
 
   @Test
-  void whatIsNotClosedIsForgottenWithTheGroup() {
+  void whatIsNotClosedIsDeregisteredWithTheGroup() {
     AtomicReference<MemoryRegistration> left = new AtomicReference<>();
     gpus.run(
         1,

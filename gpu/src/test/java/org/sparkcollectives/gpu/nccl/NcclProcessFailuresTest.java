@@ -25,7 +25,7 @@ final class NcclProcessFailuresTest {
   }
 
   @Test
-  void operationsFailOnAnErrorThatNcclTellsLater() throws Exception {
+  void operationsFailOnAnAsynchronousError() throws Exception {
     run("error of the library", LONG, Map.of("FAKE_NCCL_ERROR_AFTER", "1=3"));
   }
 

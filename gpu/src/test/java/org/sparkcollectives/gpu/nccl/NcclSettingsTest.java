@@ -44,7 +44,7 @@ class NcclSettingsTest {
   }
 
   @Test
-  void whatIsSetIsTold() {
+  void valuesThatAreSetAreEncoded() {
     Map<String, String> settings =
         Map.of(
             "spark.collectives.gpu.nccl.minCTAs", "4",
@@ -61,7 +61,7 @@ class NcclSettingsTest {
   }
 
   @Test
-  void moreAtTheLeastThanAtTheMostIsRefused() {
+  void aMinimumOfThreadBlocksAboveTheMaximumIsRefused() {
     assertThatThrownBy(() -> new NcclSettings(false, 8, 4, -1, ""))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("minCTAs (8) must not be more than");

@@ -55,7 +55,7 @@ final class NcclStuckTest {
   }
 
   @Test
-  void whatAStuckLaunchUsesIsLetGoOfWhenItComesBack() {
+  void theResourcesOfAStuckLaunchAreReleasedWhenItReturns() {
     gpus.run(
         1,
         (world, gpu) -> {
@@ -106,7 +106,7 @@ final class NcclStuckTest {
   }
 
   @Test
-  void operationsAfterASplitThatWasGivenUpBeginWhenNcclIsThroughWithIt() {
+  void operationsAfterASplitThatWasGivenUpStartWhenNcclHasFinishedIt() {
     CountDownLatch late = gpus.nccl().faults().hang("ncclCommSplit of rank 1");
     CyclicBarrier together = new CyclicBarrier(2);
     gpus.run(
@@ -182,7 +182,7 @@ final class NcclStuckTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void anOperationEndsInItsOwnTimeAlsoWhileItsCommunicatorIsMade(boolean blocking) {
+  void anOperationEndsInItsOwnTimeAlsoWhileItsCommunicatorIsCreated(boolean blocking) {
     CountDownLatch over = new CountDownLatch(1);
     gpus.run(
         2,
@@ -209,7 +209,7 @@ final class NcclStuckTest {
   }
 
   @Test
-  void theDriverIsAskedOnlyOfTheFirstOperationOfThoseUnderWay() {
+  void onlyTheFirstOperationInProgressIsQueried() {
     gpus.run(
         1,
         (world, gpu) -> {
@@ -243,13 +243,13 @@ final class NcclStuckTest {
   }
 
   @Test
-  void anErrorOfTheLibraryEndsOperationsAndLetsGoOfEverything() {
+  void anErrorOfTheLibraryEndsOperationsAndReleasesEverything() {
     gpus.nccl().faults().throwFrom("ncclAllReduce", new UnsatisfiedLinkError("ncclAllReduce"));
     expectEnd("ncclAllReduce");
   }
 
   @Test
-  void anErrorWhileACommunicatorIsMadeEndsOperationsAndLetsGoOfEverything() {
+  void anErrorWhileACommunicatorIsCreatedEndsOperationsAndReleasesEverything() {
     gpus.nccl()
         .faults()
         .throwFrom("ncclCommInitRankConfig", new UnsatisfiedLinkError("of the test"));
@@ -257,11 +257,11 @@ final class NcclStuckTest {
   }
 
   @Test
-  void anErrorOfALookEndsOperationsAndLetsGoOfEverything() {
+  void anErrorOfTheWatchdogEndsOperationsAndReleasesEverything() {
     gpus.nccl()
         .faults()
-        .throwFrom("ncclCommGetAsyncError", new UnsatisfiedLinkError("of the look"));
-    expectEnd("of the look");
+        .throwFrom("ncclCommGetAsyncError", new UnsatisfiedLinkError("of the watchdog"));
+    expectEnd("of the watchdog");
   }
 
   private void expectEnd(String cause) {
@@ -279,7 +279,7 @@ final class NcclStuckTest {
   }
 
   @Test
-  void anErrorWhileAGroupIsMadeLetsGoOfEverything() {
+  void anErrorWhileAGroupIsCreatedReleasesEverything() {
     gpus.nccl().faults().throwFrom("ncclGetUniqueId", new UnsatisfiedLinkError("ncclGetUniqueId"));
     gpus.expectNoGroup(
         List.of(0), failure -> assertThat(failure).isInstanceOf(UnsatisfiedLinkError.class), EAGER);

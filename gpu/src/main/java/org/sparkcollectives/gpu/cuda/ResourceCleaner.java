@@ -8,13 +8,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs cleanup actions for unreachable objects, as {@link java.lang.ref.Cleaner} does. Its thread
- * exists only while there are such objects, because Spark's executors outlive this library's work.
- * Thread-safe.
+ * Runs the cleanup actions of unreachable objects, as {@link java.lang.ref.Cleaner} does. Its
+ * thread exists only while there are such objects, because Spark's executors outlive this library's
+ * work. Thread-safe.
  */
-final class GarbageWatch {
+final class ResourceCleaner {
 
-  private static final Logger LOG = LoggerFactory.getLogger(GarbageWatch.class);
+  private static final Logger LOG = LoggerFactory.getLogger(ResourceCleaner.class);
 
   /**
    * The thread waits so long before it ends. Otherwise freeing and allocating in turn would start a
@@ -26,26 +26,26 @@ final class GarbageWatch {
 
   private final String threadName;
   private final ReferenceQueue<Object> unreachable = new ReferenceQueue<>();
-  private final Set<Watched> watched = new HashSet<>();
+  private final Set<Cleanable> registered = new HashSet<>();
   private Thread thread;
 
-  GarbageWatch(String threadName) {
+  ResourceCleaner(String threadName) {
     this.threadName = threadName;
   }
 
   /** An object, and its cleanup action. */
-  final class Watched extends PhantomReference<Object> {
-    private final Runnable rest;
+  final class Cleanable extends PhantomReference<Object> {
+    private final Runnable action;
 
-    private Watched(Object object, Runnable rest) {
+    private Cleanable(Object object, Runnable action) {
       super(object, unreachable);
-      this.rest = rest;
+      this.action = action;
     }
 
     /** Runs the action now, unless it has run. */
     void clean() {
       if (remove(this)) {
-        rest.run();
+        action.run();
       }
     }
   }
@@ -53,11 +53,11 @@ final class GarbageWatch {
   /**
    * Registers an object.
    *
-   * @param rest the action, which runs once, on any thread; must not reach the object
+   * @param action runs once, on any thread; must not reach the object
    */
-  synchronized Watched watch(Object object, Runnable rest) {
-    Watched made = new Watched(object, rest);
-    watched.add(made);
+  synchronized Cleanable register(Object object, Runnable action) {
+    Cleanable made = new Cleanable(object, action);
+    registered.add(made);
     if (thread == null) {
       Thread starting = new Thread(this::run, threadName);
       starting.setDaemon(true);
@@ -67,9 +67,9 @@ final class GarbageWatch {
     return made;
   }
 
-  private synchronized boolean remove(Watched one) {
-    boolean first = watched.remove(one);
-    if (first && watched.isEmpty()) {
+  private synchronized boolean remove(Cleanable one) {
+    boolean first = registered.remove(one);
+    if (first && registered.isEmpty()) {
       // Wakes the thread, which waits for one of the objects.
       one.enqueue();
     }
@@ -79,7 +79,7 @@ final class GarbageWatch {
   private void run() {
     try {
       while (true) {
-        Watched next = (Watched) unreachable.remove(isEmpty() ? LINGER_MILLIS : FOREVER);
+        Cleanable next = (Cleanable) unreachable.remove(isEmpty() ? LINGER_MILLIS : FOREVER);
         if (next != null) {
           clean(next);
         } else if (ends()) {
@@ -91,22 +91,22 @@ final class GarbageWatch {
     }
   }
 
-  private static void clean(Watched next) {
+  private static void clean(Cleanable next) {
     try {
       next.clean();
     } catch (RuntimeException | Error e) {
       // Catches errors too: otherwise nobody would clean up the other objects.
-      LOG.warn("Garbage could not be let go of", e);
+      LOG.warn("A resource could not be released", e);
     }
   }
 
   private synchronized boolean isEmpty() {
-    return watched.isEmpty();
+    return registered.isEmpty();
   }
 
   /** Returns whether the thread ends; the next object then needs a new one. */
   private synchronized boolean ends() {
-    if (watched.isEmpty()) {
+    if (registered.isEmpty()) {
       thread = null;
     }
     return thread == null;

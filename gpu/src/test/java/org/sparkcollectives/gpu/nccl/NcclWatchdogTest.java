@@ -16,14 +16,14 @@ import org.sparkcollectives.gpu.testing.FakeCuda;
 import org.sparkcollectives.gpu.testing.FakeNccl;
 import org.sparkcollectives.spi.BackendOperations;
 
-/** Tests the watch without its thread. */
-final class NcclWatchTest {
+/** Tests the watchdog without its thread. */
+final class NcclWatchdogTest {
 
   private final FakeCuda cuda = new FakeCuda(1);
   private final CudaDevice device = CudaDevice.open(cuda, 0);
   private final EventCache events = new EventCache(device, false);
-  private final CommunicatorLane lane =
-      new CommunicatorLane(
+  private final CommunicatorQueue queue =
+      new CommunicatorQueue(
           new FakeNccl(cuda),
           device,
           "the communicator of the test",
@@ -31,9 +31,9 @@ final class NcclWatchTest {
           new DaemonThreads("0"),
           () -> false,
           (name, deadline) -> {
-            throw new AssertionError("nobody wants it");
+            throw new AssertionError("no operation needs it");
           });
-  private final NcclWatch watch = new NcclWatch(null, () -> List.of(lane));
+  private final NcclWatchdog watchdog = new NcclWatchdog(null, () -> List.of(queue));
   private final CompletableFuture<List<Tensor>> end = new CompletableFuture<>();
 
   @AfterEach
@@ -49,7 +49,7 @@ final class NcclWatchTest {
     try {
       NcclOperation operation =
           new NcclOperation(
-              lane, device, events, null, List.of(), target -> {}, Cuda.DEFAULT_STREAM);
+              queue, device, events, null, List.of(), target -> {}, Cuda.DEFAULT_STREAM);
       operation.begun(new Begun(Work.of(OpType.ALL_REDUCE, 0, end)));
       return operation;
     } finally {
@@ -58,21 +58,21 @@ final class NcclWatchTest {
   }
 
   @Test
-  void whatWasOverBeforeItCameIsNotLookedAfter() {
+  void anOperationThatWasDoneBeforeIsNotWatched() {
     NcclOperation operation = operation();
     // Another thread started the operation, and found it to be done.
     end.complete(List.of());
-    watch.watch(operation);
-    assertThat(watch.isIdle()).isTrue();
+    watchdog.watch(operation);
+    assertThat(watchdog.isIdle()).isTrue();
     operation.drop();
   }
 
   @Test
-  void whatIsNotOverIsLookedAfterAndDroppedAtTheEnd() {
-    watch.watch(operation());
-    assertThat(watch.isIdle()).isFalse();
-    watch.dropAll();
-    assertThat(watch.isIdle()).isTrue();
+  void anOperationThatIsNotDoneIsWatchedAndDroppedAtTheEnd() {
+    watchdog.watch(operation());
+    assertThat(watchdog.isIdle()).isFalse();
+    watchdog.dropAll();
+    assertThat(watchdog.isIdle()).isTrue();
   }
 
   private record Begun(Work work) implements BackendOperations.Begun {
@@ -84,12 +84,12 @@ final class NcclWatchTest {
 
     @Override
     public void started() {
-      throw new AssertionError("nobody begins it");
+      throw new AssertionError("no operation starts");
     }
 
     @Override
     public void completed() {
-      throw new AssertionError("nobody looks");
+      throw new AssertionError("the thread of the watchdog does not run");
     }
 
     @Override

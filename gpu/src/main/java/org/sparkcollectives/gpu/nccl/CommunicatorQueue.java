@@ -20,7 +20,7 @@ import org.sparkcollectives.gpu.cuda.CudaDevice;
  * <p>Neither the creation nor a launch has a time limit of its own. Each operation has one; when
  * the first one passes, the group fails, which ends both.
  */
-final class CommunicatorLane {
+final class CommunicatorQueue {
 
   private final Nccl nccl;
   private final CudaDevice device;
@@ -32,35 +32,40 @@ final class CommunicatorLane {
   private final LaunchedOperations launched = new LaunchedOperations();
 
   private final Object order = new Object();
-  private final Turn turn;
+  private final CommunicatorLock lock;
 
-  /** Whether NCCL may still be busy with a derivation that was given up. Guarded by the lock. */
-  private boolean deriving;
+  /** Guarded by the lock. */
+  private final ExclusiveUse exclusiveUse;
 
   /**
    * Creates a queue whose communicator does not exist yet.
    *
    * @param name of the communicator, for errors
    * @param cancelled whether the group has failed
-   * @param maker creates the communicator; its device is current on the thread
+   * @param factory creates the communicator; its device is current on the thread
    */
-  CommunicatorLane(
+  CommunicatorQueue(
       Nccl nccl,
       CudaDevice device,
       String name,
       boolean highPriority,
       DaemonThreads threads,
       Deadline.Cancelled cancelled,
-      LazyCommunicator.Maker maker) {
+      LazyCommunicator.Factory factory) {
     this.nccl = nccl;
     this.device = device;
     this.name = name;
-    this.turn = new Turn(name);
+    this.lock = new CommunicatorLock(name);
     this.threads = threads;
-    this.communicator = new LazyCommunicator(device, name, highPriority, threads, cancelled, maker);
+    this.communicator =
+        new LazyCommunicator(device, name, highPriority, threads, cancelled, factory);
+    this.exclusiveUse = new ExclusiveUse(device, name, communicator);
   }
 
-  /** Returns the monitor to hold while an operation gets its number and its place in the queue. */
+  /**
+   * Returns the monitor to hold while an operation gets its sequence number and is added to the
+   * queue.
+   */
   Object order() {
     return order;
   }
@@ -73,13 +78,12 @@ final class CommunicatorLane {
   /**
    * Creates the communicator on a separate thread, because NCCL may not return, and waits for it.
    */
-  void makeNow(Duration timeout) {
-    communicator.makeNow(timeout);
+  void createNow(Duration timeout) {
+    communicator.createNow(timeout);
   }
 
   /**
-   * Adds operations that are to start together. Does not block. The caller must call {@link #begin}
-   * next.
+   * Adds operations that start together. Does not block. The caller must call {@link #begin} next.
    */
   void add(List<NcclOperation> operations) {
     waiting.add(operations);
@@ -94,7 +98,7 @@ final class CommunicatorLane {
     if (communicator.isDecided()) {
       drain();
     } else {
-      communicator.startMaking(this::drain);
+      communicator.startCreating(this::drain);
     }
   }
 
@@ -103,9 +107,9 @@ final class CommunicatorLane {
   }
 
   private void drain() {
-    // A thread that comes while another holds the lock may leave its operations to the holder. So
+    // A thread that finds the lock held leaves its operations to the holder. So
     // the holder checks again after it has released the lock.
-    while (!waiting.isEmpty() && turn.tryTake()) {
+    while (!waiting.isEmpty() && lock.tryLock()) {
       List<NcclOperation> next;
       Throwable cause = null;
       try {
@@ -114,7 +118,7 @@ final class CommunicatorLane {
           cause = launch(next);
         }
       } finally {
-        turn.giveUp();
+        lock.unlock();
       }
       if (cause != null) {
         // The work waits for a better cause.
@@ -139,7 +143,7 @@ final class CommunicatorLane {
     try {
       long previous = device.enter();
       try {
-        put(operations);
+        enqueue(operations);
       } finally {
         device.leave(previous);
       }
@@ -150,13 +154,13 @@ final class CommunicatorLane {
     }
   }
 
-  private void put(List<NcclOperation> operations) {
+  private void enqueue(List<NcclOperation> operations) {
     Communicator own = communicator.get();
     long handle = communicator.stream();
     operations.forEach(each -> each.beginIn(handle));
-    own.calling(
+    own.exclusively(
         () -> {
-          awaitDerived(own, Deadline.whileWanted(this::isUnwanted));
+          exclusiveUse.awaitEarlier(own, Deadline.whileWanted(this::isUnwanted));
           CommunicatorStream target = new CommunicatorStream(nccl, own, handle);
           own.checkBegun("ncclGroupStart", nccl.groupStart());
           int result;
@@ -186,76 +190,34 @@ final class CommunicatorLane {
     return waiting.isEmpty() && launched.areOver();
   }
 
-  /** Creates something from a communicator that is ready. */
-  interface Derivation<T> {
-    T from(Communicator communicator, Deadline deadline);
-  }
-
   /**
-   * Uses the communicator for another purpose, while no operation starts in it and no other thread
-   * calls NCCL for it. The derivation must not wait longer than its deadline.
+   * Uses the communicator for something other than an operation, while no operation starts in it.
    *
    * @throws GroupAbortedException if the communicator is gone, or about to be
    */
-  <T> T derive(Duration atMost, Derivation<T> derivation) {
-    return derive(atMost, derivation, deadline -> {});
+  <T> T exclusively(Duration atMost, ExclusiveUse.Body<T> body) {
+    return exclusively(atMost, deadline -> {}, body);
   }
 
   /**
-   * Does the same as {@link #derive} once all operations that have started are done: NCCL may lock
-   * up if operations are in progress while others are created out of it (user guide,
+   * Does the same as {@link #exclusively} once all operations that have started are done: NCCL may
+   * lock up if operations are in progress while others are created out of it (user guide,
    * "ncclCommSplit").
    */
-  <T> T deriveWhenIdle(Duration atMost, Derivation<T> derivation) {
-    return derive(atMost, derivation, deadline -> launched.await(deadline, name));
+  <T> T exclusivelyWhenIdle(Duration atMost, ExclusiveUse.Body<T> body) {
+    return exclusively(atMost, deadline -> launched.await(deadline, name), body);
   }
 
-  private <T> T derive(Duration atMost, Derivation<T> derivation, Consumer<Deadline> before) {
+  private <T> T exclusively(Duration atMost, Consumer<Deadline> before, ExclusiveUse.Body<T> body) {
     Deadline deadline = Deadline.in(atMost, this::isUnwanted);
-    turn.take(deadline);
+    lock.lock(deadline);
     try {
       before.accept(deadline);
-      // An abort may have come before.
-      deadline.check("the turn to use " + name);
-      long previous = device.enter();
-      try {
-        Communicator own = communicator.await(deadline);
-        return call(own, derivation, deadline);
-      } finally {
-        device.leave(previous);
-      }
+      return exclusiveUse.run(deadline, body);
     } finally {
-      turn.giveUp();
+      lock.unlock();
       // Operations that were added meanwhile were left to the holder of the lock.
       drain();
-    }
-  }
-
-  private <T> T call(Communicator own, Derivation<T> derivation, Deadline deadline) {
-    try {
-      return own.calling(
-          () -> {
-            awaitDerived(own, deadline);
-            deriving = true;
-            T made = derivation.from(own, deadline);
-            deriving = false;
-            return made;
-          });
-    } catch (NcclException e) {
-      // A failure after an abort is no error of NCCL's.
-      deadline.check("NCCL's answer for " + name);
-      throw e;
-    }
-  }
-
-  /**
-   * Waits for an earlier derivation: NCCL refuses every call for a communicator out of which it
-   * still creates another.
-   */
-  private void awaitDerived(Communicator own, Deadline deadline) {
-    if (deriving) {
-      own.check("earlier split or shrink", NcclResult.IN_PROGRESS, deadline);
-      deriving = false;
     }
   }
 
@@ -315,13 +277,13 @@ final class CommunicatorLane {
     Communicator own = communicator.get();
     if (!isEnded() && own != null) {
       Deadline deadline = Deadline.in(atMost, () -> false);
-      turn.take(deadline);
+      lock.lock(deadline);
       long previous = device.enter();
       try {
         own.close(deadline.left());
       } finally {
         device.leave(previous);
-        turn.giveUp();
+        lock.unlock();
       }
     }
     abort();
@@ -334,16 +296,16 @@ final class CommunicatorLane {
    * @return false if that takes longer
    */
   boolean awaitUnused(Duration atMost) {
-    return turn.awaitFree(atMost);
+    return lock.awaitUnlocked(atMost);
   }
 
   /**
    * Releases the stream and the operations. A closed group that stays reachable must not keep their
    * tensors. Called once the communicator is gone, and nobody uses them any more.
    */
-  void letGo() {
+  void release() {
     waiting.clear();
-    launched.forgetAll();
+    launched.clear();
     communicator.closeStream();
   }
 

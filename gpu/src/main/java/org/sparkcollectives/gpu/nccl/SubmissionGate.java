@@ -5,13 +5,16 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
-/** A gate that admits any number of threads, until it is closed. */
-final class Entrance {
+/**
+ * A gate that admits any number of threads until it is closed. A thread is inside while it submits
+ * an operation.
+ */
+final class SubmissionGate {
 
   private final ReadWriteLock lock = new ReentrantReadWriteLock();
   private volatile boolean closed;
 
-  /** Admits this thread, which then has to {@link #leave}. Returns false if the gate is closed. */
+  /** Admits this thread, which then must {@link #leave}. Returns false if the gate is closed. */
   boolean enter() {
     return lock.readLock().tryLock();
   }

@@ -6,39 +6,39 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** Tests who may enter, and until when. */
-final class EntranceTest {
+/** Tests that a gate admits threads until it is closed, and closes when none is inside. */
+final class SubmissionGateTest {
 
   private static final Duration SHORT = Duration.ofMillis(50);
   private static final Duration LONG = Duration.ofSeconds(30);
 
-  private final Entrance entrance = new Entrance();
+  private final SubmissionGate gate = new SubmissionGate();
 
   private boolean closesOnAnotherThread(Duration atMost) {
-    return CompletableFuture.supplyAsync(() -> entrance.close(atMost)).join();
+    return CompletableFuture.supplyAsync(() -> gate.close(atMost)).join();
   }
 
   @Test
-  void itDoesNotCloseWhileSomebodyIsWithin() {
-    assertThat(entrance.enter()).isTrue();
+  void itDoesNotCloseWhileAThreadIsInside() {
+    assertThat(gate.enter()).isTrue();
     assertThat(closesOnAnotherThread(SHORT)).isFalse();
-    assertThat(entrance.enter()).isTrue();
-    entrance.leave();
-    entrance.leave();
+    assertThat(gate.enter()).isTrue();
+    gate.leave();
+    gate.leave();
     assertThat(closesOnAnotherThread(LONG)).isTrue();
   }
 
   @Test
-  void nobodyComesInAfterwardsAndItStaysClosedForAll() {
+  void aClosedGateAdmitsNoThreadAndStaysClosed() {
     assertThat(closesOnAnotherThread(LONG)).isTrue();
-    assertThat(entrance.enter()).isFalse();
-    assertThat(entrance.close(SHORT)).isTrue();
+    assertThat(gate.enter()).isFalse();
+    assertThat(gate.close(SHORT)).isTrue();
   }
 
   @Test
   void anInterruptIsKept() {
     Thread.currentThread().interrupt();
-    assertThat(entrance.close(LONG)).isTrue();
+    assertThat(gate.close(LONG)).isTrue();
     assertThat(Thread.interrupted()).isTrue();
   }
 }

@@ -9,44 +9,44 @@ import org.sparkcollectives.spi.BackendContext;
 
 /**
  * Ends one rank's group on a GPU. When the group fails, its communicators are aborted on separate
- * threads, so that nobody waits for NCCL. When it is closed in good order, they are finalized,
+ * threads, so that nobody waits for NCCL. When it is closed without a failure, they are finalized,
  * which waits, for a bounded time, for the peers. The resources that NCCL used are released only
  * when no thread is inside NCCL any more: in time, or later by a separate thread.
  */
-final class NcclGroupEnd {
+final class NcclGroupShutdown {
 
-  private static final Logger LOG = LoggerFactory.getLogger(NcclGroupEnd.class);
+  private static final Logger LOG = LoggerFactory.getLogger(NcclGroupShutdown.class);
 
   /** The interval at which a thread that waits for NCCL logs that it still waits. */
-  private static final Duration LONG = Duration.ofMinutes(10);
+  private static final Duration STUCK_LOG_INTERVAL = Duration.ofMinutes(10);
 
   private final BackendContext context;
   private final CudaDevice device;
   private final DaemonThreads threads;
-  private final Entrance entrance;
+  private final SubmissionGate gate;
   private final GroupCommunicators communicators;
   private final NcclMemory memory;
   private final Duration atMost;
 
-  /** Whether threads that abort have been started, or need not be. */
+  /** True once threads that abort have been started, or need not be. */
   private boolean aborting;
 
   /**
-   * Creates the end of a group that has just been created.
+   * Creates the shutdown of a group that has just been created.
    *
-   * @param entrance a thread is inside while it starts an operation
+   * @param gate admits the threads that submit operations
    */
-  NcclGroupEnd(
+  NcclGroupShutdown(
       BackendContext context,
       CudaDevice device,
       DaemonThreads threads,
-      Entrance entrance,
+      SubmissionGate gate,
       GroupCommunicators communicators,
       NcclMemory memory) {
     this.context = context;
     this.device = device;
     this.threads = threads;
-    this.entrance = entrance;
+    this.gate = gate;
     this.communicators = communicators;
     this.memory = memory;
     this.atMost = context.configuration().get(GpuConfiguration.ABORT_TIMEOUT);
@@ -60,59 +60,59 @@ final class NcclGroupEnd {
   /**
    * Blocks for NCCL and for the GPU, for each for the configured time at the most. Called once.
    *
-   * @param letGo releases all that the group has, when nobody uses it any more
+   * @param release releases all resources of the group, when nobody uses them any more
    */
-  void close(NcclWatch watch, Runnable letGo) {
-    boolean over = !context.operations().hasFailed() && closeCommunicators();
-    if (!over) {
+  void close(NcclWatchdog watchdog, Runnable release) {
+    boolean closed = !context.operations().hasFailed() && closeCommunicators();
+    if (!closed) {
       startAborting();
     }
     boolean noThreads;
     synchronized (this) {
-      noThreads = !over && !aborting;
+      noThreads = !closed && !aborting;
       // The group may still fail; its communicators are gone, or about to be.
       aborting = true;
     }
     if (noThreads) {
       communicators.abort();
     }
-    watch.close();
+    watchdog.close();
     if (awaitUnused(atMost)) {
-      letGoInTime(letGo);
+      releaseInTime(release);
       return;
     }
     LOG.warn(
-        "NCCL has not let go of the communicators of group \"{}\" on rank {} after {} s: their"
-            + " threads and what they use on {} stay behind until it does",
+        "NCCL has not released the communicators of group \"{}\" on rank {} after {} s: their"
+            + " threads and resources on {} remain until it does",
         context.groupName(),
         context.rank(),
         atMost.toSeconds(),
         device.device());
-    threads.startLast("nccl-end", () -> letGoLater(letGo));
+    threads.startLast("nccl-end", () -> releaseLater(release));
   }
 
   private boolean closeCommunicators() {
-    boolean[] well = new boolean[1];
+    boolean[] done = new boolean[1];
     try {
       Runnable close =
           () -> {
             try {
               communicators.close(atMost);
-              well[0] = true;
+              done[0] = true;
             } catch (RuntimeException | Error e) {
-              notInGoodOrder(e);
+              notFinalized(e);
             }
           };
-      return threads.run("nccl-close", atMost, close) && well[0];
+      return threads.run("nccl-close", atMost, close) && done[0];
     } catch (OutOfMemoryError e) {
-      notInGoodOrder(e);
+      notFinalized(e);
       return false;
     }
   }
 
-  private void notInGoodOrder(Throwable cause) {
+  private void notFinalized(Throwable cause) {
     LOG.warn(
-        "Group \"{}\" is closed on rank {}, but not in good order: {}",
+        "Group \"{}\" is closed on rank {}, but its communicators were not finalized: {}",
         context.groupName(),
         context.rank(),
         cause.toString());
@@ -122,10 +122,10 @@ final class NcclGroupEnd {
    * Waits until nobody uses the resources that are to be released, and nobody will. Returns whether
    * that was so in time.
    */
-  private boolean awaitUnused(Duration patience) {
-    Deadline deadline = Deadline.in(patience, () -> false);
+  private boolean awaitUnused(Duration limit) {
+    Deadline deadline = Deadline.in(limit, () -> false);
     // Each may start what the next one waits for.
-    return entrance.close(patience)
+    return gate.close(limit)
         && communicators.awaitUnused(deadline.left())
         && threads.join(deadline.left());
   }
@@ -134,24 +134,24 @@ final class NcclGroupEnd {
    * Releases the resources. Waits for the GPU before it frees NCCL's memory, and a kernel of the
    * user's may hang there.
    */
-  private void letGoInTime(Runnable letGo) {
+  private void releaseInTime(Runnable release) {
     boolean done;
     try {
       done = !memory.hasPieces();
       if (done) {
-        letGo.run();
+        release.run();
       } else {
-        done = threads.run("nccl-free", atMost, letGo);
+        done = threads.run("nccl-free", atMost, release);
       }
     } catch (OutOfMemoryError e) {
       LOG.debug("There is no thread for it", e);
-      letGo.run();
+      release.run();
       return;
     }
     if (!done) {
       LOG.warn(
-          "{} has not come to an end {} s after group \"{}\" did on rank {}: the group's memory"
-              + " stays behind until it does",
+          "{} has not finished its work {} s after group \"{}\" was closed on rank {}: the group's"
+              + " memory stays allocated until it has",
           device.device(),
           atMost.toSeconds(),
           context.groupName(),
@@ -159,14 +159,14 @@ final class NcclGroupEnd {
     }
   }
 
-  private void letGoLater(Runnable letGo) {
-    while (!awaitUnused(LONG)) {
+  private void releaseLater(Runnable release) {
+    while (!awaitUnused(STUCK_LOG_INTERVAL)) {
       LOG.debug(
           "Group \"{}\" is still in use by NCCL on rank {}", context.groupName(), context.rank());
     }
-    letGo.run();
+    release.run();
     LOG.info(
-        "NCCL has let go of the communicators of group \"{}\" on rank {}, and nothing is left behind",
+        "NCCL has released the communicators of group \"{}\" on rank {}, and all their resources",
         context.groupName(),
         context.rank());
   }
@@ -175,11 +175,11 @@ final class NcclGroupEnd {
    * Runs one step of the release. The next step runs even if this one fails: a GPU in error refuses
    * every call.
    */
-  void letGoOf(String what, Runnable step) {
+  void releaseStep(String what, Runnable step) {
     try {
       step.run();
     } catch (RuntimeException | Error e) {
-      LOG.warn("Rank {} could not let go of {} on {}", context.rank(), what, device.device(), e);
+      LOG.warn("Rank {} could not release {} on {}", context.rank(), what, device.device(), e);
     }
   }
 }

@@ -5,10 +5,10 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * The launch blocks of a group, one per thread: the operations that a thread starts in its block
- * are launched together.
+ * The coalescing blocks of a group, one per thread: the operations that a thread starts in its
+ * block are launched together, as one group of NCCL calls.
  */
-final class LaunchBlocks {
+final class CoalescedLaunches {
 
   /** Belongs to this group: a thread may be in blocks of several groups. */
   @SuppressWarnings("ThreadLocalUsage")
@@ -42,8 +42,8 @@ final class LaunchBlocks {
   /**
    * Begins a block. Blocks that the thread begins inside it have no effect.
    *
-   * @param atEnd ends it, on the thread that does so
-   * @return ends it
+   * @param atEnd runs when the block ends, on the thread that ends it
+   * @return the action that ends the block
    */
   Runnable begin(Consumer<Block> atEnd) {
     if (current() != null) {

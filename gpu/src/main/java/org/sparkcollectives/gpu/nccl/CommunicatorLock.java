@@ -5,25 +5,26 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.sparkcollectives.CollectiveException;
 
-/** A lock on something that one thread at a time may use. */
-final class Turn {
+/** A lock on a communicator, which one thread at a time may use. */
+final class CommunicatorLock {
 
-  private static final long PATIENCE_MILLIS = 100;
+  /** The interval at which a thread that waits for the lock checks its deadline. */
+  private static final long CHECK_MILLIS = 100;
 
   private final String name;
   private final ReentrantLock lock = new ReentrantLock();
 
   /**
-   * Creates a lock.
+   * Creates a lock that nobody holds.
    *
-   * @param name the name of the locked thing in errors
+   * @param name of the communicator, for errors
    */
-  Turn(String name) {
+  CommunicatorLock(String name) {
     this.name = name;
   }
 
   /** Takes the lock if nobody holds it. */
-  boolean tryTake() {
+  boolean tryLock() {
     return lock.tryLock();
   }
 
@@ -33,10 +34,10 @@ final class Turn {
    * @throws CollectiveException if it does not become free in time, or is not wanted any more; the
    *     caller then does not hold it
    */
-  void take(Deadline deadline) {
+  void lock(Deadline deadline) {
     try {
-      while (!lock.tryLock(PATIENCE_MILLIS, TimeUnit.MILLISECONDS)) {
-        deadline.check("the turn to use " + name);
+      while (!lock.tryLock(CHECK_MILLIS, TimeUnit.MILLISECONDS)) {
+        deadline.check("the lock of " + name);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -45,7 +46,7 @@ final class Turn {
   }
 
   /** Releases the lock. */
-  void giveUp() {
+  void unlock() {
     lock.unlock();
   }
 
@@ -53,7 +54,7 @@ final class Turn {
    * Waits until nobody holds the lock. Returns false if that takes longer. An interrupt flag is
    * kept.
    */
-  boolean awaitFree(Duration atMost) {
+  boolean awaitUnlocked(Duration atMost) {
     long end = System.nanoTime() + atMost.toNanos();
     boolean interrupted = false;
     try {

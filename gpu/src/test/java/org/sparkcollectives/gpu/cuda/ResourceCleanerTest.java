@@ -8,20 +8,21 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.sparkcollectives.testing.Eventually;
 
-final class GarbageWatchTest {
+/** Tests that unreachable objects are cleaned, and that the thread ends with the last of them. */
+final class ResourceCleanerTest {
 
-  private static final String THREAD = "collectives-test-garbage";
+  private static final String THREAD = "collectives-test-cleaner";
 
-  private final GarbageWatch garbage = new GarbageWatch(THREAD);
+  private final ResourceCleaner cleaner = new ResourceCleaner(THREAD);
   private final AtomicInteger cleaned = new AtomicInteger();
 
-  private static boolean threadIsThere() {
+  private static boolean threadExists() {
     return Thread.getAllStackTraces().keySet().stream()
         .anyMatch(each -> each.getName().equals(THREAD));
   }
 
   private static void awaitNoThread() {
-    Eventually.holds(() -> !threadIsThere(), Eventually.LIMIT, () -> "the thread is still there");
+    Eventually.holds(() -> !threadExists(), Eventually.LIMIT, () -> "the thread still exists");
   }
 
   private void awaitCleaned(int count) {
@@ -29,27 +30,27 @@ final class GarbageWatchTest {
   }
 
   @Test
-  void theThreadIsThereAsLongAsSomethingIsWatched() {
+  void theThreadExistsWhileAnObjectIsRegistered() {
     Object first = new Object();
     Object second = new Object();
-    GarbageWatch.Watched one = garbage.watch(first, cleaned::incrementAndGet);
-    assertThat(threadIsThere()).isTrue();
+    ResourceCleaner.Cleanable one = cleaner.register(first, cleaned::incrementAndGet);
+    assertThat(threadExists()).isTrue();
     one.clean();
     one.clean();
     assertThat(cleaned).hasValue(1);
     awaitNoThread();
-    garbage.watch(second, cleaned::incrementAndGet).clean();
+    cleaner.register(second, cleaned::incrementAndGet).clean();
     assertThat(cleaned).hasValue(2);
     awaitNoThread();
     assertThat(List.of(first, second)).doesNotContainNull();
   }
 
   @Test
-  void whatNobodyCanReachIsCleanedOnce() {
+  void anUnreachableObjectIsCleanedOnce() {
     List<Object> kept = new ArrayList<>();
     for (int i = 0; i < 100; i++) {
       Object object = new Object();
-      garbage.watch(object, cleaned::incrementAndGet);
+      cleaner.register(object, cleaned::incrementAndGet);
       if (i % 2 == 0) {
         kept.add(object);
       }
@@ -63,24 +64,24 @@ final class GarbageWatchTest {
 
   @Test
   void aFailureDoesNotKeepOthersFromBeingCleaned() {
-    garbage.watch(
+    cleaner.register(
         new Object(),
         () -> {
           throw new IllegalStateException("as the test wants it");
         });
-    garbage.watch(new Object(), cleaned::incrementAndGet);
+    cleaner.register(new Object(), cleaned::incrementAndGet);
     awaitCleaned(1);
     awaitNoThread();
   }
 
   @Test
   void anErrorDoesNotKeepOthersFromBeingCleaned() {
-    garbage.watch(
+    cleaner.register(
         new Object(),
         () -> {
           throw new OutOfMemoryError("as the test wants it");
         });
-    garbage.watch(new Object(), cleaned::incrementAndGet);
+    cleaner.register(new Object(), cleaned::incrementAndGet);
     awaitCleaned(1);
     awaitNoThread();
   }

@@ -18,36 +18,37 @@ import org.sparkcollectives.spi.BackendOperations;
  * <p>The operations of a communicator end in the order of its stream. So the driver is queried for
  * the first one only, and for the next once that is done.
  */
-final class NcclWatch implements AutoCloseable {
+final class NcclWatchdog implements AutoCloseable {
 
-  private static final Logger LOG = LoggerFactory.getLogger(NcclWatch.class);
+  private static final Logger LOG = LoggerFactory.getLogger(NcclWatchdog.class);
   private static final long BUSY_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
   private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(1);
   private static final long ERROR_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
   private final BackendOperations operations;
-  private final Supplier<? extends Collection<CommunicatorLane>> lanes;
+  private final Supplier<? extends Collection<CommunicatorQueue>> queues;
 
   /** The operations that are not done, launched or not. */
   private final Set<NcclOperation> pending = ConcurrentHashMap.newKeySet();
 
   private volatile Thread thread;
   private volatile boolean closed;
-  private long lastErrorLook = System.nanoTime();
+  private long lastErrorCheck = System.nanoTime();
 
   /**
-   * Creates a watch that has not started.
+   * Creates a watchdog that has not started.
    *
-   * @param lanes returns the communicators that exist at the time
+   * @param queues returns the queues of the communicators that exist at the time
    */
-  NcclWatch(BackendOperations operations, Supplier<? extends Collection<CommunicatorLane>> lanes) {
+  NcclWatchdog(
+      BackendOperations operations, Supplier<? extends Collection<CommunicatorQueue>> queues) {
     this.operations = operations;
-    this.lanes = lanes;
+    this.queues = queues;
   }
 
   /** Starts to watch. */
   void start(DaemonThreads threads) {
-    thread = threads.start("nccl-watch", this::run);
+    thread = threads.start("nccl-watchdog", this::run);
   }
 
   /** Watches an operation until it is done. */
@@ -70,25 +71,25 @@ final class NcclWatch implements AutoCloseable {
   private void run() {
     while (!closed) {
       try {
-        look();
+        poll();
       } catch (RuntimeException | Error e) {
         // Nobody would watch the other operations any more, so they end with it.
-        LOG.error("The operations on a GPU could not be looked at", e);
+        LOG.error("The operations on a GPU could not be checked", e);
         operations.fail(e);
       }
       LockSupport.parkNanos(this, isIdle() ? IDLE_NANOS : BUSY_NANOS);
     }
   }
 
-  private void look() {
-    Collection<CommunicatorLane> all = lanes.get();
-    all.forEach(each -> each.launched().forgetFirst(this::isOver));
+  private void poll() {
+    Collection<CommunicatorQueue> all = queues.get();
+    all.forEach(each -> each.launched().removeWhile(this::isOver));
     long now = System.nanoTime();
-    if (now - lastErrorLook < ERROR_NANOS) {
+    if (now - lastErrorCheck < ERROR_NANOS) {
       return;
     }
-    lastErrorLook = now;
-    for (CommunicatorLane each : all) {
+    lastErrorCheck = now;
+    for (CommunicatorQueue each : all) {
       RuntimeException found = each.error();
       if (found != null && !operations.hasFailed()) {
         operations.fail(found);
@@ -130,7 +131,7 @@ final class NcclWatch implements AutoCloseable {
     pending.clear();
   }
 
-  /** Stops the watch. Does not wait for a check that is in progress. */
+  /** Stops the watchdog. Does not wait for a check that is in progress. */
   @Override
   public void close() {
     closed = true;

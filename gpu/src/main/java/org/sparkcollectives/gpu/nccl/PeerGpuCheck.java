@@ -11,13 +11,13 @@ import org.sparkcollectives.spi.BackendContext;
 import org.sparkcollectives.store.Store;
 
 /**
- * The GPUs of a group's ranks, which the ranks exchange through the store before NCCL is called.
- * NCCL would refuse two ranks on one GPU, or two versions of itself, only later and with less
- * detail.
+ * Checks, before NCCL is called, that a group's ranks have different GPUs and the same version of
+ * NCCL. The ranks exchange them through the store. NCCL itself would refuse two ranks on one GPU,
+ * or two versions of itself, only later and with less detail.
  */
-final class GpuRoster {
+final class PeerGpuCheck {
 
-  private GpuRoster() {}
+  private PeerGpuCheck() {}
 
   /**
    * Publishes this rank's GPU, waits for the others, and compares them.
@@ -26,7 +26,7 @@ final class GpuRoster {
    * @return whether all ranks can
    * @throws IllegalStateException if two ranks work on the same GPU, or with different versions of
    *     NCCL, naming both; on all ranks
-   * @throws org.sparkcollectives.store.StoreTimeoutException if ranks do not come in time
+   * @throws org.sparkcollectives.store.StoreTimeoutException if ranks do not join in time
    */
   static boolean check(
       BackendContext group, CudaDevice device, int ncclVersion, boolean hasParent) {
@@ -52,9 +52,9 @@ final class GpuRoster {
   }
 
   /**
-   * Returns what identifies this host to NCCL. NCCL takes ranks with another {@code NCCL_HOSTID}
-   * for ranks of another host, and newer versions allow several ranks on a GPU if configured so;
-   * both are deliberate choices of the user.
+   * Returns the identity of this host as NCCL sees it. NCCL takes ranks with another {@code
+   * NCCL_HOSTID} for ranks of another host, and newer versions allow several ranks on a GPU if
+   * configured so; both are deliberate choices of the user.
    */
   private static String host() {
     String id = System.getenv("NCCL_HOSTID");
