@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-# Of the driver and, in a local cluster, of the executors: the same Python, and an address that a
-# machine without a network has.
+# The driver and the executors of a local cluster use the same Python, and an address that exists
+# without a network.
 os.environ["PYSPARK_PYTHON"] = sys.executable
 os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
 
@@ -16,7 +16,7 @@ TESTS = os.path.dirname(__file__)
 
 @pytest.fixture(scope="session")
 def spark():
-    """Two executors with two slots each, every rank in a process of its own."""
+    """Start a session with two executors of two slots each; every rank has its own process."""
     from pyspark.sql import SparkSession
 
     builder = (
@@ -27,7 +27,7 @@ def spark():
         .config("spark.python.daemon.module", "preloading_daemon")
         .config("spark.sql.execution.arrow.pyspark.enabled", "true")
         .config("spark.task.reaper.enabled", "true")
-        # A rank whose task is killed tells the tests why it ends, however busy the machine is.
+        # A rank whose task is killed reports its error before it ends, even on a busy machine.
         .config("spark.python.task.killTimeout", "30s")
         .config("spark.collectives.store.timeout", "60s")
     )
@@ -49,7 +49,7 @@ def await_executors(session, count, seconds=60):
 
 @pytest.fixture
 def ranks(spark):
-    """Run a function of (rank, size, *args) as ranks, and give what they return."""
+    """Run a function of (rank, size, *args) as ranks, and return the results by rank."""
 
     def run(fn, size, *args):
         def task(_rows):

@@ -15,12 +15,12 @@ COMPLEX = ("complex64", "complex128")
 INTEGER = ("uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64")
 DTYPES = ("bool", *INTEGER, *FLOATING, *COMPLEX)
 
-#: One that fits into a slot of small operations, and one that does not.
+#: A size that fits into a slot of small operations, and one that does not.
 COUNTS = (7, 5000)
 
 
 def given(rank, dtype, count, salt=0):
-    """What a rank gives; small numbers, so that sums are exact in every type."""
+    """Return the input of a rank: small numbers, whose sums are exact in every type."""
     random = np.random.default_rng(1000 * salt + rank)
     if dtype == "bool":
         return random.integers(0, 2, count).astype(bool)
@@ -232,7 +232,7 @@ def strided(rank, size, dtype, count):
 
 
 def all_reduce_in_parts(rank, size, dtype, count):
-    """Each rank with its array in other memory, or in another way."""
+    """Reduce a large array; ranks have it in different memory, or begin it differently."""
     if count < 5000 or dtype not in ("int8", "float16", "float32", "uint64", "complex128"):
         return
     large = 5 * 2**20 // np.dtype(dtype).itemsize + 17
@@ -276,7 +276,7 @@ OPERATIONS = (
 
 
 def run_all(rank, size, mapped):
-    """Run all cases; give what went wrong in each, by operation and type."""
+    """Run all cases; return the failure of each, by operation and type."""
     from spark_collectives import _task
 
     _task.current().can_map = mapped
@@ -288,7 +288,7 @@ def run_all(rank, size, mapped):
                 for count in COUNTS:
                     operation(rank, size, dtype, count)
             except dist.CollectiveError:
-                # The group has ended, and with it the cases.
+                # The group has ended, so no further case can run.
                 raise
             except Exception:
                 outcome = traceback.format_exc()

@@ -1,6 +1,6 @@
-"""Forks the Python workers of an executor, as Spark's own daemon does, with torch imported already.
+"""Forks the Python workers of an executor as Spark's own daemon does, with torch imported.
 
-Each worker would take seconds for that; tests of failures have many.
+An import in each worker would take seconds, and tests of failures start many workers.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""Looks from a Python worker at what its executor's JVM holds."""
+"""Functions that a Python worker calls to see the resources of its executor's JVM."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ def _parent(pid):
 
 
 def jvm():
-    """The process of the executor: the worker's parent is Spark's daemon."""
+    """Return the process id of the executor; Spark's daemon is between it and the worker."""
     pid = os.getpid()
     while True:
         pid = _parent(pid)
@@ -23,13 +23,13 @@ def jvm():
 
 
 def left_behind():
-    """The bridge's threads, and the files and mappings of shared memory, that the JVM has."""
+    """Return the numbers of the JVM's bridge threads, and files and mappings of shared memory."""
     pid = jvm()
     threads = 0
     for thread in os.listdir(f"/proc/{pid}/task"):
         try:
             with open(f"/proc/{pid}/task/{thread}/comm") as comm:
-                # The system keeps 15 characters of a name.
+                # Linux keeps 15 characters of a thread's name.
                 threads += comm.read().startswith("collectives-pyt")
         except FileNotFoundError:
             continue
@@ -50,7 +50,7 @@ def left_behind():
 
 
 def kept_by_workers():
-    """The mappings of shared memory that the executor's Python processes have, idle or not."""
+    """Return the number of mappings of shared memory in the executor's Python processes."""
     daemon = _parent(os.getpid())
     mappings = 0
     for pid in filter(str.isdigit, os.listdir("/proc")):

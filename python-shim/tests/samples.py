@@ -37,7 +37,7 @@ class Sample(NamedTuple):
 
 
 def samples(page, language):
-    """Give the blocks of a page that are in a language, from top to bottom."""
+    """Return the blocks of a page in a language, from top to bottom."""
     text = (ROOT / page).read_text(encoding="utf-8")
     found = []
     for match in _BLOCK.finditer(text):
@@ -50,7 +50,7 @@ def samples(page, language):
 
 
 def pages(language):
-    """Give the pages that have a block in a language."""
+    """Return the pages that have a block in a language."""
     every = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), ROOT / "python-shim" / "README.md"]
     names = [str(page.relative_to(ROOT)) for page in sorted(every)]
     return [page for page in names if samples(page, language)]

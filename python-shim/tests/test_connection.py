@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from spark_collectives import _codes, _connection, _frames, errors
+from spark_collectives import _codes, _connection, _frames, _handshake, errors
 
 
 def reply(content, status=_codes.DONE):
@@ -14,18 +14,17 @@ def reply(content, status=_codes.DONE):
 
 @pytest.fixture
 def pair():
-    """A connection after its handshake, and the JVM's end of it."""
+    """Create a connection, as it is after the handshake, and the JVM's end of it."""
     near, far = socket.socketpair()
     for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
         near.setsockopt(socket.SOL_SOCKET, option, struct.pack("ll", 0, 50_000))
-    connection = _connection.Connection.__new__(_connection.Connection)
-    connection._start(near)
+    connection = _connection.Connection(near)
     yield connection, far
     connection.close("the test is over")
     far.close()
 
 
-def test_replies_that_arrive_together_are_taken_one_by_one(pair):
+def test_replies_that_arrive_together_are_read_one_by_one(pair):
     connection, far = pair
     contents = [b"", b"a", bytes(100_000), b"b" * 20, b""]
     together = b"".join(map(reply, contents))
@@ -34,7 +33,7 @@ def test_replies_that_arrive_together_are_taken_one_by_one(pair):
         assert connection.take(10).rest() == content
 
 
-def test_replies_that_arrive_in_pieces_are_taken_whole(pair):
+def test_a_reply_that_arrives_in_pieces_is_read_completely(pair):
     connection, far = pair
     content = reply(struct.pack("<q", 77))
     for at in range(len(content)):
@@ -42,7 +41,7 @@ def test_replies_that_arrive_in_pieces_are_taken_whole(pair):
     assert connection.take(10).next_long() == 77
 
 
-def test_a_request_is_laid_out_as_the_other_side_reads_it(pair):
+def test_a_request_has_the_layout_of_the_protocol(pair):
     connection, far = pair
     connection.post(
         3,
@@ -65,7 +64,7 @@ def test_a_request_is_laid_out_as_the_other_side_reads_it(pair):
     assert frame[128:] == b"xyz"
 
 
-def test_an_error_is_raised_with_what_the_jvm_said(pair):
+def test_an_error_has_the_message_and_the_stack_of_the_jvm(pair):
     connection, far = pair
     content = b"".join(map(_frames.pack_text, ("timeout", "rank 3 is late", "stack\n")))
     content += struct.pack("<iIii", -1, 2, 3, 5)
@@ -77,7 +76,7 @@ def test_an_error_is_raised_with_what_the_jvm_said(pair):
     assert connection.take(10).status == _codes.DONE
 
 
-def test_a_jvm_that_stands_still_is_not_waited_for(pair):
+def test_a_wait_for_a_jvm_that_hangs_ends_with_an_error(pair):
     connection, _ = pair
     with pytest.raises(errors.BridgeError, match="hangs"):
         connection.take(0.1)
@@ -85,14 +84,14 @@ def test_a_jvm_that_stands_still_is_not_waited_for(pair):
         connection.post(1)
 
 
-def test_a_jvm_that_takes_nothing_in_is_not_waited_for(pair, monkeypatch):
+def test_a_request_to_a_jvm_that_reads_nothing_ends_with_an_error(pair, monkeypatch):
     connection, _ = pair
     monkeypatch.setattr(_connection, "MARGIN_SECONDS", 0.1)
-    with pytest.raises(errors.BridgeError, match="has taken nothing"):
+    with pytest.raises(errors.BridgeError, match="has read nothing"):
         connection.post(1, body=bytes(10 << 20))
 
 
-def test_a_large_request_goes_out_whole(pair):
+def test_a_large_request_is_sent_completely(pair):
     connection, far = pair
     body = bytes(range(256)) * 20_000
     taken = bytearray()
@@ -115,16 +114,16 @@ def test_the_end_of_the_jvm_ends_a_wait(pair):
         connection.take(30)
 
 
-def test_a_request_that_the_jvm_would_not_take_is_refused_and_the_connection_goes_on(pair):
+def test_a_request_that_is_too_long_is_refused_and_the_connection_still_works(pair):
     connection, far = pair
     with pytest.raises(ValueError, match="at the most"):
-        connection.post(128, body=bytes(_frames.MOST_FRAME_BYTES))
+        connection.post(128, body=bytes(_frames.MAX_FRAME_BYTES))
     far.sendall(reply(b""))
     assert connection.call(1).status == _codes.DONE
 
 
 class Bridge:
-    """A bridge that closes the first connections, and then knows the secret or does not."""
+    """A bridge that closes the first connections, and then completes the handshake."""
 
     def __init__(self, refused, secret):
         self.connections = 0
@@ -148,7 +147,9 @@ class Bridge:
     def _shake_hands(self, connection):
         hello = connection.recv(36, socket.MSG_WAITALL)
         nonce = bytes(16)
-        connection.sendall(_connection._CHALLENGE.pack(0x53435059, _connection._VERSION, 0, nonce))
+        connection.sendall(
+            _handshake.CHALLENGE.pack(_handshake.MAGIC, _handshake.VERSION, 0, nonce)
+        )
         proof = connection.recv(32, socket.MSG_WAITALL)
         content = hello[20:] + nonce + hello
         good = proof == hmac.digest(self._secret, b"client" + content, "sha256")
@@ -172,22 +173,22 @@ def bridge():
     made[0].close()
 
 
-def test_a_connection_that_the_jvm_cannot_take_yet_is_tried_again(bridge):
+def test_a_connection_to_a_busy_jvm_is_tried_again(bridge):
     busy = bridge(3, b"secret")
-    _connection.Connection("127.0.0.1", busy.port, b"secret", 1).close("the test is over")
+    _connection.connect("127.0.0.1", busy.port, b"secret", 1).close("the test is over")
     assert busy.connections == 4
 
 
 def test_a_process_that_is_refused_does_not_try_again(bridge):
     other = bridge(0, b"another secret")
     with pytest.raises(errors.BridgeError, match="refused this process"):
-        _connection.Connection("127.0.0.1", other.port, b"secret", 1)
+        _connection.connect("127.0.0.1", other.port, b"secret", 1)
     assert other.connections == 1
 
 
-def test_a_jvm_that_takes_no_connection_is_not_waited_for(bridge, monkeypatch):
-    monkeypatch.setattr(_connection, "MARGIN_SECONDS", 0.2)
+def test_a_connection_to_a_jvm_that_stays_busy_ends_with_an_error(bridge, monkeypatch):
+    monkeypatch.setattr(_handshake, "CONNECT_SECONDS", 0.2)
     full = bridge(1_000_000, b"secret")
     with pytest.raises(errors.BridgeError, match="did not take a connection"):
-        _connection.Connection("127.0.0.1", full.port, b"secret", 1)
+        _connection.connect("127.0.0.1", full.port, b"secret", 1)
     assert full.connections > 1

@@ -1,4 +1,4 @@
-"""Ranks that are partitions of a DataFrame, for where RDDs are forbidden."""
+"""Ranks that are partitions of a DataFrame, for sessions without RDDs."""
 
 import numpy as np
 import pytest

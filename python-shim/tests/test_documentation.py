@@ -15,7 +15,7 @@ def compiled(code, sample):
 
 def run_on_ranks(spark, sample, names):
     def rank():
-        # Code objects do not travel.
+        # Code objects cannot be pickled, so each rank compiles the sample.
         exec(sample.before, names)
         exec(compile("\n" * (sample.line - 1) + sample.code, sample.page, "exec"), names)
         return dist.get_rank()
@@ -25,7 +25,7 @@ def run_on_ranks(spark, sample, names):
 
 @pytest.mark.parametrize("page", pages("python"))
 def test_the_samples_of_a_page_run_one_after_another(page, spark):
-    # As in a program of the user's: its functions travel to the ranks with what they use.
+    # As in the main program of a user: its functions are pickled with what they use.
     names = {"__name__": "__main__", "spark": spark}
     has_torch = importlib.util.find_spec("torch") is not None
     for sample in samples(page, "python"):

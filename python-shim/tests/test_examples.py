@@ -36,7 +36,7 @@ def run(command, folder, **more):
 
 @pytest.fixture
 def program(spark, monkeypatch, capsys):
-    """Run a program with two ranks, in the session of the tests; give what the driver prints."""
+    """Run a program with two ranks, in the session of the tests; return the driver's output."""
     monkeypatch.syspath_prepend(str(EXAMPLES / "python"))
     import digits
 
@@ -111,7 +111,7 @@ def test_the_notebook_of_jupyter_runs_and_draws_its_curve(monkeypatch):
     pytest.importorskip("ipykernel", reason="ipykernel is not installed")
     folder = EXAMPLES / "notebooks"
     notebook = nbformat.read(folder / "digits.ipynb", as_version=4)
-    # Its own session; only torch is imported before its workers are forked, see the daemon.
+    # The notebook has its own session, whose workers are forked with torch imported.
     monkeypatch.setenv("PYTHONPATH", os.path.dirname(__file__))
     conf = "--conf spark.python.daemon.module=preloading_daemon --conf spark.ui.enabled=false"
     monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", f"{conf} pyspark-shell")
@@ -134,7 +134,7 @@ def test_the_notebook_in_scala_runs(convert, tmp_path):
         for text, source in convert.cells(EXAMPLES / "notebooks" / "digits.scala")
         if not text
     ]
-    # What Databricks has. One paste, which the shell compiles as one, takes a fraction of the time.
+    # Databricks defines this function. The shell compiles one paste much faster than single lines.
     display = 'def displayHTML(html: String): Unit = println("drawn: " + html)'
     pasted = tmp_path / "cells.scala"
     pasted.write_text("\n".join([display, *code]), "utf-8")

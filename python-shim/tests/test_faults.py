@@ -1,4 +1,4 @@
-"""How ranks fail, what the others learn of it, and that nothing is left behind."""
+"""Failures of ranks: the errors of the other ranks, and the release of all resources."""
 
 import json
 import os
@@ -16,7 +16,7 @@ import spark_collectives as dist
 from conftest import await_executors
 from spark_collectives import _connection
 
-#: What an operation that fails on one rank may take on the others, on a machine that is busy.
+#: The most seconds until a failure ends the operations of the other ranks, on a busy machine.
 SOON = 30.0
 
 
@@ -35,21 +35,21 @@ def nothing_is_left(spark):
     deadline = time.monotonic() + 60
     while True:
         found = left_behind(spark)
-        # Memory of a rank that failed goes when the JVM collects garbage, and is not counted.
+        # The memory of a failed rank is freed when the JVM collects garbage, and is not counted.
         if all(each["threads"] + each["files"] + each["kept by workers"] == 0 for each in found):
             return
         assert time.monotonic() < deadline, found
         time.sleep(0.2)
 
 
-def told(*ranks):
-    """Whether these have noticed."""
+def raised_on(*ranks):
+    """Return a condition: all of these ranks have raised an error."""
     return lambda noticed: set(ranks) <= set(noticed)
 
 
 @pytest.fixture
 def outcome(spark, tmp_path):
-    """Run ranks that fail; give what each noticed, once that is enough, and the driver's error."""
+    """Run ranks that fail; return the errors of the ranks, once they suffice, and the driver's."""
 
     def run(fn, enough, size=4):
         folder = str(tmp_path)
@@ -57,7 +57,7 @@ def outcome(spark, tmp_path):
         def task(_rows):
             dist.init_process_group(timeout=60)
             rank = dist.get_rank()
-            # A first one, so that all ranks are there and have their connections.
+            # After a first operation all ranks have their connections.
             dist.all_reduce(np.ones(100_000, np.float32))
             start = time.monotonic()
             try:
@@ -100,7 +100,7 @@ def test_an_exception_reaches_the_other_ranks(outcome):
             raise KeyError("no such column")
         dist.all_reduce(np.ones(10, np.float32))
 
-    noticed, error = outcome(fail, told(0, 1, 3))
+    noticed, error = outcome(fail, raised_on(0, 1, 3))
     assert "no such column" in error
     for rank in (0, 1, 3):
         assert noticed[rank]["type"] == "PeerFailedError", noticed
@@ -113,7 +113,7 @@ def test_an_exception_reaches_the_other_ranks(outcome):
 def test_an_exception_reaches_ranks_that_reduce_in_parts(outcome):
     def fail(rank):
         large = np.ones(3_000_000, np.float32)
-        # Memory for both ways, so that what follows is quick.
+        # Allocates the memory of both ways, so that later operations are fast.
         dist.all_reduce(large)
         dist.all_reduce(large, async_op=True).wait()
         if rank == 1:
@@ -123,7 +123,7 @@ def test_an_exception_reaches_ranks_that_reduce_in_parts(outcome):
         work = dist.all_reduce(large, async_op=True)
         work.wait()
 
-    noticed, _ = outcome(fail, told(0, 2, 3))
+    noticed, _ = outcome(fail, raised_on(0, 2, 3))
     for rank in (0, 2, 3):
         assert noticed[rank]["type"] == "PeerFailedError", noticed
         assert "the disk is full" in noticed[rank]["text"]
@@ -138,7 +138,7 @@ def test_a_worker_that_ends_fails_its_rank(outcome, way):
             os._exit(3)
         dist.barrier()
 
-    noticed, error = outcome(fail, told(0, 2, 3))
+    noticed, error = outcome(fail, raised_on(0, 2, 3))
     assert error is not None
     assert set(noticed) == {0, 2, 3}
     for each in noticed.values():
@@ -159,7 +159,7 @@ def test_an_executor_that_is_killed_fails_its_ranks(outcome, spark):
 
     noticed, error = outcome(fail, other_executor)
     assert error is not None
-    # Those in the same JVM lose their bridge, the others their peers; nobody hangs.
+    # Ranks in the same JVM lose their bridge, the others their peers; no rank hangs.
     assert noticed
     kinds = {each["type"] for each in noticed.values()}
     assert kinds <= {"PeerFailedError", "BridgeError", "TransportError", "CollectiveError"}, noticed
@@ -211,7 +211,7 @@ def test_a_cancelled_job_wakes_ranks_that_wait(spark, tmp_path):
         time.sleep(0.05)
 
 
-def test_a_deadline_names_who_did_not_come(spark):
+def test_a_missed_deadline_names_the_missing_ranks(spark):
     def late(_rows):
         dist.init_process_group()
         if dist.get_rank() == 1:
@@ -222,22 +222,22 @@ def test_a_deadline_names_who_did_not_come(spark):
             yield isinstance(e, TimeoutError), e.missing_ranks, str(e)
             raise
 
-    # Which rank's error is the job's is a matter of which comes first.
+    # The job fails with the error of whichever rank fails first.
     with pytest.raises(Exception, match=r"timed out after 0\.5 s: not arrived: rank 1"):
         spark.sparkContext.parallelize(range(2), 2).barrier().mapPartitions(late).collect()
 
 
-def test_a_mismatch_says_so_on_both_ranks(outcome):
+def test_a_mismatch_is_reported_on_both_ranks(outcome):
     def mismatch(rank):
         dist.all_reduce(np.ones(10 + rank, np.float32))
 
-    noticed, _ = outcome(mismatch, told(0, 1), 2)
+    noticed, _ = outcome(mismatch, raised_on(0, 1), 2)
     assert any(each["type"] == "CollectiveMismatchError" for each in noticed.values()), noticed
     assert any("float32 x 1" in each["text"] for each in noticed.values()), noticed
 
 
 def test_ranks_that_succeed_leave_no_memory(spark, ranks):
-    # The JVM's own mappings of what its groups shared go when it collects garbage.
+    # The JVM's own mappings of shared memory end when it collects garbage, and are not counted.
     def held():
         return [
             sum(each[what] for each in left_behind(spark)) for what in ("files", "kept by workers")
@@ -245,7 +245,7 @@ def test_ranks_that_succeed_leave_no_memory(spark, ranks):
 
     before = held()
     assert ranks(lambda rank, size: _all_reduce_much(), 4) == [4.0] * 4
-    # A process that Spark keeps lets go of its memory when it sees that its task has ended.
+    # A process that Spark keeps releases its memory when it sees that its task has ended.
     deadline = time.monotonic() + 60
     while any(now > then for now, then in zip(held(), before)):
         assert time.monotonic() < deadline, (held(), before)
@@ -258,7 +258,7 @@ def _all_reduce_much():
     return float(array[-1])
 
 
-def test_a_rank_does_not_notice_who_misuses_the_port_of_its_bridge(ranks):
+def test_misuse_of_the_port_of_the_bridge_does_not_disturb_a_rank(ranks):
     def work(rank, size):
         import contextlib
         import socket
@@ -267,7 +267,7 @@ def test_a_rank_does_not_notice_who_misuses_the_port_of_its_bridge(ranks):
         from pyspark import TaskContext
 
         array = np.ones(1000)
-        strangers = []
+        intruders = []
         over = threading.Event()
         failed = []
 
@@ -276,18 +276,18 @@ def test_a_rank_does_not_notice_who_misuses_the_port_of_its_bridge(ranks):
             address = ("127.0.0.1", port)
             with contextlib.suppress(OSError):
                 for _ in range(1000):
-                    strangers.append(socket.create_connection(address, timeout=10))
+                    intruders.append(socket.create_connection(address, timeout=10))
             with pytest.raises(dist.BridgeError, match="refused this process"):
-                _connection.Connection(*address, bytes(32), TaskContext.get().taskAttemptId())
+                _connection.connect(*address, bytes(32), TaskContext.get().taskAttemptId())
             slow = socket.create_connection(address, timeout=10)
-            strangers.append(slow)
+            intruders.append(slow)
             with contextlib.suppress(OSError):
                 for _ in range(5):
                     slow.sendall(b"S")
                     over.wait(0.2)
 
         def reduce():
-            # A connection of its own, made while the port is misused.
+            # This thread opens its own connection while the port is misused.
             try:
                 dist.all_reduce(array)
             except BaseException as e:
@@ -306,7 +306,7 @@ def test_a_rank_does_not_notice_who_misuses_the_port_of_its_bridge(ranks):
             attack.join(60)
         dist.barrier()
         over.set()
-        for each in strangers:
+        for each in intruders:
             each.close()
         assert not failed, failed
         return float(array[0])
@@ -330,7 +330,7 @@ open(folder + "/thawed", "w").close()
 """
 
 
-def test_a_rank_that_is_frozen_in_an_operation_leaves_what_the_others_fill_anew(ranks, tmp_path):
+def test_a_rank_that_was_frozen_does_not_write_to_memory_that_the_others_refill(ranks, tmp_path):
     folder = str(tmp_path)
 
     def reduce(rank, size):
@@ -355,7 +355,7 @@ def test_a_rank_that_is_frozen_in_an_operation_leaves_what_the_others_fill_anew(
         while not os.path.exists(f"{folder}/thawed"):
             assert time.monotonic() < deadline + 60
             time.sleep(0.05)
-        # The rank goes on where it was, and soon gives up.
+        # The rank resumes its operation, and soon gives up.
         time.sleep(1)
         return bool((array == 7).all())
 

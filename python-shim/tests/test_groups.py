@@ -53,7 +53,7 @@ def test_a_group_splits_by_colour(ranks):
     assert ranks(split, 4) == [(1, 2, 2), (1, 2, 4), (0, 2, 2), (0, 2, 4)]
 
 
-def test_a_receive_takes_from_whoever_sends(ranks):
+def test_a_receive_without_a_source_takes_from_any_rank(ranks):
     def gather(rank, size):
         array = np.full(5, rank)
         if rank:
@@ -90,7 +90,7 @@ def test_works_of_several_threads_proceed(ranks):
     assert ranks(threads, 2) == [[1.0, 2.0, 3.0]] * 2
 
 
-def test_a_wait_that_is_over_lets_the_work_go_on(ranks):
+def test_a_work_goes_on_after_a_wait_times_out(ranks):
     def wait(rank, size):
         array = np.full(4, float(rank))
         if rank == 0:
@@ -108,21 +108,21 @@ def test_a_wait_that_is_over_lets_the_work_go_on(ranks):
     assert ranks(wait, 2) == [1.0, 1.0]
 
 
-def test_memory_of_works_that_nobody_awaits_is_used_again(ranks):
+def test_the_memory_of_abandoned_works_is_reused(ranks):
     def forget(rank, size):
         group = dist.world()
         for _ in range(50):
             dist.all_reduce(np.ones(100_000, np.float32), async_op=True)
             dist.barrier()
-        # Each work was done before the next: one segment for them, one more at the most for two
-        # that overlap.
+        # Each work is done before the next one begins: they need one segment, or two if the end of
+        # one is noticed late.
         operations = group._operations
-        return sum(map(len, operations.memory._free.values())) + len(operations.orphans)
+        return sum(map(len, operations.memory._free.values())) + len(operations.abandoned)
 
     assert all(count <= 4 for count in ranks(forget, 2))
 
 
-def test_arrays_of_the_group_share_its_memory_until_they_are_gone(ranks):
+def test_arrays_of_the_group_share_its_memory_until_they_are_collected(ranks):
     def memory(rank, size):
         group = dist.world()
         first = group.zeros((1000, 100), np.float64)
@@ -178,15 +178,15 @@ def test_premul_sum_multiplies_first(ranks):
     assert ranks(premul, 2) == [22.0, 22.0]
 
 
-def test_objects_travel(ranks):
+def test_object_collectives_return_the_objects_of_the_ranks(ranks):
     def objects(rank, size):
         everything = [None] * size
         dist.all_gather_object(everything, {"rank": rank, "f": lambda: rank * 10})
         assert [each["f"]() for each in everything] == [10 * r for r in range(size)]
         gathered = [None] * size if rank == 1 else None
         dist.gather_object("x" * rank, gathered, dst=1)
-        told = [None, None] if rank else [("a", 1), None]
-        dist.broadcast_object_list(told, src=0)
+        shared = [None, None] if rank else [("a", 1), None]
+        dist.broadcast_object_list(shared, src=0)
         mine = [None]
         dist.scatter_object_list(mine, [{r} for r in range(size)] if rank == 2 else None, src=2)
         if rank == 0:
@@ -194,50 +194,50 @@ def test_objects_travel(ranks):
         received = [None, None]
         if rank == 3:
             assert dist.recv_object_list(received) == 0
-        return gathered, told, mine[0], received
+        return gathered, shared, mine[0], received
 
-    told = [("a", 1), None]
+    shared = [("a", 1), None]
     assert ranks(objects, 4) == [
-        (None, told, {0}, [None, None]),
-        (["", "x", "xx", "xxx"], told, {1}, [None, None]),
-        (None, told, {2}, [None, None]),
-        (None, told, {3}, ["hello", 5]),
+        (None, shared, {0}, [None, None]),
+        (["", "x", "xx", "xxx"], shared, {1}, [None, None]),
+        (None, shared, {2}, [None, None]),
+        (None, shared, {3}, ["hello", 5]),
     ]
 
 
-def test_objects_travel_in_pieces_where_they_are_large(ranks):
+def test_large_objects_are_sent_in_pieces(ranks):
     def objects(rank, size):
         from spark_collectives import objects as module
 
         whole, module.PIECE_BYTES = module.PIECE_BYTES, 1000
         try:
             large = [os.urandom(n) for n in (10, 5000, 1001, 12_345)]
-            told = large if rank == 0 else [None] * 4
-            dist.broadcast_object_list(told, src=0)
+            shared = large if rank == 0 else [None] * 4
+            dist.broadcast_object_list(shared, src=0)
             everything = [None] * size
-            dist.all_gather_object(everything, told[rank])
+            dist.all_gather_object(everything, shared[rank])
             gathered = [None] * size if rank == 1 else None
-            dist.gather_object(told[rank], gathered, dst=1)
+            dist.gather_object(shared[rank], gathered, dst=1)
             mine = [None]
-            dist.scatter_object_list(mine, told if rank == 2 else None, src=2)
+            dist.scatter_object_list(mine, shared if rank == 2 else None, src=2)
             if rank == 0:
-                dist.send_object_list(told, 3)
+                dist.send_object_list(shared, 3)
             received = [None] * 4
             if rank == 3:
                 assert dist.recv_object_list(received) == 0
         finally:
             module.PIECE_BYTES = whole
-        assert everything == told and mine == [told[rank]]
-        assert gathered == (told if rank == 1 else None)
-        assert received == (told if rank == 3 else [None] * 4)
-        return told
+        assert everything == shared and mine == [shared[rank]]
+        assert gathered == (shared if rank == 1 else None)
+        assert received == (shared if rank == 3 else [None] * 4)
+        return shared
 
-    told = ranks(objects, 4)
-    assert [len(each) for each in told[0]] == [10, 5000, 1001, 12_345]
-    assert told == [told[0]] * 4
+    shared = ranks(objects, 4)
+    assert [len(each) for each in shared[0]] == [10, 5000, 1001, 12_345]
+    assert shared == [shared[0]] * 4
 
 
-def test_values_of_the_store_travel_in_pieces_where_they_are_large(ranks):
+def test_large_values_of_the_store_are_sent_in_pieces(ranks):
     def store(rank, size):
         from spark_collectives import _frames
 
@@ -257,12 +257,12 @@ def test_values_of_the_store_travel_in_pieces_where_they_are_large(ranks):
                 keys.queue_push(names[0], values[3])
             keys.set(names[0], values[2])
             assert keys.get(names[0]) == values[2]
-            _frames.MOST_VALUE_BYTES, most = 350_000, _frames.MOST_VALUE_BYTES
+            _frames.MAX_VALUE_BYTES, most = 350_000, _frames.MAX_VALUE_BYTES
             try:
                 with pytest.raises(ValueError, match=r"350,001 bytes .* 350,000 .* in parts"):
                     keys.set(names[2], values[3])
             finally:
-                _frames.MOST_VALUE_BYTES = most
+                _frames.MAX_VALUE_BYTES = most
             assert keys.get(names[2]) == values[2]
         finally:
             _frames.PIECE_BYTES = whole
@@ -273,7 +273,7 @@ def test_values_of_the_store_travel_in_pieces_where_they_are_large(ranks):
     assert ranks(store, 2) == [40_000_000] * 2
 
 
-def test_the_store_has_the_semantics_of_torchs(ranks):
+def test_the_store_has_the_semantics_of_torchs_store(ranks):
     def store(rank, size):
         keys = dist.store()
         dist.barrier()
@@ -307,7 +307,7 @@ def test_the_store_has_the_semantics_of_torchs(ranks):
     assert ranks(store, 2) == [3_000_000] * 2
 
 
-def test_a_monitored_barrier_names_who_is_missing_and_the_group_goes_on(ranks):
+def test_a_monitored_barrier_names_the_missing_ranks_and_the_group_goes_on(ranks):
     def barrier(rank, size):
         dist.monitored_barrier(timeout=30)
         text = ""
@@ -338,15 +338,15 @@ def test_a_checkpoint_outlives_the_attempt_of_a_stage(spark):
 
     context = spark.sparkContext
     rows = context.parallelize(range(2), 2).barrier().mapPartitions(steps).repartition(2).collect()
-    # 0, 1, 3, 7, 15: the second attempt goes on where the first one stopped.
+    # 0, 1, 3, 7, 15: the second attempt continues where the first one stopped.
     assert dict(rows) == {rank: (True, [15.0] * 3) for rank in range(2)}
 
 
-def test_a_checkpoint_may_be_larger_than_a_piece_of_memory(ranks):
+def test_a_checkpoint_may_be_larger_than_a_segment(ranks):
     def keep(rank, size):
         from spark_collectives import _memory
 
-        most, _memory.MOST_BYTES = _memory.MOST_BYTES, (1 << 17) - 65
+        most, _memory.MAX_BYTES = _memory.MAX_BYTES, (1 << 17) - 65
         try:
             rng = np.random.default_rng(rank)
             kept = [rng.random(n) for n in (10_000, 12_000, 100_000, 3)]
@@ -354,24 +354,24 @@ def test_a_checkpoint_may_be_larger_than_a_piece_of_memory(ranks):
             found = [np.zeros(each.size) for each in kept]
             assert dist.restore("large", found)
         finally:
-            _memory.MOST_BYTES = most
+            _memory.MAX_BYTES = most
         return all(np.array_equal(a, b) for a, b in zip(found, kept))
 
     assert ranks(keep, 2) == [True, True]
 
 
-def test_a_python_process_that_is_used_again_has_a_new_group(ranks):
+def test_a_reused_python_process_has_a_new_group(ranks):
     def name(rank, size):
         return os.getpid(), dist.world().name
 
-    # An executor may have several processes that are idle, and take another the next time.
+    # An executor may have several idle processes, and use another one the next time.
     runs = [ranks(name, 2) for _ in range(4)]
     processes = [pid for run in runs for pid, _ in run]
-    assert len(set(processes)) < len(processes), "no process was used again"
+    assert len(set(processes)) < len(processes), "no process was reused"
     assert len({name for run in runs for _, name in run}) == len(runs)
 
 
-def test_a_group_can_be_destroyed_and_is_then_gone(ranks):
+def test_a_destroyed_group_refuses_operations(ranks):
     def destroy(rank, size):
         group = dist.world()
         dist.destroy_process_group()
@@ -407,7 +407,7 @@ def test_a_forked_process_leaves_the_ranks_connections_alone(ranks):
     assert ranks(fork, 2) == [(0, 2.0)] * 2
 
 
-def test_a_task_that_is_not_in_a_barrier_stage_is_told_so(spark):
+def test_a_task_outside_of_a_barrier_stage_gets_an_error_that_says_so(spark):
     def init(_rows):
         dist.init_process_group()
 
@@ -415,14 +415,14 @@ def test_a_task_that_is_not_in_a_barrier_stage_is_told_so(spark):
         spark.sparkContext.parallelize(range(1), 1).mapPartitions(init).collect()
 
 
-def test_the_driver_is_told_that_it_is_no_rank(spark):
+def test_the_driver_gets_an_error_because_it_is_no_rank(spark):
     with pytest.raises(RuntimeError, match="inside a Spark task"):
         dist.init_process_group()
     with pytest.raises(RuntimeError, match="init_process_group"):
         dist.all_reduce(np.ones(1))
 
 
-def test_tensors_of_torch_are_reduced_where_they_lie(ranks):
+def test_tensors_of_torch_are_reduced_in_place(ranks):
     pytest.importorskip("torch")
 
     def tensors(rank, size):
@@ -444,7 +444,7 @@ def test_tensors_of_torch_are_reduced_where_they_lie(ranks):
     assert ranks(tensors, 2) == [([1.0] * 3, 1.0)] * 2
 
 
-def test_an_object_that_one_rank_cannot_pickle_fails_all_with_that_reason(ranks):
+def test_an_object_that_one_rank_cannot_pickle_fails_all_ranks_with_that_reason(ranks):
     def gather(rank, size):
         group = dist.new_group()
         mine = threading.Lock() if rank == 1 else rank

@@ -24,12 +24,12 @@ class Pool(_memory.SegmentPool):
         return _memory.Segment(self._task, self.made, size, mmap.mmap(-1, size), 0)
 
 
-def test_an_array_may_go_while_its_thread_holds_the_lock_of_the_memory():
+def test_an_array_may_be_collected_while_its_thread_holds_the_lock_of_the_pool():
     pool = Pool()
     arrays = [pool.empty((1000,), np.dtype(np.float32))]
 
     def collect():
-        # As the garbage collector does, which may run at any allocation.
+        # The garbage collector may run at any allocation.
         with pool._lock:
             arrays.clear()
 
@@ -43,7 +43,7 @@ def test_an_array_may_go_while_its_thread_holds_the_lock_of_the_memory():
     assert pool.find(again[1:])[1] == 4
 
 
-def test_arrays_come_and_go_while_other_threads_look_for_theirs():
+def test_arrays_are_created_and_collected_while_other_threads_find_theirs():
     pool = Pool()
     kept = pool.empty((1000,), np.dtype(np.float32))
     ended = threading.Event()
@@ -68,7 +68,7 @@ def test_arrays_come_and_go_while_other_threads_look_for_theirs():
     assert pool.made <= 3
 
 
-def test_an_array_that_an_operation_uses_is_not_given_to_another(ranks):
+def test_an_array_that_an_operation_uses_is_not_reused(ranks):
     def receive(rank, size):
         group = dist.world()
         if rank == 1:
@@ -85,7 +85,7 @@ def test_an_array_that_an_operation_uses_is_not_given_to_another(ranks):
     assert ranks(receive, 2) == [True, True]
 
 
-def test_an_array_that_a_forgotten_work_uses_is_not_given_to_another(ranks):
+def test_an_array_that_an_abandoned_work_uses_is_not_reused(ranks):
     def receive(rank, size):
         group = dist.world()
         if rank == 1:
@@ -97,14 +97,14 @@ def test_an_array_that_a_forgotten_work_uses_is_not_given_to_another(ranks):
         gc.collect()
         other = group.zeros(1000, np.float64)
         dist.barrier()
-        # Comes behind the message that the forgotten work receives.
+        # This message comes after the one that the abandoned work receives.
         group.recv(np.empty(1000), 1)
         return bool((other == 0).all())
 
     assert ranks(receive, 2) == [True, True]
 
 
-def test_an_empty_array_finds_room_behind_one_that_fills_its_memory(ranks):
+def test_an_empty_array_is_staged_behind_one_that_fills_its_segment(ranks):
     def gather(rank, size):
         sizes = [64 * 1024, 0]
         outputs = [np.zeros(each, np.uint8) for each in sizes]

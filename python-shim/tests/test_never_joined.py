@@ -1,4 +1,4 @@
-"""A rank that ends without having asked for its group: the others, which wait for it, name it."""
+"""A rank that ends before it joins its group: the other ranks, which wait for it, name it."""
 
 import json
 import os

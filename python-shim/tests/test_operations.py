@@ -25,7 +25,7 @@ def outcomes(spark):
 
 @pytest.mark.parametrize("world", WORLDS, ids=lambda world: f"{world[0]}-{world[1]}")
 @pytest.mark.parametrize("operation", [each.__name__ for each in cases.OPERATIONS])
-def test_gives_what_numpy_gives(outcomes, operation, world):
+def test_an_operation_returns_what_numpy_computes(outcomes, operation, world):
     for rank, by_case in enumerate(outcomes[world]):
         for dtype in cases.DTYPES:
             assert not by_case[operation, dtype], (rank, dtype, by_case[operation, dtype])

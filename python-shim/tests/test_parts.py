@@ -7,12 +7,12 @@ import pytest
 
 from spark_collectives import _codes, _frames, _parts
 from spark_collectives._operations import Operations
-from spark_collectives._staging import Part
+from spark_collectives._staging import updates
 from spark_collectives.reduce_op import ReduceOp
 
 
 class Jvm:
-    """The connection to a JVM, and the JVM: keeps memory, and refuses float32 arrays with a NaN."""
+    """A JVM and the connection to it; it has memory, and refuses float32 arrays with a NaN."""
 
     def __init__(self):
         self.segments = {}
@@ -67,16 +67,16 @@ class Task:
 
 
 @pytest.mark.parametrize("async_op", [False, True])
-def test_no_part_begins_of_an_array_that_has_a_nan_in_a_later_part(async_op):
+def test_no_part_of_an_array_begins_if_a_later_part_has_a_nan(async_op):
     task = Task()
     operations = Operations(task, 0, 1000)
     array = np.ones(5 * _parts.PART_BYTES // 4, np.float32)
     array[-1] = np.nan
     with pytest.raises(ValueError, match="not a number"):
-        _parts.all_reduce(operations, Part(array, True, True), ReduceOp.SUM, async_op, None)
+        _parts.all_reduce(operations, *updates(array), ReduceOp.SUM, async_op, None)
     assert task.jvm.begun == 0
     array[-1] = 1
-    work = _parts.all_reduce(operations, Part(array, True, True), ReduceOp.SUM, async_op, None)
+    work = _parts.all_reduce(operations, *updates(array), ReduceOp.SUM, async_op, None)
     assert task.jvm.begun == len(_parts.cut(array.size, 4)) > 2
     if async_op:
         work.wait()
@@ -96,8 +96,8 @@ def test_parts_cover_an_array_in_order():
         assert longest < 1.5 * _parts.PART_BYTES, seed
 
 
-def test_the_first_part_tells_arrays_of_different_sizes_apart():
-    # Twice as large: without precaution its parts would be just as long.
+def test_arrays_of_different_sizes_have_first_parts_of_different_sizes():
+    # Arrays of twice the size would have parts of the same size if nothing prevented that.
     lengths = [_parts.cut(count, 4)[0][1] for count in (1 << 21, 1 << 22, 1 << 23, 1 << 24)]
     assert len(set(lengths)) == len(lengths)
 

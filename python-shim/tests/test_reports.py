@@ -1,4 +1,4 @@
-"""What ranks tell the driver's Python process."""
+"""Reports of ranks to the driver's Python process."""
 
 import gc
 import io
@@ -16,7 +16,7 @@ class Kept:
         self.lines.append(content.decode())
 
 
-def test_lines_are_reported_when_they_are_whole():
+def test_a_line_is_reported_when_it_is_complete():
     kept, before = Kept(), io.StringIO()
     out = _reports.LineWriter(kept, _reports.LINE, before)
     print("one\ntwo", "and a half", file=out, end="")
@@ -26,7 +26,7 @@ def test_lines_are_reported_when_they_are_whole():
     assert before.getvalue() == "one\ntwo and a half"
 
 
-def test_a_line_that_is_written_over_is_reported_as_it_is_in_the_end():
+def test_a_line_that_is_overwritten_is_reported_in_its_last_state():
     kept = Kept()
     out = _reports.LineWriter(kept, _reports.ERROR_LINE, io.StringIO())
     for percent in range(101):
@@ -40,7 +40,7 @@ def test_a_line_that_is_written_over_is_reported_as_it_is_in_the_end():
     assert kept.lines == ["100%", "a line of Windows", "again", "kept"]
 
 
-def test_reports_that_come_together_are_told_apart():
+def test_reports_that_are_packed_together_are_separated():
     reports = [(0, 0, b"a line"), (3, 2, b""), (1, 3, b"x" * 70_000)]
     packed = b"".join(
         struct.pack("<Ii", 1 + len(content), rank) + bytes((kind,)) + content
@@ -60,7 +60,7 @@ class PrintsAtItsEnd:
 
 
 class Collects:
-    """A connection during whose calls the collector runs."""
+    """A connection whose calls run the garbage collector."""
 
     def __init__(self):
         self.lines = []

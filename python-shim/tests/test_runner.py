@@ -1,4 +1,4 @@
-"""Running functions as ranks from the driver."""
+"""``run``, which runs a function as ranks from the driver."""
 
 import os
 import socket
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import spark_collectives as dist
-from spark_collectives import runner
+from spark_collectives import _display, _job
 
 
 def greet(factor, offset=0):
@@ -19,7 +19,7 @@ def greet(factor, offset=0):
     return float(array[0]) * factor + dist.get_rank() + offset
 
 
-def test_gives_results_by_rank_and_shows_what_ranks_print(spark, capsys):
+def test_returns_results_by_rank_and_shows_the_output_of_ranks(spark, capsys):
     assert dist.run(greet, 4, 10, offset=100, spark=spark) == [140.0, 141.0, 142.0, 143.0]
     out, err = capsys.readouterr()
     for rank in range(4):
@@ -36,7 +36,7 @@ def test_opens_no_port(spark, capsys, monkeypatch):
     assert "[rank 1] hello from 1\n" in capsys.readouterr().out
 
 
-def test_shows_what_ranks_print_after_their_groups_and_in_their_forks(spark, capsys):
+def test_shows_output_after_the_group_is_destroyed_and_of_forks(spark, capsys):
     def leave():
         dist.destroy_process_group()
         print("still here")
@@ -65,12 +65,12 @@ def test_shows_many_lines_in_their_order(spark, capsys):
     assert capsys.readouterr().out.splitlines() == expected
 
 
-def test_finds_the_active_session_and_shows_nothing_if_asked(spark, capsys):
+def test_uses_the_active_session_and_shows_nothing_without_stream(spark, capsys):
     assert dist.run(greet, 1, 1, stream=False) == [1.0]
     assert "hello" not in capsys.readouterr().out
 
 
-def test_raises_what_the_first_rank_raised(spark, capsys):
+def test_raises_the_exception_of_the_first_rank_that_failed(spark, capsys):
     def fail():
         print("last words", end="")
         if dist.get_rank() == 1:
@@ -90,7 +90,7 @@ class Unpicklable(Exception):
         self.second = second
 
 
-def test_raises_what_cannot_be_brought_here_as_text(spark):
+def test_an_exception_that_cannot_be_pickled_is_raised_as_text(spark):
     def fail():
         if dist.get_rank() == 0:
             raise Unpicklable("deep trouble", 2)
@@ -100,7 +100,7 @@ def test_raises_what_cannot_be_brought_here_as_text(spark):
         dist.run(fail, 2, spark=spark)
 
 
-def test_says_so_when_a_rank_vanishes(spark):
+def test_a_rank_whose_process_exits_raises_an_error(spark):
     def vanish():
         import os
 
@@ -145,7 +145,7 @@ def test_shows_progress_that_rank_0_reports(spark, monkeypatch):
         def close(self):
             shown.append("closed")
 
-    monkeypatch.setattr(runner, "_progress_bar", lambda ranks, progress: Bar())
+    monkeypatch.setattr(_display, "progress_bar", lambda ranks, progress: Bar())
 
     def steps():
         for step in range(2):
@@ -158,7 +158,7 @@ def test_shows_progress_that_rank_0_reports(spark, monkeypatch):
 
 def test_runs_on_dataframes_where_there_are_no_rdds(spark, monkeypatch):
     pytest.importorskip("pyarrow")
-    monkeypatch.setattr(runner._Job, "_with_rdd", runner._Job._with_dataframe)
+    monkeypatch.setattr(_job.Job, "_on_rdd", _job.Job._on_dataframe)
     assert dist.run(greet, 2, 1, spark=spark) == [2.0, 3.0]
 
 
@@ -183,7 +183,7 @@ def test_an_exception_that_is_too_large_is_raised_as_text(spark):
         dist.run(fail, 2, spark=spark)
 
 
-def test_the_failure_of_spark_is_the_cause_where_ranks_do_not_report(spark):
+def test_without_reports_the_cause_is_the_failure_of_the_spark_job(spark):
     def fail():
         raise LookupError("no such shard")
 

@@ -10,12 +10,12 @@ from spark_collectives.session import PLUGIN
 
 @pytest.fixture(autouse=True)
 def no_jvm(monkeypatch):
-    """As in a process that has not used Spark yet, whichever tests came before."""
+    """Simulate a process that has not used Spark yet, whichever tests ran before."""
     monkeypatch.setattr(session, "_running_jvm", lambda: None)
 
 
 def jvm(has_jar, **properties):
-    """A JVM that spark-submit has started."""
+    """Create a JVM as spark-submit starts it."""
     loader = SimpleNamespace(getResource=lambda name: name if has_jar else None)
     thread = SimpleNamespace(getContextClassLoader=lambda: loader)
     return SimpleNamespace(
@@ -49,7 +49,7 @@ def test_a_builder_keeps_the_jars_and_plugins_that_it_has():
     assert builder._options["spark.plugins"] == "org.Other," + PLUGIN
 
 
-def test_what_the_configuration_file_says_is_added_to(tmp_path, monkeypatch):
+def test_the_values_of_the_configuration_file_are_kept(tmp_path, monkeypatch):
     (tmp_path / "spark-defaults.conf").write_text(
         "# spark.jars no.jar\nspark.plugins   org.First, org.Second\nspark.jars=a.jar\n"
     )
@@ -61,7 +61,7 @@ def test_what_the_configuration_file_says_is_added_to(tmp_path, monkeypatch):
     assert builder._options["spark.plugins"] == "org.Other," + PLUGIN
 
 
-def test_what_spark_submit_was_told_is_added_to(monkeypatch):
+def test_the_values_of_spark_submit_are_kept(monkeypatch):
     running = jvm(True, **{"spark.jars": "a.jar", "spark.plugins": "org.First," + PLUGIN})
     monkeypatch.setattr(session, "_running_jvm", lambda: running)
     builder = dist.configure(Builder())

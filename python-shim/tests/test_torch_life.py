@@ -1,4 +1,4 @@
-"""What torch's users see of failures, and of workers that Spark uses again."""
+"""Failures and reused workers, as users of torch see them."""
 
 import json
 import os
@@ -37,12 +37,12 @@ def _backward(group):
     return backward
 
 
-#: What each rank does with rank 1, in a group of the two, when that fails.
+#: The operation of each rank with rank 1, in a group of the two, when rank 1 fails.
 WAYS = {0: _all_reduce, 2: _all_reduce_later, 3: _backward}
 
 
 def _fail(rank, folder):
-    """Rank 1 fails; each other writes what it is told in its operation."""
+    """Fail on rank 1; on each other rank, write the error of its operation to a file."""
     import torch.distributed as dist
 
     groups = {other: dist.new_group(sorted((1, other))) for other in WAYS}
@@ -57,9 +57,9 @@ def _fail(rank, folder):
     try:
         operation()
     except Exception as e:
-        told = {"type": type(e).__name__, "text": str(e), "seconds": time.monotonic() - start}
+        failures = {"type": type(e).__name__, "text": str(e), "seconds": time.monotonic() - start}
         with open(f"{folder}/{rank}.part", "w") as file:
-            json.dump(told, file)
+            json.dump(failures, file)
         os.rename(f"{folder}/{rank}.part", f"{folder}/{rank}.json")
         raise
 
@@ -72,7 +72,7 @@ def _await_all_others(folder):
         time.sleep(0.05)
 
 
-def test_the_failure_of_a_rank_is_told_to_all_others(spark, tmp_path):
+def test_the_failure_of_a_rank_is_reported_to_all_others(spark, tmp_path):
     folder = str(tmp_path)
 
     def task(_rows):
@@ -91,15 +91,15 @@ def test_the_failure_of_a_rank_is_told_to_all_others(spark, tmp_path):
     with pytest.raises(Exception, match="this rank has had enough"):
         job.collect()
     _await_all_others(folder)
-    told = {path.stem: json.loads(path.read_text()) for path in tmp_path.glob("*.json")}
-    assert sorted(told) == ["0", "2", "3"]
-    for each in told.values():
+    failures = {path.stem: json.loads(path.read_text()) for path in tmp_path.glob("*.json")}
+    assert sorted(failures) == ["0", "2", "3"]
+    for each in failures.values():
         assert "this rank has had enough" in each["text"]
         assert "rank 1" in each["text"]
         assert each["seconds"] < 30
 
 
-def test_a_worker_is_used_again_though_its_task_has_destroyed_nothing(spark):
+def test_a_worker_is_reused_after_a_task_that_destroyed_no_group(spark):
     def careless(_rows):
         import inspect
         import os
@@ -129,10 +129,10 @@ def test_a_worker_is_used_again_though_its_task_has_destroyed_nothing(spark):
     seen = [run() for _ in range(4)]
     assert all((total, hooks) == (4.0, 1) for rows in seen for _, total, hooks in rows)
     processes = [pid for rows in seen for pid, _, _ in rows]
-    assert len(set(processes)) < len(processes), "no worker was used again"
+    assert len(set(processes)) < len(processes), "no worker was reused"
 
 
-def test_a_wrong_rank_is_refused_and_said(spark):
+def test_a_wrong_rank_is_refused(spark):
     def task(_rows):
         import torch.distributed as dist
 
@@ -145,14 +145,14 @@ def test_a_wrong_rank_is_refused_and_said(spark):
         except ValueError as e:
             yield str(e)
 
-    told = spark.sparkContext.parallelize(range(2), 2).barrier().mapPartitions(task).collect()
-    assert [text.split(":")[0] for text in told] == [
+    failures = spark.sparkContext.parallelize(range(2), 2).barrier().mapPartitions(task).collect()
+    assert [text.split(":")[0] for text in failures] == [
         "rank=1 was given, and in this barrier stage it is 0",
         "rank=2 was given, and in this barrier stage it is 1",
     ]
 
 
-def test_a_task_outside_of_a_barrier_stage_is_told_what_to_write(spark):
+def test_a_task_outside_of_a_barrier_stage_gets_an_error_that_says_what_to_write(spark):
     def task(_rows):
         import torch.distributed as dist
 
@@ -163,11 +163,11 @@ def test_a_task_outside_of_a_barrier_stage_is_told_what_to_write(spark):
         except RuntimeError as e:
             yield str(e)
 
-    (told,) = spark.sparkContext.parallelize(range(1), 1).mapPartitions(task).collect()
-    assert "rdd.barrier().mapPartitions" in told
+    (failures,) = spark.sparkContext.parallelize(range(1), 1).mapPartitions(task).collect()
+    assert "rdd.barrier().mapPartitions" in failures
 
 
-def test_the_driver_is_told_where_the_backend_works(monkeypatch):
+def test_the_driver_gets_an_error_that_says_where_the_backend_works(monkeypatch):
     import torch.distributed as dist
 
     import spark_collectives.torch  # noqa: F401
@@ -194,7 +194,7 @@ def test_tensors_of_other_devices_are_refused(spark):
     assert ranks_of_torch(spark, use, 2) == [True, True]
 
 
-def test_waiting_for_a_work_has_a_limit_of_its_own(spark):
+def test_a_wait_for_a_work_has_its_own_timeout(spark):
     from torch_ranks import ranks_of_torch
 
     def use(rank, size):

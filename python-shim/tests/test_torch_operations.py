@@ -17,6 +17,6 @@ def outcomes(spark):
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("case", [each.__name__ for each in torch_cases.CASES])
-def test_gives_what_all_ranks_have_together(outcomes, case, size):
+def test_an_operation_returns_what_the_tensors_of_all_ranks_give(outcomes, case, size):
     for rank, failures in enumerate(outcomes[size]):
         assert case not in failures, f"rank {rank}: {failures[case]}"

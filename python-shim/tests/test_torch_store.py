@@ -1,4 +1,4 @@
-"""SparkStore as a store of torch, and torch's own groups that meet through it."""
+"""SparkStore as a store of torch, and torch's own groups with a rendezvous through it."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from torch_ranks import ranks_of_torch
 
 @pytest.fixture
 def stores(spark):
-    """Run a function of (store, rank, size) on each rank, with a part of the store of its own."""
+    """Run a function of (store, rank, size) on each rank, with a new part of the store."""
 
     def run(fn, size=2):
         def task(_rows):
@@ -28,7 +28,7 @@ def stores(spark):
     return run
 
 
-def test_what_one_rank_sets_the_others_get(stores):
+def test_ranks_get_the_values_that_other_ranks_set(stores):
     def use(store, rank, size):
         store.set(f"from {rank}", f"value {rank}")
         return [store.get(f"from {other}") for other in range(size)]
@@ -61,7 +61,7 @@ def test_a_value_is_set_if_it_is_the_expected_one(stores):
     assert stores(use)[0] == [b"first", b"first", b"third", b"third"]
 
 
-def test_waiting_wakes_up_when_all_keys_are_there(stores):
+def test_a_wait_ends_when_all_keys_exist(stores):
     def use(store, rank, size):
         if rank == 0:
             store.wait(["a", "b"], timedelta(seconds=30))
@@ -73,13 +73,13 @@ def test_waiting_wakes_up_when_all_keys_are_there(stores):
     assert stores(use)[0] == (True, False)
 
 
-def test_waiting_ends_with_an_error_of_torch_that_names_the_keys(stores):
+def test_a_wait_that_times_out_raises_an_error_of_torch_that_names_the_keys(stores):
     def use(store, rank, size):
         import time
 
         import torch.distributed as dist
 
-        told = []
+        raised = []
         store.set_timeout(timedelta(milliseconds=200))
         for call in (
             lambda: store.wait(["missing key"], timedelta(milliseconds=200)),
@@ -90,8 +90,8 @@ def test_waiting_ends_with_an_error_of_torch_that_names_the_keys(stores):
             try:
                 call()
             except dist.DistStoreError as e:
-                told.append(("missing key" in str(e), time.monotonic() - start < 30))
-        return told
+                raised.append(("missing key" in str(e), time.monotonic() - start < 30))
+        return raised
 
     assert stores(use) == [[(True, True)] * 3] * 2
 
@@ -114,7 +114,7 @@ def test_keys_are_deleted_and_counted(stores):
     assert stores(use)[0] == (2, True, False, False, ["two"])
 
 
-def test_several_values_go_at_once_and_values_grow(stores):
+def test_several_values_are_set_at_once_and_values_are_appended_to(stores):
     def use(store, rank, size):
         if rank:
             return None
@@ -126,7 +126,7 @@ def test_several_values_go_at_once_and_values_grow(stores):
     assert stores(use)[0] == ([b"ab\x00c", b"1", b"\xff"], True)
 
 
-def test_queues_give_what_came_first(stores):
+def test_a_queue_returns_the_oldest_value(stores):
     def use(store, rank, size):
         import torch.distributed as dist
 
@@ -162,7 +162,7 @@ def test_torchs_prefix_stores_and_clones_see_the_same_keys(stores):
 
         import torch.distributed as dist
 
-        # Nothing in Python refers to the store below.
+        # No Python object references the inner store.
         inner = dist.PrefixStore("a", dist.PrefixStore("b", store.clone()))
         gc.collect()
         inner.set(f"key {rank}", "value")
@@ -183,7 +183,7 @@ def gloo_sums(rank, size):
     return tensor.tolist()
 
 
-def test_gloo_meets_through_the_driver(spark):
+def test_the_ranks_of_gloo_meet_through_the_store_of_the_driver(spark):
     assert ranks_of_torch(spark, gloo_sums, 2, "gloo") == [[6.0] * 3] * 2
 
 
@@ -202,7 +202,7 @@ def test_a_group_of_gloo_lives_beside_the_default_group(spark):
     assert ranks_of_torch(spark, gloo_beside_ours, 2) == [("spark", "gloo", 4.0)] * 2
 
 
-def test_the_store_and_the_scheme_can_be_given(spark):
+def test_init_process_group_accepts_the_store_and_the_scheme(spark):
     def task(_rows):
         import torch
         import torch.distributed as dist

@@ -16,7 +16,7 @@ SPARSE = ("ddp_of_sparse_gradients", ())
 HOOKED = [("ddp_losses", (hook,)) for hook in HOOKS]
 FULLY = [(name, ()) for name in SHARDED]
 
-#: What runs in one stage, by the number of ranks and the backend.
+#: The functions that run in one stage, by the number of ranks and the backend.
 STAGES = {
     (1, "spark"): FULLY,
     (2, "spark"): [PLAIN, SPARSE, *HOOKED, *FULLY],
@@ -28,7 +28,7 @@ STAGES = {
 
 @pytest.fixture(scope="module")
 def trained(spark):
-    """What each rank got, by the number of ranks, the backend and the function."""
+    """Run all trainings; return the result of each rank, by ranks, backend and function."""
     found = {}
     for (size, backend), wanted in STAGES.items():
         rows = ranks_of_torch(spark, torch_training.several, size, backend, (wanted,))
@@ -39,7 +39,7 @@ def trained(spark):
 
 def test_ddp_has_the_losses_of_gloo_step_by_step(trained):
     ours, gloos = trained[2, "spark", PLAIN], trained[2, "gloo", PLAIN]
-    # Two addends have one sum, in whichever order: the same bits.
+    # The sum of two addends does not depend on their order: the bits are the same.
     assert ours == gloos
     losses, weights = ours[0]
     assert len(losses) == 24
@@ -56,7 +56,7 @@ def test_ddp_of_four_ranks_has_the_losses_of_gloo(trained):
 
 
 @pytest.mark.parametrize("hooked", HOOKED, ids=HOOKS)
-def test_ddp_takes_hooks_of_torch(trained, hooked):
+def test_ddp_accepts_the_communication_hooks_of_torch(trained, hooked):
     ours, plain = trained[2, "spark", hooked], trained[2, "spark", PLAIN]
     tolerance = 1e-6 if hooked[1] == ("allreduce_hook",) else 0.1
     assert ours[0][0] == pytest.approx(plain[0][0], rel=tolerance)

@@ -1,4 +1,4 @@
-"""Operations under way, with a JVM that answers when it is told to."""
+"""Asynchronous operations, with a simulated JVM."""
 
 import struct
 import threading
@@ -13,7 +13,7 @@ from spark_collectives.work import Work
 
 
 class Jvm:
-    """Answers that the work is done, once ``done`` is set."""
+    """A JVM whose work is done once ``done`` is set."""
 
     def __init__(self):
         self.done = threading.Event()
@@ -38,7 +38,7 @@ def jvm():
     made.done.set()
 
 
-def test_who_asks_does_not_wait_for_who_waits(jvm):
+def test_a_poll_does_not_wait_for_a_thread_that_waits(jvm):
     work = Work(jvm, [], [1], SimpleNamespace(finish=lambda: None), 1000)
     waits = threading.Thread(target=work.wait, daemon=True)
     waits.start()
@@ -60,7 +60,7 @@ def test_who_asks_does_not_wait_for_who_waits(jvm):
 
 
 class KeepingJvm:
-    """Keeps each work, which is done at once, until its end is asked for."""
+    """A JVM whose works are done at once; it keeps each one until its end is asked for."""
 
     def __init__(self):
         self.pools = weakref.WeakSet()
@@ -83,12 +83,12 @@ class KeepingJvm:
         return _frames.Reply(_codes.DONE, b"")
 
 
-def test_the_jvm_keeps_no_work_of_a_group_that_is_closed():
+def test_a_closed_group_leaves_no_work_in_the_jvm():
     jvm = KeepingJvm()
     joined = struct.pack("<iiiq", 0, 0, 1, 1000) + _frames.pack_text("g") + _frames.pack_ints([0])
     group = ProcessGroup(jvm, _frames.Reply(_codes.DONE, joined))
     held = group.barrier(async_op=True)
-    # This one nobody has any more.
+    # The caller drops this one.
     group.barrier(async_op=True)
     assert len(jvm.kept) == 2
 

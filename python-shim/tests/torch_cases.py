@@ -1,4 +1,4 @@
-"""What each operation of torch.distributed gives, computed from what all ranks have."""
+"""Every operation of torch.distributed, compared with the result computed from all inputs."""
 
 import traceback
 
@@ -15,7 +15,7 @@ COUNT = 12
 
 
 def values(rank, dtype, count=COUNT):
-    """Small numbers that differ by rank, whose sums are exact in every type."""
+    """Return small numbers that differ by rank, whose sums are exact in every type."""
     numbers = (torch.arange(count) * 3 + rank * 2) % 5
     if dtype is torch.bool:
         return (numbers % 2).to(dtype)
@@ -337,9 +337,9 @@ def objects(rank, size):
     at_root = [None] * size if rank == 0 else None
     dist.gather_object(rank * 10, at_root, dst=0)
     assert rank or at_root == [r * 10 for r in range(size)]
-    told = [("from", size - 1)] if rank == size - 1 else [None]
-    dist.broadcast_object_list(told, src=size - 1)
-    assert told == [("from", size - 1)]
+    shared = [("from", size - 1)] if rank == size - 1 else [None]
+    dist.broadcast_object_list(shared, src=size - 1)
+    assert shared == [("from", size - 1)]
     mine = [None]
     dist.scatter_object_list(mine, [f"for {r}" for r in range(size)] if rank == 0 else None, src=0)
     assert mine == [f"for {rank}"]
@@ -350,7 +350,7 @@ def barriers(rank, size):
 
     dist.barrier()
     dist.barrier(async_op=True).wait()
-    # Other versions of torch have this for gloo by name only.
+    # Other versions of torch allow this only for gloo.
     dist.group.WORLD.monitored_barrier(timedelta(seconds=30))
 
 
@@ -454,7 +454,7 @@ CASES = [
 
 
 def run_all(rank, size):
-    """Run all cases; give what went wrong, by name."""
+    """Run all cases; return the failures by name."""
     import spark_collectives
 
     outcomes = {}
@@ -462,10 +462,10 @@ def run_all(rank, size):
         try:
             case(rank, size)
         except spark_collectives.CollectiveError as e:
-            # The group has ended, and with it the cases.
+            # The group has ended, so no further case can run.
             raise RuntimeError(f"{case.__name__} has ended the group: {e}") from e
         except Exception:
             outcomes[case.__name__] = traceback.format_exc()
-        # Who receives from whoever sends must not get messages of the next case.
+        # A receive from any rank must not get messages of the next case.
         dist.barrier()
     return outcomes

@@ -1,8 +1,8 @@
-"""Running functions as ranks of torch.distributed, on workers that Spark uses again and again."""
+"""Functions that run as ranks of torch.distributed, on workers that Spark reuses."""
 
 
 def ranks_of_torch(spark, fn, size, backend="spark", arguments=()):
-    """Run fn(rank, size, *arguments) on each rank, and give what they return, by rank."""
+    """Run fn(rank, size, *arguments) on each rank, and return the results by rank."""
 
     def task(_rows):
         import torch

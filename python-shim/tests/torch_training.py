@@ -37,7 +37,7 @@ def train(model, batches, optimizer):
 
 
 def ddp_losses(rank, size, hook=None):
-    """The losses and the parameters of some epochs with DistributedDataParallel."""
+    """Return the losses and the parameters of some epochs with DistributedDataParallel."""
     model = DistributedDataParallel(network(), bucket_cap_mb=0.01)
     if hook is not None:
         from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
@@ -56,7 +56,7 @@ def ddp_losses(rank, size, hook=None):
 
 
 def ddp_of_uneven_inputs(rank, size):
-    """Ranks with more and fewer batches than others, which join() is for; the mean of a weight."""
+    """Train with different numbers of batches and join(); return the mean of a weight."""
     torch.manual_seed(1)
     model = DistributedDataParallel(torch.nn.Linear(2, 1))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
@@ -122,7 +122,7 @@ def _losses_of_own_share(model, rank, size):
 
 
 def losses_of_one_process():
-    """What the sharded ones compute, without ranks."""
+    """Return the losses of the sharded trainings, computed without ranks."""
     torch.manual_seed(7)
     model = torch.nn.Sequential(torch.nn.Linear(64, 32), torch.nn.ReLU(), torch.nn.Linear(32, 10))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -131,5 +131,5 @@ def losses_of_one_process():
 
 
 def several(rank, size, wanted):
-    """Run several of these functions, given as (name, arguments); give what each gives."""
+    """Run several of these functions, given as (name, arguments); return their results."""
     return {each: globals()[each[0]](rank, size, *each[1]) for each in wanted}

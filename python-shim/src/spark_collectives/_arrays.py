@@ -1,4 +1,4 @@
-"""What the JVM calls the types of elements, and how arrays and CPU tensors are seen as bytes."""
+"""The element types of the JVM, and views of arrays and CPU tensors as bytes."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _CODES: Dict[Any, int] = {
     np.dtype(np.complex128): COMPLEX128,
 }
 
-#: Unsigned types travel as the signed ones of their size: sums, products and bits are the same.
+#: Unsigned types are sent as the signed types of their size: sums, products and bits are the same.
 _UNSIGNED: Dict[Any, int] = {
     np.dtype(np.uint16): INT16,
     np.dtype(np.uint32): INT32,
     np.dtype(np.uint64): INT64,
 }
 
-#: Types that numpy has only with another package, by name.
+#: Types that numpy knows only with another package, by name.
 _NAMED = {"bfloat16": BFLOAT16, "float8_e4m3fn": FLOAT8_E4M3, "float8_e5m2": FLOAT8_E5M2}
 
 _NAMES = [
@@ -53,7 +53,7 @@ _NAMES = [
 
 
 class View(NamedTuple):
-    """An array or tensor as numpy sees it."""
+    """A numpy array on the memory of an array or a tensor, and its element type."""
 
     array: Any
     code: int
@@ -61,7 +61,7 @@ class View(NamedTuple):
 
 
 def code_of(dtype: Any) -> int:
-    """The code of an element type: a numpy type, or its name.
+    """Return the code of an element type: a numpy type, or its name.
 
     >>> code_of("float32")
     8
@@ -85,9 +85,9 @@ def _known(dtype: Any) -> Tuple[int, bool]:
 
 
 def view_of(value: Any) -> View:
-    """See a numpy array or a CPU tensor of torch as an array on the same memory.
+    """Return a view of a numpy array, or of a CPU tensor of torch, on the same memory.
 
-    torch is never imported here: who has a tensor has imported it.
+    torch is never imported here: a caller that has a tensor has imported it.
     """
     if isinstance(value, np.ndarray):
         code, unsigned = _known(value.dtype)
@@ -111,15 +111,15 @@ def _view_of_tensor(torch: Any, tensor: Any) -> View:
         raise TypeError(f"The tensor has layout {tensor.layout}; only dense tensors can be used")
     if tensor.is_conj() or tensor.is_neg():
         raise TypeError("The tensor is a lazy conjugate or negative: call .clone() on it first")
-    seen = _SEEN.get(tensor.dtype)
-    if seen is None:
-        seen = _SEEN[tensor.dtype] = _as_numpy(str(tensor.dtype).rpartition(".")[2])
-    dtype, code, unsigned = seen
+    known = _TENSOR_TYPES.get(tensor.dtype)
+    if known is None:
+        known = _TENSOR_TYPES[tensor.dtype] = _as_numpy(str(tensor.dtype).rpartition(".")[2])
+    dtype, code, unsigned = known
     return View(_array_of(tensor, dtype), code, unsigned)
 
 
-#: What the elements of tensors are seen as: a type of numpy, the code, and whether unsigned.
-_SEEN: Dict[Any, Tuple[Any, int, bool]] = {}
+#: The element types of tensors met so far: numpy's type, the code, and whether it is unsigned.
+_TENSOR_TYPES: Dict[Any, Tuple[Any, int, bool]] = {}
 
 
 def _as_numpy(name: str) -> Tuple[Any, int, bool]:
@@ -136,7 +136,7 @@ def _as_numpy(name: str) -> Tuple[Any, int, bool]:
 
 
 class _TensorMemory:
-    """The memory of a tensor, for numpy; keeps it as long as there is an array of it."""
+    """The memory of a tensor, for numpy; an array on it keeps the tensor alive."""
 
     __slots__ = ("__array_interface__", "_tensor")
 
@@ -144,7 +144,7 @@ class _TensorMemory:
         self._tensor = tensor
         self.__array_interface__ = {
             "shape": tuple(tensor.shape),
-            # None is what numpy has for dense ones, and is quicker.
+            # None means dense to numpy, and is faster.
             "strides": None
             if tensor.is_contiguous()
             else tuple(each * dtype.itemsize for each in tensor.stride()),
@@ -155,7 +155,7 @@ class _TensorMemory:
 
 
 def _array_of(tensor: Any, dtype: Any) -> Any:
-    # Tensor.numpy() would forbid for ever to resize the tensor's storage, which FSDP does.
+    # Tensor.numpy() would make the tensor's storage fixed in size for ever, and FSDP resizes it.
     if tensor.numel() == 0:
         return np.empty(tuple(tensor.shape), dtype)
     return np.asarray(_TensorMemory(tensor, dtype))

@@ -1,13 +1,15 @@
-"""The numbers that requests and replies of the JVM have for operations and for how they ended.
+"""The codes of requests and replies: operations, flags and statuses.
 
-They are those of the Java package ``org.sparkcollectives.spark.python``; collectives and messages
-have the codes that c10d's operations have.
+The Java package ``org.sparkcollectives.spark.python`` has the same codes. Collectives and messages
+have those of c10d's operations.
 """
 
+# The status of a reply.
 DONE = 0
 FAILED = 1
 PENDING = 2
 
+# Flags. The meaning of CHOICE depends on the request.
 ASYNCHRONOUS = 1
 CHOICE = 2
 
@@ -70,5 +72,6 @@ STORE_QUEUE_PUSH = 140
 STORE_QUEUE_POP = 141
 STORE_QUEUE_LENGTH = 142
 
+# The purpose of a connection: calls, or to show with its end that the process has ended.
 CALLS = 0
-LIFE = 1
+LIVENESS = 1

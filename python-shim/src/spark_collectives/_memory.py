@@ -15,8 +15,8 @@ import numpy as np
 from . import _codes, _frames
 from ._task import Task
 
-#: The most that one segment can have, which is what a buffer of the JVM can.
-MOST_BYTES = (1 << 31) - 65
+#: The largest size of a segment: that of a buffer of the JVM.
+MAX_BYTES = (1 << 31) - 65
 
 _SMALLEST = 64 * 1024
 _ALIGNMENT = 64
@@ -25,14 +25,14 @@ _NONCE_BYTES = 16
 
 
 def aligned(size: int) -> int:
-    """The size that a tensor takes in a segment."""
+    """Return the size that a tensor takes in a segment."""
     return (size + _ALIGNMENT - 1) & -_ALIGNMENT
 
 
 class Segment:
-    """A piece of memory that the JVM has made.
+    """A piece of memory that the JVM has allocated.
 
-    Where this process can map it, ``bytes`` is that memory; else it is this process' own, and
+    If this process can map it, ``bytes`` is that memory. Otherwise ``bytes`` is a copy, and
     :meth:`send` and :meth:`receive` move it through the socket.
     """
 
@@ -50,7 +50,7 @@ class Segment:
         self.address = int(self.bytes.__array_interface__["data"][0])
 
     def send(self, offset: int, count: int) -> None:
-        """Bring bytes to the JVM, if they are not there."""
+        """Send bytes to the JVM, unless the memory is mapped."""
         if self.mapped:
             return
         connection = self.task.connection()
@@ -59,7 +59,7 @@ class Segment:
             connection.call(_codes.WRITE, body=struct.pack("<IQ", self.id, at) + part.tobytes())
 
     def receive(self, offset: int, count: int) -> None:
-        """Get bytes from the JVM, if they are not here."""
+        """Receive bytes from the JVM, unless the memory is mapped."""
         if self.mapped:
             return
         connection = self.task.connection()
@@ -80,10 +80,10 @@ def _map(path: str, nonce: bytes, begin: int, size: int) -> mmap.mmap:
 
 
 class SegmentPool:
-    """The segments of one group, used again and again. Thread-safe.
+    """The segments of one group, which are reused. Thread-safe.
 
-    Sizes are powers of two, so that a group has at most twice of what its operations need at the
-    same time. All goes with the group.
+    Sizes are powers of two, so a group has at most twice the memory that its operations need at the
+    same time. The end of the group frees all of it.
     """
 
     def __init__(self, task: Task, group: int) -> None:
@@ -92,25 +92,25 @@ class SegmentPool:
         self._lock = threading.Lock()
         self._free: Dict[int, List[Segment]] = {}
         self._lent: Dict[int, Segment] = {}
-        #: Segments whose arrays are gone. The garbage collector may run inside any statement, also
-        #: where this thread holds the lock, so what it calls appends here and takes no lock.
+        #: Segments whose arrays are gone. The garbage collector may run inside any statement, even
+        #: while this thread holds the lock, so its callback appends here and takes no lock.
         self._returned: Deque[Segment] = deque()
         self._closed = False
         task.pools.add(self)
 
     def take(self, size: int) -> Segment:
-        """Give a segment of at least ``size`` bytes."""
-        if size > MOST_BYTES:
+        """Take a segment of at least ``size`` bytes."""
+        if size > MAX_BYTES:
             raise ValueError(
-                f"A tensor has {size:,} bytes, and {MOST_BYTES:,} are possible: split it up"
+                f"A tensor has {size:,} bytes, and {MAX_BYTES:,} are possible: split it up"
             )
-        room = min(max(_SMALLEST, 1 << (size - 1).bit_length()), MOST_BYTES)
+        capacity = min(max(_SMALLEST, 1 << (size - 1).bit_length()), MAX_BYTES)
         with self._lock:
             self._take_returned()
-            free = self._free.get(room)
+            free = self._free.get(capacity)
             if free:
                 return free.pop()
-        return self._allocate(room)
+        return self._allocate(capacity)
 
     def _allocate(self, size: int) -> Segment:
         if self._task.can_map:
@@ -124,7 +124,7 @@ class SegmentPool:
             try:
                 return Segment(self._task, id_, size, _map(path, nonce, begin, size), begin)
             except OSError:
-                # Another container than the JVM's, or no /proc: the socket does it, too.
+                # The JVM is in another container, or there is no /proc: use the socket instead.
                 self._task.can_map = False
         return Segment(self._task, self._ask(size, _codes.CHOICE).next_int(), size, None, 0)
 
@@ -134,20 +134,20 @@ class SegmentPool:
         )
 
     def give_back(self, segment: Segment) -> None:
-        """Take a segment back that nobody uses."""
+        """Put a segment that nobody uses back into the pool."""
         with self._lock:
             if not self._closed:
                 self._free.setdefault(segment.size, []).append(segment)
 
     def close(self) -> None:
-        """Let go of all segments; those with arrays in them go with these."""
+        """Release all segments; one with an array in it is freed with the array."""
         with self._lock:
             self._closed = True
             self._free.clear()
             self._lent.clear()
 
     def empty(self, shape: Tuple[int, ...], dtype: Any) -> Any:
-        """Make an array in a segment, which comes back when nobody has a view of it any more."""
+        """Create an array in a segment; the segment is reused once no view of the array is left."""
         size = dtype.itemsize
         for extent in shape:
             size *= extent
@@ -162,7 +162,7 @@ class SegmentPool:
         return np.asarray(owner).view(dtype).reshape(shape)
 
     def _take_returned(self) -> None:
-        """Take back the segments of arrays that are gone; with the lock held."""
+        """Put the segments of arrays that are gone back into the pool; the caller has the lock."""
         while self._returned:
             segment = self._returned.popleft()
             self._lent.pop(segment.address, None)
@@ -170,7 +170,7 @@ class SegmentPool:
                 self._free.setdefault(segment.size, []).append(segment)
 
     def find(self, array: Any) -> Optional[Tuple[Segment, int]]:
-        """Say in which segment, and where in it, an array lies that :meth:`empty` has made."""
+        """Return the segment and the offset of an array that :meth:`empty` has created, or None."""
         if not self._lent or not array.flags.c_contiguous:
             return None
         address = int(array.__array_interface__["data"][0])
@@ -184,7 +184,7 @@ class SegmentPool:
 
 
 class _Owner:
-    """What an array in a segment belongs to: lives as long as any view of it."""
+    """The owner of an array in a segment; it lives as long as any view of the array."""
 
     __slots__ = ("__array_interface__", "__weakref__", "_segment")
 

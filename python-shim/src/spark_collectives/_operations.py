@@ -1,24 +1,24 @@
-"""How the operations of one group reach the JVM."""
+"""The requests that the operations of one group send to the JVM."""
 
 from __future__ import annotations
 
 import struct
 import weakref
-from typing import List, Optional, Sequence
+from typing import Any, List, Optional, Sequence, Tuple
 
 from . import _codes, _connection, _frames
 from ._memory import SegmentPool
-from ._staging import Part, Staged
-from ._task import Task, members
+from ._staging import Operand, Staged, reads, writes
+from ._task import Task, snapshot
 from .reduce_op import ReduceOp
-from .work import Orphans, Seconds, Work, millis
+from .work import Abandoned, Seconds, Work, millis
 
-#: Of reductions whose result depends on the sign of its elements.
+#: Reductions whose result depends on the sign of the elements.
 _SIGNED_ONLY = (ReduceOp.AVG, ReduceOp.MIN, ReduceOp.MAX)
 
 
 class Operations:
-    """The requests of one group, from any thread of this process."""
+    """The operations of one group. Thread-safe."""
 
     def __init__(self, task: Task, group: int, timeout_ms: int) -> None:
         self.task = task
@@ -26,15 +26,15 @@ class Operations:
         self.timeout_ms = timeout_ms
         self.extra_ms = 0
         self.memory = SegmentPool(task, group)
-        self.orphans: Orphans = []
-        #: Those that somebody may still wait for, and those that are done.
+        self.abandoned: Abandoned = []
+        #: The works that the caller still holds, whether they are done or not.
         self._works: weakref.WeakSet[Work] = weakref.WeakSet()
 
     def begin(
         self,
         code: int,
-        outputs: List[Part],
-        inputs: List[Part],
+        outputs: List[Operand],
+        inputs: List[Operand],
         async_op: bool,
         timeout: Optional[Seconds],
         *,
@@ -43,7 +43,7 @@ class Operations:
         op: Optional[ReduceOp] = None,
         body: bytes = b"",
     ) -> Optional[Work]:
-        """Begin an operation, and unless ``async_op`` wait for its end."""
+        """Begin an operation; unless ``async_op``, wait until it is done."""
         if op is not None:
             require_signed(op, outputs)
         wait_ms = self.limit(timeout)
@@ -64,13 +64,48 @@ class Operations:
                 patience=self.patience(wait_ms),
             )
         except ValueError:
-            # Refused before anything began.
+            # The JVM refused the operation before it began.
             staged.release()
             raise
         if async_op:
             return self.work([reply.next_long()], staged, wait_ms)
         staged.finish()
         return None
+
+    def begin_all_to_all(
+        self,
+        output: Any,
+        array: Any,
+        output_splits: Optional[Sequence[int]],
+        input_splits: Optional[Sequence[int]],
+        async_op: bool,
+        timeout: Optional[Seconds],
+    ) -> Optional[Work]:
+        """Begin an all-to-all of the rows of one array."""
+        outputs, inputs = writes(output), reads(array)
+        body = _splits(output_splits, outputs[0]) + _splits(input_splits, inputs[0])
+        return self.begin(_codes.ALL_TO_ALL_INTO, outputs, inputs, async_op, timeout, body=body)
+
+    def begin_batch(
+        self, messages: Sequence[Tuple[bool, Any, int, int]], wait_ms: int
+    ) -> List[Work]:
+        """Begin several messages; each is (whether it is sent, its array, the peer, the tag)."""
+        operands = [Operand(array, sent, not sent) for sent, array, _, _ in messages]
+        body = b"".join(struct.pack("<Bii", sent, peer, tag) for sent, _, peer, tag in messages)
+        # The messages end at different times, so each has its own segment.
+        staged = [self.stage([operand], []) for operand in operands]
+        try:
+            reply = self.call(
+                _codes.COALESCED,
+                timeout_ms=wait_ms,
+                outputs=[each.outputs[0] for each in staged],
+                body=body,
+            )
+        except ValueError:
+            for each in staged:
+                each.release()
+            raise
+        return [self.work([reply.next_long()], each, wait_ms) for each in staged]
 
     def call(
         self,
@@ -80,12 +115,12 @@ class Operations:
         peer: int = 0,
         tag: int = 0,
         timeout_ms: int = 0,
-        outputs: Sequence[_frames.Place] = (),
-        inputs: Sequence[_frames.Place] = (),
+        outputs: Sequence[_frames.TensorRef] = (),
+        inputs: Sequence[_frames.TensorRef] = (),
         body: bytes = b"",
         patience: float = 0.0,
     ) -> _frames.Reply:
-        """Have the JVM do something with the group that is no collective."""
+        """Send a request of the group that is no collective, and wait for its reply."""
         return self.task.connection().call(
             code,
             flags=flags,
@@ -100,45 +135,45 @@ class Operations:
         )
 
     def limit(self, timeout: Optional[Seconds]) -> int:
-        """How many milliseconds an operation with that timeout may take."""
+        """Return the timeout in milliseconds; without one, the group's."""
         return self.timeout_ms if timeout is None else millis(timeout)
 
+    def patience(self, wait_ms: int) -> float:
+        """Return the seconds after which a JVM without a reply to an operation is said to hang."""
+        return (wait_ms + self.extra_ms) / 1000.0 + _connection.MARGIN_SECONDS
+
+    def stage(self, outputs: Sequence[Operand], inputs: Sequence[Operand]) -> Staged:
+        """Stage the arrays of an operation in memory that the JVM sees."""
+        if self.abandoned:
+            self._reclaim_abandoned()
+        return Staged(self.memory, outputs, inputs)
+
     def work(self, ids: List[int], staged: Staged, wait_ms: int) -> Work:
-        """Give what the caller gets of an operation that goes on."""
-        made = Work(self.task, self.orphans, ids, staged, wait_ms + self.extra_ms)
+        """Create the work of an operation that goes on."""
+        made = Work(self.task, self.abandoned, ids, staged, wait_ms + self.extra_ms)
         self._works.add(made)
         return made
 
     def settle(self) -> None:
-        """Take the ends of all works from the JVM, which keeps them until then."""
-        for work in members(self._works):
+        """Ask for the end of all works: the JVM keeps each work until then."""
+        for work in snapshot(self._works):
             work.is_completed()
-        self._adopt_orphans()
+        self._reclaim_abandoned()
 
-    def patience(self, wait_ms: int) -> float:
-        """How many seconds a JVM that hangs is waited for in an operation."""
-        return (wait_ms + self.extra_ms) / 1000.0 + _connection.MARGIN_SECONDS
-
-    def stage(self, outputs: Sequence[Part], inputs: Sequence[Part]) -> Staged:
-        """Bring the arrays of an operation to where the JVM sees them."""
-        if self.orphans:
-            self._adopt_orphans()
-        return Staged(self.memory, outputs, inputs)
-
-    def _adopt_orphans(self) -> None:
-        """Take back the memory of works that nobody has waited for, once they are done."""
-        waiting = self.orphans[:]
-        del self.orphans[: len(waiting)]
+    def _reclaim_abandoned(self) -> None:
+        """Release the memory of abandoned works that are done."""
+        waiting = self.abandoned[:]
+        del self.abandoned[: len(waiting)]
         for ids, arrays in waiting:
             left = list(ids)
             try:
                 while left and not self._is_pending(left[0]):
                     left.pop(0)
             except Exception:
-                # It failed, and with it the group: the memory is not used again.
+                # The work failed, and the group with it: the memory is not used again.
                 continue
             if left:
-                self.orphans.append((left, arrays))
+                self.abandoned.append((left, arrays))
             else:
                 arrays.release()
 
@@ -146,13 +181,26 @@ class Operations:
         return self.call(_codes.TEST_WORK, body=struct.pack("<Q", work)).status == _codes.PENDING
 
 
-def require_signed(op: ReduceOp, outputs: Sequence[Part]) -> None:
-    """Refuse a reduction of unsigned elements, which travel as signed ones, that would differ."""
+def require_signed(op: ReduceOp, outputs: Sequence[Operand]) -> None:
+    """Refuse unsigned elements in a reduction that depends on the sign: they travel as signed."""
     if op not in _SIGNED_ONLY:
         return
-    for part in outputs:
-        if part.view.unsigned:
+    for operand in outputs:
+        if operand.view.unsigned:
             raise TypeError(
-                f"{op} of {part.view.array.dtype} is not possible; of unsigned types with more "
+                f"{op} of {operand.view.array.dtype} is not possible; of unsigned types with more "
                 "than 8 bits only sums, products and bitwise reductions are"
             )
+
+
+def _splits(splits: Optional[Sequence[int]], operand: Operand) -> bytes:
+    """Encode the splits of an array, and require that they cover all of its rows."""
+    if not splits:
+        return _frames.pack_longs([])
+    shape = operand.view.array.shape
+    rows = shape[0] if shape else 1
+    if sum(splits) != rows:
+        raise ValueError(
+            f"The splits {list(splits)} are {sum(splits)} rows together, and the array has {rows}"
+        )
+    return _frames.pack_longs([int(each) for each in splits])

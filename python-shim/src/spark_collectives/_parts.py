@@ -1,9 +1,9 @@
 """All-reduce of large arrays in parts, so that copying and reducing overlap.
 
 While the JVM reduces one part, this process copies the next one there and the last one back. All
-ranks cut alike, whatever memory their arrays are in, and whether or not they wait. What would be
-refused is refused as a whole, before the first part begins: a rank that had begun some parts only
-would take the others' parts for its next operation.
+ranks cut an array in the same way, whatever memory it is in, and whether or not they wait. An
+invalid operation is refused as a whole, before its first part begins: a rank that had begun only
+some parts would take the others' parts for its next operation.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ import numpy as np
 from . import _codes, _frames, errors
 from ._memory import Segment, aligned
 from ._operations import Operations, require_signed
-from ._staging import Part, Staged
+from ._staging import Operand, Staged
 from .reduce_op import ReduceOp
 from .work import Seconds, Work
 
-#: About what a part has. Smaller ones cost more in waiting for the slowest rank, where every
-#: processor has a rank; larger ones leave less to overlap, where processors are spare.
+#: The approximate size of a part. With a rank on every processor, smaller parts wait longer for
+#: the slowest rank; with spare processors, larger parts overlap less.
 PART_BYTES = 4 << 20
 
 _UNDER_WAY = 3
 
 
 def is_for(size: int) -> bool:
-    """Say whether an array of so many bytes is reduced in parts."""
+    """Return whether an array of this number of bytes is reduced in parts."""
     return size > 2 * PART_BYTES
 
 
 def cut(count: int, itemsize: int) -> List[Tuple[int, int]]:
-    """Give beginning and end of each part.
+    """Return the beginning and end of each part.
 
-    The length of a part tells the length of the whole: ranks whose arrays differ, which is an
-    error, do not take parts of one another for their own.
+    The length of a part identifies the length of the array. So ranks whose arrays differ in length
+    by mistake get an error: the lengths of their parts do not match.
     """
     parts = -(-count * itemsize // PART_BYTES)
     length = aligned(-(-count // parts)) + 64 * parts
@@ -43,13 +43,17 @@ def cut(count: int, itemsize: int) -> List[Tuple[int, int]]:
 
 
 def all_reduce(
-    operations: Operations, part: Part, op: ReduceOp, async_op: bool, timeout: Optional[Seconds]
+    operations: Operations,
+    operand: Operand,
+    op: ReduceOp,
+    async_op: bool,
+    timeout: Optional[Seconds],
 ) -> Optional[Work]:
-    """Reduce an array, a large one in parts."""
-    if not is_for(part.view.array.nbytes):
-        return operations.begin(_codes.ALL_REDUCE, [part], [], async_op, timeout, op=op)
-    require_signed(op, [part])
-    reduction = Reduction(operations, part, op, operations.limit(timeout))
+    """Reduce an array; a large one in parts."""
+    if not is_for(operand.view.array.nbytes):
+        return operations.begin(_codes.ALL_REDUCE, [operand], [], async_op, timeout, op=op)
+    require_signed(op, [operand])
+    reduction = Reduction(operations, operand, op, operations.limit(timeout))
     if async_op:
         return reduction.begin()
     reduction.run()
@@ -59,13 +63,15 @@ def all_reduce(
 class Reduction:
     """One all-reduce in parts."""
 
-    def __init__(self, operations: Operations, part: Part, op: ReduceOp, wait_ms: int) -> None:
+    def __init__(
+        self, operations: Operations, operand: Operand, op: ReduceOp, wait_ms: int
+    ) -> None:
         self._operations = operations
-        self._part = part
+        self._operand = operand
         self._op = op
         self._wait_ms = wait_ms
         self._connection = operations.task.connection()
-        array = part.view.array
+        array = operand.view.array
         self._cuts = cut(array.size, array.itemsize)
 
     def _post(self, segment: int, offset: int, count: int, flags: int) -> None:
@@ -76,17 +82,17 @@ class Reduction:
             factor=self._op.factor,
             group=self._operations.group,
             timeout_ms=self._wait_ms,
-            outputs=[(segment, self._part.view.code, offset, count, (count,))],
+            outputs=[(segment, self._operand.view.code, offset, count, (count,))],
         )
 
     def _take(self) -> _frames.Reply:
         return self._connection.take(self._operations.patience(self._wait_ms))
 
     def begin(self) -> Work:
-        """Begin it, and let it go on by itself."""
+        """Begin the operation, and return its work."""
         staged = self._stage()
         segment, _, offset, _, _ = staged.outputs[0]
-        itemsize = self._part.view.array.itemsize
+        itemsize = self._operand.view.array.itemsize
         for begin, end in self._cuts:
             self._post(segment, offset + begin * itemsize, end - begin, _codes.ASYNCHRONOUS)
         ids: List[int] = []
@@ -94,14 +100,14 @@ class Reduction:
             for taken in range(len(self._cuts)):
                 ids.append(self._take_or_drain(len(self._cuts) - taken - 1).next_long())
         except ValueError:
-            # All parts are of one type and one reduction, so none has begun.
+            # All parts have the same type and reduction, so the JVM has refused all of them.
             staged.release()
             raise
         return self._operations.work(ids, staged, self._wait_ms)
 
     def _stage(self) -> Staged:
-        """Bring the whole array to the JVM, which refuses it if the check for NaN finds one."""
-        staged = self._operations.stage([self._part], [])
+        """Stage the whole array; the JVM refuses it if the NaN check is on and finds one."""
+        staged = self._operations.stage([self._operand], [])
         if self._operations.task.nan_check:
             try:
                 self._operations.call(_codes.CHECK_NUMBERS, inputs=staged.outputs)
@@ -111,16 +117,16 @@ class Reduction:
         return staged
 
     def run(self) -> None:
-        """Do it, and wait for its end."""
-        array = self._part.view.array
+        """Do the operation, and wait for its end."""
+        array = self._operand.view.array
         own = self._operations.memory.find(array)
         if own is not None or self._operations.task.nan_check:
             self._run_whole()
         elif array.flags.c_contiguous:
-            self._run_through(array.reshape(-1))
+            self._run_in_stages(array.reshape(-1))
         else:
             whole = np.ascontiguousarray(array)
-            self._run_through(whole.reshape(-1))
+            self._run_in_stages(whole.reshape(-1))
             np.copyto(array, whole)
 
     def _run_whole(self) -> None:
@@ -134,7 +140,7 @@ class Reduction:
         staged.finish()
 
     def _run_in(self, segment: int, offset: int) -> None:
-        itemsize = self._part.view.array.itemsize
+        itemsize = self._operand.view.array.itemsize
         posted = 0
         for taken in range(len(self._cuts)):
             while posted < min(taken + _UNDER_WAY, len(self._cuts)):
@@ -143,42 +149,42 @@ class Reduction:
                 posted += 1
             self._take_or_drain(posted - taken - 1)
 
-    def _run_through(self, flat: Any) -> None:
+    def _run_in_stages(self, flat: Any) -> None:
         longest = aligned((self._cuts[0][1] - self._cuts[0][0]) * flat.itemsize)
         segment = self._operations.memory.take(_UNDER_WAY * longest)
-        # Memory that is not mapped takes the connection for itself.
+        # Copying to memory that is not mapped needs the connection for itself.
         under_way = _UNDER_WAY if segment.mapped else 1
         posted = 0
         try:
             for taken in range(len(self._cuts)):
                 while posted < min(taken + under_way, len(self._cuts)):
-                    self._copy_there(flat, segment, posted, posted % under_way * longest)
+                    self._copy_in(flat, segment, posted, posted % under_way * longest)
                     posted += 1
                 self._take_or_drain(posted - taken - 1)
-                self._copy_back(flat, segment, taken, taken % under_way * longest)
+                self._copy_out(flat, segment, taken, taken % under_way * longest)
         except ValueError:
             self._operations.memory.give_back(segment)
             raise
         self._operations.memory.give_back(segment)
 
-    def _room(self, flat: Any, segment: Segment, i: int, offset: int) -> Tuple[Any, Any]:
+    def _buffers(self, flat: Any, segment: Segment, i: int, offset: int) -> Tuple[Any, Any]:
         begin, end = self._cuts[i]
         size = (end - begin) * flat.itemsize
         return flat[begin:end], segment.bytes[offset : offset + size].view(flat.dtype)
 
-    def _copy_there(self, flat: Any, segment: Segment, i: int, offset: int) -> None:
-        part, room = self._room(flat, segment, i, offset)
-        np.copyto(room, part)
-        segment.send(offset, room.nbytes)
-        self._post(segment.id, offset, room.size, 0)
+    def _copy_in(self, flat: Any, segment: Segment, i: int, offset: int) -> None:
+        part, staged = self._buffers(flat, segment, i, offset)
+        np.copyto(staged, part)
+        segment.send(offset, staged.nbytes)
+        self._post(segment.id, offset, staged.size, 0)
 
-    def _copy_back(self, flat: Any, segment: Segment, i: int, offset: int) -> None:
-        part, room = self._room(flat, segment, i, offset)
-        segment.receive(offset, room.nbytes)
-        np.copyto(part, room)
+    def _copy_out(self, flat: Any, segment: Segment, i: int, offset: int) -> None:
+        part, staged = self._buffers(flat, segment, i, offset)
+        segment.receive(offset, staged.nbytes)
+        np.copyto(part, staged)
 
     def _take_or_drain(self, further: int) -> _frames.Reply:
-        """Take one reply; if it is an error, take those of the parts behind it, which fail too."""
+        """Take one reply; if it is an error, skip those of the later parts, which fail too."""
         try:
             return self._take()
         except errors.BridgeError:

@@ -1,8 +1,8 @@
-"""What ranks tell the driver's Python process while they run: lines, progress, and how they fail.
+"""Reports of ranks to the driver's Python process: printed lines, progress and exceptions.
 
-A rank gives its executor's JVM a report, which passes it on to the driver's JVM as a message of the
+A rank sends a report to its executor's JVM, which passes it to the driver's JVM as a message of the
 plugin. That is Spark's own RPC, with Spark's authentication and encryption. The driver's Python
-process takes it from there.
+process polls its JVM for reports.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ PROGRESS = 2
 EXCEPTION = 3
 ENDED = 4
 
-#: Reports after which the rank may end: they, and all before them, are with the driver then.
+#: Reports that the driver acknowledges; it then has all earlier ones too, and the rank may end.
 _AWAITED = (EXCEPTION, ENDED)
 
-#: No report: the last that a rank does.
+#: Not a report: closes the reporter.
 _CLOSE = -1
 
 _HEAD = struct.Struct("<Ii")
-_MOST_BYTES = 16 << 20
+_MAX_BYTES = 16 << 20
 _TAKE_MS = 200
 _END_SECONDS = 5.0
 
@@ -46,7 +46,7 @@ class Report(NamedTuple):
 
 
 def unpack(taken: bytes) -> Iterator[Report]:
-    """Give the reports that the driver's JVM has packed together."""
+    """Yield the reports that the driver's JVM has packed together."""
     at = 0
     while at < len(taken):
         length, rank = _HEAD.unpack_from(taken, at)
@@ -56,14 +56,14 @@ def unpack(taken: bytes) -> Iterator[Report]:
 
 
 class ReportReader:
-    """The driver's side: takes what ranks report from its JVM, and puts it into ``reports``."""
+    """The driver's side: polls its JVM for the reports of ranks, and puts them into ``reports``."""
 
     def __init__(self, jvm: Any) -> None:
         self.reports: queue.SimpleQueue[Report] = queue.SimpleQueue()
         self._received = jvm.org.sparkcollectives.spark.python.RankReports.open()
-        #: What ranks need in order to report here.
+        #: The id with which ranks report here.
         self.id: str = self._received.id()
-        # A thread of its own, because an interrupt in the middle of a call to the JVM breaks it.
+        # In a thread of its own: an interrupt in the middle of a call to the JVM would break it.
         self._thread = threading.Thread(target=self._read, name="collectives-reports", daemon=True)
         self._thread.start()
 
@@ -77,7 +77,7 @@ class ReportReader:
                     self.reports.put(report)
 
     def close(self) -> int:
-        """Receive no more; give how many reports were left out because too many came at once."""
+        """Stop receiving; return the number of reports that were dropped because too many came."""
         with contextlib.suppress(Exception):
             self._received.close()
             self._thread.join(_END_SECONDS)
@@ -88,11 +88,11 @@ class ReportReader:
 _Item = TypeVar("_Item")
 
 
-class _Turns(Generic[_Item]):
-    """Gives items to a function, one at a time.
+class _SerialQueue(Generic[_Item]):
+    """Passes items to a function, one at a time and in order. Thread-safe.
 
-    A finalizer or a signal handler may print while its thread is within that function. What it
-    prints then comes next; to wait for its turn would be to wait for itself.
+    A finalizer or a signal handler may add an item while its thread is inside that function. The
+    item is then passed next: to wait for the function would be to wait for itself.
     """
 
     def __init__(self, take: Callable[[_Item], None]) -> None:
@@ -101,8 +101,8 @@ class _Turns(Generic[_Item]):
         self._lock = threading.RLock()
         self._taking: Optional[int] = None
 
-    def give(self, item: _Item) -> None:
-        """Wait for those who came before; return when this item and theirs were taken."""
+    def put(self, item: _Item) -> None:
+        """Add an item; return when it and all earlier ones have been passed on."""
         self._items.append(item)
         while self._taking != threading.get_ident():
             with self._lock:
@@ -117,7 +117,7 @@ class _Turns(Generic[_Item]):
 
 
 class Reporter:
-    """A rank's side. Reports are lost, and nothing else, where the driver cannot be reached."""
+    """A rank's side. Where the driver cannot be reached, reports are dropped without an error."""
 
     def __init__(self, run: Optional[str]) -> None:
         self._run = None if run is None else bytes.fromhex(run)
@@ -125,7 +125,7 @@ class Reporter:
 
     def _begin(self) -> None:
         self._process = os.getpid()
-        self._turns: _Turns[tuple[int, bytes]] = _Turns(self._send)
+        self._queue: _SerialQueue[tuple[int, bytes]] = _SerialQueue(self._send)
         self._connection: Optional[Connection] = None
 
     def send(self, kind: int, content: bytes) -> None:
@@ -133,9 +133,9 @@ class Reporter:
         if self._run is None:
             return
         if self._process != os.getpid():
-            # A fork has copies of its parent's lock and connection, and may use neither.
+            # A forked process must not use its parent's lock and connection.
             self._begin()
-        self._turns.give((kind, content))
+        self._queue.put((kind, content))
 
     def _send(self, report: tuple[int, bytes]) -> None:
         kind, content = report
@@ -152,43 +152,43 @@ class Reporter:
             self._connection.call(
                 _codes.REPORT,
                 flags=_codes.CHOICE if kind in _AWAITED else 0,
-                body=self._run + bytes((kind,)) + content[:_MOST_BYTES],
+                body=self._run + bytes((kind,)) + content[:_MAX_BYTES],
             )
         except (errors.CollectiveError, RuntimeError, ValueError):
             self._run = None
 
     def close(self) -> None:
-        """Send no more."""
-        self._turns.give((_CLOSE, b""))
+        """Stop sending."""
+        self._queue.put((_CLOSE, b""))
 
 
 class LineWriter(io.TextIOBase):
-    """Writes where the rank's output went before, and whole lines to the driver, too."""
+    """Writes to the rank's previous output, and reports whole lines to the driver."""
 
     def __init__(self, reporter: Reporter, kind: int, before: TextIO) -> None:
         self._reporter = reporter
         self._kind = kind
         self._before = before
-        self._turns: _Turns[Optional[str]] = _Turns(self._take)
+        self._queue: _SerialQueue[Optional[str]] = _SerialQueue(self._take)
         self._rest = ""
 
     @property
     def encoding(self) -> str:  # type: ignore[override]
-        """The encoding of the output before."""
+        """The encoding of the previous output."""
         return getattr(self._before, "encoding", None) or "utf-8"
 
     def fileno(self) -> int:
-        """Give the descriptor of the output before: what is written there stays with the rank."""
+        """Return the previous output's descriptor; text written to it is not reported."""
         return self._before.fileno()
 
     def writable(self) -> bool:
-        """Say that it can be written to."""
+        """Return True."""
         return True
 
     def write(self, text: str) -> int:
-        """Write it, and report the lines that are whole."""
+        """Write the text, and report the lines that it completes."""
         self._before.write(text)
-        self._turns.give(text)
+        self._queue.put(text)
         return len(text)
 
     def _take(self, text: Optional[str]) -> None:
@@ -197,20 +197,20 @@ class LineWriter(io.TextIOBase):
             lines = [rest] if rest else []
         else:
             *lines, rest = (self._rest + text).split("\n")
-            self._rest = _last_writing(rest)
+            self._rest = _as_displayed(rest)
         for line in lines:
-            seen = _last_writing(line.rstrip("\r"))
+            seen = _as_displayed(line.rstrip("\r"))
             self._reporter.send(self._kind, seen.encode("utf-8", "replace"))
 
     def flush(self) -> None:
-        """Flush the output before."""
+        """Flush the previous output."""
         self._before.flush()
 
     def end(self) -> None:
-        """Report a line that was not ended."""
-        self._turns.give(None)
+        """Report the last line, which has no line end."""
+        self._queue.put(None)
 
 
-def _last_writing(line: str) -> str:
-    """Leave out what a terminal would write over: progress bars go back to the line's beginning."""
+def _as_displayed(line: str) -> str:
+    """Return the line as a terminal shows it: a carriage return overwrites what is before it."""
     return line[line.rfind("\r", 0, -1) + 1 :]

@@ -1,4 +1,4 @@
-"""The Spark task that this process works for, and its connections to the executor's JVM."""
+"""The Spark task that this process runs, and its connections to the executor's JVM."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import threading
 import weakref
 from typing import Any, List, Optional, Protocol
 
-from . import _codes, errors
+from . import _codes, _connection, errors
 from ._connection import Connection
 
 _HOST = "spark.collectives.python.host"
@@ -22,10 +22,10 @@ _forked = False
 
 
 class Memory(Protocol):
-    """Memory that a task has, and lets go of when it ends."""
+    """Memory of a task, which the end of the task releases."""
 
     def close(self) -> None:
-        """Let go of it."""
+        """Release it."""
 
 
 class Task:
@@ -42,9 +42,9 @@ class Task:
     ) -> None:
         self.attempt = attempt
         self.can_map = True
-        #: The task's world group, once it has joined; what a group is, this module does not know.
+        #: The task's world group, once it has joined. This module does not know the type.
         self.world: Any = None
-        #: How long the JVM waits in its store, in seconds.
+        #: The timeout of the JVM's store, in seconds.
         self.store_wait = wait
         #: Whether the JVM refuses operations on arrays with a NaN.
         self.nan_check = nan_check
@@ -56,28 +56,30 @@ class Task:
         self._connections: weakref.WeakSet[Connection] = weakref.WeakSet()
         #: The memory of all groups of the task.
         self.pools: weakref.WeakSet[Memory] = weakref.WeakSet()
-        self._life = self._connect(_codes.LIFE)
-        threading.Thread(target=self._await_end, name="collectives-life", daemon=True).start()
+        self._liveness = self._connect(_codes.LIVENESS)
+        threading.Thread(target=self._await_end, name="collectives-liveness", daemon=True).start()
 
     def _await_end(self) -> None:
-        """Let go of all memory when the task ends: Spark may keep the process for another task."""
-        self._life.await_end()
+        """Release all memory when the task ends: Spark may keep the process for another task."""
+        self._liveness.await_end()
         self.forget("The executor's JVM has ended, or the task has")
         self._free()
 
     def _connect(self, purpose: int) -> Connection:
-        connection = Connection(self._host, self._port, self._secret, self.attempt, purpose)
+        connection = _connection.connect(
+            self._host, self._port, self._secret, self.attempt, purpose
+        )
         self._connections.add(connection)
         return connection
 
     def connection(self) -> Connection:
-        """Give the calling thread's own connection."""
+        """Return the calling thread's own connection."""
         found: Optional[Connection] = getattr(self._local, "connection", None)
         if found is None:
             self._require_open()
             found = self._connect(_codes.CALLS)
             if self._closed:
-                # Meanwhile: who closes all connections may have looked before this one was there.
+                # The task was closed meanwhile, perhaps before this connection was in the set.
                 found.close("The task has ended")
             self._local.connection = found
         return found
@@ -89,32 +91,33 @@ class Task:
             )
 
     def close(self) -> None:
-        """Say goodbye and close all connections."""
-        self._life.goodbye()
+        """Tell the JVM that the process has left its groups, and close all connections."""
+        self._liveness.leave()
         self.forget("The groups of this task were destroyed")
         self._free()
 
     def _free(self) -> None:
-        for pool in members(self.pools):
+        for pool in snapshot(self.pools):
             pool.close()
 
     def forget(self, why: str) -> None:
-        """Close the connections without a goodbye: the task has ended, or they are a parent's.
+        """Close the connections without a message to the JVM.
 
-        Takes no lock: in a process that was forked, a thread that is not there may hold it.
+        The task has ended, or the connections belong to a parent process.
+        Takes no lock: in a forked process, a thread that does not exist may hold it.
         """
         self._closed = True
-        for connection in members(self._connections):
+        for connection in snapshot(self._connections):
             connection.close(why)
 
 
-def members(references: weakref.WeakSet[Any]) -> List[Any]:
-    """What a set has just now, to which other threads may add."""
+def snapshot(references: weakref.WeakSet[Any]) -> List[Any]:
+    """Return the current members of a set to which other threads may add."""
     while True:
         try:
             return list(references)
         except RuntimeError:
-            # Another thread has added to them.
+            # Another thread has added a member.
             continue
 
 
@@ -127,7 +130,7 @@ def _context() -> Any:
 
 
 def current() -> Optional[Task]:
-    """Give the connections of the current task, if it has any."""
+    """Return the current task if it has connected, else None."""
     task = _current
     if task is None:
         return None
@@ -138,7 +141,7 @@ def current() -> Optional[Task]:
 
 
 def connect() -> Task:
-    """Connect for the current task, if that was not done."""
+    """Return the current task, and connect it if it has not connected yet."""
     global _current
     context = _context()
     if context is None:
@@ -163,7 +166,7 @@ def connect() -> Task:
                 )
             return _current
         if _current is not None:
-            # A task that ran here before; the JVM has closed its connections.
+            # An earlier task of this process; the JVM has closed its connections.
             _current.close()
             _current = None
         _current = Task(attempt, *_address(context))
@@ -171,15 +174,15 @@ def connect() -> Task:
 
 
 def further_connection() -> Connection:
-    """Connect once more for the current task: for what outlives its groups, or in a fork of it.
+    """Open a connection for the current task that may outlive its groups, or be used in a fork.
 
-    :raises RuntimeError: if the process works for no task whose executor offers groups
+    :raises RuntimeError: if the process runs no task whose executor offers groups
     """
     context = _context()
     if context is None:
         raise RuntimeError("This process does not work for a Spark task")
     host, port, secret, *_ = _address(context)
-    return Connection(host, port, secret, context.taskAttemptId())
+    return _connection.connect(host, port, secret, context.taskAttemptId())
 
 
 def _address(context: Any) -> tuple[str, int, bytes, float, bool]:

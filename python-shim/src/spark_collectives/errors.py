@@ -1,4 +1,4 @@
-"""What goes wrong, with the names and the hierarchy of the Java library."""
+"""The exceptions, with the names and the hierarchy of the Java library's."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Dict, Sequence, Tuple, Type
 class CollectiveError(RuntimeError):
     """An operation of a group failed, and usually the group with it.
 
-    The message names the rank, the operation, and what to do. ``remote_traceback`` is the stack of
-    the cause, where there is one: of a rank that failed, that of what it threw.
+    The message names the rank, the operation, and what to do. ``remote_traceback`` is the stack
+    trace of the cause, if there is one: for a rank that failed, that of the exception it threw.
     """
 
     remote_traceback: str = ""
 
 
 class CollectiveTimeoutError(CollectiveError, TimeoutError):
-    """An operation did not end within its deadline; ``missing_ranks`` have not arrived."""
+    """An operation missed its deadline; ``missing_ranks`` have not joined it."""
 
     missing_ranks: Tuple[int, ...] = ()
 
 
 class PeerFailedError(CollectiveError):
-    """Another rank of the group failed, ``rank``, and with it the group."""
+    """Another rank of the group, ``rank``, failed, and the group with it."""
 
     rank: int = -1
 
@@ -32,7 +32,7 @@ class GroupAbortedError(CollectiveError):
 
 
 class CollectiveMismatchError(CollectiveError):
-    """Two ranks called different operations, or with different sizes or types."""
+    """Two ranks called different operations, or one operation with different sizes or types."""
 
 
 class TransportError(CollectiveError):
@@ -48,15 +48,15 @@ class GroupClosedError(CollectiveError):
 
 
 class StoreError(RuntimeError):
-    """A call of the store failed."""
+    """An operation of the store failed."""
 
 
 class StoreTimeoutError(StoreError, TimeoutError):
-    """A call of the store waited for keys that did not appear in time."""
+    """The keys that an operation of the store waited for did not appear in time."""
 
 
 class QueueEmptyError(StoreError):
-    """A value was to be taken, without waiting, from a queue that has none."""
+    """A pop that does not wait found its queue empty."""
 
 
 _KINDS: Dict[str, Type[Exception]] = {
@@ -75,7 +75,7 @@ _KINDS: Dict[str, Type[Exception]] = {
 
 
 def of_reply(kind: str, message: str, cause: str, rank: int, missing: Sequence[int]) -> Exception:
-    """The exception for an error that the JVM reports."""
+    """Create the exception for an error that the JVM reports."""
     type_ = _KINDS.get(kind, CollectiveError)
     text = f"{message}\nCaused by: {cause.rstrip()}" if cause else message
     error = type_(text)

@@ -1,7 +1,7 @@
 """Collectives of Python objects, by cloudpickle.
 
-As with any pickle, whoever can send an object can run code where it is received: the ranks of a
-group trust each other. An object that cannot be pickled ends the group: the others are waiting.
+As with any pickle, a sender can run code on the receiver: the ranks of a group trust each other.
+An object that cannot be pickled aborts the group, because the other ranks wait for it.
 """
 
 from __future__ import annotations
@@ -12,23 +12,25 @@ from typing import Any, Iterator, List, Optional, Tuple
 
 import numpy as np
 
-from .distributed import Group, _member, _peer, _root, get_global_rank
+from . import _groups
+from ._groups import Group
+from ._point_to_point import source_of
 from .process_group import ProcessGroup
 
-#: How many bytes an operation moves: larger objects go in several, so that they may be of any size,
-#: and take no more of the memory that the JVM sees.
+#: The most bytes that one operation moves. Larger objects take several operations, so an object may
+#: be of any size and needs no more shared memory than this.
 PIECE_BYTES = 64 << 20
 
 
 def _pieces(size: int, ranks: int = 1) -> Iterator[Tuple[int, int]]:
-    """Give beginning and end of each piece, where an operation moves one for each of the ranks."""
+    """Yield the beginning and end of each piece; an operation moves one piece of each rank."""
     length = max(1, PIECE_BYTES // ranks)
     for begin in range(0, size, length):
         yield begin, min(begin + length, size)
 
 
 def _dumps(value: Any, group: ProcessGroup) -> Any:
-    """Pickle an object; where that fails, the group ends, because the other ranks wait for it."""
+    """Pickle an object; if that fails, abort the group, because the other ranks wait for it."""
     try:
         content = _pickled(value)
     except Exception as e:
@@ -58,22 +60,22 @@ def _sizes(group: ProcessGroup, content: Any) -> Any:
     return sizes
 
 
-def _rooms(sizes: Any) -> List[Any]:
+def _buffers(sizes: Any) -> List[Any]:
     return [np.empty(int(size), np.uint8) for size in sizes]
 
 
 def all_gather_object(object_list: List[Any], obj: Any, group: Group = None) -> None:
-    """Gather the object of all ranks, in rank order, in ``object_list``."""
-    member = _member(group)
+    """Gather the objects of all ranks, in rank order, in ``object_list`` on all ranks."""
+    member = _groups.member(group)
     if member is None:
         return
     _require_length(object_list, member.size, "object_list")
     content = _dumps(obj, member)
     sizes = _sizes(member, content)
-    rooms = _rooms(sizes)
+    buffers = _buffers(sizes)
     for begin, end in _pieces(int(sizes.max()), member.size):
-        member.all_gather([each[begin:end] for each in rooms], content[begin:end])
-    object_list[:] = [_loads(each) for each in rooms]
+        member.all_gather([each[begin:end] for each in buffers], content[begin:end])
+    object_list[:] = [_loads(each) for each in buffers]
 
 
 def gather_object(
@@ -83,21 +85,21 @@ def gather_object(
     group: Group = None,
     group_dst: Optional[int] = None,
 ) -> None:
-    """Gather the object of all ranks at one, which alone gives ``object_gather_list``."""
-    member = _member(group)
+    """Gather the objects of all ranks at rank ``dst``; only it passes ``object_gather_list``."""
+    member = _groups.member(group)
     if member is None:
         return
-    root = _root(member, "dst", dst, group_dst)
+    root = _groups.root(member, "dst", dst, group_dst)
     here = member.rank == root
     if here:
         _require_length(object_gather_list, member.size, "object_gather_list")
     content = _dumps(obj, member)
     sizes = _sizes(member, content)
-    rooms = _rooms(sizes) if here else []
+    buffers = _buffers(sizes) if here else []
     for begin, end in _pieces(int(sizes.max()), member.size):
-        member.gather([each[begin:end] for each in rooms], content[begin:end], root)
+        member.gather([each[begin:end] for each in buffers], content[begin:end], root)
     if here and object_gather_list is not None:
-        object_gather_list[:] = [_loads(each) for each in rooms]
+        object_gather_list[:] = [_loads(each) for each in buffers]
 
 
 def broadcast_object_list(
@@ -106,11 +108,11 @@ def broadcast_object_list(
     group: Group = None,
     group_src: Optional[int] = None,
 ) -> None:
-    """Send the objects of one rank to all, whose lists have the same length."""
-    member = _member(group)
+    """Send the objects of rank ``src`` to all ranks; all lists have the same length."""
+    member = _groups.member(group)
     if member is None:
         return
-    root = _root(member, "src", src, group_src)
+    root = _groups.root(member, "src", src, group_src)
     here = member.rank == root
     contents = [_dumps(each, member) for each in object_list] if here else []
     sizes = np.array([each.size for each in contents], np.int64)
@@ -131,13 +133,13 @@ def scatter_object_list(
     group: Group = None,
     group_src: Optional[int] = None,
 ) -> None:
-    """Give each rank one of the objects of one rank, in the first place of its output list."""
-    member = _member(group)
+    """Send each rank one object of rank ``src``; it becomes the first one of the output list."""
+    member = _groups.member(group)
     if member is None:
         return
-    root = _root(member, "src", src, group_src)
+    root = _groups.root(member, "src", src, group_src)
     if not scatter_object_output_list:
-        raise ValueError("scatter_object_output_list needs a place for the object")
+        raise ValueError("scatter_object_output_list must have an element for the object")
     contents: List[Any] = []
     if member.rank == root:
         _require_length(scatter_object_input_list, member.size, "scatter_object_input_list")
@@ -145,10 +147,10 @@ def scatter_object_list(
     most = max((each.size for each in contents), default=0)
     sizes = np.empty(2, np.int64)
     member.scatter(sizes, [np.array([each.size, most], np.int64) for each in contents], root)
-    room = np.empty(int(sizes[0]), np.uint8)
+    buffer = np.empty(int(sizes[0]), np.uint8)
     for begin, end in _pieces(int(sizes[1]), member.size):
-        member.scatter(room[begin:end], [each[begin:end] for each in contents], root)
-    scatter_object_output_list[0] = _loads(room)
+        member.scatter(buffer[begin:end], [each[begin:end] for each in contents], root)
+    scatter_object_output_list[0] = _loads(buffer)
 
 
 def send_object_list(
@@ -157,11 +159,11 @@ def send_object_list(
     group: Group = None,
     group_dst: Optional[int] = None,
 ) -> None:
-    """Send the objects to one rank, whose list has the same length."""
-    member = _member(group)
+    """Send the objects to one rank, which passes a list of the same length."""
+    member = _groups.member(group)
     if member is None:
         return
-    peer = _peer(member, "dst", dst, group_dst)
+    peer = _groups.peer(member, "dst", dst, group_dst)
     contents = [_dumps(each, member) for each in object_list]
     member.send(np.array([each.size for each in contents], np.int64), peer)
     if contents:
@@ -176,20 +178,18 @@ def recv_object_list(
     group: Group = None,
     group_src: Optional[int] = None,
 ) -> int:
-    """Receive objects from one rank, or without ``src`` from whichever sends first."""
-    member = _member(group)
+    """Receive objects from one rank; without ``src``, from the first to send. Return that rank."""
+    member = _groups.member(group)
     if member is None:
         return -1
-    anyone = src is None and group_src is None
-    source = None if anyone else _peer(member, "src", src, group_src)
     sizes = np.empty(len(object_list), np.int64)
-    source = member.recv(sizes, source)
+    source = member.recv(sizes, source_of(member, src, group_src))
     if object_list:
         whole = np.empty(int(sizes.sum()), np.uint8)
         for begin, end in _pieces(whole.size):
             member.recv(whole[begin:end], source)
         object_list[:] = _split(whole, sizes)
-    return get_global_rank(member, source)
+    return _groups.get_global_rank(member, source)
 
 
 def _joined(contents: List[Any]) -> Any:
@@ -204,6 +204,6 @@ def _split(whole: Any, sizes: Any) -> List[Any]:
 def _require_length(objects: Optional[List[Any]], length: int, name: str) -> None:
     if objects is None or len(objects) != length:
         raise ValueError(
-            f"{name} needs a place for each of the {length} ranks, and has "
+            f"{name} must have an element for each of the {length} ranks, and has "
             f"{0 if objects is None else len(objects)}"
         )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import struct
 from typing import Any, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from . import _codes, _frames, _parts
+from . import _checkpoints, _codes, _frames, _parts
 from ._operations import Operations
-from ._staging import Part, cut
+from ._staging import Operand, reads, updates, writes
 from ._task import Task
 from .reduce_op import ReduceOp
 from .store import Store
@@ -25,8 +24,8 @@ class ProcessGroup:
 
     Collectives must be called by all ranks of the group, in the same order, with arrays of the same
     type and number of elements. Arrays are numpy's, or CPU tensors of torch; operations read and
-    write their memory. What returns a :class:`Work` does so with ``async_op=True`` only; else it
-    returns when the operation is done. ``timeout`` is for this operation, instead of the group's.
+    write their memory. With ``async_op=True`` an operation returns a :class:`Work` at once; else it
+    returns when it is done. ``timeout`` is for this operation, instead of the group's.
 
     When a rank fails, is killed, or leaves while others wait for it, or an operation misses its
     deadline, every pending and future operation of the group raises on every rank.
@@ -53,23 +52,17 @@ class ProcessGroup:
 
     @property
     def timeout(self) -> float:
-        """How many seconds an operation may take unless a call says otherwise."""
+        """The default timeout of an operation, in seconds."""
         return self._timeout_ms / 1000.0
 
     # Collectives
 
     def broadcast(
-        self,
-        array: Any,
-        root: int,
-        *,
-        async_op: bool = False,
-        timeout: Optional[Seconds] = None,
+        self, array: Any, root: int, *, async_op: bool = False, timeout: Optional[Seconds] = None
     ) -> Optional[Work]:
-        """Send the array of rank ``root`` to all ranks; elsewhere it is overwritten."""
-        here = self.rank == root
-        outputs = [Part(array, here, not here)]
-        return self._operations.begin(_codes.BROADCAST, outputs, [], async_op, timeout, peer=root)
+        """Send the array of rank ``root`` to all other ranks, which overwrite theirs."""
+        arrays = reads(array) if self.rank == root else writes(array)
+        return self._operations.begin(_codes.BROADCAST, arrays, [], async_op, timeout, peer=root)
 
     def all_reduce(
         self,
@@ -80,7 +73,9 @@ class ProcessGroup:
         timeout: Optional[Seconds] = None,
     ) -> Optional[Work]:
         """Reduce the array over all ranks, in place, to the same bits on every rank."""
-        return _parts.all_reduce(self._operations, Part(array, True, True), op, async_op, timeout)
+        return _parts.all_reduce(
+            self._operations, Operand(array, True, True), op, async_op, timeout
+        )
 
     def all_reduce_coalesced(
         self,
@@ -91,9 +86,8 @@ class ProcessGroup:
         timeout: Optional[Seconds] = None,
     ) -> Optional[Work]:
         """Reduce each of the arrays over all ranks, in place, as one operation."""
-        outputs = [Part(each, True, True) for each in arrays]
         return self._operations.begin(
-            _codes.ALL_REDUCE_COALESCED, outputs, [], async_op, timeout, op=op
+            _codes.ALL_REDUCE_COALESCED, updates(*arrays), [], async_op, timeout, op=op
         )
 
     def reduce(
@@ -106,9 +100,9 @@ class ProcessGroup:
         timeout: Optional[Seconds] = None,
     ) -> Optional[Work]:
         """Reduce the array over all ranks, in place at ``root``; elsewhere it is only read."""
-        outputs = [Part(array, True, self.rank == root)]
+        arrays = updates(array) if self.rank == root else reads(array)
         return self._operations.begin(
-            _codes.REDUCE, outputs, [], async_op, timeout, peer=root, op=op
+            _codes.REDUCE, arrays, [], async_op, timeout, peer=root, op=op
         )
 
     def all_gather(
@@ -119,30 +113,17 @@ class ProcessGroup:
         async_op: bool = False,
         timeout: Optional[Seconds] = None,
     ) -> Optional[Work]:
-        """Gather the array of all ranks on all ranks; sizes may differ by rank."""
+        """Gather the arrays of all ranks on all ranks; sizes may differ by rank."""
         return self._operations.begin(
-            _codes.ALL_GATHER,
-            [Part(each, False, True) for each in outputs],
-            [Part(array, True, False)],
-            async_op,
-            timeout,
+            _codes.ALL_GATHER, writes(*outputs), reads(array), async_op, timeout
         )
 
     def all_gather_into(
-        self,
-        output: Any,
-        array: Any,
-        *,
-        async_op: bool = False,
-        timeout: Optional[Seconds] = None,
+        self, output: Any, array: Any, *, async_op: bool = False, timeout: Optional[Seconds] = None
     ) -> Optional[Work]:
-        """Gather the array of all ranks, in rank order, in one array on all ranks."""
+        """Gather the arrays of all ranks, in rank order, in one array on all ranks."""
         return self._operations.begin(
-            _codes.ALL_GATHER_INTO,
-            [Part(output, False, True)],
-            [Part(array, True, False)],
-            async_op,
-            timeout,
+            _codes.ALL_GATHER_INTO, writes(output), reads(array), async_op, timeout
         )
 
     def gather(
@@ -154,14 +135,9 @@ class ProcessGroup:
         async_op: bool = False,
         timeout: Optional[Seconds] = None,
     ) -> Optional[Work]:
-        """Gather the array of all ranks at ``root``; elsewhere ``outputs`` is empty."""
+        """Gather the arrays of all ranks at ``root``; elsewhere ``outputs`` is empty."""
         return self._operations.begin(
-            _codes.GATHER,
-            [Part(each, False, True) for each in outputs],
-            [Part(array, True, False)],
-            async_op,
-            timeout,
-            peer=root,
+            _codes.GATHER, writes(*outputs), reads(array), async_op, timeout, peer=root
         )
 
     def scatter(
@@ -173,14 +149,9 @@ class ProcessGroup:
         async_op: bool = False,
         timeout: Optional[Seconds] = None,
     ) -> Optional[Work]:
-        """Give each rank one of the arrays of ``root``; elsewhere ``arrays`` is empty."""
+        """Send each rank one of the arrays of ``root``; elsewhere ``arrays`` is empty."""
         return self._operations.begin(
-            _codes.SCATTER,
-            [Part(output, False, True)],
-            [Part(each, True, False) for each in arrays],
-            async_op,
-            timeout,
-            peer=root,
+            _codes.SCATTER, writes(output), reads(*arrays), async_op, timeout, peer=root
         )
 
     def reduce_scatter(
@@ -192,14 +163,9 @@ class ProcessGroup:
         async_op: bool = False,
         timeout: Optional[Seconds] = None,
     ) -> Optional[Work]:
-        """Reduce the arrays, one for each rank, over all ranks, and leave each rank its own."""
+        """Reduce the arrays over all ranks; each rank gets the one at its index."""
         return self._operations.begin(
-            _codes.REDUCE_SCATTER,
-            [Part(output, False, True)],
-            [Part(each, True, False) for each in arrays],
-            async_op,
-            timeout,
-            op=op,
+            _codes.REDUCE_SCATTER, writes(output), reads(*arrays), async_op, timeout, op=op
         )
 
     def reduce_scatter_into(
@@ -211,14 +177,9 @@ class ProcessGroup:
         async_op: bool = False,
         timeout: Optional[Seconds] = None,
     ) -> Optional[Work]:
-        """Reduce the array over all ranks, and leave each rank its part, in rank order."""
+        """Reduce the array over all ranks; each rank gets one part of it, in rank order."""
         return self._operations.begin(
-            _codes.REDUCE_SCATTER_INTO,
-            [Part(output, False, True)],
-            [Part(array, True, False)],
-            async_op,
-            timeout,
-            op=op,
+            _codes.REDUCE_SCATTER_INTO, writes(output), reads(array), async_op, timeout, op=op
         )
 
     def all_to_all_into(
@@ -235,13 +196,8 @@ class ProcessGroup:
 
         The splits count rows of the first dimension; without them, the parts are equal.
         """
-        out = Part(output, False, True)
-        in_ = Part(array, True, False)
-        body = _frames.pack_longs(_rows(output_splits, out.view.array)) + _frames.pack_longs(
-            _rows(input_splits, in_.view.array)
-        )
-        return self._operations.begin(
-            _codes.ALL_TO_ALL_INTO, [out], [in_], async_op, timeout, body=body
+        return self._operations.begin_all_to_all(
+            output, array, output_splits, input_splits, async_op, timeout
         )
 
     def all_to_all(
@@ -254,31 +210,26 @@ class ProcessGroup:
     ) -> Optional[Work]:
         """Send each rank one of the arrays, and receive one from each."""
         return self._operations.begin(
-            _codes.ALL_TO_ALL,
-            [Part(each, False, True) for each in outputs],
-            [Part(each, True, False) for each in arrays],
-            async_op,
-            timeout,
+            _codes.ALL_TO_ALL, writes(*outputs), reads(*arrays), async_op, timeout
         )
 
     def barrier(
         self, *, async_op: bool = False, timeout: Optional[Seconds] = None
     ) -> Optional[Work]:
-        """Be done when all ranks have called it."""
+        """Wait until all ranks have called it; with ``async_op``, the returned work waits."""
         return self._operations.begin(_codes.BARRIER, [], [], async_op, timeout)
 
     def monitored_barrier(
         self, timeout: Optional[Seconds] = None, wait_all_ranks: bool = False
     ) -> None:
-        """Wait for all ranks, and name those that do not come; the group goes on."""
-        wait_ms = millis(timeout) or self._timeout_ms
+        """Wait for all ranks; raise an error that names the missing ones. The group goes on."""
         self._operations.call(
             _codes.MONITORED_BARRIER,
             flags=_codes.CHOICE if wait_all_ranks else 0,
-            timeout_ms=wait_ms,
+            timeout_ms=millis(timeout) or self._timeout_ms,
         )
 
-    # Messages
+    # Point-to-point messages
 
     def send(
         self,
@@ -290,9 +241,8 @@ class ProcessGroup:
         timeout: Optional[Seconds] = None,
     ) -> Optional[Work]:
         """Send the array to one rank."""
-        inputs = [Part(array, True, False)]
         return self._operations.begin(
-            _codes.SEND, [], inputs, async_op, timeout, peer=destination, tag=tag
+            _codes.SEND, [], reads(array), async_op, timeout, peer=destination, tag=tag
         )
 
     def recv(
@@ -303,7 +253,7 @@ class ProcessGroup:
         *,
         timeout: Optional[Seconds] = None,
     ) -> int:
-        """Receive from one rank, or from whichever sends first; return which."""
+        """Receive from one rank, or from whichever sends first; return the rank that sent."""
         work = self.irecv(array, source, tag, timeout=timeout)
         work.wait()
         return work.source_rank()
@@ -317,48 +267,18 @@ class ProcessGroup:
         timeout: Optional[Seconds] = None,
     ) -> Work:
         """Begin to receive from one rank, or from whichever sends first."""
-        work = self._operations.begin(
-            _codes.RECV_ANY if source is None else _codes.RECV,
-            [Part(array, False, True)],
-            [],
-            True,
-            timeout,
-            peer=-1 if source is None else source,
-            tag=tag,
-        )
+        code, peer = (_codes.RECV_ANY, -1) if source is None else (_codes.RECV, source)
+        work = self._operations.begin(code, writes(array), [], True, timeout, peer=peer, tag=tag)
         assert work is not None
         return work
 
     def batch(
-        self,
-        operations: Sequence[Tuple[bool, Any, int, int]],
-        *,
-        timeout: Optional[Seconds] = None,
+        self, operations: Sequence[Tuple[bool, Any, int, int]], *, timeout: Optional[Seconds] = None
     ) -> List[Work]:
-        """Begin several messages: for each, whether it is sent, its array, the peer, the tag."""
-        parts = [Part(array, sent, not sent) for sent, array, _, _ in operations]
-        body = b"".join(struct.pack("<Bii", sent, peer, tag) for sent, _, peer, tag in operations)
-        # Each message ends at a time of its own, so each has memory of its own.
-        staged = [self._operations.stage([part], []) for part in parts]
-        together = [each.outputs[0] for each in staged]
-        wait_ms = millis(timeout)
-        try:
-            reply = self._operations.call(
-                _codes.COALESCED,
-                timeout_ms=wait_ms or self._timeout_ms,
-                outputs=together,
-                body=body,
-            )
-        except ValueError:
-            for each in staged:
-                each.release()
-            raise
-        return [
-            self._operations.work([reply.next_long()], each, wait_ms or self._timeout_ms)
-            for each in staged
-        ]
+        """Begin several messages; each is (whether it is sent, its array, the peer, the tag)."""
+        return self._operations.begin_batch(operations, millis(timeout) or self._timeout_ms)
 
-    # Groups
+    # Subgroups
 
     def new_group(
         self,
@@ -368,7 +288,7 @@ class ProcessGroup:
         use_local_synchronization: bool = False,
         description: str = "",
     ) -> Optional[ProcessGroup]:
-        """Make a group of some ranks, by their global numbers; None on those outside of it."""
+        """Create a group of some ranks, given by global rank; return None on all other ranks."""
         return self._group_of(
             self._operations.call(
                 _codes.NEW_GROUP,
@@ -380,11 +300,11 @@ class ProcessGroup:
         )
 
     def split(self, color: int, key: int = 0) -> Optional[ProcessGroup]:
-        """Split the group as ``MPI_Comm_split`` does; None for a negative colour."""
+        """Split the group as ``MPI_Comm_split`` does; return None for a negative colour."""
         return self._group_of(self._operations.call(_codes.SPLIT, peer=color, tag=key))
 
     def shrink(self, excluded: Sequence[int]) -> ProcessGroup:
-        """Make a group without some ranks: the one thing that a failed group can still do."""
+        """Create a group without some ranks. A group that has failed can still do this."""
         group = self._group_of(
             self._operations.call(_codes.SHRINK, body=_frames.pack_ints(list(excluded)))
         )
@@ -394,42 +314,43 @@ class ProcessGroup:
     def _group_of(self, reply: _frames.Reply) -> Optional[ProcessGroup]:
         return None if reply.ends_negative() else ProcessGroup(self._task, reply)
 
+    # The life of the group
+
     def abort(self, reason: str) -> None:
-        """End the group on every rank, whose operations then raise with this reason."""
+        """Abort the group on every rank; its operations then raise with this reason."""
         self._operations.call(_codes.ABORT_GROUP, body=_frames.pack_text(reason))
 
     def extend_timeout(self, extra: Seconds) -> None:
-        """Give the operations begun from now on, until the first is done, more time."""
+        """Give more time to the operations that begin from now on, until the first is done."""
         extra_ms = millis(extra)
         self._operations.extra_ms += extra_ms
         self._operations.call(_codes.EXTEND_TIMEOUT, timeout_ms=extra_ms)
 
     def close(self) -> None:
-        """Leave the group. Waits for pending operations of this rank; again, it does nothing."""
+        """Leave the group, after waiting for this rank's pending operations. Idempotent."""
         if not self._closed:
             self._closed = True
             self._operations.call(_codes.CLOSE_GROUP)
             self._operations.settle()
             self._operations.memory.close()
 
-    # State
+    # The group's memory and state
 
     def store(self) -> Store:
-        """Give the group's part of the driver's store, for keys of one's own."""
+        """Return the group's part of the driver's store, for keys of the application."""
         return Store(self._task, self._id)
 
     def empty(self, shape: Any, dtype: Any = np.float32) -> Any:
-        """Make an array in memory that operations of this group use without a copy.
+        """Create an array in memory that operations of this group use without a copy.
 
-        To be preferred for arrays that are used again and again; their number of bytes is rounded
-        up to a power of two. Its contents are undefined. An array may be kept for longer than the
-        group lives.
+        Use it for arrays that are used again and again: their number of bytes is rounded up to a
+        power of two. The contents are undefined. The array may outlive the group.
         """
         extents = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
         return self._operations.memory.empty(tuple(int(each) for each in extents), np.dtype(dtype))
 
     def zeros(self, shape: Any, dtype: Any = np.float32) -> Any:
-        """Make an array of zeros as :meth:`empty` does."""
+        """Create an array of zeros, in memory as :meth:`empty` does."""
         array = self.empty(shape, dtype)
         array.fill(0)
         return array
@@ -442,55 +363,15 @@ class ProcessGroup:
         replicated: bool = False,
         timeout: Optional[Seconds] = None,
     ) -> None:
-        """Keep the arrays in the driver for later attempts of the stage; complete or not at all.
+        """Save the arrays in the driver for later attempts of the stage, all or none of them.
 
-        Called by all ranks. With ``replicated`` the arrays are the same on all ranks, and those of
-        rank 0 are kept.
+        Called by all ranks. With ``replicated``, all ranks have the same arrays, and those of
+        rank 0 are saved.
         """
-        staged = self._operations.stage(
-            [], [piece for each in arrays for piece in cut(Part(each, True, False))]
-        )
-        self._operations.call(
-            _codes.CHECKPOINT,
-            flags=_codes.CHOICE if replicated else 0,
-            timeout_ms=millis(timeout) or self._timeout_ms,
-            inputs=staged.inputs,
-            body=_frames.pack_text(name),
-            patience=self._operations.patience(millis(timeout) or self._timeout_ms)
-            + self._task.store_wait,
-        )
-        staged.release()
+        _checkpoints.save(self._operations, name, arrays, replicated, timeout)
 
     def restore(
         self, name: str, arrays: Sequence[Any], *, timeout: Optional[Seconds] = None
     ) -> bool:
-        """Overwrite the arrays with what was kept last under this name; false if nothing was."""
-        staged = self._operations.stage(
-            [piece for each in arrays for piece in cut(Part(each, False, True))], []
-        )
-        reply = self._operations.call(
-            _codes.RESTORE,
-            timeout_ms=millis(timeout) or self._timeout_ms,
-            outputs=staged.outputs,
-            body=_frames.pack_text(name),
-            patience=self._operations.patience(millis(timeout) or self._timeout_ms)
-            + self._task.store_wait,
-        )
-        found = reply.next_byte() != 0
-        if found:
-            staged.finish()
-        else:
-            staged.release()
-        return found
-
-
-def _rows(splits: Optional[Sequence[int]], array: Any) -> List[int]:
-    """Give the splits, which are all rows of the array together."""
-    if not splits:
-        return []
-    rows = array.shape[0] if array.ndim else 1
-    if sum(splits) != rows:
-        raise ValueError(
-            f"The splits {list(splits)} are {sum(splits)} rows together, and the array has {rows}"
-        )
-    return [int(each) for each in splits]
+        """Overwrite the arrays with the last checkpoint of this name; return False without one."""
+        return _checkpoints.restore(self._operations, name, arrays, timeout)

@@ -1,4 +1,4 @@
-"""How the elements of several ranks become one."""
+"""The reductions of elements over ranks."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import ClassVar
 class ReduceOp:
     """A reduction: one of the constants, or :meth:`premul_sum`.
 
-    Integers wrap around on overflow; ``AVG`` is for floating-point and complex types, the bitwise
-    ones for integers and booleans. The half types are accumulated in float32 and rounded once.
+    Integers wrap around on overflow. ``AVG`` is for floating-point and complex types, the bitwise
+    reductions are for integers and booleans. Half types accumulate in float32 and round once.
     """
 
     SUM: ClassVar[ReduceOp]
@@ -30,7 +30,7 @@ class ReduceOp:
 
     @staticmethod
     def premul_sum(factor: float) -> ReduceOp:
-        """Sum up after each rank's elements were multiplied by that rank's ``factor``."""
+        """Return a sum that first multiplies each rank's elements by that rank's ``factor``."""
         return ReduceOp("PREMUL_SUM", 8, float(factor))
 
     def __repr__(self) -> str:

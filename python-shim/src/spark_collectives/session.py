@@ -1,4 +1,4 @@
-"""How a SparkSession gets the library."""
+"""The library's jar, and its installation in a SparkSession."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _KEYS = ("spark.jars", "spark.plugins")
 
 
 def jar_path() -> str:
-    """Give the path of the library's jar, which this package brings."""
+    """Return the path of the library's jar, which is part of this package."""
     jars = sorted((Path(__file__).parent / "jars").glob("spark-collectives*.jar"))
     if not jars:
         raise FileNotFoundError(
@@ -24,13 +24,13 @@ def jar_path() -> str:
 
 
 def configure(builder: Any) -> Any:
-    """Set ``spark.jars`` and ``spark.plugins`` of a ``SparkSession.builder``; return it.
+    """Set ``spark.jars`` and ``spark.plugins`` of a ``SparkSession.builder``; return the builder.
 
-    Both are added to what the builder has, or else to what ``spark-defaults.conf`` or
-    ``spark-submit`` say, and must be set before the session begins: Spark loads plugins only then.
+    Both are added to the builder's values or, if it has none, to those of ``spark-defaults.conf``
+    or ``spark-submit``. Call it before the session begins: Spark loads plugins only then.
 
     :raises RuntimeError: if Spark's JVM runs already, as under ``spark-submit``, and was started
-        without the jar, which it cannot be given any more
+        without the jar: it cannot be added any more
 
     >>> spark = configure(SparkSession.builder.master("local-cluster[2,2,1024]")).getOrCreate()
     """
@@ -49,7 +49,7 @@ def configure(builder: Any) -> Any:
 
 
 def _running_jvm() -> Any:
-    """Give Spark's JVM if it runs already: spark-submit starts it before the program."""
+    """Return Spark's JVM if it runs already: spark-submit starts it before the program."""
     try:
         from pyspark import SparkContext
     except ImportError:
@@ -70,7 +70,7 @@ def _require_plugin(jvm: Any) -> None:
 
 
 def _defaults_of_file() -> Dict[str, str]:
-    """Read what Spark's own configuration file says, which the builder's options replace."""
+    """Read the settings of Spark's own configuration file, which the builder's options replace."""
     folder = os.environ.get("SPARK_CONF_DIR")
     if folder is None and "SPARK_HOME" in os.environ:
         folder = os.path.join(os.environ["SPARK_HOME"], "conf")

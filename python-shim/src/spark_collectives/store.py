@@ -16,22 +16,21 @@ Value = Union[bytes, bytearray, str]
 
 def _bytes(value: Value) -> bytes:
     content = value.encode("utf-8") if isinstance(value, str) else bytes(value)
-    if len(content) > _frames.MOST_VALUE_BYTES:
+    if len(content) > _frames.MAX_VALUE_BYTES:
         raise ValueError(
             f"A value of {len(content):,} bytes is larger than the largest, "
-            f"{_frames.MOST_VALUE_BYTES:,} bytes: store it in parts, or keep arrays with "
+            f"{_frames.MAX_VALUE_BYTES:,} bytes: store it in parts, or keep arrays with "
             "checkpoint()"
         )
     return content
 
 
 class Store:
-    """The part of the driver's store that a group's ranks share, for keys of one's own.
+    """A group's part of the driver's store, for keys of the application.
 
     The semantics are those of ``torch.distributed.Store``. Values are byte strings of up to
-    2046 MiB, texts become UTF-8. Calls that wait do so for
-    ``spark.collectives.store.timeout`` unless they are told otherwise, and raise once the group has
-    failed.
+    2046 MiB; texts are encoded as UTF-8. Calls that wait do so for ``timeout``, by default
+    ``spark.collectives.store.timeout``, and raise once the group has failed.
     """
 
     def __init__(self, task: Task, group: int) -> None:
@@ -53,22 +52,22 @@ class Store:
         )
 
     def _values(self, *values: Value) -> bytes:
-        """Pack values, and bring those to the JVM that would make the request long."""
+        """Encode values; send those that would make the request too long before it, in pieces."""
         contents = [_bytes(each) for each in values]
         packed = []
-        room = _frames.PIECE_BYTES
-        brought = 0
+        left = _frames.PIECE_BYTES
+        sent = 0
         for content in contents:
-            if len(content) <= room:
-                room -= len(content)
+            if len(content) <= left:
+                left -= len(content)
                 packed.append(_frames.pack_bytes(content))
             else:
-                self._bring(brought, content)
-                brought += 1
-                packed.append(struct.pack("<I", _frames.APART))
+                self._send_ahead(sent, content)
+                sent += 1
+                packed.append(struct.pack("<I", _frames.SEPARATE))
         return b"".join(packed)
 
-    def _bring(self, index: int, content: bytes) -> None:
+    def _send_ahead(self, index: int, content: bytes) -> None:
         connection = self._task.connection()
         whole = memoryview(content)
         for at in range(0, len(whole), _frames.PIECE_BYTES):
@@ -80,8 +79,8 @@ class Store:
             )
 
     def _value(self, reply: _frames.Reply) -> bytes:
-        """Give the next value of a reply, and fetch it if it was too large for that."""
-        size = reply.next_size_apart()
+        """Read the next value of a reply; fetch it in pieces if it was too large for the reply."""
+        size = reply.next_separate_size()
         if size < 0:
             return reply.next_bytes()
         connection = self._task.connection()
@@ -93,7 +92,7 @@ class Store:
         return b"".join(pieces)
 
     def set(self, key: str, value: Value) -> None:
-        """Store a value, replacing what was there, and wake who waits for it."""
+        """Store a value, replacing the old one, and wake the ranks that wait for the key."""
         self._call(_codes.STORE_SET, _frames.pack_text(key) + self._values(value))
 
     def get(self, key: str, timeout: Optional[Seconds] = None) -> bytes:
@@ -101,7 +100,7 @@ class Store:
         return self._value(self._call(_codes.STORE_GET, _frames.pack_text(key), timeout))
 
     def compare_set(self, key: str, expected: Value, desired: Value) -> bytes:
-        """Replace the value by ``desired`` if it now is ``expected``; return the value then.
+        """Replace the value by ``desired`` if it is ``expected``; return the value afterwards.
 
         An empty ``expected`` also matches a key that does not exist.
         """
@@ -126,15 +125,15 @@ class Store:
         self._call(_codes.STORE_WAIT, _frames.pack_texts(keys), timeout)
 
     def check(self, keys: Sequence[str]) -> bool:
-        """Say whether all of the keys exist. Does not wait."""
+        """Return whether all of the keys exist, without waiting."""
         return self._call(_codes.STORE_CHECK, _frames.pack_texts(keys)).next_byte() != 0
 
     def delete_key(self, key: str) -> bool:
-        """Remove the key, value or queue, and say whether it existed."""
+        """Remove the key, a value or a queue; return whether it existed."""
         return self._call(_codes.STORE_DELETE, _frames.pack_text(key)).next_byte() != 0
 
     def num_keys(self) -> int:
-        """Give the number of keys."""
+        """Return the number of keys."""
         return self._call(_codes.STORE_NUM_KEYS).next_long()
 
     def multi_get(self, keys: Sequence[str], timeout: Optional[Seconds] = None) -> List[bytes]:
@@ -143,13 +142,13 @@ class Store:
         return [self._value(reply) for _ in range(reply.next_int())]
 
     def multi_set(self, keys: Sequence[str], values: Sequence[Value]) -> None:
-        """Store each value under the key at the same place."""
+        """Store each value under the key at the same index."""
         if len(keys) != len(values):
             raise ValueError(f"There are {len(keys)} keys and {len(values)} values")
         self._call(_codes.STORE_MULTI_SET, _frames.pack_texts(keys) + self._values(*values))
 
     def list_keys(self) -> List[str]:
-        """Give all keys, in no particular order."""
+        """Return all keys, in no particular order."""
         return self._call(_codes.STORE_LIST_KEYS).next_texts()
 
     def queue_push(self, key: str, value: Value) -> None:
@@ -157,12 +156,15 @@ class Store:
         self._call(_codes.STORE_QUEUE_PUSH, _frames.pack_text(key) + self._values(value))
 
     def queue_pop(self, key: str, block: bool = True, timeout: Optional[Seconds] = None) -> bytes:
-        """Take the oldest value of a queue, and wait for one if it is empty and ``block``."""
+        """Remove and return the oldest value of a queue.
+
+        If the queue is empty, waits for a value; with ``block=False``, raises instead.
+        """
         flags = _codes.CHOICE if block else 0
         return self._value(
             self._call(_codes.STORE_QUEUE_POP, _frames.pack_text(key), timeout, flags)
         )
 
     def queue_len(self, key: str) -> int:
-        """Give the number of values in a queue; 0 if it does not exist."""
+        """Return the number of values in a queue; 0 if it does not exist."""
         return self._call(_codes.STORE_QUEUE_LENGTH, _frames.pack_text(key)).next_long()

@@ -1,4 +1,4 @@
-"""Operations under way."""
+"""Asynchronous operations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Seconds = Union[timedelta, float, int]
 
 
 def millis(timeout: Optional[Seconds]) -> int:
-    """The duration in whole milliseconds, at least one; 0 for none."""
+    """Convert a duration to whole milliseconds, at least one; None becomes 0."""
     if timeout is None:
         return 0
     seconds = timeout.total_seconds() if isinstance(timeout, timedelta) else float(timeout)
@@ -32,34 +32,34 @@ def _left(end: float) -> int:
 
 
 class Arrays(Protocol):
-    """The arrays of an operation, where the JVM finds them."""
+    """The staged arrays of an operation."""
 
     def finish(self) -> None:
-        """Bring the results to where they belong, and let go of the memory."""
+        """Copy the results to the caller's arrays, and release the memory."""
 
     def release(self) -> None:
-        """Let go of the memory."""
+        """Release the memory."""
 
 
-#: What nobody has seen the end of: the numbers of the works, and their arrays.
-Orphans = List[Tuple[List[int], Arrays]]
+#: Works that the caller dropped before their end: their ids, and their arrays.
+Abandoned = List[Tuple[List[int], Arrays]]
 
 
 class Work:
-    """One operation under way, begun with ``async_op=True``.
+    """An operation that was begun with ``async_op=True``.
 
     It proceeds, and ends, whether or not somebody waits. The arrays that it writes have their
-    result once :meth:`wait` has returned, or :meth:`is_completed` has been true; until then nobody
-    else may use them. May be used by any thread.
+    result once :meth:`wait` has returned or :meth:`is_completed` has returned True; until then
+    nobody else may use them. Thread-safe.
     """
 
     def __init__(
-        self, task: Task, orphans: Orphans, ids: List[int], arrays: Arrays, wait_ms: int
+        self, task: Task, abandoned: Abandoned, ids: List[int], arrays: Arrays, wait_ms: int
     ) -> None:
         self._task = task
-        #: Where it goes if it is thrown away before its end was seen.
-        self._orphans = orphans
-        #: The numbers that the JVM knows it by, one for each part that is not done.
+        #: The list to which it is added if the caller drops it before its end.
+        self._abandoned = abandoned
+        #: Its ids in the JVM, one for each part that is not done.
         self._ids = ids
         self._arrays: Optional[Arrays] = arrays
         self._wait_ms = wait_ms
@@ -69,10 +69,11 @@ class Work:
         self._source = -1
 
     def wait(self, timeout: Optional[Seconds] = None) -> bool:
-        """Wait until the operation is done, for its own deadline at the most.
+        """Wait until the operation is done, and return True.
 
-        With ``timeout``: for that long at the most, and false if it is not done then; it goes on.
-        Raises what the operation failed with.
+        Without ``timeout``, waits until the operation's own deadline. With ``timeout``, returns
+        False if the operation is not done by then; the operation goes on. Raises the error of an
+        operation that failed.
         """
         if not self._done:
             self._await(millis(timeout))
@@ -92,10 +93,10 @@ class Work:
             self._lock.release()
 
     def is_completed(self) -> bool:
-        """Say whether the operation is done, well or not."""
+        """Return whether the operation is done, successfully or not."""
         if self._done:
             return True
-        # Another thread that waits for it learns of its end as soon as this one would.
+        # If another thread waits for the operation, that thread notices the end just as soon.
         if self._lock.acquire(blocking=False):
             try:
                 if not self._done:
@@ -105,16 +106,16 @@ class Work:
         return self._done
 
     def is_success(self) -> bool:
-        """Say whether the operation is done well."""
+        """Return whether the operation is done and did not fail."""
         return self.is_completed() and self._error is None
 
     def exception(self) -> Optional[Exception]:
-        """Give what the operation failed with; None if it did not, or is not done."""
+        """Return the error of the operation; None if it has none, or is not done."""
         self.is_completed()
         return self._error
 
     def source_rank(self) -> int:
-        """Give the rank in the group that a received message came from; -1 of anything else."""
+        """Return the rank in the group that sent a received message; -1 for other operations."""
         return self._source
 
     def _ask(self, code: int, wait_ms: int) -> None:
@@ -143,5 +144,5 @@ class Work:
     def __del__(self) -> None:
         arrays = self._arrays
         if arrays is not None:
-            # Nobody has seen its end, and until then its memory is in use.
-            self._orphans.append((self._ids, arrays))
+            # The operation uses its memory until its end, which nobody has seen yet.
+            self._abandoned.append((self._ids, arrays))

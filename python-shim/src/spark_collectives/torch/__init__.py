@@ -40,7 +40,7 @@ if not torch.distributed.is_available():
 
 rendezvous.register()
 world.install()
-# torch's flight recorder hooks into backends of C++; the library records by itself.
+# torch's flight recorder hooks into C++ backends; the library records operations itself.
 if hasattr(c10d, "_FR_SELF_RECORDING_BACKENDS"):
     c10d._FR_SELF_RECORDING_BACKENDS.add("spark")
 torch.distributed.Backend.register_backend(

@@ -1,4 +1,4 @@
-"""The Spark task that the process works for, if any."""
+"""The Spark task that this process runs, if any."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from .. import _task
 
 
 def in_task() -> bool:
-    """Say whether this is a task of Spark."""
+    """Return whether this process runs a Spark task."""
     return _task._context() is not None
 
 
 def attempt() -> Optional[int]:
-    """Give the id of the task's attempt; None outside of a task."""
+    """Return the id of the task's attempt; None outside of a task."""
     context: Any = _task._context()
     return None if context is None else int(context.taskAttemptId())

@@ -11,10 +11,10 @@ from .process_group import SparkProcessGroup
 
 
 def empty(shape: Any, dtype: Optional[torch.dtype] = None, group: Any = None) -> torch.Tensor:
-    """Make a tensor that operations of the group use without a copy; its contents are undefined.
+    """Create a tensor that operations of the group use without a copy. Its contents are undefined.
 
-    To be preferred for large tensors that are used again and again. Their number of bytes is
-    rounded up to a power of two.
+    Use it for large tensors that are used again and again: their number of bytes is rounded up to
+    a power of two.
 
     :param shape: a number of elements, or the extents
     :param dtype: by default torch's default type

@@ -15,16 +15,17 @@ from torch.distributed.constants import default_pg_timeout
 from .. import distributed
 from ..errors import CollectiveError
 from ..process_group import ProcessGroup
-from .operations import Operations
+from .collectives import Collectives
+from .point_to_point import PointToPoint
 from .work import Completions, seconds
 
 
-class SparkProcessGroup(Operations, dist.ProcessGroup):  # type: ignore[misc]
+class SparkProcessGroup(Collectives, PointToPoint, dist.ProcessGroup):  # type: ignore[misc]
     """A group of tasks of a barrier stage, for ``torch.distributed``.
 
-    Not made directly: ``torch.distributed.init_process_group("spark")`` does. ``group`` is the
-    :class:`spark_collectives.ProcessGroup` that does the work. The methods are those that torch
-    calls, and have torch's semantics.
+    ``torch.distributed.init_process_group("spark")`` creates it. ``group`` is the
+    :class:`spark_collectives.ProcessGroup` that does the work. torch calls the methods, which have
+    torch's semantics.
     """
 
     def __init__(self, group: ProcessGroup, store: Any, timeout: Optional[float]) -> None:
@@ -38,7 +39,7 @@ class SparkProcessGroup(Operations, dist.ProcessGroup):  # type: ignore[misc]
 
     @classmethod
     def create(cls, options: Any, _: Any = None) -> SparkProcessGroup:
-        """Make the group that ``init_process_group`` or ``new_group`` asks for."""
+        """Create the group for ``init_process_group`` or ``new_group``."""
         world = distributed.init_process_group()
         ranks = list(options.global_ranks_in_group) or list(range(world.size))
         if len(ranks) != options.group_size or ranks[options.group_rank] != world.rank:
@@ -53,24 +54,24 @@ class SparkProcessGroup(Operations, dist.ProcessGroup):  # type: ignore[misc]
     def _of(
         cls, world: ProcessGroup, ranks: Sequence[int], store: Any, timeout: Any, name: str
     ) -> SparkProcessGroup:
-        # Of its own also if it has all ranks: torch's groups come and go, and the world stays.
+        # A new group even if it has all ranks: torch closes its groups, and the world group stays.
         group = world.new_group(ranks, use_local_synchronization=True, description=f"torch {name}")
         assert group is not None
-        # torch gives its default where the user gave nothing, and then Spark's setting counts.
+        # torch passes its default if the user set no timeout; then Spark's setting applies.
         given = None if timeout == default_pg_timeout else seconds(timeout)
         return cls(group, store, given)
 
-    # What torch asks about the group
+    # Properties of the group
 
     def getBackendName(self) -> str:
-        """Give the name of the backend."""
+        """Return the name of the backend."""
         return "spark"
 
     name = _get_backend_name = getBackendName
 
     @property
     def group_name(self) -> str:
-        """The name that torch has given; torch's own property is empty without a C++ backend."""
+        """The name that torch set; torch's own property is empty without a C++ backend."""
         return self._name
 
     def _set_group_name(self, name: str) -> None:
@@ -79,7 +80,7 @@ class SparkProcessGroup(Operations, dist.ProcessGroup):  # type: ignore[misc]
 
     @property
     def group_desc(self) -> str:
-        """The description that torch has given."""
+        """The description that torch set."""
         return self._description
 
     def _set_group_desc(self, description: str) -> None:
@@ -91,25 +92,25 @@ class SparkProcessGroup(Operations, dist.ProcessGroup):  # type: ignore[misc]
         return [torch.device("cpu")]
 
     def get_backend(self, _: torch.device) -> SparkProcessGroup:
-        """Give what does the work for a device: this."""
+        """Return the backend for a device: this group."""
         return self
 
     _get_backend = get_backend
 
     def get_group_store(self) -> Any:
-        """Give the store by which torch has made the group."""
+        """Return the store with which torch created the group."""
         return self._store
 
     supports_coalescing = False
     supports_splitting = hasattr(dist.ProcessGroup, "split_group")
     supports_shrinking = False
 
-    # Splitting and bound devices are about communicators of NCCL; there is nothing to prepare here.
+    # torch prepares communicators of NCCL with the next two; here there is nothing to prepare.
     def eager_connect_single_device(self, device: Any = None) -> None:
         """Do nothing: the group is connected."""
 
     def perform_nocolor_split(self, device: Any = None) -> None:
-        """Do nothing: ranks outside of a group take no part in making it."""
+        """Do nothing: ranks outside of a group take no part in its creation."""
 
     def split_group(
         self,
@@ -120,7 +121,7 @@ class SparkProcessGroup(Operations, dist.ProcessGroup):  # type: ignore[misc]
         group_desc: Optional[str] = None,
         device_types: Any = None,
     ) -> Optional[SparkProcessGroup]:
-        """Make a group of some ranks of this one; None outside of it."""
+        """Create a group of some ranks of this one; return None on all other ranks."""
         if self.group.rank not in new_ranks:
             return None
         ranks = [self.group.global_ranks[each] for each in new_ranks]
@@ -132,7 +133,7 @@ class SparkProcessGroup(Operations, dist.ProcessGroup):  # type: ignore[misc]
         return made
 
     def empty(self, shape: Any, dtype: Optional[torch.dtype] = None) -> torch.Tensor:
-        """Make a tensor in memory that operations of this group use without a copy.
+        """Create a tensor in memory that operations of this group use without a copy.
 
         See :meth:`spark_collectives.ProcessGroup.empty`; its contents are undefined.
         """
@@ -144,22 +145,22 @@ class SparkProcessGroup(Operations, dist.ProcessGroup):  # type: ignore[misc]
             count *= extent
         return torch.from_numpy(self.group.empty(count * item, np.uint8)).view(kind).view(extents)
 
-    # Life
+    # The life of the group
 
     def set_timeout(self, timeout: timedelta) -> None:
-        """Set how long operations begun from now on may take."""
+        """Set the timeout of operations that begin from now on."""
         self._timeout = seconds(timeout) or self.group.timeout
 
     _set_default_timeout = set_timeout
 
     def shutdown(self) -> None:
-        """Leave the group; if that is because of an exception, end it, with that as the reason.
+        """Leave the group; while an exception is being handled, abort it with that as the reason.
 
-        The others do not wait then for a rank that destroys its groups on its way out.
+        Otherwise the other ranks would wait for a rank that destroys its groups as it fails.
         """
         failure = sys.exc_info()[1]
-        # Of a group that has failed, the operation that met the failure has told it; of a task that
-        # has ended, nothing is left.
+        # A failed group has raised its error in an operation already, and of a task that has ended
+        # nothing is left.
         with contextlib.suppress(CollectiveError):
             if isinstance(failure, Exception) and not isinstance(failure, CollectiveError):
                 what = f"{type(failure).__name__}: {failure}"
@@ -167,5 +168,5 @@ class SparkProcessGroup(Operations, dist.ProcessGroup):  # type: ignore[misc]
             self.group.close()
 
     def abort(self) -> None:
-        """End the group on every rank."""
+        """Abort the group on every rank."""
         self.group.abort(f"rank {self.group.rank} called abort() of torch's process group")

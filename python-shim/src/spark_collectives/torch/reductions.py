@@ -1,4 +1,4 @@
-"""torch's reductions as ours."""
+"""The conversion of torch's reductions."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _BY_NAME: Dict[str, ReduceOp] = {
 
 
 def reduction(op: Any) -> ReduceOp:
-    """Give our reduction for torch's, which is an object, or the constant in it."""
+    """Return our reduction for torch's, which is an object or the constant in it."""
     constant = getattr(op, "op", op)
     if constant == TorchReduceOp.PREMUL_SUM:
-        # The attribute is there in newer versions only, the state of the pickle in all.
+        # Only newer versions have an attribute for the factor; all have it in the pickled state.
         return ReduceOp.premul_sum(float(op.__getstate__()[1]))
     found: Optional[ReduceOp] = _BY_NAME.get(constant.name)
     if found is None:

@@ -1,4 +1,4 @@
-"""How ``torch.distributed.init_process_group`` finds the ranks of a barrier stage."""
+"""The rendezvous of the ranks of a barrier stage for ``torch.distributed.init_process_group``."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ Meeting = Iterator[Tuple[Any, int, int]]
 
 
 def register() -> None:
-    """Make ``spark://`` known, and have ``env://`` do without variables in a barrier task."""
+    """Register ``spark://``, and let ``env://`` need no variables in a barrier task."""
     # By name: torch.distributed.rendezvous is a function in some versions, and hides the module.
     handlers = importlib.import_module("torch.distributed.rendezvous")._rendezvous_handlers
     if SCHEME in handlers:
         return
     handlers[SCHEME] = _spark
-    # Without an init_method torch takes env://, whatever the backend, and asks for four variables.
-    # Its table of handlers is where that can be changed for those only who set none of them and
-    # are in a task of Spark: all others go on to torch's own handler.
+    # Without an init_method torch uses env://, whatever the backend, and requires four variables.
+    # This handler is for processes that set none of them and run a Spark task; all others use
+    # torch's own handler.
     handlers["env"] = _or_environment(handlers["env"])
 
 

@@ -1,4 +1,4 @@
-"""Sums of sparse tensors."""
+"""The all-reduce of sparse tensors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..reduce_op import ReduceOp
 def all_reduce(group: ProcessGroup, tensor: Any, op: ReduceOp, timeout: float) -> None:
     """Sum a sparse COO tensor over all ranks, in place: the union of their indices.
 
-    Two steps of gathering, of counts and of elements, whose number may differ by rank.
+    Gathers the numbers of elements first, then the elements: ranks may have different numbers.
     """
     if op != ReduceOp.SUM:
         raise ValueError(f"Sparse tensors can be summed up, and not reduced with {op}")
@@ -27,6 +27,6 @@ def all_reduce(group: ProcessGroup, tensor: Any, op: ReduceOp, timeout: float) -
     values = [torch.empty((n, *inner), dtype=mine.dtype) for n in sizes]
     group.all_gather(values, mine.values(), timeout=timeout)
     total = torch.sparse_coo_tensor(torch.cat(indices, 1), torch.cat(values), mine.shape)
-    # Not of tensor.detach(), which would get new indices and leave the tensor its own.
+    # On the tensor itself: copy_() would replace the indices of tensor.detach() only.
     with torch.no_grad():
         tensor.copy_(total.coalesce())

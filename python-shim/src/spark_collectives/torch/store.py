@@ -1,4 +1,4 @@
-"""The driver's store as a store of torch."""
+"""The driver's store as a ``torch.distributed.Store``."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _NONE = timedelta(0)
 class SparkStore(dist.Store):  # type: ignore[misc]
     """The key-value store of a barrier stage, in the driver, for torch.
 
-    To be made in a task of the stage, where it joins the stage's world group and so waits for the
-    other tasks. All of them see the same keys; so do the ranks of a later attempt of the stage not.
-    Calls that wait do so for ``timeout`` (also :meth:`set_timeout`), raise
-    ``torch.distributed.DistStoreError`` then, and an error that names the rank and its cause as
-    soon as a rank has failed. Thread-safe.
+    Create it in a task of the stage: it joins the stage's world group, and so waits for the other
+    tasks. All of them see the same keys; a later attempt of the stage does not. Calls that
+    wait raise ``torch.distributed.DistStoreError`` after ``timeout`` (see also
+    :meth:`set_timeout`). As soon as a rank has failed, they raise an error that names the rank and
+    its cause. Thread-safe.
     """
 
     def __init__(self, prefix: str = "", timeout: Optional[timedelta] = None) -> None:
-        """Give the part of the store whose keys begin with ``prefix``."""
+        """Create a view of the keys that begin with ``prefix``."""
         super().__init__()
         self._bind(distributed.init_process_group(), prefix)
         if timeout is not None:
@@ -41,12 +41,12 @@ class SparkStore(dist.Store):  # type: ignore[misc]
         self._world = world
         self._prefix = prefix
         self._store: Store = world.store()
-        # A PrefixStore of torch keeps the C++ object only, and calls this one.
+        # A PrefixStore of torch references only the C++ object, and calls this one.
         vars(world).setdefault("_torch_stores", []).append(self)
 
     @classmethod
     def fresh(cls, world: ProcessGroup) -> SparkStore:
-        """Give a part of the store that was not used before, the same on all ranks.
+        """Return a part of the store that was not used before, the same on all ranks.
 
         Called by all ranks, in the same order.
         """
@@ -57,7 +57,7 @@ class SparkStore(dist.Store):  # type: ignore[misc]
         return store
 
     def clone(self) -> SparkStore:
-        """Give another store with the same keys; any number of threads may use one."""
+        """Return another store with the same keys. Several threads may share a store, too."""
         store = type(self).__new__(type(self))
         dist.Store.__init__(store)
         store._bind(self._world, self._prefix)
@@ -77,7 +77,7 @@ class SparkStore(dist.Store):  # type: ignore[misc]
         return self._call(lambda: self._store.add(self._prefix + key, amount))
 
     def compare_set(self, key: str, expected_value: Value, desired_value: Value) -> bytes:
-        """Replace the value if it is the expected one; return the value then."""
+        """Replace the value if it is the expected one; return the value afterwards."""
         return self._call(
             lambda: self._store.compare_set(self._prefix + key, expected_value, desired_value)
         )
@@ -88,15 +88,15 @@ class SparkStore(dist.Store):  # type: ignore[misc]
         self._call(lambda: self._store.wait(full, self._limit(timeout)))
 
     def check(self, keys: Sequence[str]) -> bool:
-        """Say whether all of the keys exist."""
+        """Return whether all of the keys exist."""
         return self._call(lambda: self._store.check([self._prefix + each for each in keys]))
 
     def delete_key(self, key: str) -> bool:
-        """Remove the key and say whether it existed."""
+        """Remove the key; return whether it existed."""
         return self._call(lambda: self._store.delete_key(self._prefix + key))
 
     def num_keys(self) -> int:
-        """Give the number of keys, of the whole stage."""
+        """Return the number of keys of the whole stage."""
         return self._call(self._store.num_keys)
 
     def append(self, key: str, value: Value) -> None:
@@ -113,11 +113,11 @@ class SparkStore(dist.Store):  # type: ignore[misc]
         self._call(lambda: self._store.multi_set([self._prefix + each for each in keys], values))
 
     def has_extended_api(self) -> bool:
-        """Say that append, multi_get and multi_set are there."""
+        """Return True: the store has append, multi_get and multi_set."""
         return True
 
     def list_keys(self) -> List[str]:
-        """Give all keys that begin with the prefix, without it."""
+        """Return all keys that begin with the prefix, without the prefix."""
         keys = self._call(self._store.list_keys)
         return [each[len(self._prefix) :] for each in keys if each.startswith(self._prefix)]
 
@@ -126,14 +126,14 @@ class SparkStore(dist.Store):  # type: ignore[misc]
         self._call(lambda: self._store.queue_push(self._prefix + key, value))
 
     def queue_pop(self, key: str, block: bool = True) -> bytes:
-        """Take the oldest value of the queue."""
+        """Remove and return the oldest value of the queue."""
         return self._call(lambda: self._store.queue_pop(self._prefix + key, block, self._limit()))
 
     def queue_len(self, key: str) -> int:
-        """Give the number of values in the queue."""
+        """Return the number of values in the queue."""
         return self._call(lambda: self._store.queue_len(self._prefix + key))
 
-    # What torch's C++ code calls them, which of the two depends on the version.
+    # The names that torch's C++ code uses, depending on its version.
     deleteKey = delete_key
     getNumKeys = num_keys
     hasExtendedApi = has_extended_api

@@ -1,4 +1,4 @@
-"""Operations under way, as torch sees them."""
+"""Works of ``torch.distributed``, and the thread that completes their futures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _making_futures = threading.Lock()
 
 
 def seconds(timeout: Any) -> Optional[float]:
-    """A timeout of torch in seconds; None for its "unset", which is zero or less."""
+    """Convert a timeout of torch to seconds; None if it is unset, which is zero or less."""
     if timeout is None:
         return None
     value = timeout.total_seconds() if isinstance(timeout, timedelta) else float(timeout)
@@ -30,7 +30,7 @@ def seconds(timeout: Any) -> Optional[float]:
 class Completions:
     """A thread that waits for works in the order in which they were begun, for their futures.
 
-    It is there while there is something to wait for, and ends a few seconds later. Thread-safe.
+    The thread starts with the first work, and ends some seconds after the last. Thread-safe.
     """
 
     def __init__(self, name: str) -> None:
@@ -40,7 +40,7 @@ class Completions:
         self._running = False
 
     def add(self, work: SparkWork) -> None:
-        """Have the future of the work completed when the work is done."""
+        """Complete the future of the work when the work is done."""
         with self._lock:
             self._waiting.put(work)
             if not self._running:
@@ -58,16 +58,16 @@ class Completions:
                         return
                 continue
             work._finish()
-            del work  # else the tensors live until the next one comes
+            del work  # frees its tensors before the next work comes
 
 
 class SparkWork(TorchWork):  # type: ignore[misc]
     """One operation, or several that were coalesced.
 
     It proceeds whether or not somebody waits. Tensors have their results once :meth:`wait` has
-    returned, :meth:`is_completed` has been true, or the future is done. Failures raise from
-    :meth:`wait` with the rank and its cause in the text; from the future they come as
-    ``RuntimeError`` with the same text, which is how torch carries errors through futures.
+    returned, :meth:`is_completed` has returned True, or the future is done. :meth:`wait` raises an
+    error whose text names the rank and its cause. The future raises a ``RuntimeError`` with the
+    same text: torch converts errors in futures to that type.
     """
 
     def __init__(
@@ -84,14 +84,14 @@ class SparkWork(TorchWork):  # type: ignore[misc]
         self._completions = completions
         self._description = description
         self._group = group
-        # Of works whose future is asked for; few are, and making an event takes microseconds.
+        # Created with the future only, which few works have: an event takes microseconds.
         self._future: Any = None
         self._source: Any = None
         self._finished: Any = None
         self._error: Optional[BaseException] = None
 
     def wait(self, timeout: timedelta = _NO_TIMEOUT) -> bool:
-        """Wait until the operation is done; for the timeout at the most, if it is not zero."""
+        """Wait until the operation is done; raise after the timeout, unless it is zero."""
         limit = seconds(timeout)
         if self._future is not None:
             if not self._finished.wait(limit):
@@ -112,42 +112,41 @@ class SparkWork(TorchWork):  # type: ignore[misc]
         )
 
     def is_completed(self) -> bool:
-        """Say whether the operation is done, well or not."""
+        """Return whether the operation is done, successfully or not."""
         if self._future is not None:
             return bool(self._finished.is_set())
         return all(work.is_completed() for work in self._works)
 
     def is_success(self) -> bool:
-        """Say whether the operation is done well."""
+        """Return whether the operation is done and did not fail."""
         return self.is_completed() and self.exception() is None
 
     def exception(self) -> Optional[BaseException]:
-        """Give what the operation failed with; None if it did not, or is not done."""
+        """Return the error of the operation; None if it has none, or is not done."""
         if self._future is not None:
             return self._error
         return next((e for e in (work.exception() for work in self._works) if e is not None), None)
 
     def result(self) -> List[torch.Tensor]:
-        """Give the tensors that the operation writes."""
+        """Return the tensors that the operation writes."""
         return self._result
 
     def synchronize(self) -> None:
-        """Do what :meth:`wait` does."""
+        """Wait as :meth:`wait` does."""
         self.wait()
 
     def source_rank(self) -> int:
-        """Give the rank in the group that a received message came from."""
+        """Return the rank in the group that sent a received message."""
         return self._works[0].source_rank() if self._works else -1
 
     _source_rank = source_rank
 
     def get_future(self) -> Any:
-        """Give a future of the list of result tensors."""
+        """Return a future of the list of result tensors."""
         with _making_futures:
             if self._future is None:
-                # An exception that is set in a future of torch is a value to those in C++ who wait
-                # for it, such as the reducer of DistributedDataParallel. What a callback raises is
-                # an error to them, too.
+                # C++ code that waits for a future, such as the reducer of DistributedDataParallel,
+                # takes an exception set in it for a value. It sees an error if a callback raises.
                 self._finished = threading.Event()
                 self._source = torch.futures.Future()
                 self._future = self._source.then(self._outcome)

@@ -1,4 +1,4 @@
-"""torch's state of a process, bound to the Spark task that made it."""
+"""torch's state of a process, bound to the Spark task that created it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _log = logging.getLogger(__name__)
 
 
 class TaskWorld(c10d._World):  # type: ignore[misc]
-    """The default group and all others, until the task ends that made them.
+    """The default group and all other groups, until the task that created them ends.
 
-    torch keeps them for the process, and Spark gives a process to one task after the other: what a
-    task has not destroyed would be in the way of the next one.
+    torch keeps them for the process, and Spark reuses a process for later tasks: groups that a task
+    has not destroyed would be in the way of the next task.
     """
 
     _attempt: Optional[int] = None
@@ -25,7 +25,7 @@ class TaskWorld(c10d._World):  # type: ignore[misc]
 
     @property
     def default_pg(self) -> Any:
-        """The default group, if it is this task's."""
+        """The default group, if this task created it."""
         if self._default_pg is not None and self._attempt != context.attempt():
             self._forget()
         return self._default_pg
@@ -52,7 +52,7 @@ class TaskWorld(c10d._World):  # type: ignore[misc]
 
 
 def install() -> None:
-    """Put the world in torch's place for one, unless somebody else's is there."""
+    """Replace torch's world by a :class:`TaskWorld`, unless another one has replaced it."""
     if type(c10d._world) is c10d._World:
         world = TaskWorld()
         world.__dict__.update(c10d._world.__dict__)

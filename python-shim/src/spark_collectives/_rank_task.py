@@ -1,0 +1,110 @@
+"""The task that runs a function on one rank, and reports to the driver."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import pickle
+import sys
+import traceback
+from typing import Any, Callable, Dict, Iterator, Optional, Tuple
+
+from . import _reports
+from ._groups import init_process_group
+from ._reports import LineWriter, Reporter
+from .errors import CollectiveError
+
+#: The largest exception that a rank reports: pickled, and as text.
+_MAX_PICKLED_BYTES = 8 << 20
+_MAX_CHARACTERS = 64 * 1024
+
+#: The reporter of the rank that runs in this process.
+_reporter: Optional[Reporter] = None
+
+
+def report_progress(done: float, total: float, values: Dict[str, Any]) -> None:
+    """Report the progress of the rank that runs in this process, if there is one."""
+    if _reporter is not None:
+        shown = {name: str(value) for name, value in values.items()}
+        content = json.dumps({"done": done, "total": total, "values": shown})
+        _reporter.send(_reports.PROGRESS, content.encode("utf-8"))
+
+
+class RankTask:
+    """The task that runs the function on each rank; it is pickled with the function."""
+
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        args: Tuple[Any, ...],
+        kwargs: Dict[str, Any],
+        run: Optional[str],
+    ) -> None:
+        self._fn = fn
+        self._args = args
+        self._kwargs = kwargs
+        self._run = run
+
+    def __call__(self) -> Tuple[int, bytes]:
+        global _reporter
+        from pyspark import TaskContext, cloudpickle
+
+        context = TaskContext.get()
+        assert context is not None
+        rank = context.partitionId()
+        reporter = _reporter = Reporter(self._run)
+        out = LineWriter(reporter, _reports.LINE, sys.stdout)
+        err = LineWriter(reporter, _reports.ERROR_LINE, sys.stderr)
+        try:
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+                init_process_group()
+                result = self._fn(*self._args, **self._kwargs)
+            return rank, cloudpickle.dumps(result, pickle.HIGHEST_PROTOCOL)
+        except BaseException as e:
+            out.end()
+            err.end()
+            reporter.send(_reports.EXCEPTION, _pickled(e))
+            raise
+        finally:
+            _reporter = None
+            out.end()
+            err.end()
+            reporter.send(_reports.ENDED, b"")
+            reporter.close()
+
+    def on_rows(self, _rows: Iterator[Any]) -> Iterator[Tuple[int, bytes]]:
+        """Run as a partition of an RDD."""
+        yield self()
+
+    def on_batches(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Run as a partition of a DataFrame."""
+        import pyarrow as pa
+
+        for _ in batches:
+            pass
+        rank, result = self()
+        yield pa.RecordBatch.from_arrays(
+            [pa.array([rank], pa.int32()), pa.array([result], pa.binary())], ["rank", "result"]
+        )
+
+
+def _pickled(error: BaseException) -> bytes:
+    from pyspark import cloudpickle
+
+    stack = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+    text = f"{type(error).__name__}: {error}"
+    secondary = isinstance(error, CollectiveError)
+    try:
+        content = cloudpickle.dumps(error)
+        pickle.loads(content)
+    except Exception:
+        content = b""
+    if len(content) > _MAX_PICKLED_BYTES:
+        content = b""
+    return bytes(cloudpickle.dumps((secondary, _shortened(text), _shortened(stack), content)))
+
+
+def _shortened(text: str) -> str:
+    if len(text) <= _MAX_CHARACTERS:
+        return text
+    return f"{text[:_MAX_CHARACTERS]}... ({len(text):,} characters)"

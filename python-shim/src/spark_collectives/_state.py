@@ -1,0 +1,32 @@
+"""The state that the ranks of a group keep in the driver: its store and its checkpoints."""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+from . import _groups
+from ._groups import Group
+from .store import Store
+
+
+def store(group: Group = None) -> Store:
+    """Return the group's part of the driver's store, for keys of the application."""
+    member = _groups.member(group)
+    if member is None:
+        raise ValueError("This rank is not in the group")
+    return member.store()
+
+
+def checkpoint(
+    name: str, tensors: Sequence[Any], group: Group = None, *, replicated: bool = False
+) -> None:
+    """Save the tensors in the driver for later attempts of the stage. See :meth:`restore`."""
+    member = _groups.member(group)
+    if member is not None:
+        member.checkpoint(name, tensors, replicated=replicated)
+
+
+def restore(name: str, tensors: Sequence[Any], group: Group = None) -> bool:
+    """Overwrite the tensors with the last checkpoint of this name; return False without one."""
+    member = _groups.member(group)
+    return False if member is None else member.restore(name, tensors)
