@@ -65,6 +65,8 @@ final class LinkedRank {
     set(CollectivesConfiguration.HEARTBEAT_INTERVAL.key(), heartbeat / 10 + "ms");
     set(CollectivesConfiguration.RENDEZVOUS_SECRET.key(), "of these ranks alone");
     set(CollectivesConfiguration.SHM_FOLDER.key(), arguments[1]);
+    // Ranks of two hosts share no memory, which would go on where the link is cut.
+    set(CollectivesConfiguration.TRANSPORTS.key(), "tcp");
     Remains remains = new Remains(arguments[1]);
     Iterator<String> commands =
         new BufferedReader(new InputStreamReader(System.in, UTF_8)).lines().iterator();
