@@ -13,6 +13,7 @@ from ._connection import Connection
 _HOST = "spark.collectives.python.host"
 _PORT = "spark.collectives.python.port"
 _SECRET = "spark.collectives.python.secret"
+_SECRET_FILE = "spark.collectives.python.secretFile"
 _STORE_TIMEOUT = "spark.collectives.python.storeTimeout"
 _NAN_CHECK = "spark.collectives.python.nanCheck"
 
@@ -192,10 +193,19 @@ def _address(context: Any) -> tuple[str, int, bytes, float, bool]:
     return (
         context.getLocalProperty(_HOST),
         int(port),
-        bytes.fromhex(context.getLocalProperty(_SECRET)),
+        bytes.fromhex(_secret(context)),
         int(context.getLocalProperty(_STORE_TIMEOUT)) / 1000.0,
         context.getLocalProperty(_NAN_CHECK) == "true",
     )
+
+
+def _secret(context: Any) -> str:
+    # With a local master, whose local properties are in Spark's event log.
+    file = context.getLocalProperty(_SECRET_FILE)
+    if file is None:
+        return str(context.getLocalProperty(_SECRET))
+    with open(file, encoding="ascii") as secret:
+        return secret.read()
 
 
 def _why_not(context: Any) -> str:

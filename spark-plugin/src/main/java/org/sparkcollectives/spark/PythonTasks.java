@@ -1,6 +1,7 @@
 package org.sparkcollectives.spark;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Properties;
@@ -24,6 +25,10 @@ import org.sparkcollectives.store.StoreConfiguration;
 /**
  * Tells each barrier task's Python worker how to reach this JVM, in the task's local properties.
  * Spark passes them to the worker, and to nobody else.
+ *
+ * <p>With a local master they are those of the job, which Spark gives to the tasks of its other
+ * stages and writes to the event log when it submits one. So there they only name a file that has
+ * the secret, which the user alone can read.
  */
 final class PythonTasks implements ExecutorPlugin {
 
@@ -32,12 +37,28 @@ final class PythonTasks implements ExecutorPlugin {
   static final String HOST = "spark.collectives.python.host";
   static final String PORT = "spark.collectives.python.port";
   static final String SECRET = "spark.collectives.python.secret";
+  static final String SECRET_FILE = "spark.collectives.python.secretFile";
   static final String STORE_TIMEOUT = "spark.collectives.python.storeTimeout";
   static final String NAN_CHECK = "spark.collectives.python.nanCheck";
 
   private final PythonBridge bridge = new PythonBridge(PythonTasks::localFolder);
 
   private volatile PluginContext plugin;
+
+  /** The secret of all tasks of a local master; null until the first begins. */
+  private SecretFile secretFile;
+
+  /** A secret, and the file in which the workers of a local master read it. */
+  private record SecretFile(String secret, Path path) {
+
+    static SecretFile create() throws IOException {
+      String secret = PythonBridge.newSecret();
+      // Made with the mode 0600.
+      Path path = Files.createTempFile(localFolder(), "collectives-python-", "");
+      Files.writeString(path, secret);
+      return new SecretFile(secret, path);
+    }
+  }
 
   @Override
   public void init(PluginContext context, Map<String, String> fromDriver) {
@@ -63,28 +84,51 @@ final class PythonTasks implements ExecutorPlugin {
 
   private void begin(BarrierTaskContext task, Configuration settings) throws IOException {
     Properties properties = task.getLocalProperties();
+    BarrierRank rank = new BarrierRank(task, plugin);
     // With a local master, the tasks of a stage share one properties object. They then share a
     // secret, and the later tasks add no keys: Spark counts the keys and then sends them to the
     // workers of the earlier tasks.
     synchronized (properties) {
-      String secret = properties.getProperty(SECRET);
-      PythonBridge.Address address =
-          secret == null
-              ? bridge.begin(new BarrierRank(task, plugin))
-              : bridge.begin(new BarrierRank(task, plugin), secret);
+      PythonBridge.Address address;
+      if (SparkEnv.get().blockManager().blockManagerId().isDriver()) {
+        SecretFile file = secretFile();
+        address = bridge.begin(rank, file.secret());
+        properties.setProperty(SECRET_FILE, file.path().toString());
+      } else {
+        address = bridge.begin(rank);
+        properties.setProperty(SECRET, address.secret());
+      }
       properties.setProperty(HOST, address.host());
       properties.setProperty(PORT, Integer.toString(address.port()));
       properties.setProperty(
           STORE_TIMEOUT, Long.toString(settings.get(StoreConfiguration.TIMEOUT).toMillis()));
       properties.setProperty(
           NAN_CHECK, Boolean.toString(settings.get(CollectivesConfiguration.NAN_CHECK)));
-      properties.setProperty(SECRET, address.secret());
     }
     long attempt = task.taskAttemptId();
     TaskCompletionListener onEnd = ended -> bridge.end(attempt);
     TaskFailureListener onFailure = (failed, cause) -> bridge.failed(attempt);
     task.addTaskCompletionListener(onEnd);
     task.addTaskFailureListener(onFailure);
+  }
+
+  private synchronized SecretFile secretFile() throws IOException {
+    if (secretFile == null) {
+      secretFile = SecretFile.create();
+    }
+    return secretFile;
+  }
+
+  @Override
+  public synchronized void shutdown() {
+    if (secretFile != null) {
+      try {
+        Files.deleteIfExists(secretFile.path());
+      } catch (IOException e) {
+        LOG.debug("{} could not be deleted; it goes with Spark's folder", secretFile.path(), e);
+      }
+      secretFile = null;
+    }
   }
 
   /** A barrier task. The bridge's threads have no task context of their own. */

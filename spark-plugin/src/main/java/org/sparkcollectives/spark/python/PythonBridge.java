@@ -87,9 +87,14 @@ public final class PythonBridge {
    * @throws IOException if no port could be opened
    */
   public Address begin(PythonTask task) throws IOException {
+    return begin(task, newSecret());
+  }
+
+  /** Draws a secret for {@link #begin(PythonTask, String)}. */
+  public static String newSecret() {
     byte[] secret = new byte[SECRET_BYTES];
     new SecureRandom().nextBytes(secret);
-    return begin(task, HexFormat.of().formatHex(secret));
+    return HexFormat.of().formatHex(secret);
   }
 
   /**

@@ -1,0 +1,54 @@
+package org.sparkcollectives.spark
+
+import java.nio.file.{Files, Path}
+
+import scala.collection.JavaConverters._
+
+import org.apache.spark.{BarrierTaskContext, SparkConf, SparkContext}
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Tests what Spark writes of an application for its history server, which others may read. */
+class EventLogSuite extends AnyFunSuite {
+
+  import EventLogSuite._
+
+  test("the secret of Python workers is not in the event log of a local master") {
+    val folder = Files.createTempDirectory("event-log-")
+    val sc = new SparkContext(
+      new SparkConf()
+        .setMaster("local[2]")
+        .setAppName("event log")
+        .set("spark.ui.enabled", "false")
+        .set("spark.plugins", classOf[CollectivesPlugin].getName)
+        .set("spark.eventLog.enabled", "true")
+        .set("spark.eventLog.dir", folder.toUri.toString)
+        .set("spark.eventLog.compress", "false")
+    )
+    val secrets =
+      try {
+        // The stage behind the shuffle is submitted with what the tasks before it were given.
+        sc.parallelize(0 until 2, 2)
+          .barrier()
+          .mapPartitions(_ => Iterator(secret()))
+          .repartition(2)
+          .collect()
+          .toSet
+      } finally sc.stop()
+    val events = Files.walk(folder).iterator.asScala.filter(Files.isRegularFile(_)).toList
+    val log = events.map(Files.readString(_)).mkString
+    assert(log.contains("SparkListenerStageSubmitted"))
+    assert(secrets.forall(_.length == 64), "each task has a secret")
+    assert(secrets.forall(!log.contains(_)), "and no event has one")
+  }
+}
+
+object EventLogSuite {
+
+  /** What a Python worker of this task proves to know, from its local properties. */
+  private def secret(): String = {
+    val task = BarrierTaskContext.get()
+    Option(task.getLocalProperty("spark.collectives.python.secretFile"))
+      .map(file => Files.readString(Path.of(file)))
+      .getOrElse(task.getLocalProperty("spark.collectives.python.secret"))
+  }
+}
