@@ -6,8 +6,8 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * Which algorithm carries out each collective of a group, and why the others do not. Its text is
- * for reading; see docs/algorithms.md for what each algorithm does.
+ * Lists which algorithm carries out each collective of a group, and why the others do not. Its text
+ * is for reading; see docs/algorithms.md for what each algorithm does.
  *
  * @param group the group, and where its ranks are
  * @param dtype the type of the elements
@@ -49,7 +49,7 @@ public record AlgorithmChoices(String group, DType dtype, ReduceOp op, List<Choi
     }
   }
 
-  /** Where tensors lie, in groups whose processes share the memory of a host. */
+  /** The place of tensors, in groups whose processes share the memory of a host. */
   public enum Tensors {
     /** In memory from {@link ProcessGroup#allocate}. */
     ALLOCATED("tensors from allocate"),

@@ -104,7 +104,7 @@ public final class CollectivesConfiguration {
           .check(value -> !value.isNegative() && !value.isZero(), "more than zero")
           .defaultsTo(Duration.ofSeconds(60));
 
-  /** Whether Netty's native code may be used. */
+  /** Permits Netty's native code. */
   public static final ConfigEntry<Boolean> NATIVE =
       ConfigEntry.bool("spark.collectives.netty.native")
           .doc(
@@ -114,7 +114,7 @@ public final class CollectivesConfiguration {
           .since("0.1.0")
           .defaultsTo(true);
 
-  /** Whether collectives may use sockets themselves. */
+  /** Permits collectives to read and write sockets on their own threads. */
   public static final ConfigEntry<Boolean> DIRECT =
       ConfigEntry.bool("spark.collectives.tcp.direct")
           .doc(
@@ -288,7 +288,7 @@ public final class CollectivesConfiguration {
           .since("0.1.0")
           .defaultsTo(false);
 
-  /** Whether the backend {@code fake} refuses every operation. */
+  /** Makes the backend {@code fake} refuse every operation. */
   public static final ConfigEntry<Boolean> FAKE_ERROR_ON_COLLECTIVE =
       ConfigEntry.bool("spark.collectives.fake.errorOnCollective")
           .doc(
@@ -307,7 +307,7 @@ public final class CollectivesConfiguration {
           .check(value -> value >= 0, "0 or more")
           .defaultsTo(2000);
 
-  /** Whether ranks dump their flight recorders when a group fails. */
+  /** Makes ranks dump their flight recorders when a group fails. */
   public static final ConfigEntry<Boolean> FLIGHT_RECORDER_DUMP_ON_FAILURE =
       ConfigEntry.bool("spark.collectives.flightRecorder.dumpOnFailure")
           .doc("Whether each rank hands in a dump of its flight recorder when a group fails.")

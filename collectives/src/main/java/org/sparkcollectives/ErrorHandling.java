@@ -1,9 +1,9 @@
 package org.sparkcollectives;
 
 /**
- * Says what happens to a group, and to what hosts its ranks, when an operation fails or is overdue.
- * The modes are those of c10d's {@code ErrorHandlingMode}, with a Spark task in place of the
- * process.
+ * Decides what happens to a group, and to the tasks or processes of its ranks, when an operation
+ * fails or is overdue. The modes are those of c10d's {@code ErrorHandlingMode}, with a Spark task
+ * in place of the process.
  *
  * <p>In every mode the operation throws on the rank on which it failed, the flight recorder is
  * dumped, and no later operation of the group works on that rank, because nobody knows how much of
@@ -52,7 +52,7 @@ public enum ErrorHandling {
   SKIP_CLEAN_UP;
 
   /** Returns whether a failed operation of one rank ends the group on the others. */
-  public boolean tellsOthers() {
+  public boolean reportsToOthers() {
     return this != NONE;
   }
 

@@ -1,6 +1,6 @@
 package org.sparkcollectives;
 
-/** Says what {@link ProcessGroup#shrink} does with pending operations of the old group. */
+/** Decides what {@link ProcessGroup#shrink} does with pending operations of the old group. */
 public enum ShrinkMode {
 
   /**

@@ -56,8 +56,8 @@ class SecretsStayInsideTest {
               group.allReduce(Tensor.of(1, 2), ReduceOp.SUM).await();
               System.out.println(group);
               if (group.rank() == 0) {
-                byte[] roster = store.get("world/rendezvous/complete");
-                Files.write(Path.of(arguments[0]), roster);
+                byte[] table = store.get("world/rendezvous/complete");
+                Files.write(Path.of(arguments[0]), table);
               }
               return null;
             });
@@ -68,15 +68,15 @@ class SecretsStayInsideTest {
 
   @Test
   void noLogAndNoMessageHasASecret(@TempDir Path folder) throws Exception {
-    Path roster = folder.resolve("roster");
+    Path table = folder.resolve("table");
     List<String> options = List.of("-Xmx256m", "-Dorg.slf4j.simpleLogger.defaultLogLevel=trace");
     String output;
-    try (ForkedJvm process = ForkedJvm.start(options, TalkativeProcess.class, roster.toString())) {
+    try (ForkedJvm process = ForkedJvm.start(options, TalkativeProcess.class, table.toString())) {
       assertThat(process.exitStatus()).as(process.output()).isZero();
       output = process.output();
     }
     assertThat(output).contains("done").contains("refused the secret").contains("DEBUG");
-    byte[] agreed = Files.readAllBytes(roster);
+    byte[] agreed = Files.readAllBytes(table);
     byte[] secret = Arrays.copyOfRange(agreed, SECRET_OFFSET, SECRET_OFFSET + SECRET_BYTES);
     assertThat(agreed[1]).as("the length of the secret").isEqualTo((byte) SECRET_BYTES);
     for (byte[] each : List.of(secret, STORE_SECRET, Arrays.copyOf(secret, 8))) {

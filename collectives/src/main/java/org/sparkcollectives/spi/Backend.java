@@ -132,7 +132,7 @@ public interface Backend extends AutoCloseable {
    * of their own, all at once. For backends in which all ranks take part in that, see {@link
    * BackendOrigin}.
    */
-  default void splitAway(Duration timeout) {}
+  default void takePartInSplit(Duration timeout) {}
 
   /**
    * Carries out {@link ProcessGroup#setNanCheck}, for backends that check for NaNs themselves. The

@@ -7,7 +7,7 @@ import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.store.Store;
 
 /**
- * Tells a backend about its group: c10d's {@code DistributedBackendOptions}.
+ * The group of a backend, as it is created: c10d's {@code DistributedBackendOptions}.
  *
  * @param groupName the group's unique name
  * @param rank this rank in the group

@@ -31,81 +31,96 @@ public final class OperationSpec {
    */
   static final int MOST_RECORDED_SHAPES = 64;
 
-  private static final long[][] NO_SHAPES = {};
-
   private final OpType type;
   private final DType dtype;
   private final Device.Type device;
-  private final long[][] inputs;
-  private final long[][] outputs;
-  private final long[][] agreed;
-  private final long inputCount;
-  private final long outputCount;
+  private final TensorShapes inputs;
+  private final TensorShapes outputs;
+  private final TensorShapes agreed;
   private final ReduceOp reduction;
   private final int root;
   private final int peer;
   private final int tag;
 
-  private OperationSpec(Draft draft) {
+  OperationSpec(OperationDraft draft) {
     this.type = draft.type;
     this.dtype = draft.dtype;
     this.device = draft.device;
     this.inputs = draft.inputs;
     this.outputs = draft.outputs;
     this.agreed = draft.agreed;
-    this.inputCount = draft.inputCount;
-    this.outputCount = draft.outputCount;
     this.reduction = draft.reduction;
     this.root = draft.root;
     this.peer = draft.peer;
     this.tag = draft.tag;
   }
 
+  /** Copies a spec for a record, which is compared with no other rank's. */
+  private OperationSpec(OperationSpec other, TensorShapes inputs, TensorShapes outputs) {
+    this.type = other.type;
+    this.dtype = other.dtype;
+    this.device = other.device;
+    this.inputs = inputs;
+    this.outputs = outputs;
+    this.agreed = TensorShapes.NONE;
+    this.reduction = other.reduction;
+    this.root = other.root;
+    this.peer = other.peer;
+    this.tag = other.tag;
+  }
+
   /** Describes {@link org.sparkcollectives.ProcessGroup#broadcast(Tensor, int)}. */
   public static OperationSpec broadcast(Tensor tensor, int root) {
-    return new Draft(OpType.BROADCAST).inPlace(tensor).root(root).spec();
+    return new OperationDraft(OpType.BROADCAST).inPlace(tensor).root(root).spec();
   }
 
   /** Describes {@link org.sparkcollectives.ProcessGroup#allReduce(Tensor, ReduceOp)}. */
   public static OperationSpec allReduce(Tensor tensor, ReduceOp op) {
-    return new Draft(OpType.ALL_REDUCE).inPlace(tensor).reduction(op).spec();
+    return new OperationDraft(OpType.ALL_REDUCE).inPlace(tensor).reduction(op).spec();
   }
 
   /** Describes {@link org.sparkcollectives.ProcessGroup#allReduce(SparseTensor)}. */
   public static OperationSpec allReduce(SparseTensor tensor) {
-    Draft draft = new Draft(OpType.ALL_REDUCE_SPARSE).input(tensor.values());
-    draft.agreed = new long[][] {tensor.shape()};
-    return draft.reduction(ReduceOp.SUM).spec();
+    return new OperationDraft(OpType.ALL_REDUCE_SPARSE)
+        .input(tensor.values())
+        .agreeOnSparse(tensor.shape())
+        .reduction(ReduceOp.SUM)
+        .spec();
   }
 
   /** Describes {@link org.sparkcollectives.ProcessGroup#allReduceCoalesced(List, ReduceOp)}. */
   public static OperationSpec allReduceCoalesced(List<? extends Tensor> tensors, ReduceOp op) {
-    Draft draft = new Draft(OpType.ALL_REDUCE_COALESCED).inputs(tensors);
-    draft.outputs = draft.inputs;
-    draft.outputCount = draft.inputCount;
-    return draft.agreeOnInputs().reduction(op).spec();
+    return new OperationDraft(OpType.ALL_REDUCE_COALESCED).inPlace(tensors).reduction(op).spec();
   }
 
   /** Describes {@link org.sparkcollectives.ProcessGroup#reduce(Tensor, ReduceOp, int)}. */
   public static OperationSpec reduce(Tensor tensor, ReduceOp op, int root) {
-    return new Draft(OpType.REDUCE).inPlace(tensor).reduction(op).root(root).spec();
+    return new OperationDraft(OpType.REDUCE).inPlace(tensor).reduction(op).root(root).spec();
   }
 
   /** Describes {@link org.sparkcollectives.ProcessGroup#allGather(Tensor, Tensor)}. */
   public static OperationSpec allGather(Tensor output, Tensor input) {
-    return new Draft(OpType.ALL_GATHER_INTO).input(input).output(output).agreeOnInputs().spec();
+    return new OperationDraft(OpType.ALL_GATHER_INTO)
+        .input(input)
+        .output(output)
+        .agreeOnInputs()
+        .spec();
   }
 
   /** Describes {@link org.sparkcollectives.ProcessGroup#allGather(List, Tensor)}. */
   public static OperationSpec allGather(List<? extends Tensor> outputs, Tensor input) {
-    return new Draft(OpType.ALL_GATHER).input(input).outputs(outputs).agreeOnOutputs().spec();
+    return new OperationDraft(OpType.ALL_GATHER)
+        .input(input)
+        .outputs(outputs)
+        .agreeOnOutputs()
+        .spec();
   }
 
   /**
    * Describes {@link org.sparkcollectives.ProcessGroup#reduceScatter(Tensor, Tensor, ReduceOp)}.
    */
   public static OperationSpec reduceScatter(Tensor output, Tensor input, ReduceOp op) {
-    return new Draft(OpType.REDUCE_SCATTER_INTO)
+    return new OperationDraft(OpType.REDUCE_SCATTER_INTO)
         .input(input)
         .output(output)
         .agreeOnOutputs()
@@ -116,7 +131,7 @@ public final class OperationSpec {
   /** Describes {@link org.sparkcollectives.ProcessGroup#reduceScatter(Tensor, List, ReduceOp)}. */
   public static OperationSpec reduceScatter(
       Tensor output, List<? extends Tensor> inputs, ReduceOp op) {
-    return new Draft(OpType.REDUCE_SCATTER)
+    return new OperationDraft(OpType.REDUCE_SCATTER)
         .inputs(inputs)
         .output(output)
         .agreeOnInputs()
@@ -126,43 +141,47 @@ public final class OperationSpec {
 
   /** Describes {@link org.sparkcollectives.ProcessGroup#gather(List, Tensor, int)}. */
   public static OperationSpec gather(List<? extends Tensor> outputs, Tensor input, int root) {
-    return new Draft(OpType.GATHER).outputs(outputs).input(input).root(root).spec();
+    return new OperationDraft(OpType.GATHER).outputs(outputs).input(input).root(root).spec();
   }
 
   /** Describes {@link org.sparkcollectives.ProcessGroup#scatter(Tensor, List, int)}. */
   public static OperationSpec scatter(Tensor output, List<? extends Tensor> inputs, int root) {
-    return new Draft(OpType.SCATTER).inputs(inputs).output(output).root(root).spec();
+    return new OperationDraft(OpType.SCATTER).inputs(inputs).output(output).root(root).spec();
   }
 
   /** Describes {@link org.sparkcollectives.ProcessGroup#allToAll(Tensor, Tensor)}. */
   public static OperationSpec allToAll(Tensor output, Tensor input) {
-    return new Draft(OpType.ALL_TO_ALL_INTO).input(input).output(output).agreeOnInputs().spec();
+    return new OperationDraft(OpType.ALL_TO_ALL_INTO)
+        .input(input)
+        .output(output)
+        .agreeOnInputs()
+        .spec();
   }
 
   /** Describes {@link org.sparkcollectives.ProcessGroup#allToAll(List, List)}. */
   public static OperationSpec allToAll(
       List<? extends Tensor> outputs, List<? extends Tensor> inputs) {
-    return new Draft(OpType.ALL_TO_ALL).outputs(outputs).inputs(inputs).spec();
+    return new OperationDraft(OpType.ALL_TO_ALL).outputs(outputs).inputs(inputs).spec();
   }
 
   /** Describes {@link org.sparkcollectives.ProcessGroup#barrier()}. */
   public static OperationSpec barrier() {
-    return new Draft(OpType.BARRIER).spec();
+    return new OperationDraft(OpType.BARRIER).spec();
   }
 
   /** Describes {@link org.sparkcollectives.ProcessGroup#send(Tensor, int, int)}. */
   public static OperationSpec send(Tensor tensor, int destination, int tag) {
-    return new Draft(OpType.SEND).input(tensor).message(destination, tag).spec();
+    return new OperationDraft(OpType.SEND).input(tensor).message(destination, tag).spec();
   }
 
   /** Describes {@link org.sparkcollectives.ProcessGroup#recv(Tensor, int, int)}. */
   public static OperationSpec recv(Tensor tensor, int source, int tag) {
-    return new Draft(OpType.RECV).output(tensor).message(source, tag).spec();
+    return new OperationDraft(OpType.RECV).output(tensor).message(source, tag).spec();
   }
 
   /** Describes {@link org.sparkcollectives.ProcessGroup#recvAny(Tensor, int)}. */
   public static OperationSpec recvAny(Tensor tensor, int tag) {
-    return new Draft(OpType.RECV_ANY).output(tensor).message(NONE, tag).spec();
+    return new OperationDraft(OpType.RECV_ANY).output(tensor).message(NONE, tag).spec();
   }
 
   /** Returns the operation. */
@@ -177,22 +196,22 @@ public final class OperationSpec {
 
   /** Returns the number of elements given. */
   public long inputCount() {
-    return inputCount;
+    return inputs.total();
   }
 
   /** Returns the number of elements expected. */
   public long outputCount() {
-    return outputCount;
+    return outputs.total();
   }
 
   /** Returns the shape of each tensor given. */
   public List<List<Long>> inputShapes() {
-    return lists(inputs);
+    return inputs.asLists();
   }
 
   /** Returns the shape of each tensor expected. */
   public List<List<Long>> outputShapes() {
-    return lists(outputs);
+    return outputs.asLists();
   }
 
   /** Returns how elements are reduced, or null. */
@@ -227,8 +246,8 @@ public final class OperationSpec {
           REDUCE,
           REDUCE_SCATTER,
           REDUCE_SCATTER_INTO ->
-          inputCount;
-      case ALL_GATHER, ALL_GATHER_INTO, ALL_TO_ALL_INTO -> outputCount;
+          inputs.total();
+      case ALL_GATHER, ALL_GATHER_INTO, ALL_TO_ALL_INTO -> outputs.total();
       default -> 0;
     };
   }
@@ -240,7 +259,7 @@ public final class OperationSpec {
   public int sizesDigest() {
     return switch (type) {
       case ALL_REDUCE_COALESCED, ALL_GATHER, REDUCE_SCATTER -> {
-        int digest = Arrays.hashCode(counts(agreed));
+        int digest = Arrays.hashCode(agreed.counts());
         yield digest == 0 ? 1 : digest;
       }
       default -> 0;
@@ -250,8 +269,8 @@ public final class OperationSpec {
   /** Returns how many elements go to each rank; empty where they follow from the agreed shapes. */
   public long[] sends(int ranks) {
     return switch (type) {
-      case GATHER -> oneCount(ranks, root, inputCount);
-      case SCATTER, ALL_TO_ALL -> inputs.length == 0 ? new long[ranks] : counts(inputs);
+      case GATHER -> oneCount(ranks, root, inputs.total());
+      case SCATTER, ALL_TO_ALL -> inputs.size() == 0 ? new long[ranks] : inputs.counts();
       default -> new long[0];
     };
   }
@@ -259,8 +278,8 @@ public final class OperationSpec {
   /** Returns how many elements come from each rank; empty where {@link #sends} is. */
   public long[] receives(int ranks) {
     return switch (type) {
-      case SCATTER -> oneCount(ranks, root, outputCount);
-      case GATHER, ALL_TO_ALL -> outputs.length == 0 ? new long[ranks] : counts(outputs);
+      case SCATTER -> oneCount(ranks, root, outputs.total());
+      case GATHER, ALL_TO_ALL -> outputs.size() == 0 ? new long[ranks] : outputs.counts();
       default -> new long[0];
     };
   }
@@ -273,7 +292,7 @@ public final class OperationSpec {
         sequenceNumber,
         dtype,
         agreedCount() > 0 ? agreedCount() : -1,
-        lists(agreed),
+        agreed.asLists(),
         device,
         reduction == null ? null : reduction.kind(),
         root);
@@ -284,14 +303,11 @@ public final class OperationSpec {
    * tensors it keeps the sum of their counts alone.
    */
   public OperationSpec forRecord() {
-    if (inputs.length <= MOST_RECORDED_SHAPES && outputs.length <= MOST_RECORDED_SHAPES) {
-      return this;
-    }
-    Draft draft = new Draft(this);
-    draft.inputs = brief(inputs, inputCount);
-    draft.outputs = brief(outputs, outputCount);
-    draft.agreed = NO_SHAPES;
-    return draft.spec();
+    TensorShapes fewInputs = inputs.atMost(MOST_RECORDED_SHAPES);
+    TensorShapes fewOutputs = outputs.atMost(MOST_RECORDED_SHAPES);
+    return fewInputs == inputs && fewOutputs == outputs
+        ? this
+        : new OperationSpec(this, fewInputs, fewOutputs);
   }
 
   /** Returns the reduction, root, peer and tag in words, as far as the operation has them. */
@@ -325,7 +341,7 @@ public final class OperationSpec {
     text.append(" (")
         .append(dtype.label())
         .append(" x ")
-        .append(String.format(Locale.ROOT, "%,d", Math.max(inputCount, outputCount)));
+        .append(String.format(Locale.ROOT, "%,d", Math.max(inputs.total(), outputs.total())));
     if (!details.isEmpty()) {
       text.append(", ").append(details);
     }
@@ -341,143 +357,5 @@ public final class OperationSpec {
     long[] counts = new long[ranks];
     counts[rank] = count;
     return counts;
-  }
-
-  private static long[] counts(long[][] shapes) {
-    return Arrays.stream(shapes).mapToLong(OperationSpec::product).toArray();
-  }
-
-  private static long product(long[] shape) {
-    long product = 1;
-    for (long extent : shape) {
-      product *= extent;
-    }
-    return product;
-  }
-
-  private static long[][] brief(long[][] shapes, long count) {
-    return shapes.length <= MOST_RECORDED_SHAPES ? shapes : new long[][] {{count}};
-  }
-
-  private static List<List<Long>> lists(long[][] shapes) {
-    return Arrays.stream(shapes).map(each -> Arrays.stream(each).boxed().toList()).toList();
-  }
-
-  /** A spec that is being put together. */
-  private static final class Draft {
-    private final OpType type;
-    private DType dtype;
-    private Device.Type device = Device.Type.CPU;
-    private long[][] inputs = NO_SHAPES;
-    private long[][] outputs = NO_SHAPES;
-    private long[][] agreed = NO_SHAPES;
-    private long inputCount;
-    private long outputCount;
-    private ReduceOp reduction;
-    private int root = NONE;
-    private int peer = NONE;
-    private int tag = NONE;
-
-    Draft(OpType type) {
-      this.type = type;
-    }
-
-    Draft(OperationSpec spec) {
-      this.type = spec.type;
-      this.dtype = spec.dtype;
-      this.device = spec.device;
-      this.inputs = spec.inputs;
-      this.outputs = spec.outputs;
-      this.agreed = spec.agreed;
-      this.inputCount = spec.inputCount;
-      this.outputCount = spec.outputCount;
-      this.reduction = spec.reduction;
-      this.root = spec.root;
-      this.peer = spec.peer;
-      this.tag = spec.tag;
-    }
-
-    Draft inPlace(Tensor tensor) {
-      input(tensor);
-      outputs = inputs;
-      outputCount = inputCount;
-      return agreeOnInputs();
-    }
-
-    Draft input(Tensor tensor) {
-      inputs = new long[][] {tensor.shape()};
-      inputCount = tensor.count();
-      return of(tensor);
-    }
-
-    Draft output(Tensor tensor) {
-      outputs = new long[][] {tensor.shape()};
-      outputCount = tensor.count();
-      return of(tensor);
-    }
-
-    Draft inputs(List<? extends Tensor> tensors) {
-      inputs = shapes(tensors);
-      inputCount = total(tensors);
-      return tensors.isEmpty() ? this : of(tensors.get(0));
-    }
-
-    Draft outputs(List<? extends Tensor> tensors) {
-      outputs = shapes(tensors);
-      outputCount = total(tensors);
-      return tensors.isEmpty() ? this : of(tensors.get(0));
-    }
-
-    private Draft of(Tensor tensor) {
-      dtype = tensor.dtype();
-      device = tensor.device().type();
-      return this;
-    }
-
-    Draft agreeOnInputs() {
-      agreed = inputs;
-      return this;
-    }
-
-    Draft agreeOnOutputs() {
-      agreed = outputs;
-      return this;
-    }
-
-    Draft reduction(ReduceOp op) {
-      reduction = op;
-      return this;
-    }
-
-    Draft root(int rank) {
-      root = rank;
-      return this;
-    }
-
-    Draft message(int rank, int label) {
-      peer = rank;
-      tag = label;
-      return this;
-    }
-
-    OperationSpec spec() {
-      return new OperationSpec(this);
-    }
-
-    private static long[][] shapes(List<? extends Tensor> tensors) {
-      long[][] shapes = new long[tensors.size()][];
-      for (int i = 0; i < shapes.length; i++) {
-        shapes[i] = tensors.get(i).shape();
-      }
-      return shapes;
-    }
-
-    private static long total(List<? extends Tensor> tensors) {
-      long total = 0;
-      for (Tensor each : tensors) {
-        total += each.count();
-      }
-      return total;
-    }
   }
 }

@@ -32,7 +32,7 @@ final class ByteBudget {
   }
 
   /**
-   * Takes {@code bytes} as soon as they are free.
+   * Acquires {@code bytes} as soon as they are free.
    *
    * @throws IllegalArgumentException if that is more than the whole budget
    */

@@ -80,8 +80,8 @@ final class DriverStore {
   }
 
   /**
-   * Takes one message and gives the reply, now or later. Does not block: what may wait for a disk
-   * is done by threads for that.
+   * Handles one message, and replies now or later. Does not block: what may wait for a disk is done
+   * by threads for that.
    */
   void receive(RpcAddress sender, byte[] bytes, Consumer<byte[]> reply) {
     ByteBuffer message = ByteBuffer.wrap(bytes);

@@ -28,7 +28,7 @@ final class DriverStoreClient extends RemoteStore implements BoundedStore {
 
   private static final int TINY_BYTES = 4 << 10;
 
-  /** How many large values are fetched at once, for all threads of the task together. */
+  /** The number of large values that are fetched at once, for all threads of the task together. */
   private static final int FETCHERS = 4;
 
   private final DriverLink driver;

@@ -59,7 +59,7 @@ final class DriverStores {
     }
   }
 
-  /** Lets go of the checkpoints of a call of {@link BarrierStage} that has no further job. */
+  /** Releases the checkpoints of a call of {@link BarrierStage} that has no further job. */
   static void release(SparkEnv env, String call) {
     DriverStore store = of(env);
     if (store != null) {

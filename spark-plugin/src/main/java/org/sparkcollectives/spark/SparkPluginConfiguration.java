@@ -15,7 +15,7 @@ public final class SparkPluginConfiguration {
           .check(value -> !value.isNegative(), "0 or more")
           .defaultsTo(Duration.ofSeconds(30));
 
-  /** Whether {@link PythonTasks} lets Python workers connect. */
+  /** Permits Python workers to connect, see {@link PythonTasks}. */
   public static final ConfigEntry<Boolean> PYTHON_ENABLED =
       ConfigEntry.bool("spark.collectives.python.enabled")
           .doc(

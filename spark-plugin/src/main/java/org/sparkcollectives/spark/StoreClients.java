@@ -210,7 +210,7 @@ final class StoreClients {
             });
   }
 
-  /** Tells the ranks of a group that is not made yet that one of them will not come. */
+  /** Reports to the ranks of a group that is not made yet that one of them will not come. */
   private void failRendezvous(StageAttempt stage, String group, Failure failure) {
     if (FailedRendezvous.publish(store(stage).withPrefix(group), failure)) {
       LOG.info(

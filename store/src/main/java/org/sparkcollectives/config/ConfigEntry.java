@@ -196,7 +196,7 @@ public final class ConfigEntry<T> {
       this.formatter = formatter;
     }
 
-    /** Says what the setting does, in a sentence or two. */
+    /** Describes the setting in a sentence or two. */
     public Builder<T> doc(String text) {
       this.doc = text;
       return this;

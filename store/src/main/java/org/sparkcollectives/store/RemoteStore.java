@@ -205,10 +205,7 @@ public abstract class RemoteStore extends StoreHandle {
             });
   }
 
-  /**
-   * Tells the other side that a value taken from a queue has arrived; the other side keeps it until
-   * then.
-   */
+  /** Confirms that a value taken from a queue has arrived; the other side keeps it until then. */
   private void done(StoreRequest request, StoreReply reply) {
     if (!request.operation().takes() || isClosed()) {
       return;

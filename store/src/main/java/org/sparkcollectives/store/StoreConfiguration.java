@@ -14,7 +14,7 @@ public final class StoreConfiguration {
           .since("0.1.0")
           .defaultsTo(Duration.ofMinutes(5));
 
-  /** Whether a store may be used without a secret at an address that other hosts reach. */
+  /** Permits a store without a secret at an address that other hosts reach. */
   public static final ConfigEntry<Boolean> INSECURE =
       ConfigEntry.bool("spark.collectives.rendezvous.insecure")
           .doc(

@@ -6,6 +6,6 @@ import org.sparkcollectives.internal.transport.Peers;
 @FunctionalInterface
 interface Algorithm<C> {
 
-  /** Does this rank's part. Blocks until that is done. */
+  /** Runs this rank's part. Blocks until that is done. */
   void run(Peers peers, C call);
 }

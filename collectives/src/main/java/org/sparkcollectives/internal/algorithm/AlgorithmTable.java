@@ -7,7 +7,7 @@ import java.util.stream.Stream;
 import org.sparkcollectives.internal.transport.GroupMemory.Access;
 
 /**
- * Which algorithm runs for which call, and why: every algorithm there is, what it needs, and the
+ * Decides which algorithm runs for which call: it lists every algorithm, what it needs, and the
  * rule by which one of them is chosen.
  *
  * <p>The rule, see {@link Rows#choose}:
@@ -24,7 +24,7 @@ import org.sparkcollectives.internal.transport.GroupMemory.Access;
 final class AlgorithmTable {
 
   /**
-   * What an algorithm needs.
+   * A condition of an algorithm.
    *
    * @param otherwise why it is not taken where the condition does not hold
    * @param isWish whether it is taken all the same where nothing else can be
@@ -93,14 +93,14 @@ final class AlgorithmTable {
           "copies all once more, which above 1 MiB costs more than the steps that it saves",
           s -> s.shape().bytes() <= 1 << 20);
 
-  /** How an algorithm suits a situation. */
+  /** The fit of an algorithm to a situation. */
   enum Fit {
     GOOD,
     ONLY_IF_NOTHING_ELSE_DOES,
     IMPOSSIBLE
   }
 
-  /** How an algorithm reaches the other ranks. */
+  /** The means by which an algorithm reaches the other ranks. */
   enum Kind {
     IN_MEMORY,
     MESSAGES,

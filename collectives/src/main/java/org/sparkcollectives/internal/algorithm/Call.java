@@ -6,7 +6,7 @@ import org.sparkcollectives.internal.transport.Peers;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
 /**
- * What one rank is asked to do in a collective.
+ * A call of a collective by one rank.
  *
  * @param <C> the kind of call
  */

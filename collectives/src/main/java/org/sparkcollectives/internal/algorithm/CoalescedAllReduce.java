@@ -10,7 +10,7 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  */
 final class CoalescedAllReduce {
 
-  /** From here on the bytes cost more than the steps. */
+  /** The size in bytes from which the bytes of a tensor cost more than its steps. */
   private static final long PACKED_BYTES = 256 << 10;
 
   /** Reduces each of {@code tensors} in place by {@code allReduce}. */

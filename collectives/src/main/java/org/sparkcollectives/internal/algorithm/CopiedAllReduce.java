@@ -16,7 +16,7 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  */
 final class CopiedAllReduce implements Algorithm<Call.AllReduce> {
 
-  /** What a rank may read of all copies together, before another step is cheaper. */
+  /** The most bytes that a rank reads of all copies together; above it another step is cheaper. */
   static final long MOST_BYTES_OF_ALL = 16 << 10;
 
   private final Scratch scratch = new Scratch();

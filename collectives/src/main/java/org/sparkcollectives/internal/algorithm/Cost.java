@@ -1,7 +1,7 @@
 package org.sparkcollectives.internal.algorithm;
 
 /**
- * What an algorithm costs the rank that it costs most.
+ * The cost of an algorithm for the rank that it costs most.
  *
  * @param steps the longest chain of messages that wait for each other
  * @param messages the messages sent
@@ -10,7 +10,7 @@ package org.sparkcollectives.internal.algorithm;
  */
 record Cost(long steps, long messages, long bytes, int streams) {
 
-  /** Of an algorithm that sends to one peer at a time. */
+  /** Creates the cost of an algorithm that sends to one peer at a time. */
   Cost(long steps, long messages, long bytes) {
     this(steps, messages, bytes, 1);
   }

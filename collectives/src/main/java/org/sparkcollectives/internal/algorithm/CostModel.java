@@ -16,24 +16,24 @@ import java.time.Duration;
  */
 public record CostModel(double latency, double overhead, double bandwidth, int largestMesh) {
 
-  /** What each further stream at the same time adds to the time for a byte, in parts of it. */
+  /** The part of the time for a byte that each further stream at the same time adds to it. */
   private static final double CONTENTION = 0.25;
 
-  /** With figures as they are configured. */
+  /** Returns the model of configured figures. */
   public static CostModel of(
       Duration latency, Duration overhead, long bytesPerSecond, int largestMesh) {
     return new CostModel(
         latency.toNanos() / 1e9, overhead.toNanos() / 1e9, bytesPerSecond, largestMesh);
   }
 
-  /** The predicted time in seconds. */
+  /** Predicts the time in seconds. */
   double seconds(Cost cost) {
     return cost.steps() * latency
         + cost.messages() * overhead
         + (double) cost.bytes() / bandwidth * (1 + CONTENTION * (cost.streams() - 1));
   }
 
-  /** Whether so many ranks may all be connected to each other. */
+  /** Returns whether so many ranks may all be connected to each other. */
   boolean allowsMesh(int ranks) {
     return ranks <= largestMesh;
   }

@@ -25,7 +25,7 @@ record PowerOfTwo(int size, int all) {
     return rank < size;
   }
 
-  /** How often the distance doubles until it reaches all of them. */
+  /** Returns how often the distance doubles until it reaches all of them. */
   int steps() {
     return Integer.numberOfTrailingZeros(size);
   }

@@ -3,7 +3,7 @@ package org.sparkcollectives.internal.algorithm;
 import org.sparkcollectives.internal.kernel.ReduceKernel;
 
 /**
- * What all ranks know alike of a call.
+ * The properties of a call that all ranks know alike.
  *
  * @param bytes the size of the tensor, or of all parts together
  * @param elementBytes the size of an element

@@ -6,7 +6,7 @@ import org.sparkcollectives.spi.tensor.HostTensor;
 /** A copy of a tensor that a rank shows; it ends early when the group fails. */
 final class SharedCopy {
 
-  /** What is copied between two looks: far less than a millisecond's worth. */
+  /** The bytes that are copied between two polls, which takes far less than a millisecond. */
   private static final long PIECE_BYTES = 1 << 20;
 
   private SharedCopy() {}

@@ -20,7 +20,7 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  */
 final class SharedReduce implements Algorithm<Call.Reduce> {
 
-  /** What the root reduces by itself before the others have come to help. */
+  /** The bytes that the root reduces by itself before the others have come to help. */
   private static final long LARGEST_ALONE_BYTES = 32 << 10;
 
   private static final int CHUNK_BYTES = 64 << 10;
@@ -198,7 +198,7 @@ final class SharedReduce implements Algorithm<Call.Reduce> {
       }
     }
 
-    /** Takes a chunk of each other part. */
+    /** Reduces a chunk of each other part. */
     private void take(long index) {
       for (int distance = 1; distance < n; distance++) {
         int peer = (rank + distance) % n;

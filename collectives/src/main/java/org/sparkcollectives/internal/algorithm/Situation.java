@@ -8,7 +8,7 @@ import org.sparkcollectives.internal.transport.Peers;
 import org.sparkcollectives.internal.transport.Reach;
 
 /**
- * What the choice of an algorithm depends on, alike on all ranks.
+ * The facts on which the choice of an algorithm depends, alike on all ranks.
  *
  * @param costs of each kind of path
  * @param reach how far the ranks are from each other
@@ -25,7 +25,7 @@ record Situation(
     Optional<Hierarchy> hierarchy,
     Shape shape) {
 
-  /** How often what is put aside passes through memory: it is written and read. */
+  /** The number of times that scratch data passes through memory: it is written and read. */
   static final int SCRATCH = 2;
 
   /** Returns the situation of a call of these ranks. */

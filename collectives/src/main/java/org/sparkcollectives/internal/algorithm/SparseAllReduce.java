@@ -91,7 +91,7 @@ final class SparseAllReduce {
     return count;
   }
 
-  /** Whether a rank's tensor is of the shape of rank 0's. */
+  /** Returns whether a rank's tensor has the shape of rank 0's. */
   private static boolean isAlike(long[] heads, int rank) {
     return heads[SPARSE_DIMENSIONS] == heads[rank * HEAD + SPARSE_DIMENSIONS]
         && heads[DIMENSIONS] == heads[rank * HEAD + DIMENSIONS]

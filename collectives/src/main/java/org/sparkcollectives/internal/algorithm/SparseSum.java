@@ -110,7 +110,7 @@ final class SparseSum {
   }
 
   /**
-   * For each stored place one number that sorts by place and then by position, which is many times
+   * One number for each stored place, that sorts by place and then by position, which is many times
    * faster to sort than objects; null if a long is too small for that.
    */
   private long[] keys() {

@@ -17,7 +17,7 @@ final class TileReduction {
   private final int tile;
   private final HostTensor accumulator;
 
-  /** With a kernel whose inputs have been multiplied. */
+  /** Creates a reduction by a kernel whose inputs have been multiplied. */
   TileReduction(ReduceKernel kernel) {
     this.kernel = kernel;
     this.tile = TILE_BYTES / kernel.accumulatorType().bytes();
@@ -25,7 +25,7 @@ final class TileReduction {
         kernel.reducesInPlace() ? null : HostTensor.allocate(kernel.accumulatorType(), tile);
   }
 
-  /** What is to be done when a tile is reduced. */
+  /** Receives each tile when it is reduced. */
   interface AfterTile {
     void reduced(long offset, long count);
   }

@@ -13,7 +13,7 @@ import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.internal.algorithm.AlgorithmSelector;
-import org.sparkcollectives.internal.transport.Lane;
+import org.sparkcollectives.internal.transport.Communicator;
 import org.sparkcollectives.internal.transport.OperationHeader;
 import org.sparkcollectives.spi.failure.MismatchCodec;
 import org.sparkcollectives.spi.tensor.HostTensor;
@@ -49,16 +49,20 @@ public final class FingerprintCheck {
    *     calls
    */
   public void compare(
-      Lane lane, long sequenceNumber, CollectiveCall call, long[] sends, long[] receives) {
-    lane.begin(new OperationHeader(OpType.FINGERPRINT, sequenceNumber, DType.INT64, 0));
-    long[] digests = gather(lane, digest(call));
-    for (int rank = 1; rank < lane.size(); rank++) {
+      Communicator communicator,
+      long sequenceNumber,
+      CollectiveCall call,
+      long[] sends,
+      long[] receives) {
+    communicator.begin(new OperationHeader(OpType.FINGERPRINT, sequenceNumber, DType.INT64, 0));
+    long[] digests = gather(communicator, digest(call));
+    for (int rank = 1; rank < communicator.size(); rank++) {
       if (!sameAs(digests, rank, 0)) {
-        throw mismatch(lane, call, digests);
+        throw mismatch(communicator, call, digests);
       }
     }
     if (sends.length > 0) {
-      requireSplits(lane, call, sends, receives);
+      requireSplits(communicator, call, sends, receives);
     }
   }
 
@@ -81,8 +85,9 @@ public final class FingerprintCheck {
    * Returns an exception that names two ranks: the lowest that makes the most frequent call, and
    * the lowest that makes another.
    */
-  private CollectiveMismatchException mismatch(Lane lane, CollectiveCall call, long[] digests) {
-    List<CollectiveCall> all = gatherCalls(lane, call);
+  private CollectiveMismatchException mismatch(
+      Communicator communicator, CollectiveCall call, long[] digests) {
+    List<CollectiveCall> all = gatherCalls(communicator, call);
     List<String> calls = all.stream().map(CollectiveCall::toString).toList();
     Map<String, Integer> counts = new HashMap<>();
     calls.forEach(each -> counts.merge(each, 1, Integer::sum));
@@ -113,11 +118,12 @@ public final class FingerprintCheck {
         List.of(all.get(usual), all.get(odd)));
   }
 
-  private void requireSplits(Lane lane, CollectiveCall call, long[] sends, long[] receives) {
-    int n = lane.size();
+  private void requireSplits(
+      Communicator communicator, CollectiveCall call, long[] sends, long[] receives) {
+    int n = communicator.size();
     long[] own = Arrays.copyOf(sends, 2 * n);
     System.arraycopy(receives, 0, own, n, n);
-    long[] all = gather(lane, own);
+    long[] all = gather(communicator, own);
     for (int from = 0; from < n; from++) {
       for (int to = 0; to < n; to++) {
         long sent = all[2 * n * from + to];
@@ -144,16 +150,16 @@ public final class FingerprintCheck {
     }
   }
 
-  private long[] gather(Lane lane, long[] own) {
-    long[] all = new long[own.length * lane.size()];
+  private long[] gather(Communicator communicator, long[] own) {
+    long[] all = new long[own.length * communicator.size()];
     algorithms.allGather(
-        lane, HostTensor.wrap(DType.INT64, all), HostTensor.wrap(DType.INT64, own));
+        communicator, HostTensor.wrap(DType.INT64, all), HostTensor.wrap(DType.INT64, own));
     return all;
   }
 
-  private List<CollectiveCall> gatherCalls(Lane lane, CollectiveCall own) {
+  private List<CollectiveCall> gatherCalls(Communicator communicator, CollectiveCall own) {
     byte[] encoded = MismatchCodec.encode(own);
-    long[] lengths = gather(lane, new long[] {encoded.length});
+    long[] lengths = gather(communicator, new long[] {encoded.length});
     List<byte[]> all = new ArrayList<>();
     List<HostTensor> outputs = new ArrayList<>();
     for (long length : lengths) {
@@ -161,7 +167,7 @@ public final class FingerprintCheck {
       all.add(each);
       outputs.add(HostTensor.wrap(DType.UINT8, each));
     }
-    algorithms.allGather(lane, outputs, HostTensor.wrap(DType.UINT8, encoded));
+    algorithms.allGather(communicator, outputs, HostTensor.wrap(DType.UINT8, encoded));
     return all.stream().map(MismatchCodec::decodeCall).toList();
   }
 }

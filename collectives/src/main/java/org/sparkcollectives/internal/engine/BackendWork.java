@@ -134,12 +134,12 @@ class BackendWork extends PendingWork implements BackendOperations.Begun {
    * or times out.
    */
   @Override
-  protected int waitsInVainFor(LeaveTracker leaves) {
+  protected int departedPeer(LeaveTracker leaves) {
     return pointToPoint ? -1 : leaves.leftBefore(sequenceNumber());
   }
 
   @Override
-  protected final String whoIsMissing() {
+  protected final String missingRanks() {
     return "which ranks have not arrived is not known";
   }
 }

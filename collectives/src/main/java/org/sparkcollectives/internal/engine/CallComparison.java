@@ -1,16 +1,16 @@
 package org.sparkcollectives.internal.engine;
 
 import org.sparkcollectives.internal.debug.FingerprintCheck;
-import org.sparkcollectives.internal.transport.Lane;
+import org.sparkcollectives.internal.transport.Communicator;
 import org.sparkcollectives.spi.OperationSpec;
 
 /**
  * Makes the ranks of a group compare their calls: {@link org.sparkcollectives.DebugLevel#DETAIL}.
  *
- * @param lane over which they do
+ * @param communicator over which they do
  * @param check how they do
  */
-public record CallComparison(Lane lane, FingerprintCheck check) {
+public record CallComparison(Communicator communicator, FingerprintCheck check) {
 
   /**
    * Blocks until all ranks have sent what they call, in the operation's turn.
@@ -19,14 +19,14 @@ public record CallComparison(Lane lane, FingerprintCheck check) {
    */
   void compare(OperationSpec spec, long sequenceNumber) {
     check.compare(
-        lane,
+        communicator,
         sequenceNumber,
-        spec.call(lane.rank(), sequenceNumber),
-        spec.sends(lane.size()),
-        spec.receives(lane.size()));
+        spec.call(communicator.rank(), sequenceNumber),
+        spec.sends(communicator.size()),
+        spec.receives(communicator.size()));
   }
 
-  /** Compares the calls of an operation that uses the lane for nothing else. */
+  /** Compares the calls of an operation that uses the communicator for nothing else. */
   void compareAlone(OperationSpec spec, long sequenceNumber) {
     boolean done = false;
     try {
@@ -34,7 +34,7 @@ public record CallComparison(Lane lane, FingerprintCheck check) {
       done = true;
     } finally {
       if (!done) {
-        lane.abandon();
+        communicator.abandon();
       }
     }
   }

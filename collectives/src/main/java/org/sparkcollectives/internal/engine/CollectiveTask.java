@@ -13,7 +13,7 @@ abstract class CollectiveTask extends PendingWork implements QueuedTask {
 
   private final OperationQueue queue;
 
-  /** Whether the task is taken, by the thread that runs it or by the failure of the group. */
+  /** True once the thread that runs the task, or the failure of the group, has taken it. */
   private final AtomicBoolean taken = new AtomicBoolean();
 
   CollectiveTask(OperationQueue queue, OperationSpec spec, TimeLimit limit, List<Tensor> outputs) {
@@ -40,13 +40,13 @@ abstract class CollectiveTask extends PendingWork implements QueuedTask {
   }
 
   @Override
-  protected final int waitsInVainFor(LeaveTracker leaves) {
+  protected final int departedPeer(LeaveTracker leaves) {
     // A task in the queue waits for the operation before it, which may yet succeed.
     return taken.get() ? leaves.leftBefore(sequenceNumber()) : -1;
   }
 
   @Override
-  protected final String whoIsMissing() {
+  protected final String missingRanks() {
     return "which ranks have not arrived is not known";
   }
 

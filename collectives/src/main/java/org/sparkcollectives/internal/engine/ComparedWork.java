@@ -113,7 +113,7 @@ final class ComparedWork extends BackendWork implements QueuedTask {
    * may yet succeed.
    */
   @Override
-  protected int waitsInVainFor(LeaveTracker leaves) {
-    return state.get() == State.QUEUED ? -1 : super.waitsInVainFor(leaves);
+  protected int departedPeer(LeaveTracker leaves) {
+    return state.get() == State.QUEUED ? -1 : super.departedPeer(leaves);
   }
 }

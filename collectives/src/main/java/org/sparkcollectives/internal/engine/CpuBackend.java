@@ -13,7 +13,7 @@ import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 import org.sparkcollectives.internal.algorithm.AlgorithmSelector;
 import org.sparkcollectives.internal.failure.TimeLimit;
-import org.sparkcollectives.internal.transport.Lane;
+import org.sparkcollectives.internal.transport.Communicator;
 import org.sparkcollectives.internal.transport.OperationHeader;
 import org.sparkcollectives.spi.Backend;
 import org.sparkcollectives.spi.HostBackend;
@@ -110,7 +110,7 @@ public final class CpuBackend implements HostBackend {
         OperationSpec.broadcast(host, root),
         timeout,
         List.of(tensor),
-        lane -> algorithms.broadcast(lane, host, root));
+        peers -> algorithms.broadcast(peers, host, root));
   }
 
   @Override
@@ -120,7 +120,7 @@ public final class CpuBackend implements HostBackend {
         OperationSpec.allReduce(host, op),
         timeout,
         List.of(tensor),
-        lane -> algorithms.allReduce(lane, host, op));
+        peers -> algorithms.allReduce(peers, host, op));
   }
 
   @Override
@@ -135,7 +135,7 @@ public final class CpuBackend implements HostBackend {
         OperationSpec.allReduceCoalesced(hosts, op),
         timeout,
         tensors,
-        lane -> algorithms.allReduceCoalesced(lane, hosts, op));
+        peers -> algorithms.allReduceCoalesced(peers, hosts, op));
   }
 
   @Override
@@ -144,8 +144,8 @@ public final class CpuBackend implements HostBackend {
     return submit(
         OperationSpec.reduce(host, op, root),
         timeout,
-        paths.lane().rank() == root ? List.of(tensor) : List.of(),
-        lane -> algorithms.reduce(lane, host, op, root));
+        paths.communicator().rank() == root ? List.of(tensor) : List.of(),
+        peers -> algorithms.reduce(peers, host, op, root));
   }
 
   @Override
@@ -156,7 +156,7 @@ public final class CpuBackend implements HostBackend {
         OperationSpec.allGather(to, from),
         timeout,
         List.of(output),
-        lane -> algorithms.allGather(lane, to, from));
+        peers -> algorithms.allGather(peers, to, from));
   }
 
   @Override
@@ -167,7 +167,7 @@ public final class CpuBackend implements HostBackend {
         OperationSpec.allGather(to, from),
         timeout,
         outputs,
-        lane -> algorithms.allGather(lane, to, from));
+        peers -> algorithms.allGather(peers, to, from));
   }
 
   @Override
@@ -178,7 +178,7 @@ public final class CpuBackend implements HostBackend {
         OperationSpec.reduceScatter(to, from, op),
         timeout,
         List.of(output),
-        lane -> algorithms.reduceScatter(lane, to, from, op));
+        peers -> algorithms.reduceScatter(peers, to, from, op));
   }
 
   @Override
@@ -189,7 +189,7 @@ public final class CpuBackend implements HostBackend {
         OperationSpec.reduceScatter(to, from, op),
         timeout,
         List.of(output),
-        lane -> algorithms.reduceScatter(lane, to, from, op));
+        peers -> algorithms.reduceScatter(peers, to, from, op));
   }
 
   @Override
@@ -200,7 +200,7 @@ public final class CpuBackend implements HostBackend {
         OperationSpec.gather(to, from, root),
         timeout,
         outputs,
-        lane -> algorithms.gather(lane, to, from, root));
+        peers -> algorithms.gather(peers, to, from, root));
   }
 
   @Override
@@ -211,7 +211,7 @@ public final class CpuBackend implements HostBackend {
         OperationSpec.scatter(to, from, root),
         timeout,
         List.of(output),
-        lane -> algorithms.scatter(lane, to, from, root));
+        peers -> algorithms.scatter(peers, to, from, root));
   }
 
   @Override
@@ -222,7 +222,7 @@ public final class CpuBackend implements HostBackend {
         OperationSpec.allToAll(to, from),
         timeout,
         List.of(output),
-        lane -> algorithms.allToAll(lane, to, from));
+        peers -> algorithms.allToAll(peers, to, from));
   }
 
   @Override
@@ -233,7 +233,7 @@ public final class CpuBackend implements HostBackend {
         OperationSpec.allToAll(to, from),
         timeout,
         outputs,
-        lane -> algorithms.allToAll(lane, to, from));
+        peers -> algorithms.allToAll(peers, to, from));
   }
 
   @Override
@@ -246,7 +246,10 @@ public final class CpuBackend implements HostBackend {
   }
 
   private Work submit(
-      OperationSpec spec, Duration timeout, List<Tensor> outputs, Consumer<Lane> algorithm) {
+      OperationSpec spec,
+      Duration timeout,
+      List<Tensor> outputs,
+      Consumer<Communicator> algorithm) {
     return queue.submit(new HostCollective(spec, timeout, outputs, algorithm));
   }
 
@@ -256,37 +259,40 @@ public final class CpuBackend implements HostBackend {
 
   /** A collective of this backend. */
   private class HostCollective extends CollectiveTask {
-    private final Consumer<Lane> algorithm;
+    private final Consumer<Communicator> algorithm;
 
     HostCollective(
-        OperationSpec spec, Duration timeout, List<Tensor> outputs, Consumer<Lane> algorithm) {
+        OperationSpec spec,
+        Duration timeout,
+        List<Tensor> outputs,
+        Consumer<Communicator> algorithm) {
       super(queue, spec, limit(timeout), outputs);
       this.algorithm = algorithm;
     }
 
     @Override
     protected void execute() {
-      Lane lane = paths.lane();
+      Communicator communicator = paths.communicator();
       boolean done = false;
       try {
         stage.before();
         if (comparison != null) {
           comparison.compare(spec(), sequenceNumber());
         }
-        lane.begin(OperationHeader.of(spec(), sequenceNumber()));
-        run(lane);
+        communicator.begin(OperationHeader.of(spec(), sequenceNumber()));
+        run(communicator);
         stage.after();
         done = true;
       } finally {
         if (!done) {
-          lane.abandon();
+          communicator.abandon();
         }
       }
     }
 
     /** Exchanges data with the other ranks. */
-    void run(Lane lane) {
-      algorithm.accept(lane);
+    void run(Communicator communicator) {
+      algorithm.accept(communicator);
     }
   }
 
@@ -298,13 +304,15 @@ public final class CpuBackend implements HostBackend {
     private volatile SparseTensor sum;
 
     SparseAllReduceTask(OperationSpec spec, Duration timeout, SparseTensor tensor) {
-      super(spec, timeout, List.of(), lane -> {});
+      super(spec, timeout, List.of(), communicator -> {});
       this.tensor = tensor;
     }
 
     @Override
-    void run(Lane lane) {
-      sum = algorithms.allReduce(lane, tensor, spec().call(lane.rank(), sequenceNumber()));
+    void run(Communicator communicator) {
+      sum =
+          algorithms.allReduce(
+              communicator, tensor, spec().call(communicator.rank(), sequenceNumber()));
     }
 
     @Override
@@ -334,7 +342,7 @@ public final class CpuBackend implements HostBackend {
 
   @Override
   public List<AlgorithmChoices.Choice> explain(DType dtype, ReduceOp op) {
-    return algorithms.explain(paths.lane(), dtype, op);
+    return algorithms.explain(paths.communicator(), dtype, op);
   }
 
   @Override

@@ -19,10 +19,10 @@ import org.sparkcollectives.internal.pointtopoint.LocalMessagePath;
 import org.sparkcollectives.internal.pointtopoint.MessageMatcher;
 import org.sparkcollectives.internal.pointtopoint.MessagePath;
 import org.sparkcollectives.internal.rendezvous.Membership;
+import org.sparkcollectives.internal.transport.Communicator;
 import org.sparkcollectives.internal.transport.GroupMemory;
 import org.sparkcollectives.internal.transport.HeapMemory;
 import org.sparkcollectives.internal.transport.Hierarchy;
-import org.sparkcollectives.internal.transport.Lane;
 import org.sparkcollectives.internal.transport.Locality;
 import org.sparkcollectives.internal.transport.Pair;
 import org.sparkcollectives.internal.transport.Progress;
@@ -56,7 +56,7 @@ public final class GroupPaths implements TcpTransport.Receiver {
   private final CollectiveNode.LocalGroup local;
   private final GroupMonitor monitor;
   private final GroupTransports transports;
-  private final GroupLane lane;
+  private final GroupCommunicator communicator;
   private final HeapPairs heapPairs;
   private final RankConnector ranks;
   private final MessagePaths messages;
@@ -100,8 +100,8 @@ public final class GroupPaths implements TcpTransport.Receiver {
     Progress progress = waiter.progress();
     local.heap().join(rank, progress);
     local.heap().listen(rank, monitor::connectionTo);
-    this.lane =
-        new GroupLane(
+    this.communicator =
+        new GroupCommunicator(
             rank,
             members.size(),
             this::pairTo,
@@ -110,7 +110,8 @@ public final class GroupPaths implements TcpTransport.Receiver {
     Optional<HeapRegion> heap = heap(progress);
     this.host = memory.flatMap(tensors -> host(tensors, waiter, heap.isEmpty()));
     locate(heap);
-    this.heapPairs = new HeapPairs(local.heap(), rank, progress, lane::current, heap.orElse(null));
+    this.heapPairs =
+        new HeapPairs(local.heap(), rank, progress, communicator::current, heap.orElse(null));
     connect(waiter, transports.sharedMemory().orElse(null));
   }
 
@@ -121,7 +122,8 @@ public final class GroupPaths implements TcpTransport.Receiver {
       return Optional.empty();
     }
     int[] here = nodes.ranks(nodes.node(members.rank()));
-    return Optional.of(new HeapRegion(local.heap(), members.rank(), here, progress, lane::current));
+    return Optional.of(
+        new HeapRegion(local.heap(), members.rank(), here, progress, communicator::current));
   }
 
   /**
@@ -135,7 +137,12 @@ public final class GroupPaths implements TcpTransport.Receiver {
     }
     ShmRegion shared =
         new ShmRegion(
-            tensors, lane, stages, waiter.progress(), waiter.sockets().bell(), lane::current);
+            tensors,
+            communicator,
+            stages,
+            waiter.progress(),
+            waiter.sockets().bell(),
+            communicator::current);
     waiter.sockets().register(shared);
     return Optional.of(shared);
   }
@@ -145,16 +152,18 @@ public final class GroupPaths implements TcpTransport.Receiver {
     Locality hosts = transports.hosts();
     boolean oneHeap = heap.isPresent() && transports.isOneHeap();
     Optional<GroupMemory> shared =
-        oneHeap ? heap.map(HeapMemory::new) : host.map(each -> new ShmMemory(each, lane::current));
+        oneHeap
+            ? heap.map(HeapMemory::new)
+            : host.map(each -> new ShmMemory(each, communicator::current));
     Optional<Hierarchy> hierarchy =
         oneHeap
             ? Optional.empty()
-            : heap.map(region -> Hierarchy.of(lane, transports.nodes(), region, hosts))
-                .or(() -> Hierarchy.messages(lane, 0, List.of(hosts)));
+            : heap.map(region -> Hierarchy.of(communicator, transports.nodes(), region, hosts))
+                .or(() -> Hierarchy.messages(communicator, 0, List.of(hosts)));
     List<Runnable> onFailure = new ArrayList<>();
     heap.ifPresent(each -> onFailure.add(each::abandon));
     host.ifPresent(each -> onFailure.add(each::abandon));
-    lane.locate(shared.orElse(GroupMemory.NONE), hierarchy, onFailure);
+    communicator.locate(shared.orElse(GroupMemory.NONE), hierarchy, onFailure);
   }
 
   /** Creates the paths over TCP of one more stripe. */
@@ -166,7 +175,7 @@ public final class GroupPaths implements TcpTransport.Receiver {
             waiter.progress(),
             waiter.sockets(),
             sharedMemory,
-            lane::current);
+            communicator::current);
     tcpPairs.add(pairs);
     waits.add(waiter.sockets());
     return pairs;
@@ -183,16 +192,17 @@ public final class GroupPaths implements TcpTransport.Receiver {
     if (connections.perPeer() == 1 || !somePathIsTcp) {
       return;
     }
-    StripeLane[] further = new StripeLane[connections.perPeer() - 1];
+    StripeCommunicator[] further = new StripeCommunicator[connections.perPeer() - 1];
     for (int i = 0; i < further.length; i++) {
       Waiter waiter = Waiter.of(monitor, connections.spin());
-      further[i] = new StripeLane(members.rank(), members.size(), connect(waiter, null), waiter);
+      further[i] =
+          new StripeCommunicator(members.rank(), members.size(), connect(waiter, null), waiter);
     }
     StripeThreads threads =
         new StripeThreads(
             node.executor(), partFailed, monitor.state()::interrupted, connections.spin());
-    lane.stripe(
-        new GroupStripes(lane, further, connections.smallestBytes(), threads),
+    communicator.stripe(
+        new GroupStripes(communicator, further, connections.smallestBytes(), threads),
         transports::areOverTcpOnly);
   }
 
@@ -226,8 +236,8 @@ public final class GroupPaths implements TcpTransport.Receiver {
   }
 
   /** Returns the peers of the group's collectives. */
-  public Lane lane() {
-    return lane;
+  public Communicator communicator() {
+    return communicator;
   }
 
   private Pair pairTo(int peer) {

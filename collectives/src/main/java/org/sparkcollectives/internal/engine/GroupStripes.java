@@ -3,20 +3,23 @@ package org.sparkcollectives.internal.engine;
 import org.sparkcollectives.internal.transport.Peers;
 import org.sparkcollectives.internal.transport.Stripes;
 
-/** The stripes of one rank in one group: the lane of all its collectives, and further ones. */
+/**
+ * The stripes of one rank in one group: the communicator of all its collectives, and further ones.
+ */
 final class GroupStripes implements Stripes {
 
   private final Peers first;
-  private final StripeLane[] further;
+  private final StripeCommunicator[] further;
   private final long smallestBytes;
   private final StripeThreads threads;
 
   /**
-   * Creates the stripes of existing lanes.
+   * Creates the stripes of existing communicators.
    *
    * @param smallestBytes what each stripe must at least get of an operation
    */
-  GroupStripes(Peers first, StripeLane[] further, long smallestBytes, StripeThreads threads) {
+  GroupStripes(
+      Peers first, StripeCommunicator[] further, long smallestBytes, StripeThreads threads) {
     this.first = first;
     this.further = further;
     this.smallestBytes = smallestBytes;
@@ -48,16 +51,16 @@ final class GroupStripes implements Stripes {
       part.run(index, first);
       return;
     }
-    StripeLane lane = further[index - 1];
+    StripeCommunicator communicator = further[index - 1];
     boolean done = false;
     try {
-      part.run(index, lane);
+      part.run(index, communicator);
       // No later call sends what is still buffered.
-      lane.flush();
+      communicator.flush();
       done = true;
     } finally {
       if (!done) {
-        lane.abandon();
+        communicator.abandon();
       }
     }
   }

@@ -47,7 +47,7 @@ abstract class MessageWork extends PendingWork {
   }
 
   @Override
-  protected int waitsInVainFor(LeaveTracker leaves) {
+  protected int departedPeer(LeaveTracker leaves) {
     int left = leftPeer(leaves);
     // This is read last: a peer may match this message and leave between the two reads.
     return matched ? -1 : left;
@@ -75,7 +75,7 @@ abstract class MessageWork extends PendingWork {
   }
 
   @Override
-  protected String whoIsMissing() {
+  protected String missingRanks() {
     if (peer == PostedReceive.ANY_SOURCE) {
       return "no rank has sent a message that matches";
     }

@@ -31,10 +31,10 @@ import org.sparkcollectives.store.StoreException;
  */
 final class AbortPropagation implements AutoCloseable {
 
-  /** How long a rank that was hit by a consequence waits for a better record. */
+  /** The time for which a rank that knows only a consequence waits for a better record. */
   static final Duration SETTLE = Duration.ofMillis(100);
 
-  /** How long a rank tries to publish what it has noticed before its group fails anyway. */
+  /** The time for which a rank tries to publish a failure before its group fails anyway. */
   static final Duration PUBLISH_LIMIT = Duration.ofSeconds(1);
 
   /** The least time that a store call gets, even where less is left of the limit. */
@@ -170,14 +170,14 @@ final class AbortPropagation implements AutoCloseable {
     if (!state.notice(failure, local)) {
       return;
     }
-    if (mode.tellsOthers()) {
+    if (mode.reportsToOthers()) {
       publish(failure, sinceNanos);
     } else {
       keep(failure, sinceNanos);
     }
   }
 
-  /** Has the group fail with this or a better record, even if the store does not answer. */
+  /** Makes the group fail with this or a better record, even if the store does not answer. */
   private void failAtTheLatest(Failure failure, long sinceNanos) {
     long least = time.nanos() + SHORTEST_TRY.toNanos();
     long most = sinceNanos + PUBLISH_LIMIT.toNanos();

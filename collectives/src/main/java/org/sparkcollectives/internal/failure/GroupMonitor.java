@@ -273,7 +273,7 @@ public final class GroupMonitor implements AutoCloseable {
         timeouts.handle(work);
         return;
       }
-      int departed = work.waitsInVainFor(leaves);
+      int departed = work.departedPeer(leaves);
       if (departed >= 0) {
         reports.peerFinished(work, departed);
         return;

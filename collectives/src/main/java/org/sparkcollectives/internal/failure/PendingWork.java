@@ -87,14 +87,14 @@ public abstract class PendingWork implements Work {
         : timeout.toNanos();
   }
 
-  /** Lets the waiting thread do the work itself, or find out that it is done. */
+  /** Lets the waiting thread run the operation, or find out that it has ended. */
   protected abstract void help(long nanos);
 
   /** Ends the work if the group has failed and no thread runs the work that would notice. */
   protected abstract void groupFailed();
 
   /** Returns the rank that has left without doing its part in this work, or -1. */
-  protected abstract int waitsInVainFor(LeaveTracker left);
+  protected abstract int departedPeer(LeaveTracker left);
 
   /** Returns the rank that has not come, as far as an overdue work knows that by itself, or -1. */
   protected int lateRank() {
@@ -102,7 +102,7 @@ public abstract class PendingWork implements Work {
   }
 
   /** Returns what an overdue work knows by itself of the missing ranks. */
-  protected abstract String whoIsMissing();
+  protected abstract String missingRanks();
 
   /** Returns the monitor of the group whose operation it is. */
   public final GroupMonitor monitor() {

@@ -3,7 +3,7 @@ package org.sparkcollectives.internal.failure;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Tells the time to the detection and handling of failures, and sleeps for them. Tests have their
+ * The clock of the detection and handling of failures, which also sleep by it. Tests have their
  * own.
  */
 interface TimeSource {

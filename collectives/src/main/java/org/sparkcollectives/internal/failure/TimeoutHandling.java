@@ -53,7 +53,7 @@ final class TimeoutHandling {
   private void ask(PendingWork work, long sinceNanos) {
     ProgressAnswers answers = ProgressAnswers.NONE;
     List<Integer> missing = List.of();
-    String who = work.whoIsMissing();
+    String who = work.missingRanks();
     if (!work.opType().isPointToPoint()) {
       answers = inquiry.ask(work.sequenceNumber());
       missing = answers.missing(work.sequenceNumber());

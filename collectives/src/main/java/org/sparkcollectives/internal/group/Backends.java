@@ -192,15 +192,15 @@ final class Backends implements AutoCloseable {
   }
 
   /**
-   * Calls {@link Backend#splitAway} on the backends that the others' groups have.
+   * Calls {@link Backend#takePartInSplit} on the backends that the others' groups have.
    *
    * @param config of the groups that the others make
    */
-  void splitAway(BackendConfig config, Duration timeout) {
+  void takePartInSplit(BackendConfig config, Duration timeout) {
     Collection<String> names = expand(config).values();
     all.stream()
         .filter(each -> names.contains(each.name()))
-        .forEach(each -> each.splitAway(timeout));
+        .forEach(each -> each.takePartInSplit(timeout));
   }
 
   /**

@@ -159,7 +159,7 @@ record GroupAssembly(Store store, RankContext context, String path) {
     AlgorithmSelector algorithms = new AlgorithmSelector(costs(context.configuration()));
     CallComparison comparison =
         options.debugLevel().orElseThrow() == DebugLevel.DETAIL
-            ? new CallComparison(paths.lane(), new FingerprintCheck(algorithms))
+            ? new CallComparison(paths.communicator(), new FingerprintCheck(algorithms))
             : null;
     CpuBackend netty =
         new CpuBackend(

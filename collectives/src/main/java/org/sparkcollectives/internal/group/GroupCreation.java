@@ -10,8 +10,8 @@ import org.sparkcollectives.RendezvousHandler;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.internal.engine.CollectiveNode;
 import org.sparkcollectives.internal.engine.NodeOptions;
+import org.sparkcollectives.internal.rendezvous.AgreedSettings;
 import org.sparkcollectives.internal.rendezvous.GroupRendezvous;
-import org.sparkcollectives.internal.rendezvous.GroupTerms;
 import org.sparkcollectives.internal.rendezvous.Membership;
 import org.sparkcollectives.internal.transport.Endpoint;
 import org.sparkcollectives.internal.transport.shm.HostIdentity;
@@ -124,7 +124,7 @@ public final class GroupCreation {
                       name,
                       options.description(),
                       size,
-                      GroupTerms.of(size, resolved, context.configuration()),
+                      AgreedSettings.of(size, resolved, context.configuration()),
                       context)
                   .join(self)
               : Membership.withoutPeers(name, options.description(), self, size);

@@ -15,8 +15,8 @@ import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.internal.engine.CollectiveNode;
 import org.sparkcollectives.internal.engine.NodeOptions;
 import org.sparkcollectives.internal.failure.GroupMonitor;
+import org.sparkcollectives.internal.rendezvous.AgreedSettings;
 import org.sparkcollectives.internal.rendezvous.GroupSecret;
-import org.sparkcollectives.internal.rendezvous.GroupTerms;
 import org.sparkcollectives.internal.rendezvous.Membership;
 import org.sparkcollectives.internal.transport.Endpoint;
 import org.sparkcollectives.store.Deadline;
@@ -32,7 +32,7 @@ import org.sparkcollectives.store.Store;
  * <p>Only the name needs agreement. It is the parent's with a number that each rank counts for
  * itself, once its arguments are known to be valid, whether or not the group is made. So ranks on
  * which it failed go on with the same number as all others. The ranks compare their members and
- * {@link GroupTerms} in the store.
+ * {@link AgreedSettings} in the store.
  */
 final class Subgroups {
 
@@ -107,20 +107,20 @@ final class Subgroups {
         return create(name + "-" + i + suffix(options), groups.get(i), options, allAtOnce(i));
       }
     }
-    splitAway(options);
+    takePartInSplit(options);
     return null;
   }
 
   /** Returns a digest of those options of a group that all ranks must give alike. */
   long termsOf(GroupOptions options) {
-    GroupTerms terms =
-        GroupTerms.ofMembers(List.of(), GroupAssembly.inherit(options, parentOptions));
+    AgreedSettings terms =
+        AgreedSettings.ofMembers(List.of(), GroupAssembly.inherit(options, parentOptions));
     byte[] digest = GroupSecret.derive(terms.encode(), "terms");
     return ByteBuffer.wrap(digest).getLong();
   }
 
-  private void splitAway(GroupOptions options) {
-    parentBackends.splitAway(
+  private void takePartInSplit(GroupOptions options) {
+    parentBackends.takePartInSplit(
         BackendConfig.parse(GroupAssembly.inherit(options, parentOptions).backend().orElseThrow()),
         parentOptions.timeout().orElseThrow());
   }
@@ -172,7 +172,7 @@ final class Subgroups {
 
   private void agree(String name, List<?> ranks, GroupOptions options) {
     GroupOptions resolved = GroupAssembly.inherit(options, parentOptions);
-    GroupTerms terms = GroupTerms.ofMembers(ranks, resolved);
+    AgreedSettings terms = AgreedSettings.ofMembers(ranks, resolved);
     Store store = Deadline.after(resolved.timeout().orElseThrow()).bound(parentStore);
     byte[] mine = terms.encode();
     byte[] agreed = store.compareSet("subgroups/" + name, ABSENT, mine);
@@ -223,7 +223,7 @@ final class Subgroups {
     Membership.requireName(name);
     int rank = ranks.indexOf(parent.rank());
     if (rank < 0) {
-      splitAway(options);
+      takePartInSplit(options);
       return null;
     }
     List<Endpoint> endpoints = ranks.stream().map(parent.endpoints()::get).toList();

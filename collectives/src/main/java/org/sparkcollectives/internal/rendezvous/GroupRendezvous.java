@@ -32,10 +32,10 @@ import org.sparkcollectives.store.WatchableStore;
  * How the ranks of a group find each other in a store: each says where it is, and the last to
  * arrive makes one value of what all said, which all wait for.
  *
- * <p>A rank makes four requests, whatever the size of the group, and receives the roster; the last
- * one makes two more, one of which brings it all endpoints. If that one hangs before it has
- * written, another does so in its place: the heartbeats of the group then name it. A rank that is
- * known not to come is told to all in the same place, see {@link FailedRendezvous}.
+ * <p>A rank makes four requests, whatever the size of the group, and receives the endpoint table;
+ * the last one makes two more, one of which brings it all endpoints. If that one hangs before it
+ * has written, another does so in its place: the heartbeats of the group then name it. A rank that
+ * is known not to come is told to all in the same place, see {@link FailedRendezvous}.
  */
 public final class GroupRendezvous {
 
@@ -56,7 +56,10 @@ public final class GroupRendezvous {
    */
   private static final Duration SETTLE = Duration.ofMillis(500);
 
-  /** When a rank first looks whether the roster is only missing because its writer hangs. */
+  /**
+   * The time after which a rank first checks whether the endpoint table is only missing because its
+   * writer hangs.
+   */
   private static final Duration FIRST_LOOK = Duration.ofSeconds(1);
 
   private static final String FOLDER = "rendezvous";
@@ -67,7 +70,7 @@ public final class GroupRendezvous {
   private final String name;
   private final String description;
   private final int size;
-  private final GroupTerms terms;
+  private final AgreedSettings terms;
   private final RankContext context;
 
   /**
@@ -83,7 +86,7 @@ public final class GroupRendezvous {
       String name,
       String description,
       int size,
-      GroupTerms terms,
+      AgreedSettings terms,
       RankContext context) {
     this.store = deadline.bound(store);
     this.deadline = deadline;
@@ -107,15 +110,15 @@ public final class GroupRendezvous {
     agree(self);
     take(self);
     if (store.add(FOLDER + "/joined", 1) == size) {
-      writeRoster();
+      writeEndpoints();
     }
-    GroupRoster roster = awaitRoster(self);
-    return new Membership(name, description, self.rank(), roster.endpoints(), roster.secret());
+    EndpointTable table = awaitEndpoints(self);
+    return new Membership(name, description, self.rank(), table.endpoints(), table.secret());
   }
 
   /** Writes the endpoint table, unless another rank has written it. */
-  private void writeRoster() {
-    store.compareSet(FailedRendezvous.OUTCOME_KEY, ABSENT, roster().encode());
+  private void writeEndpoints() {
+    store.compareSet(FailedRendezvous.OUTCOME_KEY, ABSENT, table().encode());
   }
 
   private List<String> keys() {
@@ -130,10 +133,10 @@ public final class GroupRendezvous {
    * Returns the table of the endpoints of all ranks, which must all be there, with a new random
    * secret.
    */
-  private GroupRoster roster() {
+  private EndpointTable table() {
     byte[] secret = new byte[SECRET_BYTES];
     new SecureRandom().nextBytes(secret);
-    return new GroupRoster(
+    return new EndpointTable(
         secret, store.multiGet(keys()).stream().map(EndpointCodec::decode).toList());
   }
 
@@ -177,7 +180,7 @@ public final class GroupRendezvous {
     return claim;
   }
 
-  private GroupRoster awaitRoster(Endpoint self) {
+  private EndpointTable awaitEndpoints(Endpoint self) {
     long start = System.nanoTime();
     CompletableFuture<byte[]> watch =
         store instanceof WatchableStore watchable
@@ -185,7 +188,7 @@ public final class GroupRendezvous {
             : null;
     CountDownLatch come = new CountDownLatch(1);
     if (watch != null) {
-      watch.whenComplete((roster, cause) -> come.countDown());
+      watch.whenComplete((table, cause) -> come.countDown());
     }
     Duration patience = killCheck();
     long nextLook = FIRST_LOOK.toNanos();
@@ -199,7 +202,7 @@ public final class GroupRendezvous {
           // The checks become rarer, because in a large group all ranks make them.
           nextLook = 2 * waited;
           if (store.check(keys())) {
-            writeRoster();
+            writeEndpoints();
           }
         }
         if (deadline.isOver()) {
@@ -211,7 +214,7 @@ public final class GroupRendezvous {
       if (failure != null) {
         throw failed(self, failure);
       }
-      return GroupRoster.decode(outcome);
+      return EndpointTable.decode(outcome);
     } catch (InterruptedException e) {
       CollectiveException cause =
           context.isKilled()

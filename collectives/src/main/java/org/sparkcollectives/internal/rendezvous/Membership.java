@@ -178,7 +178,7 @@ public record Membership(
             .toList());
   }
 
-  /** Says how many ranks there are, and how they lie. */
+  /** Returns a text with the number of ranks and their division in nodes. */
   public String layout() {
     return String.format(
         "group \"%s\": %d ranks, %d JVMs, %d hosts",

@@ -1,2 +1,2 @@
-/** How ranks find each other: rendezvous URLs, endpoints, agreed settings, and the secret. */
+/** Lets ranks find each other: rendezvous URLs, endpoints, agreed settings, and the secret. */
 package org.sparkcollectives.internal.rendezvous;

@@ -2,7 +2,7 @@ package org.sparkcollectives.internal.transport;
 
 import java.nio.ByteBuffer;
 
-/** Where the bytes of a connection go out. Only one thread offers. */
+/** The outgoing end of a connection. Only one thread writes to it. */
 public interface ByteSink extends StreamEnd {
 
   /**
@@ -11,7 +11,7 @@ public interface ByteSink extends StreamEnd {
    */
   int SEGMENT_BYTES = 128 * 1024;
 
-  /** Puts bytes into a segment. */
+  /** Writes bytes to a segment. */
   interface Filler {
 
     /** Fills a buffer in native byte order, which need not become full. */

@@ -2,10 +2,10 @@ package org.sparkcollectives.internal.transport;
 
 import java.nio.ByteBuffer;
 
-/** Where the bytes of a connection come in. Only one thread reads. */
+/** The incoming end of a connection. Only one thread reads from it. */
 public interface ByteSource extends StreamEnd {
 
-  /** Takes bytes out of what was received. */
+  /** Reads bytes that were received. */
   interface Reader {
 
     /** Reads from a direct buffer in native byte order; what it leaves is offered again. */
@@ -13,7 +13,7 @@ public interface ByteSource extends StreamEnd {
   }
 
   /**
-   * Has {@code reader} read from the next buffer that was received.
+   * Lets {@code reader} read from the next buffer that was received.
    *
    * @return false if there is none now
    */
@@ -22,6 +22,6 @@ public interface ByteSource extends StreamEnd {
   /** Returns whether {@link #read} would find something. Only the thread that reads may ask. */
   boolean hasBytes();
 
-  /** Says whether a thread waits for bytes, where nobody wakes it. */
+  /** Sets whether a thread waits for bytes that nobody wakes. */
   default void want(boolean now) {}
 }

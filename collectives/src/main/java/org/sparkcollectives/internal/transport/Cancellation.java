@@ -1,6 +1,6 @@
 package org.sparkcollectives.internal.transport;
 
-/** Tells a thread that waits for peers that there is no point in waiting any longer. */
+/** Ends the wait of a thread for its peers when there is no point in waiting any longer. */
 public interface Cancellation {
 
   /**
@@ -10,6 +10,6 @@ public interface Cancellation {
    */
   void check();
 
-  /** Says that the waiting thread was interrupted, which ends the group. Does not block. */
+  /** Reports that the waiting thread was interrupted, which ends the group. Does not block. */
   void interrupted();
 }

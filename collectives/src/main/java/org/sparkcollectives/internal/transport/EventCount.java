@@ -5,7 +5,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
- * Where one thread waits until others have made a condition true.
+ * Lets one thread wait until others have made a condition true.
  *
  * <p>The waiter spins for a moment, then parks. Whoever changes what the condition reads calls
  * {@link #signal()} afterwards. No signal is lost: the waiter announces that it will park before it

@@ -15,11 +15,11 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  */
 public interface GroupMemory {
 
-  /** How an operation can use the memory of its group. */
+  /** The use that an operation can make of its group's memory. */
   enum Access {
     /** Not at all: the ranks send messages. */
     NONE,
-    /** What each rank gives fits into its slot. */
+    /** The data of each rank fits into its slot. */
     SLOTS,
     /** All ranks work on tensors that lie in memory of the host which all of them see. */
     SHARED_TENSORS,

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Which ranks of a group are in one node: in one JVM, or on one host. Nodes are in the order of
- * their first ranks, and the ranks of a node in their own order, so all ranks number them alike.
+ * The division of a group's ranks in nodes: JVMs, or hosts. Nodes are in the order of their first
+ * ranks, and the ranks of a node in their own order, so all ranks number them alike.
  *
  * <p>Immutable.
  */

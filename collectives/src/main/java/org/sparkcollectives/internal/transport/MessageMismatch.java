@@ -8,10 +8,10 @@ import org.sparkcollectives.DType;
 import org.sparkcollectives.Device;
 import org.sparkcollectives.OpType;
 
-/** Says what is wrong when a message is not the one that its receiver expects. */
+/** Describes the difference when a message is not the one that its receiver expects. */
 public final class MessageMismatch {
 
-  /** What the user has to do about it. */
+  /** The advice at the end of each text. */
   private static final String ADVICE =
       "All ranks must call the same collectives in the same order, with the same sizes";
 

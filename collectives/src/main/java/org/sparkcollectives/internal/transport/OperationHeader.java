@@ -33,7 +33,7 @@ public record OperationHeader(
 
   private static final ReduceOp.Kind[] REDUCTIONS = ReduceOp.Kind.values();
 
-  /** Of an operation without a reduction and a root. */
+  /** Creates the header of an operation without a reduction and a root. */
   public OperationHeader(OpType type, long sequenceNumber, DType dtype, long count) {
     this(type, sequenceNumber, dtype, count, null, NO_ROOT, 0);
   }
@@ -55,7 +55,7 @@ public record OperationHeader(
     return (byte) (reduction == null ? 0 : reduction.ordinal() + 1);
   }
 
-  /** Whether {@link #reductionCode} gives this code for some operation. */
+  /** Returns whether {@link #reductionCode} gives this code for some operation. */
   public static boolean isReductionCode(int code) {
     return code >= 0 && code <= REDUCTIONS.length;
   }

@@ -2,10 +2,10 @@ package org.sparkcollectives.internal.transport;
 
 import java.util.concurrent.locks.LockSupport;
 
-/** How a thread sleeps that has waited for long. */
+/** Puts a thread that has waited for long to sleep. */
 public interface Parking {
 
-  /** Says that a wait begins, which may end in a park. */
+  /** Announces a wait, which may end in a park. */
   default void awake() {}
 
   /**
@@ -19,7 +19,7 @@ public interface Parking {
     return false;
   }
 
-  /** Says that the wait has ended: nobody need wake this thread. */
+  /** Announces the end of the wait: nobody need wake this thread. */
   default void ended() {}
 
   /** Sleeps until somebody wakes this thread, or for {@code nanos}; may end for no reason. */

@@ -10,12 +10,12 @@ public interface PolledMemory {
   boolean isAwaited();
 
   /**
-   * Says to those who change it that the thread that waits is about to sleep.
+   * Announces to those who change the memory that the waiting thread is about to sleep.
    *
    * @return whether that is news: the thread then looks once more before it sleeps
    */
   boolean announceSleep();
 
-  /** Takes back what {@link #announceSleep} has said. */
+  /** Withdraws {@link #announceSleep}. */
   void retractSleep();
 }

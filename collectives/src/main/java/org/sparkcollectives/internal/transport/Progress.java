@@ -21,7 +21,10 @@ public final class Progress {
   @FunctionalInterface
   public interface Send {
 
-    /** Gives up: when this returns, nobody reads the tensor any more. Does nothing by default. */
+    /**
+     * Abandons the send: when this returns, nobody reads the tensor any more. Does nothing by
+     * default.
+     */
     default void retract() {}
 
     /**
@@ -31,7 +34,7 @@ public final class Progress {
     State advance();
   }
 
-  /** What came of a look at a send. */
+  /** The result of a poll of a send. */
   public enum State {
     /** Nothing moved. */
     WAITING,
@@ -67,8 +70,8 @@ public final class Progress {
   }
 
   /**
-   * Has {@code look} run now and then while a wait is long. It may throw, which ends the wait, if
-   * it finds that what is waited for will not come.
+   * Runs {@code look} now and then while a wait is long. It may throw, which ends the wait, if it
+   * finds that what is waited for will not come.
    */
   public void whenIdle(Runnable look) {
     lookAround = look;

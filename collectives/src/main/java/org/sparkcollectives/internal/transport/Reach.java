@@ -1,6 +1,6 @@
 package org.sparkcollectives.internal.transport;
 
-/** How far ranks are from each other: the slowest path among them. */
+/** The slowest path among ranks. */
 public enum Reach {
   /** All are in one JVM, and see its heap. */
   JVM,

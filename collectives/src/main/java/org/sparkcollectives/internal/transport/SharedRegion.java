@@ -62,9 +62,9 @@ public interface SharedRegion {
   boolean mayWriteToOthers();
 
   /**
-   * Says how much of its result this rank has written to what it shows. The algorithm says what is
-   * counted; in each operation the count begins with 0, and only grows. An operation in which a
-   * rank publishes ends with {@link #finish()}.
+   * Publishes how much of its result this rank has written to its published tensors. The algorithm
+   * says what is counted; in each operation the count begins with 0, and only grows. An operation
+   * in which a rank publishes ends with {@link #finish()}.
    */
   void publish(long amount);
 
@@ -77,13 +77,15 @@ public interface SharedRegion {
   /** Throws what has ended the group, if it has ended. */
   void check();
 
-  /** Says that this rank is done, and waits until all are: nobody reads its tensors any more. */
+  /**
+   * Publishes that this rank is done, and waits until all are: nobody reads its tensors any more.
+   */
   void finish();
 
   /**
-   * Says that this rank is done, and waits for nobody: for operations in which no other rank reads
-   * what this rank shows, or that wait for all later on, in {@link #finish()} or in another {@link
-   * #show}.
+   * Publishes that this rank is done, and waits for nobody: for operations in which no other rank
+   * reads what this rank shows, or that wait for all later on, in {@link #finish()} or in another
+   * {@link #show}.
    */
   void leave();
 }

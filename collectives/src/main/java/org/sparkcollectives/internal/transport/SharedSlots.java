@@ -22,7 +22,7 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  */
 public interface SharedSlots {
 
-  /** What a rank can give to an operation. */
+  /** The data that a rank can give to an operation. */
   int MOST_BYTES = 8192;
 
   /** Returns this rank. */

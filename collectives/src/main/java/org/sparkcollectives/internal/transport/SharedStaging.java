@@ -18,7 +18,7 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  */
 public interface SharedStaging {
 
-  /** What a rank has done with a chunk. */
+  /** The last step that a rank has done with a chunk. */
   enum Phase {
     /** Its own part is in its buffer. */
     COPIED_IN,

@@ -16,7 +16,7 @@ public interface Stripes {
   interface Part {
 
     /**
-     * Does what this rank has to do in the part.
+     * Runs this rank's part.
      *
      * @param index the part's number, from 0 on
      * @param peers the ranks over the stripe with that number, for the calling thread only

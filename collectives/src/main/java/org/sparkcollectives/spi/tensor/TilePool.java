@@ -47,7 +47,7 @@ public final class TilePool {
     return type.allocate(LENGTH);
   }
 
-  /** Takes back what {@link #borrow} gave, once. */
+  /** Returns a tile of {@link #borrow} to the pool. Called once for each. */
   public static void giveBack(ArrayType type, Object tile) {
     AtomicReferenceArray<Object> idle = POOLS.get(type);
     int start = start();

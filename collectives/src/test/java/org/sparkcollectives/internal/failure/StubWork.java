@@ -29,12 +29,12 @@ final class StubWork extends PendingWork {
   }
 
   @Override
-  protected int waitsInVainFor(LeaveTracker leaves) {
+  protected int departedPeer(LeaveTracker leaves) {
     return leaves.leftBefore(sequenceNumber());
   }
 
   @Override
-  protected String whoIsMissing() {
+  protected String missingRanks() {
     return "who is missing is not known";
   }
 }

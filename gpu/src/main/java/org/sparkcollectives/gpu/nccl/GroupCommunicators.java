@@ -174,7 +174,7 @@ final class GroupCommunicators {
   }
 
   /** Takes part in a split that creates nothing for this rank. */
-  void splitAway(Duration timeout) {
+  void takePartInSplit(Duration timeout) {
     if (!context.configuration().get(GpuConfiguration.EAGER) || !isReady()) {
       return;
     }

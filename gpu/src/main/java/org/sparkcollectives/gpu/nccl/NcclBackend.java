@@ -311,8 +311,8 @@ final class NcclBackend implements Backend {
   }
 
   @Override
-  public void splitAway(Duration timeout) {
-    group.communicators().splitAway(timeout);
+  public void takePartInSplit(Duration timeout) {
+    group.communicators().takePartInSplit(timeout);
   }
 
   NcclGroup group() {

@@ -15,7 +15,7 @@ final class LargeBytes {
   /** Stands for the length of a byte string that travels apart. */
   static final int APART = -1;
 
-  /** What a reply has of byte strings before the next one travels apart, and the largest piece. */
+  /** The bytes of a reply from which the next byte string travels apart; also the largest piece. */
   static final int PIECE_BYTES = 16 << 20;
 
   private final int pieceBytes;
@@ -27,7 +27,7 @@ final class LargeBytes {
     this(PIECE_BYTES);
   }
 
-  /** With pieces of another size. */
+  /** Creates it with pieces of another size. */
   LargeBytes(int pieceBytes) {
     this.pieceBytes = pieceBytes;
   }

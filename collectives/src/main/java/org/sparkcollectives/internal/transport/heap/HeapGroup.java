@@ -8,7 +8,8 @@ import org.sparkcollectives.internal.transport.ConnectionListener;
 import org.sparkcollectives.internal.transport.Progress;
 
 /**
- * What the ranks of one group in one JVM share: the mailboxes between them, and how to wake each.
+ * The state that the ranks of one group in one JVM share: the mailboxes between them, and their
+ * wake-ups.
  */
 public final class HeapGroup {
 
@@ -25,12 +26,12 @@ public final class HeapGroup {
     ranks.put(rank, progress);
   }
 
-  /** Has the listener of each peer hear when that one leaves. */
+  /** Registers the listener of each peer's departure. */
   public void listen(int rank, IntFunction<ConnectionListener> peers) {
     listeners.put(rank, peers);
   }
 
-  /** Says that a rank has closed its group in good order, after this collective. */
+  /** Reports that a rank has closed its group in good order, after this collective. */
   public void leave(int rank, long lastCollective) {
     listeners.remove(rank);
     listeners.forEach((peer, peers) -> peers.apply(rank).finished(lastCollective));

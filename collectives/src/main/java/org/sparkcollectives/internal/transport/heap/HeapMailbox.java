@@ -29,7 +29,10 @@ final class HeapMailbox {
   private static final int RETRACTED = 4;
   private static final int RETRACTED_WHILE_READ = 5;
 
-  /** How long a sender that gives up waits for a reader of memory outside of the heap. */
+  /**
+   * The time for which a sender that abandons a message waits for a reader of memory outside of the
+   * heap.
+   */
   private static final long LONGEST_READ_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   private static final long LOOK_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
@@ -83,7 +86,7 @@ final class HeapMailbox {
     }
 
     /**
-     * Says that the receiver does not read any more.
+     * Publishes that the receiver does not read any more.
      *
      * @return whether the tensor was the sender's message all the time
      */
@@ -98,7 +101,7 @@ final class HeapMailbox {
       return false;
     }
 
-    /** Says that the receiver did not want it. */
+    /** Publishes that the receiver has refused the message. */
     void refuse(CollectiveMismatchException why) {
       refusal = why;
       clear(this);

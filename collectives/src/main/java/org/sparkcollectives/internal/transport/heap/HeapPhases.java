@@ -28,7 +28,7 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  */
 final class HeapPhases {
 
-  /** What a rank shows. */
+  /** The tensors that a rank publishes. */
   record Shown(OperationHeader header, List<HostTensor> tensors) {
 
     Shown withoutTensors() {
@@ -88,7 +88,7 @@ final class HeapPhases {
   }
 
   /**
-   * Lets go of the tensors of an operation that nobody works on any more. What the operation was
+   * Releases the tensors of an operation that nobody works on any more. What the operation was
    * stays: a slow rank may have to be told, after this one has given up.
    */
   void forget(int rank, long operation) {
@@ -166,7 +166,7 @@ final class HeapPhases {
     return false;
   }
 
-  /** Says that what a rank shows from an operation on, numbered from 1 on, may change. */
+  /** Publishes that the tensors of a rank may change from an operation on, numbered from 1. */
   void giveUp(int rank, long operation) {
     exit(rank);
     numbers.set(index(rank, GAVE_UP), operation);

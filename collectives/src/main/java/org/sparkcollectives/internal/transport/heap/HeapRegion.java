@@ -25,7 +25,10 @@ public final class HeapRegion implements SharedRegion {
   private static final HostTensor NOTHING = HostTensor.allocate(DType.UINT8, 0);
   private static final Logger LOG = LoggerFactory.getLogger(HeapRegion.class);
 
-  /** How long a rank that gives up waits for those that read memory outside of the heap. */
+  /**
+   * The time for which a rank that abandons an operation waits for readers of memory outside of the
+   * heap.
+   */
   private static final long LONGEST_READ_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   private static final long POLL_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
@@ -229,9 +232,9 @@ public final class HeapRegion implements SharedRegion {
   }
 
   /**
-   * Gives up after a failure: from now on this rank's tensors are the user's again. Others who
-   * still read them fail. Waits until nobody writes to them, and, for ten seconds at the most,
-   * until nobody reads memory outside of the heap. The region is of no use from then on.
+   * Abandons the operation after a failure: from now on this rank's tensors are the user's again.
+   * Others who still read them fail. Waits until nobody writes to them, and, for ten seconds at the
+   * most, until nobody reads memory outside of the heap. The region is of no use from then on.
    */
   public void abandon() {
     phases.giveUp(rank, settled + 1);

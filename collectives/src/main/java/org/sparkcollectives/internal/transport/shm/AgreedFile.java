@@ -39,7 +39,7 @@ final class AgreedFile {
     return agreed ? file : null;
   }
 
-  /** Does rank 0's part; returns whether all ranks see the file, which it tells them. */
+  /** Runs rank 0's part; returns whether all ranks see the file, which it reports to them. */
   private static boolean offer(Peers peers, SharedFile file) {
     byte[] address = file == null ? new byte[SharedFile.ADDRESS_BYTES] : file.address();
     for (int peer = 1; peer < peers.size(); peer++) {
@@ -58,7 +58,7 @@ final class AgreedFile {
     return seen[0] != 0;
   }
 
-  /** Does the part of the others; returns whether all ranks see the file, as rank 0 tells. */
+  /** Runs the part of the others; returns whether all ranks see the file, as rank 0 reports. */
   private static boolean accept(Peers peers, boolean opened) {
     byte[] answer = {(byte) (opened ? 1 : 0)};
     peers.pair(0).send(HostTensor.wrap(DType.UINT8, answer));

@@ -29,7 +29,7 @@ import org.sparkcollectives.internal.transport.OperationHeader;
  */
 final class DescriptorTable {
 
-  /** How many tensors a rank can publish for an operation. */
+  /** The most tensors that a rank can publish for an operation. */
   static final int MOST_TENSORS = 24;
 
   private static final int PAGE = 4096;
@@ -47,7 +47,7 @@ final class DescriptorTable {
       MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
 
   /**
-   * Tells where a tensor of a rank lies.
+   * The place of a rank's tensor.
    *
    * @param key the file in which it lies
    * @param nonce the file's proof
@@ -102,7 +102,7 @@ final class DescriptorTable {
     return allAtLeast(0, operation);
   }
 
-  /** Says that this rank is done with an operation. */
+  /** Publishes that this rank is done with an operation. */
   void done(long operation) {
     LONGS.setRelease(memory, rank * PAGE + DONE, operation);
   }
@@ -121,7 +121,7 @@ final class DescriptorTable {
     return true;
   }
 
-  /** Says how much of its result this rank has written to its tensors. */
+  /** Publishes how much of its result this rank has written to its tensors. */
   void setProgress(long amount) {
     LONGS.setRelease(memory, rank * PAGE + PROGRESS, amount);
   }
@@ -131,7 +131,7 @@ final class DescriptorTable {
     return (long) LONGS.getAcquire(memory, peer * PAGE + PROGRESS);
   }
 
-  /** Says that this rank's tensors of an operation, and of later ones, may change. */
+  /** Publishes that this rank's tensors of an operation, and of later ones, may change. */
   void giveUp(long operation) {
     LONGS.setVolatile(memory, rank * PAGE + GAVE_UP, operation);
     // What the user writes comes after it.

@@ -52,7 +52,7 @@ import org.slf4j.LoggerFactory;
 public final class Doorbell implements AutoCloseable {
 
   /**
-   * Tells how the bell of another rank is found.
+   * The address of another rank's bell.
    *
    * @param process the id of the process that has it
    * @param descriptor its file descriptor there

@@ -3,7 +3,7 @@ package org.sparkcollectives.internal.transport.shm;
 import org.sparkcollectives.internal.transport.ByteSink;
 import org.sparkcollectives.internal.transport.PolledMemory;
 
-/** Puts segments into memory that the peer's process shares. */
+/** Writes segments to memory that the peer's process shares. */
 public final class RingSink implements ByteSink, PolledMemory {
 
   private final SharedRing ring;

@@ -46,7 +46,7 @@ public final class SharedFile implements AutoCloseable {
   private final LeasedMemory lease;
 
   /**
-   * Tells how a file without a name is found by another process.
+   * The address at which another process finds a file without a name.
    *
    * @param process the id of the process that has it open
    * @param descriptor its file descriptor there
@@ -218,7 +218,7 @@ public final class SharedFile implements AutoCloseable {
     return lease;
   }
 
-  /** Gives up the file, but not the memory, which stays as long as a process has it mapped. */
+  /** Closes the file, but not the memory, which stays as long as a process has it mapped. */
   public void keep() {
     try {
       channel.close();
@@ -228,8 +228,8 @@ public final class SharedFile implements AutoCloseable {
   }
 
   /**
-   * Gives up the file, and the memory as soon as nobody has {@link #lease acquired} it. Who has a
-   * view of it without a lease must not touch it any more.
+   * Closes the file, and frees the memory as soon as nobody has {@link #lease acquired} it. Who has
+   * a view of it without a lease must not touch it any more.
    */
   @Override
   public void close() {

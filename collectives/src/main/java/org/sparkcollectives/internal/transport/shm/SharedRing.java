@@ -29,7 +29,7 @@ public final class SharedRing implements AutoCloseable {
   /** The length of an {@link #address}. */
   public static final int ADDRESS_BYTES = SharedFile.ADDRESS_BYTES;
 
-  /** How many segments may be on their way. */
+  /** The most segments that may be on their way. */
   private static final int SLOTS = 4;
 
   private static final int WRITTEN = 0;
@@ -160,29 +160,33 @@ public final class SharedRing implements AutoCloseable {
     }
   }
 
-  /** Says that the reader, whose bell this is, is about to sleep; returns whether that is news. */
+  /**
+   * Publishes that the reader, whose bell this is, is about to sleep; returns whether that is news.
+   */
   boolean readerSleeps(Doorbell bell) {
     Doorbell.Key key = bell.key();
     return key != null && reader.set(key);
   }
 
-  /** Says that the reader does not sleep any more. */
+  /** Publishes that the reader does not sleep any more. */
   void readerAwake() {
     reader.clear();
   }
 
-  /** Says that the writer, whose bell this is, is about to sleep; returns whether that is news. */
+  /**
+   * Publishes that the writer, whose bell this is, is about to sleep; returns whether that is news.
+   */
   boolean writerSleeps(Doorbell bell) {
     Doorbell.Key key = bell.key();
     return key != null && writer.set(key);
   }
 
-  /** Says that the writer does not sleep any more. */
+  /** Publishes that the writer does not sleep any more. */
   void writerAwake() {
     writer.clear();
   }
 
-  /** Gives up the memory; nobody of this process may use the ring any more. */
+  /** Frees the memory; no thread of this process may use the ring any more. */
   @Override
   public void close() {
     file.close();

@@ -28,7 +28,7 @@ public final class SharedTensors implements AutoCloseable {
   /** By their proofs, because a neighbour may use the number of a file that it has closed again. */
   private final Map<ByteBuffer, SharedFile> neighbours = new HashMap<>();
 
-  /** Whether a neighbour has published new memory since {@link #releaseClosed}. */
+  /** True if a neighbour has published new memory since {@link #releaseClosed}. */
   private boolean grown;
 
   private final Set<SharedFileMemory> memories = new HashSet<>();

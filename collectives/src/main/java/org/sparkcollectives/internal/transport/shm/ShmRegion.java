@@ -303,8 +303,8 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
   }
 
   /**
-   * Gives up after a failure: from now on this rank's tensors are the user's again, and who has
-   * read them since fails, too. The region is of no use from then on.
+   * Abandons the operation after a failure: from now on this rank's tensors are the user's again,
+   * and who has read them since fails, too. The region is of no use from then on.
    */
   public void abandon() {
     if (descriptors != null) {

@@ -35,7 +35,7 @@ import java.nio.ByteOrder;
  */
 final class SleepFlag {
 
-  /** What a line takes: so much that neighbours do not share a line of the cache. */
+  /** The bytes of a flag: so many that neighbours do not share a line of the cache. */
   static final int BYTES = 128;
 
   private static final int PROCESS = 8;
@@ -58,8 +58,8 @@ final class SleepFlag {
   // The waiter's side.
 
   /**
-   * Says that the waiter is about to sleep. The caller then looks again at what it waits for, in
-   * any case before it sleeps.
+   * Publishes that the waiter is about to sleep. The caller then looks again at what it waits for,
+   * in any case before it sleeps.
    *
    * @param bell what wakes it, the same each time
    * @return false if that had been said, and nobody has rung since
@@ -77,7 +77,7 @@ final class SleepFlag {
     return true;
   }
 
-  /** Says that the waiter does not sleep any more: nobody need ring. */
+  /** Publishes that the waiter does not sleep any more: nobody need ring. */
   void clear() {
     if ((long) LONGS.getAcquire(memory, at) == ASLEEP) {
       LONGS.setRelease(memory, at, AWAKE);

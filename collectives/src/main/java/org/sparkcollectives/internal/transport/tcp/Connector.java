@@ -11,7 +11,7 @@ import org.sparkcollectives.net.ConnectionId;
 public interface Connector {
 
   /**
-   * Where a connection leads.
+   * The target of a connection.
    *
    * @param peer where the peer is
    * @param id what the connection is for

@@ -10,7 +10,7 @@ import java.time.Duration;
 import jdk.net.ExtendedSocketOptions;
 
 /**
- * Has the operating system find out that nothing comes from a peer's host any more, though nobody
+ * Lets the operating system find out that nothing comes from a peer's host any more, though nobody
  * has closed the connection: the network between the two has failed, or the host.
  *
  * <p>When a connection has been idle for half of the time that is allowed, the system asks the
@@ -59,7 +59,7 @@ final class KeepAlive {
     }
   }
 
-  /** As the system counts. */
+  /** Returns the time in the unit in which the system counts. */
   private static int seconds(Duration duration) {
     long rounded = duration.plusSeconds(1).minusNanos(1).toSeconds();
     return (int) Math.max(SHORTEST_SECONDS, Math.min(Short.MAX_VALUE, rounded));

@@ -1,7 +1,7 @@
 package org.sparkcollectives.internal.transport.tcp;
 
 /**
- * Where a JVM listens for its ranks' peers.
+ * The address at which a JVM listens for its ranks' peers.
  *
  * @param bindHost the address to listen on
  * @param advertisedHost the address that peers are told; empty for {@code bindHost}

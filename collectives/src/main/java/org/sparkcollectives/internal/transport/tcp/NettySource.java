@@ -15,7 +15,7 @@ import org.sparkcollectives.internal.transport.ByteSource;
 import org.sparkcollectives.internal.transport.ConnectionListener;
 
 /**
- * Takes what a channel receives until the rank's own thread reads it; stops receiving while much is
+ * Keeps what a channel receives until the rank's own thread reads it; stops receiving while much is
  * unread.
  *
  * <p>The event loop puts buffers in, one thread takes them out, and {@link #close} may come from a

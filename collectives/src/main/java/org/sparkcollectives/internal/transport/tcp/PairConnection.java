@@ -26,7 +26,8 @@ import org.sparkcollectives.internal.transport.StreamEnd;
 final class PairConnection<E extends StreamEnd> {
 
   /**
-   * How far the connection is; in CLOSED its channel was told to close, in FREED no memory is left.
+   * The state of the connection; in CLOSED its channel was told to close, in FREED no memory is
+   * left.
    */
   enum State {
     NEW,
@@ -60,7 +61,7 @@ final class PairConnection<E extends StreamEnd> {
   }
 
   /**
-   * Has {@link #close} end an attempt to make the connection, while there is none.
+   * Registers an attempt to make the connection, which {@link #close} ends while there is none.
    *
    * @param cancel ends it; called at once if the connection is there, or closed
    */
@@ -92,7 +93,7 @@ final class PairConnection<E extends StreamEnd> {
     made.close();
   }
 
-  /** Says that the connection cannot be made. */
+  /** Records that the connection cannot be made. */
   synchronized void failed(RuntimeException why) {
     if (state == State.OPENING) {
       state = State.FAILED;
@@ -113,7 +114,7 @@ final class PairConnection<E extends StreamEnd> {
   }
 
   /**
-   * Gives up the connection: ends the attempts to make it, and has what still comes of them closed.
+   * Closes the connection: ends the attempts to make it, and has what still comes of them closed.
    *
    * @param closing closes the channel, if there is one
    */

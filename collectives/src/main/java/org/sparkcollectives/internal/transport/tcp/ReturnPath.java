@@ -30,14 +30,14 @@ final class ReturnPath extends SimpleChannelInboundHandler<ByteBuf> {
     this.listener = listener;
   }
 
-  /** Tells the sender that the receiver leaves, and closes the connection. */
+  /** Reports to the sender that the receiver leaves, and closes the connection. */
   static void end(Channel channel, long lastCollective) {
     channel
         .writeAndFlush(Unpooled.buffer(1 + Long.BYTES).writeByte(END).writeLong(lastCollective))
         .addListener(ChannelFutureListener.CLOSE);
   }
 
-  /** Tells the sender why its message is refused, and closes the connection. */
+  /** Reports to the sender why its message is refused, and closes the connection. */
   static void refuse(Channel channel, CollectiveMismatchException why) {
     byte[] reason = MismatchCodec.encode(why);
     int length = Math.min(reason.length, MAX_REASON_BYTES - 1);

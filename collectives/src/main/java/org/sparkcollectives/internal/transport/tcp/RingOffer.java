@@ -86,7 +86,7 @@ final class RingOffer extends SimpleChannelInboundHandler<ByteBuf> {
     context.fireChannelInactive();
   }
 
-  /** Takes the offer of a sender, or refuses it. On the connection's event loop. */
+  /** Accepts the offer of a sender, or refuses it. On the connection's event loop. */
   static final class Taker extends SimpleChannelInboundHandler<ByteBuf> {
 
     private final Consumer<SharedRing> receiver;

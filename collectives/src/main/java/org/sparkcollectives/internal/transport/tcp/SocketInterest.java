@@ -2,7 +2,7 @@ package org.sparkcollectives.internal.transport.tcp;
 
 import java.nio.channels.SocketChannel;
 
-/** What a thread that waits would like to do with a socket. */
+/** The operations of a socket that a waiting thread waits for. */
 interface SocketInterest {
 
   /** Returns the socket. */

@@ -3,7 +3,7 @@ package org.sparkcollectives.internal.transport.tcp;
 import java.time.Duration;
 
 /**
- * How connections are used.
+ * Options of connections.
  *
  * @param nativeAllowed whether Netty's native code may be used where it is present
  * @param directAllowed whether collectives may use sockets themselves, beside Netty's event loops

@@ -41,7 +41,7 @@ final class SocketSource extends ChannelInboundHandlerAdapter
     this.listener = listener;
   }
 
-  /** Takes the socket from the event loop, on which this is called while the channel reads. */
+  /** Takes the socket over from the event loop, on which this is called while the channel reads. */
   void takeOver() {
     channel.config().setAutoRead(false);
     // As a Channel: what a NioSocketChannel returns differs between Netty 4.1 and 4.2.

@@ -93,7 +93,7 @@ public final class SocketWait implements Parking, AutoCloseable {
     return bell;
   }
 
-  /** Has {@link #park} end in time when there may be something to read or to write. */
+  /** Makes {@link #park} end in time when there may be something to read or to write. */
   public void register(Object way) {
     if (way instanceof SocketInterest interest) {
       unregistered.add(interest);

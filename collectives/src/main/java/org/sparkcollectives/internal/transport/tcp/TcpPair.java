@@ -78,7 +78,7 @@ final class TcpPair implements Pair, Progress.Send {
 
   // What comes in.
 
-  /** Takes a connection on which the peer offers memory. Called on its event loop. */
+  /** Accepts a connection on which the peer offers memory. Called on its event loop. */
   void offered(Channel channel) {
     in.attempt(channel::close);
     if (channel.isOpen()) {
@@ -88,12 +88,14 @@ final class TcpPair implements Pair, Progress.Send {
     }
   }
 
-  /** Takes the memory in which the peer's messages come. Called on the connection's event loop. */
+  /**
+   * Accepts the memory in which the peer's messages come. Called on the connection's event loop.
+   */
   void accepted(Channel channel, SharedRing ring) {
     opened(channel, new RingSource(ring, pairs.socketWait().bell()));
   }
 
-  /** Takes a connection over which the peer's messages come. Called on its event loop. */
+  /** Accepts a connection over which the peer's messages come. Called on its event loop. */
   void accepted(Channel channel) {
     if (channel instanceof DirectSocketChannel direct) {
       SocketSource accepted = new SocketSource(direct, pairs.listenerOf(peer));

@@ -77,7 +77,7 @@ public final class TcpPairs {
     return made(peer);
   }
 
-  /** Takes a connection that a peer has made. Called on the connection's event loop. */
+  /** Accepts a connection that a peer has made. Called on the connection's event loop. */
   public void accepted(int peer, ConnectionKind kind, Channel channel) {
     TcpPair pair = made(peer);
     if (kind.use() == ConnectionKind.Use.RING_OFFER) {

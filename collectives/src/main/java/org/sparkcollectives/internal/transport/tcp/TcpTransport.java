@@ -117,7 +117,7 @@ public final class TcpTransport implements Connector, AutoCloseable {
         advertisedHost, ((InetSocketAddress) listener.localAddress()).getPort());
   }
 
-  /** Takes the connections of one rank. */
+  /** Accepts the connections of one rank. */
   public interface Receiver {
 
     /** Sets up the pipeline of a connection that has proven itself. Called on its event loop. */

@@ -5,14 +5,14 @@ import org.sparkcollectives.internal.transport.Peers;
 import org.sparkcollectives.internal.transport.tcp.TcpPairs;
 
 /** The peers of one rank over a stripe beside the first: all of them over TCP. */
-final class StripeLane implements Peers {
+final class StripeCommunicator implements Peers {
 
   private final int rank;
   private final int size;
   private final TcpPairs pairs;
   private final Waiter waiter;
 
-  StripeLane(int rank, int size, TcpPairs pairs, Waiter waiter) {
+  StripeCommunicator(int rank, int size, TcpPairs pairs, Waiter waiter) {
     this.rank = rank;
     this.size = size;
     this.pairs = pairs;

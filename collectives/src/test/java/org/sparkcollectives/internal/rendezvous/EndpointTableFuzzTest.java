@@ -14,15 +14,15 @@ import org.sparkcollectives.internal.transport.Endpoint;
  * Tests that any bytes in the store are either an endpoint table, or refused with no more memory
  * than they take themselves.
  */
-class GroupRosterFuzzTest {
+class EndpointTableFuzzTest {
 
   static Stream<byte[]> seeds() {
     Endpoint first = new Endpoint(0, "node-a", "host-a", "10.0.0.1", 7000, "1", 4, 11);
     Endpoint second = new Endpoint(1, "node-a", "host-a", "10.0.0.1", 7000, "1", 4, 12);
     Endpoint third = new Endpoint(2, "node-b", "host-b", "10.0.0.2", 7000, "2", 4, 13);
     return Stream.of(
-        new GroupRoster("secret".getBytes(UTF_8), List.of(first, second, third)).encode(),
-        new GroupRoster(new byte[0], List.of(first)).encode(),
+        new EndpointTable("secret".getBytes(UTF_8), List.of(first, second, third)).encode(),
+        new EndpointTable(new byte[0], List.of(first)).encode(),
         // This is a group of two thousand million ranks.
         new byte[] {1, 0, 0x7f, -1, -1, -1},
         new byte[] {1, 0, -1, -1, -1, -1},
@@ -33,13 +33,13 @@ class GroupRosterFuzzTest {
 
   @MethodSource("seeds")
   @FuzzTest
-  void anyBytesAreARosterOrRefused(byte[] bytes) {
-    GroupRoster roster;
+  void anyBytesAreAnEndpointTableOrRefused(byte[] bytes) {
+    EndpointTable table;
     try {
-      roster = GroupRoster.decode(bytes);
+      table = EndpointTable.decode(bytes);
     } catch (UncheckedIOException e) {
       return;
     }
-    assertThat(GroupRoster.decode(roster.encode())).isEqualTo(roster);
+    assertThat(EndpointTable.decode(table.encode())).isEqualTo(table);
   }
 }

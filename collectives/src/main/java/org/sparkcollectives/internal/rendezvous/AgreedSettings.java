@@ -17,7 +17,7 @@ import org.sparkcollectives.config.Configuration;
  *
  * @param terms in an order that is the same on all ranks
  */
-public record GroupTerms(List<Term> terms) {
+public record AgreedSettings(List<Term> terms) {
 
   /** By which each rank chooses algorithms for itself, cuts operations, and expects heartbeats. */
   private static final List<ConfigEntry<?>> ALIKE =
@@ -49,14 +49,14 @@ public record GroupTerms(List<Term> terms) {
    *
    * @param options which leave nothing open
    */
-  public static GroupTerms of(int size, GroupOptions options, Configuration configuration) {
+  public static AgreedSettings of(int size, GroupOptions options, Configuration configuration) {
     List<Term> terms = new ArrayList<>();
     terms.add(new Term("with a world size of", Integer.toString(size)));
     terms.addAll(ofOptions(options));
     for (ConfigEntry<?> each : ALIKE) {
       terms.add(new Term("with " + each.key() + " of", configuration.get(each).toString()));
     }
-    return new GroupTerms(List.copyOf(terms));
+    return new AgreedSettings(List.copyOf(terms));
   }
 
   /**
@@ -66,11 +66,11 @@ public record GroupTerms(List<Term> terms) {
    * @param members the ranks; of several groups that are made at once, those of each
    * @param options which leave nothing open
    */
-  public static GroupTerms ofMembers(List<?> members, GroupOptions options) {
+  public static AgreedSettings ofMembers(List<?> members, GroupOptions options) {
     List<Term> terms = new ArrayList<>();
     terms.add(new Term("of ranks", members.toString()));
     terms.addAll(ofOptions(options));
-    return new GroupTerms(List.copyOf(terms));
+    return new AgreedSettings(List.copyOf(terms));
   }
 
   private static List<Term> ofOptions(GroupOptions options) {

@@ -23,7 +23,7 @@ import org.sparkcollectives.internal.transport.Endpoint;
  * @param secret what the connections of the group are authenticated with
  * @param endpoints where each rank is, in rank order
  */
-record GroupRoster(byte[] secret, List<Endpoint> endpoints) {
+record EndpointTable(byte[] secret, List<Endpoint> endpoints) {
 
   private static final int VERSION = 1;
 
@@ -74,12 +74,12 @@ record GroupRoster(byte[] secret, List<Endpoint> endpoints) {
     return bytes.toByteArray();
   }
 
-  static GroupRoster decode(byte[] bytes) {
+  static EndpointTable decode(byte[] bytes) {
     try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes))) {
       int version = in.readUnsignedByte();
       if (version != VERSION) {
         throw new IOException(
-            "a rank of another version of this library: roster of version " + version);
+            "a rank of another version of this library: table of version " + version);
       }
       byte[] secret = in.readNBytes(in.readUnsignedByte());
       Endpoint[] places = new Endpoint[count(in, Integer.BYTES)];
@@ -92,7 +92,7 @@ record GroupRoster(byte[] secret, List<Endpoint> endpoints) {
         int rank = in.readInt();
         int number = in.readInt();
         if (number < 0 || number >= places.length) {
-          throw new IOException("a roster with rank " + rank + " at no place");
+          throw new IOException("an endpoint table with rank " + rank + " at no place");
         }
         Endpoint place = places[number];
         endpoints.add(
@@ -106,7 +106,7 @@ record GroupRoster(byte[] secret, List<Endpoint> endpoints) {
                 place.processors(),
                 in.readLong()));
       }
-      return new GroupRoster(secret, List.copyOf(endpoints));
+      return new EndpointTable(secret, List.copyOf(endpoints));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -120,16 +120,16 @@ record GroupRoster(byte[] secret, List<Endpoint> endpoints) {
     int count = in.readInt();
     if (count < 0 || count > in.available() / bytesEach) {
       throw new IOException(
-          "a roster that announces " + count + " parts in " + in.available() + " bytes");
+          "an endpoint table that announces " + count + " parts in " + in.available() + " bytes");
     }
     return count;
   }
 
   @Override
   public boolean equals(Object other) {
-    return other instanceof GroupRoster roster
-        && Arrays.equals(secret, roster.secret)
-        && endpoints.equals(roster.endpoints);
+    return other instanceof EndpointTable table
+        && Arrays.equals(secret, table.secret)
+        && endpoints.equals(table.endpoints);
   }
 
   @Override

@@ -5,9 +5,9 @@ import java.util.Optional;
 import java.util.function.IntFunction;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
+import org.sparkcollectives.internal.transport.Communicator;
 import org.sparkcollectives.internal.transport.GroupMemory;
 import org.sparkcollectives.internal.transport.Hierarchy;
-import org.sparkcollectives.internal.transport.Lane;
 import org.sparkcollectives.internal.transport.OperationHeader;
 import org.sparkcollectives.internal.transport.Pair;
 import org.sparkcollectives.internal.transport.Progress;
@@ -18,7 +18,7 @@ import org.sparkcollectives.internal.transport.Stripes;
  * The peers of one rank in one group, each over the best path that there is to it. The topology is
  * found once, when the group is made, and does not change afterwards.
  */
-final class GroupLane implements Lane {
+final class GroupCommunicator implements Communicator {
 
   private final int rank;
   private final Pair[] pairs;
@@ -34,12 +34,13 @@ final class GroupLane implements Lane {
   private OperationHeader current;
 
   /**
-   * Creates a lane with the path to each peer, which is requested when an algorithm first needs it.
+   * Creates a communicator with the path to each peer, which is requested when an algorithm first
+   * needs it.
    *
    * @param reach how far the ranks are from each other
    * @param progress what all paths share
    */
-  GroupLane(int rank, int size, IntFunction<Pair> path, Reach reach, Progress progress) {
+  GroupCommunicator(int rank, int size, IntFunction<Pair> path, Reach reach, Progress progress) {
     this.rank = rank;
     this.pairs = new Pair[size];
     this.path = path;
