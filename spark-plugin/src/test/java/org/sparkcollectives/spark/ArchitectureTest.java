@@ -78,6 +78,24 @@ class ArchitectureTest {
   }
 
   @Test
+  void nothingPublicInCollectivesNeedsInternalCode() {
+    noClasses()
+        .that()
+        .resideInAnyPackage(
+            "org.sparkcollectives",
+            "org.sparkcollectives.spi..",
+            "org.sparkcollectives.object",
+            "org.sparkcollectives.recorder",
+            "org.sparkcollectives.store",
+            "org.sparkcollectives.config",
+            "org.sparkcollectives.net")
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage(IMPLEMENTATION_OF_CORE)
+        .check(LIBRARY);
+  }
+
+  @Test
   void noModuleUsesTheInternalCodeOfAnother() {
     noClasses()
         .that()

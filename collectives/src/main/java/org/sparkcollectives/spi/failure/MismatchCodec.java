@@ -14,23 +14,26 @@ import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.Device;
 import org.sparkcollectives.OpType;
-import org.sparkcollectives.internal.transport.OperationHeader;
+import org.sparkcollectives.ReduceOp;
 
-/** {@link CollectiveMismatchException} and {@link CollectiveCall} as bytes for other ranks. */
+/**
+ * Encodes {@link CollectiveMismatchException} and {@link CollectiveCall} as bytes for other ranks.
+ */
 public final class MismatchCodec {
 
   private static final DType[] DTYPES = DType.values();
   private static final Device.Type[] DEVICES = Device.Type.values();
+  private static final ReduceOp.Kind[] REDUCTIONS = ReduceOp.Kind.values();
 
   private MismatchCodec() {}
 
-  /** The bytes of a call. */
+  /** Returns the bytes of a call. */
   public static byte[] encode(CollectiveCall call) {
     return bytes(out -> write(out, call));
   }
 
   /**
-   * The call that {@link #encode(CollectiveCall)} made the bytes of.
+   * Returns the call that {@link #encode(CollectiveCall)} made the bytes of.
    *
    * @throws UncheckedIOException if it did not
    */
@@ -130,7 +133,8 @@ public final class MismatchCodec {
         || dtype >= DTYPES.length
         || device < 0
         || device >= DEVICES.length
-        || !OperationHeader.isReductionCode(reduction)) {
+        || reduction < 0
+        || reduction > REDUCTIONS.length) {
       throw new IOException("a call of an operation that does not exist");
     }
     List<List<Long>> shapes = new ArrayList<>();
@@ -151,7 +155,7 @@ public final class MismatchCodec {
         count,
         shapes,
         DEVICES[device],
-        OperationHeader.reductionOf(reduction),
+        reduction == 0 ? null : REDUCTIONS[reduction - 1],
         root);
   }
 }
