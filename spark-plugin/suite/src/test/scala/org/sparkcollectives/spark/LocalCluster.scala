@@ -43,7 +43,13 @@ trait LocalCluster
     })
     LocalCluster.removed.clear()
     // A barrier stage that is submitted before all executors are there waits for 15 seconds.
-    awaitExecutors()
+    try awaitExecutors()
+    catch {
+      case e: Throwable =>
+        // ScalaTest does not call afterAll then, and no other suite could start a context.
+        context.stop()
+        throw e
+    }
   }
 
   private def awaitExecutors(): Unit =
