@@ -81,28 +81,27 @@ class AlgorithmCostTest {
     }
   }
 
-  static Stream<Arguments> allReducesAndSizes() {
-    Scratch scratch = new Scratch();
-    return Stream.of(
-            new FlatAllReduce(scratch),
-            new DirectAllReduce(),
-            new RecursiveDoublingAllReduce(scratch),
-            new HalvingDoublingAllReduce(),
-            new RingAllReduce())
-        .flatMap(
-            algorithm ->
-                IntStream.of(2, 3, 4, 5, 6, 7, 8, 12, 16)
-                    .mapToObj(n -> Arguments.of(algorithm.getClass().getSimpleName(), n)));
+  private static List<AlgorithmTable.Row<Call.AllReduce>> allReduces() {
+    CostModel any = new CostModel(1, 1, 1, 8);
+    return new AlgorithmSelector(new PathCosts(any, any, any)).table().allReduce.messages();
   }
 
+  /** All of the table. */
+  static Stream<Arguments> allReducesAndSizes() {
+    return allReduces().stream()
+        .map(AlgorithmTable.Row::name)
+        .flatMap(
+            name -> IntStream.of(2, 3, 4, 5, 6, 7, 8, 12, 16).mapToObj(n -> Arguments.of(name, n)));
+  }
+
+  /** One for each rank, as it may keep scratch memory. */
   private static MessageAlgorithm<Call.AllReduce> allReduce(String name) {
-    return switch (name) {
-      case "FlatAllReduce" -> new FlatAllReduce(new Scratch());
-      case "DirectAllReduce" -> new DirectAllReduce();
-      case "RecursiveDoublingAllReduce" -> new RecursiveDoublingAllReduce(new Scratch());
-      case "HalvingDoublingAllReduce" -> new HalvingDoublingAllReduce();
-      default -> new RingAllReduce();
-    };
+    return (MessageAlgorithm<Call.AllReduce>)
+        allReduces().stream()
+            .filter(row -> row.name().equals(name))
+            .findFirst()
+            .orElseThrow()
+            .algorithm();
   }
 
   @ParameterizedTest

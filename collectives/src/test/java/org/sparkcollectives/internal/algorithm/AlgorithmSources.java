@@ -27,7 +27,8 @@ final class AlgorithmSources {
     return table.toString();
   }
 
-  private static Optional<String> row(Path file) {
+  /** The row of a source file; empty where it has no cost line. */
+  static Optional<String> row(Path file) {
     String source;
     try {
       source = Files.readString(file);

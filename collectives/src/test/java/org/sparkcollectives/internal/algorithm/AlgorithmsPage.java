@@ -100,7 +100,7 @@ final class AlgorithmsPage {
     return selector.explain(AskedPeers.overNetwork(4), DType.FLOAT32, ReduceOp.SUM).stream()
         .filter(choice -> choice.collective() == OpType.ALL_REDUCE)
         .map(AlgorithmChoices.Choice::toString)
-        .collect(Collectors.joining("", "```\n", "```\n"));
+        .collect(Collectors.joining("", "```text\n", "```\n"));
   }
 
   /** From which size on each operation is hierarchical. */

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -14,10 +16,15 @@ import org.sparkcollectives.DType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.internal.kernel.ReduceKernel;
 import org.sparkcollectives.internal.transport.Locality;
+import org.sparkcollectives.internal.transport.Reach;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
 /** That algorithms cost what they say in groups of up to ten thousand ranks. */
 class SimulationTest {
+
+  private static final CostModel NETWORK = new CostModel(15e-6, 4e-6, 1e9, 8);
+  private static final PathCosts COSTS = new PathCosts(NETWORK, NETWORK, NETWORK);
+  private static final AlgorithmTable TABLE = new AlgorithmSelector(COSTS).table();
 
   static Stream<SimulatedAlgorithm> algorithms() {
     return SimulatedAlgorithm.all().stream();
@@ -46,14 +53,46 @@ class SimulationTest {
     }
   }
 
+  /** Returns the names of those algorithms of messages that suit a situation. */
+  private static List<String> names(
+      Predicate<AlgorithmTable.Row<?>> suits, AlgorithmTable.Rows<?>... collectives) {
+    return Stream.of(collectives)
+        .<AlgorithmTable.Row<?>>flatMap(rows -> rows.messages().stream())
+        .filter(suits)
+        .map(AlgorithmTable.Row::name)
+        .toList();
+  }
+
   @Test
-  void whatALargeGroupRunsMeetsFewPeers() {
+  void everyAlgorithmOfMessagesIsSimulated() {
+    // The costs of reductions to a root count what it receives.
+    assertThat(algorithms().map(SimulatedAlgorithm::name).toList())
+        .as("the list in SimulatedAlgorithm")
+        .containsAll(
+            names(
+                row -> true,
+                TABLE.allReduce,
+                TABLE.reduceScatter,
+                TABLE.allGather,
+                TABLE.broadcast,
+                TABLE.allToAll));
+  }
+
+  @Test
+  void whatALargeGroupMayChooseMeetsFewPeers() {
+    Situation large =
+        Situation.ofMessages(COSTS, Reach.NETWORK, 10_000, Shape.ofParts(1_000, true));
+    List<String> choices =
+        names(
+            row -> row.fit(large) == AlgorithmTable.Fit.GOOD,
+            TABLE.allReduce,
+            TABLE.reduce,
+            TABLE.reduceScatter,
+            TABLE.allGather,
+            TABLE.broadcast);
+    assertThat(choices).contains("RecursiveDoublingAllReduce").doesNotContain("FlatAllReduce");
     for (SimulatedAlgorithm algorithm : SimulatedAlgorithm.all()) {
-      boolean mesh =
-          algorithm.name().startsWith("Flat")
-              || algorithm.name().startsWith("Direct")
-              || algorithm.name().startsWith("Pairwise");
-      if (!mesh) {
+      if (choices.contains(algorithm.name())) {
         // A doubling has a peer each way; the ranks beyond a power of two have another.
         assertThat(algorithm.connections(10_000)).as(algorithm.name()).isLessThanOrEqualTo(2 * 14);
       }

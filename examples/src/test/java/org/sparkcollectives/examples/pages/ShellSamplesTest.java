@@ -184,6 +184,6 @@ class ShellSamplesTest {
     assertThat(Sample.all())
         .filteredOn(sample -> !sample.name().equals("settings"))
         .extracting(Sample::language)
-        .isSubsetOf("java", "scala", "python", "sh");
+        .isSubsetOf("java", "scala", "python", "sh", "diff", "text", "mermaid");
   }
 }
