@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from spark_collectives import _codes, _connection, _frames, _handshake, errors
+from spark_collectives import _codes, _connection, _frames, _handshake, _task, errors
 
 
 def reply(content, status=_codes.DONE):
@@ -192,3 +192,12 @@ def test_a_connection_to_a_jvm_that_stays_busy_ends_with_an_error(bridge, monkey
     with pytest.raises(errors.BridgeError, match="did not take a connection"):
         _connection.connect("127.0.0.1", full.port, b"secret", 1)
     assert full.connections > 1
+
+
+def test_a_secret_that_cannot_be_read_is_an_error_of_the_bridge_that_names_its_file(tmp_path):
+    class Context:
+        def getLocalProperty(self, key):
+            return str(tmp_path / "gone") if key == "spark.collectives.python.secretFile" else None
+
+    with pytest.raises(errors.BridgeError, match=r"gone.*spark\.local\.dir"):
+        _task._secret(Context())

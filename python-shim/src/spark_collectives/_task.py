@@ -204,8 +204,14 @@ def _secret(context: Any) -> str:
     file = context.getLocalProperty(_SECRET_FILE)
     if file is None:
         return str(context.getLocalProperty(_SECRET))
-    with open(file, encoding="ascii") as secret:
-        return secret.read()
+    try:
+        with open(file, encoding="ascii") as secret:
+            return secret.read()
+    except OSError as e:
+        raise errors.BridgeError(
+            f"The secret of this task cannot be read from {file}: {e}. With a local master a "
+            "Python worker must run as the user of its JVM, and see its folder spark.local.dir"
+        ) from e
 
 
 def _why_not(context: Any) -> str:

@@ -41,12 +41,20 @@ from ._groups import (
 )
 from ._point_to_point import P2POp, batch_isend_irecv, irecv, isend, recv, send
 from ._state import checkpoint, restore, store
+from .process_group import ProcessGroup
+from .reduce_op import ReduceOp
+from .store import Store
+from .work import Work
 
 __all__ = [
     "NON_GROUP_MEMBER",
     "Group",
     "NonGroupMember",
     "P2POp",
+    "ProcessGroup",
+    "ReduceOp",
+    "Store",
+    "Work",
     "abort_process_group",
     "all_gather",
     "all_gather_into_tensor",
@@ -85,5 +93,5 @@ __all__ = [
 
 # help() and pickles name this module, from which users import them.
 for _name in __all__:
-    if _name not in ("NON_GROUP_MEMBER", "Group"):
+    if _name not in ("NON_GROUP_MEMBER", "Group", "ProcessGroup", "ReduceOp", "Store", "Work"):
         globals()[_name].__module__ = __name__

@@ -9,8 +9,8 @@ import org.sparkcollectives.store.Store;
 
 /**
  * Creates what the static methods of this package return. The library has one implementation, which
- * is found by {@link java.util.ServiceLoader}, so that this package depends on no other one of the
- * library. Programs call {@link Tensor}, {@link ProcessGroups} and {@link Rendezvous} instead.
+ * is loaded by its name, so that this package depends on no other one of the library. Programs call
+ * {@link Tensor}, {@link ProcessGroups} and {@link Rendezvous} instead.
  */
 public interface CollectivesProvider {
 

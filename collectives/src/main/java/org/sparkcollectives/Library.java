@@ -1,24 +1,25 @@
 package org.sparkcollectives;
 
-import java.util.ServiceLoader;
-
 /** The implementation of this package's static methods. */
 final class Library {
+
+  /** Its name, which keeps this package free of a dependency on it. */
+  private static final String IMPLEMENTATION = "org.sparkcollectives.internal.DefaultProvider";
 
   static final CollectivesProvider PROVIDER = load();
 
   private Library() {}
 
   private static CollectivesProvider load() {
-    return ServiceLoader.load(CollectivesProvider.class, Library.class.getClassLoader())
-        .findFirst()
-        .orElseThrow(
-            () ->
-                new IllegalStateException(
-                    "META-INF/services/"
-                        + CollectivesProvider.class.getName()
-                        + " is not on the class path: the jar was repackaged without it. Merge the"
-                        + " service files when jars are merged, as Maven's"
-                        + " ServicesResourceTransformer does"));
+    try {
+      return Class.forName(IMPLEMENTATION, true, Library.class.getClassLoader())
+          .asSubclass(CollectivesProvider.class)
+          .getConstructor()
+          .newInstance();
+    } catch (ReflectiveOperationException e) {
+      throw new LinkageError(
+          IMPLEMENTATION + " is not in the jar of " + Library.class.getName() + ": is it whole?",
+          e);
+    }
   }
 }

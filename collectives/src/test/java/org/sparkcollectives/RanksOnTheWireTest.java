@@ -66,7 +66,7 @@ class RanksOnTheWireTest {
   }
 
   @Test
-  void whatOthersSendIs() throws Exception {
+  void whatPlainRanksSendIsSeen() throws Exception {
     String seen = seen(TransportSecurity.plain());
     assertThat(seen.contains("may see")).isTrue();
     assertThat(seen.contains(NAME)).isTrue();

@@ -20,7 +20,7 @@ import org.sparkcollectives.spi.RankContext;
 import org.sparkcollectives.spi.tensor.HostTensor;
 import org.sparkcollectives.store.Store;
 
-/** Connects the public packages to their implementation. Loaded by {@code ServiceLoader}. */
+/** Connects the public packages to their implementation. Loaded by its name. */
 public final class DefaultProvider implements CollectivesProvider, HostedGroupProvider {
 
   @Override

@@ -5,8 +5,8 @@ import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.store.Store;
 
 /**
- * Creates the groups of {@link HostedGroups}. The library has one implementation, which is found by
- * {@link java.util.ServiceLoader}.
+ * Creates the groups of {@link HostedGroups}. The library has one implementation, which is loaded
+ * by its name.
  */
 public interface HostedGroupProvider {
 

@@ -1,6 +1,5 @@
 package org.sparkcollectives.spi;
 
-import java.util.ServiceLoader;
 import org.sparkcollectives.CollectiveTimeoutException;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
@@ -51,18 +50,28 @@ public final class HostedGroups {
     return Loaded.PROVIDER.create(store, rank, size, options, context, afterClose);
   }
 
-  /** Finds the provider when the first group is made. */
+  /** Loads the implementation when the first group is made. */
   private static final class Loaded {
 
-    static final HostedGroupProvider PROVIDER =
-        ServiceLoader.load(HostedGroupProvider.class, HostedGroups.class.getClassLoader())
-            .findFirst()
-            .orElseThrow(
-                () ->
-                    new IllegalStateException(
-                        "META-INF/services/"
-                            + HostedGroupProvider.class.getName()
-                            + " is not on the class path: merge the service files when jars are"
-                            + " merged"));
+    /** Its name, which keeps this package free of a dependency on it. */
+    private static final String IMPLEMENTATION = "org.sparkcollectives.internal.DefaultProvider";
+
+    static final HostedGroupProvider PROVIDER = load();
+
+    private static HostedGroupProvider load() {
+      try {
+        return Class.forName(IMPLEMENTATION, true, HostedGroups.class.getClassLoader())
+            .asSubclass(HostedGroupProvider.class)
+            .getConstructor()
+            .newInstance();
+      } catch (ReflectiveOperationException e) {
+        throw new LinkageError(
+            IMPLEMENTATION
+                + " is not in the jar of "
+                + HostedGroups.class.getName()
+                + ": is it whole?",
+            e);
+      }
+    }
   }
 }

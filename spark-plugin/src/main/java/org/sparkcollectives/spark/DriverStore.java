@@ -35,8 +35,8 @@ import org.sparkcollectives.store.StoreTable;
 final class DriverStore {
 
   /**
-   * How long the keys of a stage that failed stay: its tasks are still being killed, and look there
-   * for the first cause.
+   * The time for which the keys of a failed stage stay: its tasks are still being killed, and look
+   * there for the first cause.
    */
   private static final long KEEP_FAILED_SECONDS = 5;
 

@@ -23,8 +23,8 @@ import org.sparkcollectives.spark.python.PythonTask;
 import org.sparkcollectives.store.StoreConfiguration;
 
 /**
- * Tells each barrier task's Python worker how to reach this JVM, in the task's local properties.
- * Spark passes them to the worker, and to nobody else.
+ * Passes this JVM's port and a secret to each barrier task's Python worker, in the task's local
+ * properties. Spark passes them to the worker, and to nobody else.
  *
  * <p>With a local master they are those of the job, which Spark gives to the tasks of its other
  * stages and writes to the event log when it submits one. So there they only name a file that has
@@ -51,11 +51,16 @@ final class PythonTasks implements ExecutorPlugin {
   /** A secret, and the file in which the workers of a local master read it. */
   private record SecretFile(String secret, Path path) {
 
-    static SecretFile create() throws IOException {
-      String secret = PythonBridge.newSecret();
-      // Made with the mode 0600.
+    static SecretFile create(String secret) throws IOException {
+      Files.createDirectories(localFolder());
+      // Made with the mode 0600 where the file system has modes.
       Path path = Files.createTempFile(localFolder(), "collectives-python-", "");
-      Files.writeString(path, secret);
+      try {
+        Files.writeString(path, secret);
+      } catch (IOException e) {
+        Files.deleteIfExists(path);
+        throw e;
+      }
       return new SecretFile(secret, path);
     }
   }
@@ -114,7 +119,10 @@ final class PythonTasks implements ExecutorPlugin {
 
   private synchronized SecretFile secretFile() throws IOException {
     if (secretFile == null) {
-      secretFile = SecretFile.create();
+      secretFile = SecretFile.create(PythonBridge.newSecret());
+    } else if (!Files.exists(secretFile.path())) {
+      // What removes old temporary files has removed it.
+      secretFile = SecretFile.create(secretFile.secret());
     }
     return secretFile;
   }

@@ -69,7 +69,7 @@ class DriverLinkTest {
   }
 
   @Test
-  void aReplyIsGiven() {
+  void aReplyThatComesInTimeIsReturned() {
     reply.complete(new byte[] {7});
     assertThat(ask(Duration.ofMinutes(1))).containsExactly(7);
   }

@@ -86,7 +86,7 @@ class ConfigurationTest {
   }
 
   @Test
-  void otherKindsOfSettings() {
+  void numbersBooleansTextsAndListsAreReadAndChecked() {
     Configuration configuration =
         Configuration.of(Map.of("i", " 7 ", "b", "true", "s", "text", "l", "a, b,,c", "bad", "1?"));
     assertThat(configuration.get(ConfigEntry.integer("i").doc("").since("").defaultsTo(0)))

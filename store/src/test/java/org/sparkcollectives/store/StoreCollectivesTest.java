@@ -133,7 +133,7 @@ class StoreCollectivesTest {
   }
 
   @Test
-  void aKeyIsUsedOnce() {
+  void aKeyThatARankHasUsedIsRefused() {
     StoreCollectives alone = new StoreCollectives(store, 0, 1);
     alone.barrier("k", LIMIT, true);
     assertThatIllegalArgumentException()

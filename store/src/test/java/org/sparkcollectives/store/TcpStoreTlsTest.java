@@ -4,7 +4,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.sparkcollectives.net.TransportSecurity;
 import org.sparkcollectives.testing.TestTls;
 
-/** Runs the same tests under TLS with given certificates. */
+/** Runs the tests of {@link TcpStoreClientTest} over TLS with given certificates. */
 class TcpStoreTlsTest extends TcpStoreClientTest {
 
   private static TransportSecurity tls;

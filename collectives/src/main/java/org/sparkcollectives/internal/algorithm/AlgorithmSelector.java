@@ -25,7 +25,7 @@ public final class AlgorithmSelector {
   private final PathCosts costs;
   private final AlgorithmTable first = new AlgorithmTable(this);
 
-  /** Those of the further stripes, as each has scratch memory for one thread. */
+  /** The tables of the further stripes: each table has scratch memory for one thread. */
   private final List<AlgorithmTable> further = new ArrayList<>();
 
   private final CoalescedAllReduce coalescedAllReduce = new CoalescedAllReduce();

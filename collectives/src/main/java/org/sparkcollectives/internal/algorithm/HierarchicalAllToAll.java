@@ -96,7 +96,8 @@ final class HierarchicalAllToAll implements HierarchicalAlgorithm<Call.AllToAll>
   }
 
   /**
-   * What one leader sends to other nodes and receives, for itself and those that it carries for.
+   * The blocks that one leader sends to other nodes and receives from them, for itself and for the
+   * ranks that it carries for.
    */
   private static final class Blocks {
     private final Rounds rounds;

@@ -12,7 +12,7 @@ import org.sparkcollectives.internal.transport.Reach;
  */
 public record PathCosts(CostModel jvm, CostModel host, CostModel network) {
 
-  /** Those of ranks that are so far from each other. */
+  /** Returns the model of ranks at this distance from each other. */
   CostModel of(Reach reach) {
     return switch (reach) {
       case JVM -> jvm;

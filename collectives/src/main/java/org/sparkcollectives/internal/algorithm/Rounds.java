@@ -4,13 +4,14 @@ import org.sparkcollectives.internal.transport.Hierarchy;
 import org.sparkcollectives.internal.transport.Locality;
 
 /**
- * Which cross-node group of a {@link Hierarchy} carries the part of each rank, in turn. Where all
- * nodes have as many ranks, each rank's part travels in its own group, in the only round. In larger
- * nodes the ranks that are in such a group are leaders: they also carry for those that are in none.
+ * The rounds in which the cross-node groups of a {@link Hierarchy} carry the parts of all ranks. If
+ * all nodes have the same number of ranks, there is one round, and each rank's part travels in its
+ * own group. In larger nodes the ranks that are in such a group are leaders: they also carry the
+ * parts of ranks that are in none.
  */
 record Rounds(Locality locality, int rank) {
 
-  /** Returns those of this rank. */
+  /** Returns the rounds of this rank. */
   static Rounds of(Hierarchy hierarchy) {
     return new Rounds(
         hierarchy.locality(),

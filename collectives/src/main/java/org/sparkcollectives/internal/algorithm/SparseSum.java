@@ -24,7 +24,7 @@ final class SparseSum {
   private final int stored;
 
   /**
-   * Of the stored places of all ranks.
+   * Creates the sum over the stored places of all ranks.
    *
    * @param indices of each rank, {@code int64[sparse dimensions, nnz of the rank]}
    * @param values of all ranks, one after the other

@@ -9,8 +9,8 @@ import org.sparkcollectives.internal.rendezvous.Membership;
 import org.sparkcollectives.internal.transport.Locality;
 
 /**
- * Which transport leads from each rank of a group to each other: the heap within a JVM, shared
- * memory within a host, TCP to all others. Alike on all ranks.
+ * The transports of a group: the heap between ranks of one JVM, shared memory between JVMs of one
+ * host, TCP between all others. The same on all ranks.
  *
  * @param heap whether ranks of a JVM use its heap
  * @param nodes in which JVM each rank is

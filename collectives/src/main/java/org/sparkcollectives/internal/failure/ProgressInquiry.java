@@ -138,7 +138,7 @@ final class ProgressInquiry implements AutoCloseable {
 
   /**
    * Asks the ranks about the collective with this number. Blocks for about a second at the most, or
-   * two if the store is slow; for a second if the store does not answer.
+   * for four if the store is slow; for a second if the store does not answer.
    */
   ProgressAnswers ask(long sequenceNumber) {
     RankProgress[] progress = new RankProgress[size];
@@ -146,16 +146,28 @@ final class ProgressInquiry implements AutoCloseable {
     String obstacle = "";
     try {
       long number = watch.next();
-      Store prompt = Deadline.after(PATIENCE).bound(store);
-      prompt.set(
-          QUESTION + number, ByteBuffer.allocate(Long.BYTES).putLong(sequenceNumber).array());
-      answer(prompt, number, sequenceNumber);
+      Deadline.after(PATIENCE)
+          .bound(store)
+          .set(QUESTION + number, ByteBuffer.allocate(Long.BYTES).putLong(sequenceNumber).array());
+      answerOwn(number, sequenceNumber);
       read(Deadline.after(PATIENCE.multipliedBy(2)), number, sequenceNumber, progress, stacks);
+      if (progress[rank] == null) {
+        progress[rank] = own.get();
+      }
     } catch (StoreException | IllegalStateException e) {
       LOG.debug("rank {} could not ask how far the others have come: {}", rank, e.toString());
       obstacle = String.valueOf(e.getMessage());
     }
     return new ProgressAnswers(Arrays.asList(progress), stacks, obstacle);
+  }
+
+  /** Answers as the rank that asks. The others may answer though the store does not take this. */
+  private void answerOwn(long number, long sequenceNumber) {
+    try {
+      answer(Deadline.after(PATIENCE).bound(store), number, sequenceNumber);
+    } catch (StoreException e) {
+      LOG.debug("rank {} could not say how far it has come itself: {}", rank, e.toString());
+    }
   }
 
   /** Reads what the ranks answer to a question. */

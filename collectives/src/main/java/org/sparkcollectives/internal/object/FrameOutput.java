@@ -96,7 +96,7 @@ final class FrameOutput extends OutputStream {
     end();
   }
 
-  /** Tells the receivers that there is no more of the object, and why. Waits until that is sent. */
+  /** Ends the object with a failure, which the receivers get, and waits until it is sent. */
   void fail(byte[] failure) {
     requireWhole();
     if (complete == null) {

@@ -10,16 +10,15 @@ import org.sparkcollectives.config.ConfigEntry;
 import org.sparkcollectives.config.Configuration;
 
 /**
- * What all ranks of a group must have alike before they meet: its size, and all that decides how
- * each of them carries out an operation. Two ranks that chose different algorithms would wait for
- * each other in vain, take each other's messages for something else, or take the other for
- * unresponsive.
+ * The settings that must be the same on all ranks of a group: its size, and everything that decides
+ * how a rank carries out an operation. Two ranks with different algorithms would wait for each
+ * other in vain, misread each other's messages, or take each other for unresponsive.
  *
  * @param terms in an order that is the same on all ranks
  */
 public record AgreedSettings(List<Term> terms) {
 
-  /** By which each rank chooses algorithms for itself, cuts operations, and expects heartbeats. */
+  /** The settings by which a rank chooses algorithms, cuts operations, and expects heartbeats. */
   private static final List<ConfigEntry<?>> ALIKE =
       List.of(
           CollectivesConfiguration.COST_LATENCY,

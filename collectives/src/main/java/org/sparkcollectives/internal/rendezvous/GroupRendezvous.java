@@ -29,8 +29,8 @@ import org.sparkcollectives.store.StoreTimeoutException;
 import org.sparkcollectives.store.WatchableStore;
 
 /**
- * How the ranks of a group find each other in a store: each says where it is, and the last to
- * arrive makes one value of what all said, which all wait for.
+ * The rendezvous of a group in a store: each rank writes its endpoint, and the last to arrive
+ * combines all endpoints into one value, for which all ranks wait.
  *
  * <p>A rank makes four requests, whatever the size of the group, and receives the endpoint table;
  * the last one makes two more, one of which brings it all endpoints. If that one hangs before it
@@ -45,8 +45,8 @@ public final class GroupRendezvous {
   private static final Duration KILL_CHECK = Duration.ofMillis(20);
 
   /**
-   * That interval for each rank of a group so large that the checks would be the most work of its
-   * JVM.
+   * The least interval for each rank, for groups so large that the checks would be most of a JVM's
+   * work.
    */
   private static final Duration KILL_CHECK_PER_RANK = Duration.ofNanos(200_000);
 

@@ -1,7 +1,7 @@
 package org.sparkcollectives.internal.transport;
 
 /**
- * Tells where a rank is and how it is reached, as it tells the other ranks through the store.
+ * The place and address of a rank, as it publishes them to the other ranks through the store.
  *
  * @param rank the rank in the world group of its Spark stage or of its processes
  * @param nodeId names the JVM; never used again by another one

@@ -27,13 +27,15 @@ public final class EventCount {
   /** The longest that a cancellation without a signal stays unseen. */
   private static final long PARK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
-  /** So many waits in a row that were too long for spinning end it. */
+  /**
+   * The number of waits in a row, all too long for spinning, after which a thread stops spinning.
+   */
   private static final int TRUST = 4;
 
   /** Sleepers that wait for each other sleep no longer than that if none is busy. */
   private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-  /** While waits are long, one of so many spins all the same, to find out. */
+  /** While waits are long, one wait in this many spins all the same, to notice shorter waits. */
   private static final int PROBE = 16;
 
   private static final int LOOKS_PER_CLOCK = 16;
@@ -121,7 +123,7 @@ public final class EventCount {
     }
   }
 
-  /** To spin may be long, but not longer deaf than a thread that parks. */
+  /** Checks for a cancellation while spinning, as often as a thread that parks does. */
   private static long lookAtCancellation(long now, long looked, Cancellation cancellation) {
     if (now - looked < PARK_NANOS) {
       return looked;

@@ -36,7 +36,7 @@ public final class Hierarchy {
   private final Peers intraNode;
   private final Peers opening;
 
-  /** Those that were needed so far, by root. */
+  /** The cross-node groups that were needed so far, by root. */
   private final Map<Integer, Peers> crossNode = new HashMap<>();
 
   private Hierarchy(

@@ -6,8 +6,8 @@ import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.spi.OperationSpec;
 
 /**
- * What a rank is doing, as its peers are told with each message of a collective. Ranks whose
- * operations differ in any of this do not belong together.
+ * The operation of a rank, as each message of a collective states it to its peers. If two ranks
+ * differ in any of these fields, their calls do not match.
  *
  * @param type the operation
  * @param sequenceNumber the operation's number in its group

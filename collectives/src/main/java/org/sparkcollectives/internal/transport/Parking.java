@@ -9,8 +9,8 @@ public interface Parking {
   default void awake() {}
 
   /**
-   * Says to those who must be told that this thread is about to park. The caller has looked at what
-   * it waits for, and parks only if this returns false.
+   * Announces that this thread is about to park to everyone who must wake it. The caller has looked
+   * at what it waits for, and parks only if this returns false.
    *
    * @return whether somebody has been told who did not know: what is waited for may have come
    *     before, without a wake-up, and the caller looks again

@@ -7,7 +7,7 @@ final class StripeSubset implements Stripes {
   private final Peers[] peers;
 
   /**
-   * Of ranks that see each other as {@code first} over the first stripe.
+   * Creates the stripes of ranks that see each other as {@code first} over the first stripe.
    *
    * @param ranks as {@code all} number them
    */

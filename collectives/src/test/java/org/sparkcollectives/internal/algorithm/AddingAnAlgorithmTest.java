@@ -24,8 +24,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * That an algorithm is added by the steps of the page, and by no others: it carries them out in a
- * copy of the sources, compiles what they change, and tries the algorithm.
+ * Tests that the steps of the page add an algorithm, and that no other step is needed: it carries
+ * them out in a copy of the sources, compiles what they change, and runs the algorithm.
  */
 class AddingAnAlgorithmTest {
 

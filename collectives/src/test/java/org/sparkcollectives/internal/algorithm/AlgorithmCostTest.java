@@ -21,7 +21,7 @@ import org.sparkcollectives.internal.transport.heap.HeapGroup;
 import org.sparkcollectives.spi.tensor.HostTensor;
 import org.sparkcollectives.testing.RankThreads;
 
-/** That each algorithm sends what the line about its cost says. */
+/** Tests that each algorithm sends as many messages and bytes as its cost says. */
 class AlgorithmCostTest {
 
   /** Divisible by 16 and by every world size here, so that parts are equal. */

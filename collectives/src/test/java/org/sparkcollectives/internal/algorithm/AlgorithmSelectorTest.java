@@ -12,7 +12,7 @@ import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.internal.kernel.ReduceKernel;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
-/** Which algorithm is chosen, and how costs grow to ten thousand ranks. */
+/** Tests which algorithm is chosen, and how costs grow up to ten thousand ranks. */
 class AlgorithmSelectorTest {
 
   private static final ReduceKernel FLOATS = ReduceKernel.of(ReduceOp.SUM, DType.FLOAT32);

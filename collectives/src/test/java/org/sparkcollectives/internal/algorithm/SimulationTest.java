@@ -19,7 +19,7 @@ import org.sparkcollectives.internal.transport.Locality;
 import org.sparkcollectives.internal.transport.Reach;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
-/** That algorithms cost what they say in groups of up to ten thousand ranks. */
+/** Tests the costs of algorithms by simulated groups of up to ten thousand ranks. */
 class SimulationTest {
 
   private static final CostModel NETWORK = new CostModel(15e-6, 4e-6, 1e9, 8);

@@ -43,14 +43,14 @@ class TcpConnectionsTest {
   }
 
   @Test
-  void twoWhereEveryRankCanHaveTwoProcessors() {
+  void twoConnectionsWhereEveryRankCanHaveTwoProcessors() {
     assertThat(connections(ranks("a", 2, "b", 2), "auto")).isEqualTo(2);
     assertThat(connections(ranks("a", 4, "a", 4), "auto")).isEqualTo(2);
     assertThat(connections(ranks("a", 64, "b", 64), "auto")).isEqualTo(2);
   }
 
   @Test
-  void oneWhereAnyRankCannot() {
+  void oneConnectionWhereAnyRankHasFewerThanTwoProcessors() {
     assertThat(connections(ranks("a", 3, "a", 3), "auto")).isEqualTo(1);
     assertThat(connections(ranks("a", 64, "b", 1), "auto")).isEqualTo(1);
     assertThat(connections(ranks("a", 64, "b", 3, "b", 3), "auto")).isEqualTo(1);
@@ -64,7 +64,7 @@ class TcpConnectionsTest {
   }
 
   @Test
-  void asManyAsAreAskedFor() {
+  void aConfiguredNumberOfConnectionsIsUsed() {
     assertThat(connections(ranks("a", 1, "a", 1), "5")).isEqualTo(5);
   }
 

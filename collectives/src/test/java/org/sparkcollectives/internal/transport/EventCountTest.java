@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkcollectives.testing.Threads;
 
-/** What ends a wait beside its condition. */
+/** Tests what ends a wait, apart from its condition. */
 @Timeout(30)
 class EventCountTest {
 

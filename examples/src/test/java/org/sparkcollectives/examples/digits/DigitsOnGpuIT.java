@@ -52,7 +52,7 @@ class DigitsOnGpuIT {
     Run run = submit(settings, "--epochs=1");
     assertThat(run.status()).isNotZero();
     assertThat(run.err())
-        .contains("NCCL cannot be loaded. Looked at, in this order: /nowhere/libnccl.so.2");
+        .contains("NCCL cannot be loaded. Tried, in this order: /nowhere/libnccl.so.2");
   }
 
   /** Returns the settings of a host with two GPUs. */

@@ -24,7 +24,7 @@ class JavaSamplesTest {
 
   @ParameterizedTest
   @MethodSource("samples")
-  void compiles(Sample sample) throws IOException {
+  void aJavaSampleCompiles(Sample sample) throws IOException {
     DiagnosticCollector<JavaFileObject> problems = new DiagnosticCollector<>();
     Path classes = Files.createDirectories(Path.of("target/samples", sample.name()));
     List<String> options =

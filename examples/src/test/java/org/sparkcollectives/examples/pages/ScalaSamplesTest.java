@@ -14,7 +14,7 @@ import scala.tools.nsc.Main;
 class ScalaSamplesTest {
 
   @Test
-  void allCompile() throws IOException {
+  void allScalaSamplesCompile() throws IOException {
     Path folder = Files.createDirectories(Path.of("target/samples/scala"));
     List<String> arguments =
         new ArrayList<>(

@@ -306,7 +306,7 @@ final class DeviceMemoryTest {
   }
 
   @Test
-  void nothingHasNoAddress() {
+  void memoryOfNoBytesHasNoAddress() {
     DeviceMemory nothing = allocate(0);
     assertThat(nothing.address()).isZero();
     nothing.use().close();

@@ -49,7 +49,7 @@ class RankReportsTest {
   }
 
   @Test
-  void whatWaitsIsBounded() throws Exception {
+  void reportsBeyondTheLimitAreDropped() throws Exception {
     report(reports, 0, new byte[2000]);
     report(reports, 1, new byte[10]);
     assertThat(texts(reports.take(0))).containsExactly("0:2000");

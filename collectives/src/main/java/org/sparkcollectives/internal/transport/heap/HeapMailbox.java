@@ -10,7 +10,7 @@ import org.sparkcollectives.internal.transport.OperationHeader;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
 /**
- * Where a rank puts the message that it has for another rank of the same JVM: one at a time, by
+ * The mailbox from one rank to another rank of the same JVM: it holds one message at a time, by
  * reference.
  *
  * <p>The receiver reads the sender's tensor where it lies, so the two must agree on when it may:

@@ -126,7 +126,10 @@ final class HeapPair implements Pair {
     return message;
   }
 
-  /** What a peer that works in the region has sent before was taken, or it would still wait. */
+  /**
+   * Returns whether the peer works in the region, so that its earlier messages have all been taken:
+   * otherwise it would still wait.
+   */
   private boolean peerIsElsewhere() {
     return region != null && region.isAhead(peer);
   }

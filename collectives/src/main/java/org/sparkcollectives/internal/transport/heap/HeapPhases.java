@@ -8,7 +8,7 @@ import org.sparkcollectives.internal.transport.OperationHeader;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
 /**
- * How far each rank of a {@link HeapRegion} has come, and what it shows.
+ * The progress of each rank of a {@link HeapRegion}, and the tensors that it shows.
  *
  * <p>Each rank counts its operations, and writes only its own entries: the number of the last
  * operation for which it <em>shows</em> tensors, and of the last that it is <em>done</em> with.

@@ -19,8 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How a rank that sleeps is woken by ranks of other JVMs with which it shares memory, and how it
- * wakes them: a pipe of its own, into which they write a byte.
+ * Wakes a sleeping rank from other JVMs with which it shares memory: each rank has a pipe, into
+ * which the others write a byte.
  *
  * <p>Others open the pipe as they open a {@link SharedFile}, through the descriptor of the one that
  * has it, so whoever shares the memory has the bell, too. It needs no address, no port, and no
@@ -73,7 +73,10 @@ public final class Doorbell implements AutoCloseable {
   private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
   private static final Path DESCRIPTOR_STATES = Path.of("/proc/self/fdinfo");
 
-  /** After so many random states a descriptor that had them all is the one that was set to them. */
+  /**
+   * The number of random states after which a descriptor that had them all is certainly the right
+   * one.
+   */
   private static final int PROOFS = 16;
 
   private static final String FLAGS = "flags:";

@@ -6,8 +6,8 @@ import org.sparkcollectives.OpType;
 import org.sparkcollectives.internal.transport.OperationHeader;
 
 /**
- * How an operation is written down in memory that processes share, so that ranks can compare theirs
- * field by field:
+ * The layout of an operation in memory that processes share, so that ranks can compare theirs field
+ * by field:
  *
  * <pre>
  *     0  sequence number i64 | count i64 | digest of the sizes i32 | root i32

@@ -25,7 +25,10 @@ public final class SharedTensors implements AutoCloseable {
   private final Path folder;
   private final IdentityHashMap<ByteBuffer, SharedFile> own = new IdentityHashMap<>();
 
-  /** By their proofs, because a neighbour may use the number of a file that it has closed again. */
+  /**
+   * The neighbours' files, by their proofs: a neighbour may reuse the number of a file that it has
+   * closed.
+   */
   private final Map<ByteBuffer, SharedFile> neighbours = new HashMap<>();
 
   /** True if a neighbour has published new memory since {@link #releaseClosed}. */

@@ -15,7 +15,9 @@ import org.sparkcollectives.spi.tensor.HostTensor;
 /** The slots of a group on one host, as one of its ranks sees them. */
 final class ShmSlots implements SharedSlots {
 
-  /** After so many polls a waiting rank checks whether a peer is in another operation. */
+  /**
+   * The number of polls after which a waiting rank checks whether a peer is in another operation.
+   */
   private static final int POLLS_PER_CHECK = 64;
 
   private final SlotTable table;

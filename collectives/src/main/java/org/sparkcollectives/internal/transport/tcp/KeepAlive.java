@@ -24,7 +24,7 @@ import jdk.net.ExtendedSocketOptions;
  */
 final class KeepAlive {
 
-  /** At least so many where there is time for them: one alone may get lost. */
+  /** The number of probes, if there is time for them: a single one may get lost. */
   private static final int PROBES = 5;
 
   private static final int SHORTEST_SECONDS = 2;

@@ -8,8 +8,8 @@ import org.sparkcollectives.TransportException;
 import org.sparkcollectives.internal.transport.OperationHeader;
 
 /**
- * What precedes the elements of a message: the sender's operation, and the message's own type and
- * count.
+ * The header before the elements of a message: the sender's operation, and the message's own type
+ * and count.
  *
  * <p>On the wire {@value #BYTES} bytes, in network byte order:
  *

@@ -18,8 +18,8 @@ import org.sparkcollectives.internal.transport.ConnectionListener;
 import org.sparkcollectives.internal.transport.shm.SharedRing;
 
 /**
- * How a sender offers its peer to move messages through memory that both share, over a connection
- * of its own, which stays open as the sign that both are alive.
+ * The offer of a sender to its peer to move messages through memory that both share. It is made
+ * over a connection of its own, which stays open as the sign that both are alive.
  *
  * <pre>
  *   sender to receiver                          receiver to sender

@@ -42,8 +42,8 @@ public final class SocketWait implements Parking, AutoCloseable {
   private static final long LONGEST_BACKOFF_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
   /**
-   * How long a wait only backs off, and asks for no bell: a byte through a pipe wakes a thread
-   * within some 50 µs, and the backoff of a short wait is shorter.
+   * The time for which a wait only backs off, and asks for no bell: a byte through a pipe wakes a
+   * thread within some 50 µs, and the backoff of a short wait is shorter.
    */
   private static final Duration BACKOFF_BEFORE_BELL = Duration.ofNanos(800_000);
 
@@ -52,7 +52,7 @@ public final class SocketWait implements Parking, AutoCloseable {
 
   private static final Duration LONGEST_SLEEP = Duration.ofMillis(4);
 
-  /** After so many waits in a row that no bell has ended, it is not relied on. */
+  /** The number of waits in a row without a bell after which the bell is not relied on. */
   private static final int MOST_MISSED = 4;
 
   private final List<PolledMemory> polled = new ArrayList<>();

@@ -28,7 +28,7 @@ import org.sparkcollectives.spi.tensor.HostTensor;
 import org.sparkcollectives.testing.Eventually;
 import org.sparkcollectives.testing.RankThreads;
 
-/** What ranks show each other in one heap, and how they take it back. */
+/** Tests the tensors that ranks of one JVM show each other, and how they take them back. */
 class HeapRegionTest {
 
   /** One rank of a region. */

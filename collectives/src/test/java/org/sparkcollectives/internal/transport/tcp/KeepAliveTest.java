@@ -18,7 +18,7 @@ import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the operating system is told of how long a connection may be silent. */
+/** Tests the keep-alive options that sockets get. */
 @EnabledOnOs(OS.LINUX)
 class KeepAliveTest {
 

@@ -16,7 +16,7 @@ import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.internal.transport.ConnectionListener;
 import org.sparkcollectives.internal.transport.shm.SharedRing;
 
-/** What an offer of shared memory comes to. */
+/** Tests the outcomes of an offer of shared memory. */
 @EnabledOnOs(OS.LINUX)
 class RingOfferTest {
 
