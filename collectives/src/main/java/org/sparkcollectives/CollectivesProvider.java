@@ -14,6 +14,11 @@ import org.sparkcollectives.store.Store;
  */
 public interface CollectivesProvider {
 
+  /** Returns the implementation. */
+  static CollectivesProvider implementation() {
+    return Library.PROVIDER;
+  }
+
   /** Returns the tensor of {@link Tensor#wrap(DType, Object)}. */
   Tensor wrap(DType dtype, Object primitiveArray);
 

@@ -23,7 +23,7 @@ import org.sparkcollectives.AlgorithmChoices.Tensors;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
 
-/** What a group explains of its algorithms is what runs. */
+/** Tests that groups run the algorithms that {@code explain} lists. */
 @ExtendWith(LeakCheck.class)
 class AlgorithmChoicesTest {
 

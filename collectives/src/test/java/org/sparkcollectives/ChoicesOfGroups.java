@@ -13,7 +13,7 @@ final class ChoicesOfGroups {
 
   static final List<Integer> SIZES = List.of(1 << 10, 16 << 10, 256 << 10, 4 << 20);
 
-  /** Where the ranks of a group lie. */
+  /** The placement of a group's ranks in JVMs and hosts. */
   record World(GroupOptions options, IntFunction<RankContext> contexts, boolean allocated) {}
 
   /** An operation of all ranks, on tensors of so many elements. */

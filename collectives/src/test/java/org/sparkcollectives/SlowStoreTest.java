@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -19,40 +19,68 @@ import org.sparkcollectives.testing.RankThreads;
 @ExtendWith(LeakCheck.class)
 class SlowStoreTest {
 
+  private static final Duration LATE = Duration.ofSeconds(1);
+
+  /** Delays the answers that rank 0 writes for too long. */
+  private static void delayOwnAnswers(String method, String keys) {
+    if (method.matches("set|multiSet") && keys.matches("\\[?.*progress/(answer|stack)/\\d+/0.*")) {
+      throw new StoreTimeoutException("slow", List.of(), LATE);
+    }
+  }
+
+  /** Delays the answers that rank 0 reads for too long. */
+  private static void delayAnswersOfOthers(String method, String keys) {
+    if (method.equals("waitFor") && keys.contains("progress/answer/")) {
+      List<String> each = List.of(keys.substring(1, keys.length() - 1).split(", "));
+      throw new StoreTimeoutException("slow", each, LATE);
+    }
+  }
+
   @Test
   void theMissingRankIsNamedThoughTheStoreDidNotTakeThisRanksOwnAnswer() {
-    FaultyStore.Fault slow =
-        (method, key) -> {
-          if (method.matches("set|multiSet")
-              && key.matches("\\[?.*progress/(answer|stack)/\\d+/0.*")) {
-            throw new StoreTimeoutException("slow", List.of(), Duration.ofSeconds(1));
-          }
-        };
-    CountDownLatch over = new CountDownLatch(1);
+    CollectiveTimeoutException late = timeoutOfRankZero(SlowStoreTest::delayOwnAnswers);
+    assertThat(late.missingRanks()).as(late.getMessage()).containsExactly(2);
+  }
+
+  @Test
+  void noRankIsNamedWhereTheStoreGaveNoAnswerAtAll() {
+    CollectiveTimeoutException late =
+        timeoutOfRankZero(
+            (method, keys) -> {
+              delayOwnAnswers(method, keys);
+              delayAnswersOfOthers(method, keys);
+            });
+    assertThat(late.missingRanks()).as(late.getMessage()).isEmpty();
+    assertThat(late).hasMessageContaining("which ranks have not arrived is not known");
+  }
+
+  /**
+   * Returns the exception of rank 0, whose store has this fault, from a barrier that rank 1 calls
+   * and rank 2 does not.
+   */
+  private static CollectiveTimeoutException timeoutOfRankZero(FaultyStore.Fault fault) {
+    CompletableFuture<CollectiveTimeoutException> thrown = new CompletableFuture<>();
     try (HashStore store = new HashStore()) {
       RankThreads.run(
           3,
           rank -> {
-            Store own = rank == 0 ? FaultyStore.over(store, slow, FaultyStore.NONE) : store;
+            Store own = rank == 0 ? FaultyStore.over(store, fault, FaultyStore.NONE) : store;
             try (ProcessGroup world =
                 ProcessGroups.create(own, rank, 3, GroupOptions.defaults().withName("world"))) {
               if (rank == 0) {
-                CollectiveTimeoutException late =
+                thrown.complete(
                     catchThrowableOfType(
                         CollectiveTimeoutException.class,
-                        () -> world.withTimeout(Duration.ofMillis(500)).barrier().await());
-                over.countDown();
-                assertThat(late.missingRanks()).as(late.getMessage()).containsExactly(2);
-              } else {
-                if (rank == 1) {
-                  Work waiting = world.barrier();
-                  assertThat(waiting.isCompleted()).isFalse();
-                }
-                assertThat(over.await(50, TimeUnit.SECONDS)).isTrue();
+                        () -> world.withTimeout(Duration.ofMillis(500)).barrier().await()));
+              } else if (rank == 1) {
+                Work waiting = world.barrier();
+                assertThat(waiting.isCompleted()).isFalse();
               }
+              thrown.get(50, TimeUnit.SECONDS);
             }
             return null;
           });
     }
+    return thrown.join();
   }
 }

@@ -5,7 +5,6 @@ import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.Map;
-import org.sparkcollectives.CollectivesProvider;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
@@ -21,7 +20,7 @@ import org.sparkcollectives.spi.tensor.HostTensor;
 import org.sparkcollectives.store.Store;
 
 /** Connects the public packages to their implementation. Loaded by its name. */
-public final class DefaultProvider implements CollectivesProvider, HostedGroupProvider {
+public final class DefaultProvider implements HostedGroupProvider {
 
   @Override
   public Tensor wrap(DType dtype, Object primitiveArray) {

@@ -1,14 +1,15 @@
 package org.sparkcollectives.spi;
 
+import org.sparkcollectives.CollectivesProvider;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.store.Store;
 
 /**
- * Creates the groups of {@link HostedGroups}. The library has one implementation, which is loaded
- * by its name.
+ * Creates the groups of {@link HostedGroups}. The implementation of {@link CollectivesProvider} is
+ * one, too.
  */
-public interface HostedGroupProvider {
+public interface HostedGroupProvider extends CollectivesProvider {
 
   /** Returns the group of {@link HostedGroups#create}. Blocks as it does. */
   ProcessGroup create(

@@ -1,6 +1,7 @@
 package org.sparkcollectives.spi;
 
 import org.sparkcollectives.CollectiveTimeoutException;
+import org.sparkcollectives.CollectivesProvider;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ProcessGroups;
@@ -47,31 +48,7 @@ public final class HostedGroups {
       GroupOptions options,
       RankContext context,
       Runnable afterClose) {
-    return Loaded.PROVIDER.create(store, rank, size, options, context, afterClose);
-  }
-
-  /** Loads the implementation when the first group is made. */
-  private static final class Loaded {
-
-    /** Its name, which keeps this package free of a dependency on it. */
-    private static final String IMPLEMENTATION = "org.sparkcollectives.internal.DefaultProvider";
-
-    static final HostedGroupProvider PROVIDER = load();
-
-    private static HostedGroupProvider load() {
-      try {
-        return Class.forName(IMPLEMENTATION, true, HostedGroups.class.getClassLoader())
-            .asSubclass(HostedGroupProvider.class)
-            .getConstructor()
-            .newInstance();
-      } catch (ReflectiveOperationException e) {
-        throw new LinkageError(
-            IMPLEMENTATION
-                + " is not in the jar of "
-                + HostedGroups.class.getName()
-                + ": is it whole?",
-            e);
-      }
-    }
+    return ((HostedGroupProvider) CollectivesProvider.implementation())
+        .create(store, rank, size, options, context, afterClose);
   }
 }

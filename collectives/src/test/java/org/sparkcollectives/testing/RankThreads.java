@@ -54,7 +54,8 @@ public final class RankThreads {
       CompletableFuture.allOf(results.toArray(CompletableFuture<?>[]::new))
           .get(LIMIT.toMillis(), TimeUnit.MILLISECONDS);
     } catch (ExecutionException e) {
-      throw new AssertionError("A rank failed", first.join());
+      // The summary of a build shows the message only, and not the cause.
+      throw new AssertionError("A rank failed: " + first.join(), first.join());
     } catch (TimeoutException e) {
       throw new AssertionError("The ranks hang after " + LIMIT + stacks(), first.getNow(e));
     } catch (InterruptedException e) {

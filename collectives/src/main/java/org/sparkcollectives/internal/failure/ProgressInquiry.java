@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Supplier;
@@ -151,7 +152,8 @@ final class ProgressInquiry implements AutoCloseable {
           .set(QUESTION + number, ByteBuffer.allocate(Long.BYTES).putLong(sequenceNumber).array());
       answerOwn(number, sequenceNumber);
       read(Deadline.after(PATIENCE.multipliedBy(2)), number, sequenceNumber, progress, stacks);
-      if (progress[rank] == null) {
+      // Where not one answer arrives, the store may have failed, and nothing is known of anyone.
+      if (Arrays.stream(progress).anyMatch(Objects::nonNull)) {
         progress[rank] = own.get();
       }
     } catch (StoreException | IllegalStateException e) {

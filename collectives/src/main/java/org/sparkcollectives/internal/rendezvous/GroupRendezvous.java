@@ -62,7 +62,6 @@ public final class GroupRendezvous {
    */
   private static final Duration FIRST_LOOK = Duration.ofSeconds(1);
 
-  private static final String FOLDER = "rendezvous";
   private static final byte[] ABSENT = {};
 
   private final Store store;
@@ -109,7 +108,7 @@ public final class GroupRendezvous {
   public Membership join(Endpoint self) {
     agree(self);
     take(self);
-    if (store.add(FOLDER + "/joined", 1) == size) {
+    if (store.add(FailedRendezvous.FOLDER + "/joined", 1) == size) {
       writeEndpoints();
     }
     EndpointTable table = awaitEndpoints(self);
@@ -302,7 +301,7 @@ public final class GroupRendezvous {
   private CollectiveTimeoutException timedOut(Endpoint self) {
     Set<String> said;
     try {
-      said = Set.copyOf(store.withPrefix(FOLDER).listKeys());
+      said = Set.copyOf(store.withPrefix(FailedRendezvous.FOLDER).listKeys());
     } catch (StoreException e) {
       throw unreachable(self, e);
     }
@@ -355,6 +354,6 @@ public final class GroupRendezvous {
   }
 
   private static String key(int rank) {
-    return FOLDER + "/" + rank;
+    return FailedRendezvous.FOLDER + "/" + rank;
   }
 }

@@ -14,7 +14,8 @@ public final class FailedRendezvous {
   /** The first byte of a failure; an endpoint table begins with its version, which is 1 or more. */
   private static final byte MARK = 0;
 
-  private static final String FOLDER = "rendezvous";
+  /** The prefix of the keys of a rendezvous, in the group's keys. */
+  public static final String FOLDER = "rendezvous";
 
   /** The key of the endpoint table, or of the failure in its place, in the group's keys. */
   public static final String OUTCOME_KEY = FOLDER + "/complete";

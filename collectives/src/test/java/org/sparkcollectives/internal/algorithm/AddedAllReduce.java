@@ -132,7 +132,7 @@ final class AddedAllReduce {
     assertThat(worlds).isEqualTo(expected);
   }
 
-  /** Returns what a group of ranks on hosts of their own is told of its all-reduces. */
+  /** Returns the explanation of the all-reduces of ranks that are each on a host of their own. */
   static String explanation(int ranks) {
     return new AlgorithmSelector(costs())
         .explain(AskedPeers.overNetwork(ranks), DType.FLOAT32, ReduceOp.SUM).stream()

@@ -95,7 +95,7 @@ final class AlgorithmsPage {
     return parts;
   }
 
-  /** What four ranks on hosts of their own are told of all-reduces. */
+  /** Returns the explanation of the all-reduces of four ranks, each on a host of its own. */
   private static String explanation(AlgorithmSelector selector) {
     return selector.explain(AskedPeers.overNetwork(4), DType.FLOAT32, ReduceOp.SUM).stream()
         .filter(choice -> choice.collective() == OpType.ALL_REDUCE)

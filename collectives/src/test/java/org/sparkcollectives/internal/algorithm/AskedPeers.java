@@ -25,11 +25,11 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  */
 final class AskedPeers implements Peers {
 
-  /** Where the tensors of an operation lie. */
+  /** The memory of an operation's tensors. */
   enum Tensors {
-    /** Where only this rank sees them. */
+    /** In memory that only this rank sees. */
     PRIVATE,
-    /** Where all ranks of the host see them. */
+    /** In memory that all ranks of the host see. */
     SHARED
   }
 

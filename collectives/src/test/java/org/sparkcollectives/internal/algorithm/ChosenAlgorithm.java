@@ -75,7 +75,7 @@ final class ChosenAlgorithm {
     private static final long serialVersionUID = 1;
     private final String algorithm;
 
-    /** What is between the selector and the caller. */
+    /** Notes the algorithm, which is among the frames between the selector and its caller. */
     Begun() {
       List<Class<?>> callers =
           StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE)

@@ -44,7 +44,7 @@ class EventLogSuite extends AnyFunSuite {
 
 object EventLogSuite {
 
-  /** What a Python worker of this task proves to know, from its local properties. */
+  /** Returns the secret that a Python worker of this task proves to know. */
   private def secret(): String = {
     val task = BarrierTaskContext.get()
     Option(task.getLocalProperty("spark.collectives.python.secretFile"))
