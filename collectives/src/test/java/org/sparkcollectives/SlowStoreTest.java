@@ -1,17 +1,20 @@
 package org.sparkcollectives;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreTimeoutException;
+import org.sparkcollectives.testing.Eventually;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.RankThreads;
 
@@ -52,6 +55,50 @@ class SlowStoreTest {
             });
     assertThat(late.missingRanks()).as(late.getMessage()).isEmpty();
     assertThat(late).hasMessageContaining("which ranks have not arrived is not known");
+  }
+
+  /** The late rank learns of the failure first, and closes its connections. */
+  @Test
+  void aTimeoutIsReportedAsOneThoughTheLateRankLeavesBeforeThisRankHasFailed() {
+    CountDownLatch left = new CountDownLatch(1);
+    FaultyStore.Fault slow =
+        (method, key) -> {
+          if (method.matches("compareSet|check") && key.matches(".*/failure\\]?")) {
+            await(left);
+          }
+        };
+    try (HashStore store = new HashStore()) {
+      RankThreads.run(
+          2,
+          rank -> {
+            Store own = rank == 0 ? FaultyStore.over(store, FaultyStore.NONE, slow) : store;
+            GroupOptions tcp = GroupOptions.defaults().withTransports("tcp");
+            try (ProcessGroup world = ProcessGroups.create(own, rank, 2, tcp)) {
+              world.barrier().await();
+              if (rank == 0) {
+                assertThatThrownBy(
+                        () -> world.withTimeout(Duration.ofMillis(500)).barrier().await())
+                    .isInstanceOf(CollectiveTimeoutException.class);
+              } else {
+                Eventually.holds(world::isFailed, () -> "the group does not fail");
+              }
+              assertThat(world.failure().orElseThrow().kind()).isEqualTo(Failure.Kind.TIMEOUT);
+            } finally {
+              left.countDown();
+            }
+            return null;
+          });
+    }
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
+      // The end of the connections arrives meanwhile.
+      Thread.sleep(100);
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
   }
 
   /**

@@ -212,21 +212,21 @@ interface WaitingContract extends RanksUnderTest {
             return null;
           }
           try {
-            // This is long enough for the second to be begun before the first is overdue.
-            ProcessGroup view = group.withTimeout(Duration.ofMillis(500));
-            Coalescing block = view.coalesce();
+            Coalescing block = group.coalesce();
             Work send;
             Work receive;
             try (block) {
-              receive = view.recv(Tensor.of(sum), 1, 0);
-              send = view.send(Tensor.of(sum), 1, 0);
+              // The send is begun before the receive can be overdue.
+              send = group.send(Tensor.of(sum), 1, 0);
+              receive = group.withTimeout(Duration.ofMillis(100)).recv(Tensor.of(sum), 1, 0);
             }
             Work work = block.work();
             assertThatThrownBy(work::await).isInstanceOf(CollectiveTimeoutException.class);
             assertThatThrownBy(send::await).isInstanceOf(CollectiveTimeoutException.class);
             assertThat(work.isCompleted()).isTrue();
             assertThat(work.isSuccess()).isFalse();
-            assertThat(work.exception()).isSameAs(receive.exception());
+            assertThat(receive.exception()).isInstanceOf(CollectiveTimeoutException.class);
+            assertThat(work.exception()).isSameAs(send.exception());
             assertThat(work.result().join()).isEqualTo(WorkResult.TIMEOUT);
             assertThatThrownBy(() -> get(work)).isInstanceOf(ExecutionException.class);
             assertThatThrownBy(work::sourceRank).isInstanceOf(IllegalStateException.class);
@@ -331,12 +331,14 @@ interface WaitingContract extends RanksUnderTest {
             assertThat(slow.await(Duration.ofMillis(600))).isFalse();
             group.store().set("the timeout is over", new byte[] {1});
             slow.await();
+            group.store().get("rank 1 has left the barrier");
             assertThatThrownBy(() -> hasty.barrier().await())
                 .isInstanceOf(CollectiveTimeoutException.class)
                 .hasMessageContaining("timed out after 0.3 s");
           } else {
             group.store().get("the timeout is over");
             group.barrier().await();
+            group.store().set("rank 1 has left the barrier", new byte[0]);
             Eventually.holds(() -> hasFailed(group), () -> "the group does not fail");
           }
           return null;

@@ -91,9 +91,7 @@ final class AbortPropagation implements AutoCloseable {
             new StoreWatch.Listener() {
               @Override
               public void arrived(long number, byte[] record) {
-                Failure failure = FailureCodec.decode(record);
-                failAtTheLatest(failure, time.nanos());
-                settle(failure);
+                failAfterOther(FailureCodec.decode(record));
               }
 
               @Override
@@ -133,6 +131,25 @@ final class AbortPropagation implements AutoCloseable {
   /** Looks for a failure of another rank in any store. Does not block. */
   void read() {
     watch.read();
+  }
+
+  /**
+   * Fails the group with what another rank has published, if one has. Blocks for {@link #SETTLE}
+   * and the store's answers.
+   *
+   * @return whether a rank has published something
+   */
+  boolean failAsPublished() {
+    Failure found = readQuietly();
+    if (found != null) {
+      failAfterOther(found);
+    }
+    return found != null;
+  }
+
+  private void failAfterOther(Failure failure) {
+    failAtTheLatest(failure, time.nanos());
+    settle(failure);
   }
 
   /**

@@ -3,6 +3,7 @@ package org.sparkcollectives.internal.failure;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -12,9 +13,14 @@ import org.sparkcollectives.Failure;
 import org.sparkcollectives.internal.rendezvous.Membership;
 
 /**
- * Determines which rank caused a broken path, where that is not known: a library with its own
- * connections may report only that a peer is gone. The rank that failed has a moment to publish
- * why. If none does, the ranks that do not answer a question are named.
+ * Determines why a path to a peer broke.
+ *
+ * <p>A peer that leaves because the group has failed closes its paths, too. It has published that
+ * it leaves before that, so the failure that it knows counts, and not the end of its paths.
+ *
+ * <p>A library with its own connections may report only that a peer is gone, and not which. Then
+ * the rank that failed has a moment to publish why. If none does, the ranks that do not answer a
+ * question are named.
  */
 final class BrokenPath {
 
@@ -28,8 +34,10 @@ final class BrokenPath {
   private final GroupState state;
   private final Supplier<ProgressAnswers> ask;
   private final AbortPropagation propagation;
+  private final LeaveTracker leaves;
   private final TimeSource time;
   private final BackgroundCalls background;
+  private final AtomicBoolean checking = new AtomicBoolean();
 
   /**
    * Creates the handling of broken paths in a group.
@@ -41,13 +49,43 @@ final class BrokenPath {
       GroupState state,
       Supplier<ProgressAnswers> ask,
       AbortPropagation propagation,
+      LeaveTracker leaves,
       RankHost host) {
+    this.leaves = leaves;
     this.members = members;
     this.state = state;
     this.ask = ask;
     this.propagation = propagation;
     this.time = host.time();
     this.background = new BackgroundCalls(host.background(), LOG, members.identity().where());
+  }
+
+  /**
+   * Fails the group because the path to this peer broke, unless it is failing for such a reason
+   * already. Does not block.
+   */
+  void report(int peer, Throwable cause) {
+    if (state.failed() || !checking.compareAndSet(false, true)) {
+      return;
+    }
+    Failure broken =
+        members.identityOf(peer).failure(Failure.Kind.CONNECTION_RESET, "", -1, cause.toString());
+    long now = time.nanos();
+    state.beginSettling();
+    if (!background.run(() -> settle(peer, broken, now))) {
+      propagation.operationFailed(broken, null, now);
+    }
+  }
+
+  private void settle(int peer, Failure broken, long sinceNanos) {
+    boolean known = false;
+    try {
+      known = leaves.hasLeftAfterFailure(peer) && propagation.failAsPublished();
+    } finally {
+      if (!known) {
+        propagation.operationFailed(broken, null, sinceNanos);
+      }
+    }
   }
 
   /**

@@ -90,11 +90,9 @@ public final class FailureReports {
     killed(context.isKilled() ? context.killReason() : "its thread was interrupted");
   }
 
-  /** Reports that the path to a peer broke. */
+  /** Reports that the path to a peer broke. In a group that is failing, it may be a consequence. */
   void pathBroken(int peer, Throwable cause) {
-    propagation.operationFailed(
-        members.identityOf(peer).failure(Failure.Kind.CONNECTION_RESET, "", -1, cause.toString()),
-        null);
+    brokenPath.report(peer, cause);
   }
 
   /**

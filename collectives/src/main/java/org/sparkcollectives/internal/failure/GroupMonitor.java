@@ -104,7 +104,7 @@ public final class GroupMonitor implements AutoCloseable {
             members,
             state,
             propagation,
-            new BrokenPath(members, state, inquiry::askWhoResponds, propagation, host),
+            new BrokenPath(members, state, inquiry::askWhoResponds, propagation, leaves, host),
             host);
     this.completionHooks = new CompletionHooks(host.background(), self);
     this.heartbeat = heartbeat;

@@ -31,6 +31,7 @@ public final class LeaveTracker implements AutoCloseable {
   private static final long AFTER_FAILURE = -3;
 
   private static final Duration STORE_TIMEOUT = Duration.ofSeconds(2);
+  private static final Duration SHORT_TIMEOUT = Duration.ofMillis(300);
   private static final Duration REREAD = Duration.ofMillis(50);
 
   /**
@@ -128,6 +129,17 @@ public final class LeaveTracker implements AutoCloseable {
    */
   boolean anyAfterFailure() {
     return anyAfterFailure;
+  }
+
+  /**
+   * Returns whether a rank has left because the group has failed. Blocks for the store's answer, or
+   * for {@link #SHORT_TIMEOUT}.
+   */
+  boolean hasLeftAfterFailure(int peer) {
+    if (last.get(peer) != AFTER_FAILURE) {
+      merge(read(Deadline.after(SHORT_TIMEOUT).bound(store)));
+    }
+    return last.get(peer) == AFTER_FAILURE;
   }
 
   /**

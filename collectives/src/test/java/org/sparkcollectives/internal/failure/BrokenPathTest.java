@@ -13,9 +13,10 @@ import org.sparkcollectives.ErrorHandling;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.internal.rendezvous.Membership;
 import org.sparkcollectives.spi.failure.PublishedFailure;
+import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.HashStore;
 
-/** Tests which rank is named when a path broke and this rank cannot tell to whom it led. */
+/** Tests which rank is named when a path broke, also where this rank cannot tell to whom it led. */
 class BrokenPathTest {
 
   private static final RankProgress ANSWERED = new RankProgress(1, 1, "barrier #1");
@@ -30,10 +31,13 @@ class BrokenPathTest {
   private final RankHost host = new RankHost(new Ranks.Context(), this::run, time);
   private final AbortPropagation propagation =
       new AbortPropagation(store, state, members.identity(), ErrorHandling.CLEAN_UP_ONLY, host);
-  private final BrokenPath path = new BrokenPath(members, state, this::ask, propagation, host);
+  private final LeaveTracker leaves = new LeaveTracker(store, members, host);
+  private final BrokenPath path =
+      new BrokenPath(members, state, this::ask, propagation, leaves, host);
 
   @AfterEach
   void close() {
+    leaves.close();
     propagation.close();
     store.close();
   }
@@ -107,5 +111,63 @@ class BrokenPathTest {
     report();
     assertThat(asked).isZero();
     assertThat(state.failure().rank()).isZero();
+  }
+
+  @Test
+  void aPeerWhosePathBreaksIsNamed() {
+    path.report(1, new IllegalStateException("reset"));
+    assertThat(state.failure().kind()).isEqualTo(Failure.Kind.CONNECTION_RESET);
+    assertThat(state.failure().rank()).isEqualTo(1);
+    assertThat(new PublishedFailure(store).read()).isEqualTo(state.failure());
+  }
+
+  @Test
+  void theFailureCountsForWhichThePeerHasLeft() {
+    Failure late = members.identityOf(1).failure(Failure.Kind.TIMEOUT, "barrier #2", 2, "late");
+    leaveAfter(late, 1);
+    path.report(1, new IllegalStateException("reset"));
+    assertThat(state.failure()).isEqualTo(late);
+    assertThat(new PublishedFailure(store).read()).isEqualTo(late);
+  }
+
+  @Test
+  void aPeerThatHasLeftAfterAFailureOfItsOwnIsNamed() {
+    leaveAfter(null, 1);
+    path.report(1, new IllegalStateException("reset"));
+    assertThat(state.failure().kind()).isEqualTo(Failure.Kind.CONNECTION_RESET);
+  }
+
+  @Test
+  void aPeerThatHasNotLeftIsNamedThoughAnotherHas() {
+    Failure late = members.identityOf(1).failure(Failure.Kind.TIMEOUT, "barrier #2", 2, "late");
+    leaveAfter(late, 2);
+    path.report(1, new IllegalStateException("reset"));
+    assertThat(state.failure().kind()).isEqualTo(Failure.Kind.CONNECTION_RESET);
+  }
+
+  @Test
+  void aPeerIsNamedThoughTheStoreCannotBeAskedWhetherItHasLeft() {
+    store.close();
+    path.report(1, new IllegalStateException("reset"));
+    assertThat(state.failure().rank()).isEqualTo(1);
+  }
+
+  @Test
+  void whereNoThreadCanBeHadThePeerIsNamedAtOnce() {
+    threads = false;
+    path.report(1, new IllegalStateException("reset"));
+    assertThat(state.failure().rank()).isEqualTo(1);
+  }
+
+  /** Lets a peer learn of a failure in the store, and leave; null for one that no other learns. */
+  private void leaveAfter(Failure failure, int peer) {
+    threads = false;
+    if (failure != null) {
+      new PublishedFailure(store).offer(failure);
+    }
+    try (LeaveTracker left = new LeaveTracker(store, Ranks.membership(peer, 3), host)) {
+      left.leaveAfterFailure(Deadline.after(Duration.ofSeconds(1)));
+    }
+    threads = true;
   }
 }
