@@ -143,6 +143,41 @@ class AlgorithmChoicesTest {
         .anySatisfy(each -> assertThat(each.reason()).startsWith("would round at every step"));
   }
 
+  @EnabledOnOs(OS.LINUX)
+  @Test
+  void onceRanksFoundThatTheyShareNoMemoryNoAlgorithmUsesIt() {
+    AlgorithmChoices all =
+        GroupRuns.run(
+                2,
+                GroupOptions.defaults(),
+                rank -> HostedRank.inNode(rank, "spark.collectives.shm.folder=/no/such/folder"),
+                group -> {
+                  group.allReduce(Tensor.of(new int[100_000]), ReduceOp.SUM).await();
+                  return group.explain();
+                })
+            .get(0);
+    assertThat(all.choices())
+        .extracting(Choice::algorithm)
+        .noneMatch(name -> name.matches("(Slot|Shared|Staged|Copied).*"));
+  }
+
+  @EnabledOnOs(OS.LINUX)
+  @Test
+  void moreRanksThanTensorsCanBePublishedSendTheirPartsByMessages() {
+    for (int ranks : List.of(24, 25)) {
+      AlgorithmChoices all =
+          GroupRuns.run(
+                  ranks, GroupOptions.defaults(), HostedRank::inNode, ProcessGroup::explain)
+              .get(0);
+      for (OpType type : List.of(OpType.REDUCE_SCATTER_INTO, OpType.ALL_TO_ALL_INTO)) {
+        assertThat(chosen(all, type, 1 << 20, true).startsWith("Shared"))
+            .as(ranks + " ranks, " + type + ": " + chosen(all, type, 1 << 20, true))
+            .isEqualTo(ranks == 24);
+      }
+      assertThat(chosen(all, OpType.BROADCAST, 1 << 20, true)).startsWith("Shared");
+    }
+  }
+
   @Test
   void whatCannotBeReducedIsRefused() {
     GroupRuns.run(

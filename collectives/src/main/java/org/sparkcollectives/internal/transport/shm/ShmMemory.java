@@ -29,6 +29,15 @@ public record ShmMemory(ShmRegion shared, Supplier<OperationHeader> current)
   private static final Set<OpType> STAGED =
       EnumSet.of(OpType.ALL_REDUCE, OpType.ALL_REDUCE_COALESCED);
 
+  /** Operations in which a rank publishes a tensor for each rank. */
+  private static final Set<OpType> IN_PARTS =
+      EnumSet.of(
+          OpType.REDUCE_SCATTER_INTO,
+          OpType.REDUCE_SCATTER,
+          OpType.SCATTER,
+          OpType.ALL_TO_ALL_INTO,
+          OpType.ALL_TO_ALL);
+
   @Override
   public Access open(Supplier<List<HostTensor>> shown) {
     OperationHeader header = current.get();
@@ -48,10 +57,13 @@ public record ShmMemory(ShmRegion shared, Supplier<OperationHeader> current)
 
   @Override
   public Access expected(OpType type, long bytes, boolean allocated) {
+    if (shared.isRefused()) {
+      return Access.NONE;
+    }
     if (bytes <= SharedSlots.MOST_BYTES) {
       return ShmRegion.AGREED.contains(type) ? Access.SLOTS : Access.NONE;
     }
-    if (allocated) {
+    if (allocated && shared.canPublish(IN_PARTS.contains(type) ? shared.size() : 1)) {
       return Access.SHARED_TENSORS;
     }
     return STAGED.contains(type) && shared.stages() ? Access.STAGING : Access.NONE;

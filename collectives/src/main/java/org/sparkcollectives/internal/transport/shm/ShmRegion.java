@@ -52,13 +52,17 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
   private final Progress progress;
   private final Doorbell bell;
   private final Supplier<OperationHeader> inOperation;
+
+  /** Whether the ranks have found that they share no memory. */
+  private volatile boolean refused;
+
+  private volatile boolean stages;
   private SharedFile file;
   private SleepFlags sleepers;
   private DescriptorTable descriptors;
   private ShmSlots slots;
   private ShmStaging staging;
   private long staged = NONE;
-  private boolean stages;
   private boolean asked;
   private boolean waiting;
   private long operation;
@@ -151,9 +155,24 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
     return staging;
   }
 
-  /** Returns whether tensors that lie elsewhere pass through staging buffers. */
+  /**
+   * Returns whether tensors that lie elsewhere pass through staging buffers, as far as is known.
+   * May be called on any thread.
+   */
   boolean stages() {
     return stages;
+  }
+
+  /**
+   * Returns whether the ranks have found that they share no memory. May be called on any thread.
+   */
+  boolean isRefused() {
+    return refused;
+  }
+
+  /** Returns whether an operation may publish this many tensors. May be called on any thread. */
+  boolean canPublish(int count) {
+    return count <= DescriptorTable.MOST_TENSORS;
   }
 
   /** Returns the slots for this operation; null if it is too large for them. */
@@ -176,6 +195,7 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
     int tableBytes = DescriptorTable.bytes(size);
     int slotBytes = SlotTable.bytes(size);
     file = AgreedFile.of(peers, tensors.folder(), tableBytes + slotBytes + SleepFlags.bytes(size));
+    refused = file == null;
     if (file != null) {
       ByteBuffer memory = file.memory();
       descriptors = new DescriptorTable(memory, rank, size);
