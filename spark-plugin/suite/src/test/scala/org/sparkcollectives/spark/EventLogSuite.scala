@@ -14,6 +14,44 @@ class EventLogSuite extends AnyFunSuite {
 
   test("the secret of Python workers is not in the event log of a local master") {
     val folder = Files.createTempDirectory("event-log-")
+    val secrets = withContext(folder) { sc =>
+      // The stage behind the shuffle is submitted with what the tasks before it were given.
+      sc.parallelize(0 until 2, 2)
+        .barrier()
+        .mapPartitions(_ => Iterator(secret()))
+        .repartition(2)
+        .collect()
+        .toSet
+    }
+    val events = Files.walk(folder).iterator.asScala.filter(Files.isRegularFile(_)).toList
+    val log = events.map(Files.readString(_)).mkString
+    assert(log.contains("SparkListenerStageSubmitted"))
+    assert(secrets.forall(_.length == 64), "each task has a secret")
+    assert(secrets.forall(!log.contains(_)), "and no event has one")
+  }
+
+  test("workers find their secret though old temporary files were removed") {
+    val folder = Files.createTempDirectory("event-log-")
+    withContext(folder) { sc =>
+      def read() =
+        sc.parallelize(0 until 2, 2)
+          .barrier()
+          .mapPartitions(_ => Iterator(secret()))
+          .collect()
+          .toSet
+      val before = read()
+      val file = sc
+        .parallelize(0 until 2, 2)
+        .barrier()
+        .mapPartitions(_ => Iterator(secretFile().get))
+        .collect()
+        .head
+      Files.delete(Path.of(file))
+      assert(read() == before)
+    }
+  }
+
+  private def withContext[T](eventLog: Path)(body: SparkContext => T): T = {
     val sc = new SparkContext(
       new SparkConf()
         .setMaster("local[2]")
@@ -21,34 +59,22 @@ class EventLogSuite extends AnyFunSuite {
         .set("spark.ui.enabled", "false")
         .set("spark.plugins", classOf[CollectivesPlugin].getName)
         .set("spark.eventLog.enabled", "true")
-        .set("spark.eventLog.dir", folder.toUri.toString)
+        .set("spark.eventLog.dir", eventLog.toUri.toString)
         .set("spark.eventLog.compress", "false")
     )
-    val secrets =
-      try {
-        // The stage behind the shuffle is submitted with what the tasks before it were given.
-        sc.parallelize(0 until 2, 2)
-          .barrier()
-          .mapPartitions(_ => Iterator(secret()))
-          .repartition(2)
-          .collect()
-          .toSet
-      } finally sc.stop()
-    val events = Files.walk(folder).iterator.asScala.filter(Files.isRegularFile(_)).toList
-    val log = events.map(Files.readString(_)).mkString
-    assert(log.contains("SparkListenerStageSubmitted"))
-    assert(secrets.forall(_.length == 64), "each task has a secret")
-    assert(secrets.forall(!log.contains(_)), "and no event has one")
+    try body(sc)
+    finally sc.stop()
   }
 }
 
 object EventLogSuite {
 
-  /** Returns the secret that a Python worker of this task proves to know. */
-  private def secret(): String = {
-    val task = BarrierTaskContext.get()
-    Option(task.getLocalProperty("spark.collectives.python.secretFile"))
+  private def secretFile(): Option[String] =
+    Option(BarrierTaskContext.get().getLocalProperty("spark.collectives.python.secretFile"))
+
+  /** Returns what a Python worker of this task proves to know. */
+  private def secret(): String =
+    secretFile()
       .map(file => Files.readString(Path.of(file)))
-      .getOrElse(task.getLocalProperty("spark.collectives.python.secret"))
-  }
+      .getOrElse(BarrierTaskContext.get().getLocalProperty("spark.collectives.python.secret"))
 }
