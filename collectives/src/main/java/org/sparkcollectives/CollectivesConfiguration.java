@@ -1,6 +1,7 @@
 package org.sparkcollectives;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import org.sparkcollectives.config.ConfigEntry;
 
@@ -171,25 +172,6 @@ public final class CollectivesConfiguration {
           .check(value -> !value.isNegative(), "0 or more")
           .defaultsTo(Duration.ofNanos(200_000));
 
-  /** The latency in {@link org.sparkcollectives.internal.algorithm.CostModel}. */
-  public static final ConfigEntry<Duration> COST_LATENCY =
-      ConfigEntry.duration("spark.collectives.cost.latency")
-          .doc(
-              "How long a small message between two JVMs takes. From this and the next three"
-                  + " settings each rank predicts which algorithm is the fastest for an operation;"
-                  + " they must be the same on all ranks.")
-          .since("0.1.0")
-          .check(value -> !value.isNegative(), "0 or more")
-          .defaultsTo(Duration.ofNanos(15_000));
-
-  /** The overhead in {@link org.sparkcollectives.internal.algorithm.CostModel}. */
-  public static final ConfigEntry<Duration> COST_OVERHEAD =
-      ConfigEntry.duration("spark.collectives.cost.overhead")
-          .doc("How long a rank is busy with a message, whatever its size.")
-          .since("0.1.0")
-          .check(value -> !value.isNegative(), "0 or more")
-          .defaultsTo(Duration.ofNanos(4_000));
-
   /** The folder for shared memory. */
   public static final ConfigEntry<String> SHM_FOLDER =
       ConfigEntry.string("spark.collectives.shm.folder")
@@ -198,68 +180,6 @@ public final class CollectivesConfiguration {
                   + " between two ranks takes 512 KiB there; where there is no room, TCP is used.")
           .since("0.1.0")
           .defaultsTo("/dev/shm");
-
-  /** The latency in {@link org.sparkcollectives.internal.algorithm.CostModel} in one JVM. */
-  public static final ConfigEntry<Duration> COST_HEAP_LATENCY =
-      ConfigEntry.duration("spark.collectives.cost.heap.latency")
-          .doc(
-              "How long ranks of one JVM take to wait for each other, where ranks are in several"
-                  + " JVMs and an operation works inside each first.")
-          .since("0.1.0")
-          .check(value -> !value.isNegative(), "0 or more")
-          .defaultsTo(Duration.ofNanos(1_000));
-
-  /** The bandwidth in {@link org.sparkcollectives.internal.algorithm.CostModel} in one JVM. */
-  public static final ConfigEntry<Long> COST_HEAP_BANDWIDTH =
-      ConfigEntry.bytes("spark.collectives.cost.heap.bandwidth")
-          .doc(
-              "How many bytes a second a rank moves in the memory of its JVM while all others do,"
-                  + " too.")
-          .since("0.1.0")
-          .check(value -> value > 0, "more than 0")
-          .defaultsTo(2L << 30);
-
-  /** The latency in {@link org.sparkcollectives.internal.algorithm.CostModel} on one host. */
-  public static final ConfigEntry<Duration> COST_SHM_LATENCY =
-      ConfigEntry.duration("spark.collectives.cost.shm.latency")
-          .doc("As `spark.collectives.cost.latency`, where all ranks share the memory of a host.")
-          .since("0.1.0")
-          .check(value -> !value.isNegative(), "0 or more")
-          .defaultsTo(Duration.ofNanos(2_000));
-
-  /** The overhead in {@link org.sparkcollectives.internal.algorithm.CostModel} on one host. */
-  public static final ConfigEntry<Duration> COST_SHM_OVERHEAD =
-      ConfigEntry.duration("spark.collectives.cost.shm.overhead")
-          .doc("As `spark.collectives.cost.overhead`, where all ranks share the memory of a host.")
-          .since("0.1.0")
-          .check(value -> !value.isNegative(), "0 or more")
-          .defaultsTo(Duration.ofNanos(1_000));
-
-  /** The bandwidth in {@link org.sparkcollectives.internal.algorithm.CostModel} on one host. */
-  public static final ConfigEntry<Long> COST_SHM_BANDWIDTH =
-      ConfigEntry.bytes("spark.collectives.cost.shm.bandwidth")
-          .doc("As `spark.collectives.cost.bandwidth`, where all ranks share the memory of a host.")
-          .since("0.1.0")
-          .check(value -> value > 0, "more than 0")
-          .defaultsTo(2L << 30);
-
-  /** The bandwidth in {@link org.sparkcollectives.internal.algorithm.CostModel}. */
-  public static final ConfigEntry<Long> COST_BANDWIDTH =
-      ConfigEntry.bytes("spark.collectives.cost.bandwidth")
-          .doc("How many bytes a second a rank sends while it receives as many.")
-          .since("0.1.0")
-          .check(value -> value > 0, "more than 0")
-          .defaultsTo(1L << 30);
-
-  /** The largest mesh in {@link org.sparkcollectives.internal.algorithm.CostModel}. */
-  public static final ConfigEntry<Integer> COST_MESH =
-      ConfigEntry.integer("spark.collectives.cost.mesh")
-          .doc(
-              "In groups of more ranks than this no algorithm is chosen for its speed that connects"
-                  + " each rank to each.")
-          .since("0.1.0")
-          .check(value -> value >= 0, "0 or more")
-          .defaultsTo(8);
 
   /** See {@link GroupOptions#withBackend}. */
   public static final ConfigEntry<String> BACKEND =
@@ -383,45 +303,40 @@ public final class CollectivesConfiguration {
 
   private CollectivesConfiguration() {}
 
-  /** Returns all settings, in the order of the documentation. */
+  /** Returns these settings and those of the cost model, in the order of the documentation. */
   public static List<ConfigEntry<?>> entries() {
-    return List.of(
-        TIMEOUT,
-        ERROR_HANDLING,
-        HEARTBEAT_TIMEOUT,
-        HEARTBEAT_INTERVAL,
-        WATCHDOG_TIMEOUT,
-        TRANSPORTS,
-        PORT,
-        PORT_MAX_RETRIES,
-        BIND_HOST,
-        HOST,
-        RENDEZVOUS_SECRET,
-        ENCRYPTION,
-        CONNECT_TIMEOUT,
-        NATIVE,
-        DIRECT,
-        SEND_BUFFER,
-        CONNECTIONS,
-        CONNECTION_BYTES,
-        WAIT_SPIN,
-        COST_LATENCY,
-        COST_OVERHEAD,
-        COST_BANDWIDTH,
-        COST_HEAP_LATENCY,
-        COST_HEAP_BANDWIDTH,
-        SHM_FOLDER,
-        COST_SHM_LATENCY,
-        COST_SHM_OVERHEAD,
-        COST_SHM_BANDWIDTH,
-        COST_MESH,
-        BACKEND,
-        DEBUG,
-        NAN_CHECK,
-        FAKE_ERROR_ON_COLLECTIVE,
-        FLIGHT_RECORDER_SIZE,
-        FLIGHT_RECORDER_DUMP_ON_FAILURE,
-        FLIGHT_RECORDER_FOLDER,
-        FLIGHT_RECORDER_FOLDER_SIZE);
+    List<ConfigEntry<?>> own =
+        List.of(
+            TIMEOUT,
+            ERROR_HANDLING,
+            HEARTBEAT_TIMEOUT,
+            HEARTBEAT_INTERVAL,
+            WATCHDOG_TIMEOUT,
+            TRANSPORTS,
+            PORT,
+            PORT_MAX_RETRIES,
+            BIND_HOST,
+            HOST,
+            RENDEZVOUS_SECRET,
+            ENCRYPTION,
+            CONNECT_TIMEOUT,
+            NATIVE,
+            DIRECT,
+            SEND_BUFFER,
+            CONNECTIONS,
+            CONNECTION_BYTES,
+            WAIT_SPIN,
+            SHM_FOLDER,
+            BACKEND,
+            DEBUG,
+            NAN_CHECK,
+            FAKE_ERROR_ON_COLLECTIVE,
+            FLIGHT_RECORDER_SIZE,
+            FLIGHT_RECORDER_DUMP_ON_FAILURE,
+            FLIGHT_RECORDER_FOLDER,
+            FLIGHT_RECORDER_FOLDER_SIZE);
+    List<ConfigEntry<?>> entries = new ArrayList<>(own);
+    entries.addAll(CostConfiguration.entries());
+    return entries;
   }
 }

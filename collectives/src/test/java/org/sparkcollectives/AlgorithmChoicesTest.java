@@ -166,8 +166,7 @@ class AlgorithmChoicesTest {
   void moreRanksThanTensorsCanBePublishedSendTheirPartsByMessages() {
     for (int ranks : List.of(24, 25)) {
       AlgorithmChoices all =
-          GroupRuns.run(
-                  ranks, GroupOptions.defaults(), HostedRank::inNode, ProcessGroup::explain)
+          GroupRuns.run(ranks, GroupOptions.defaults(), HostedRank::inNode, ProcessGroup::explain)
               .get(0);
       for (OpType type : List.of(OpType.REDUCE_SCATTER_INTO, OpType.ALL_TO_ALL_INTO)) {
         assertThat(chosen(all, type, 1 << 20, true).startsWith("Shared"))

@@ -238,6 +238,39 @@ interface WaitingContract extends RanksUnderTest {
   }
 
   @Test
+  default void aBlockHasNotEndedBeforeItsLastOperationHas() {
+    ranks(
+        2,
+        group -> {
+          int[] first = {1};
+          int[] second = {2 + group.rank()};
+          if (group.rank() == 1) {
+            Work tooLong = group.send(Tensor.of(new int[2]), 0, 0);
+            assertThatThrownBy(tooLong::await).isInstanceOf(CollectiveMismatchException.class);
+            group.store().get("rank 0 waits");
+            group.send(Tensor.of(second), 0, 1).await();
+            return null;
+          }
+          Coalescing block = group.coalesce();
+          Work mismatched;
+          try (block) {
+            mismatched = group.recv(Tensor.of(first), 1, 0);
+            group.recv(Tensor.of(second), 1, 1);
+          }
+          Eventually.holds(mismatched::isCompleted, mismatched::toString);
+          assertThat(block.work().isCompleted()).isFalse();
+          assertThat(block.work().await(Duration.ZERO)).isFalse();
+          group.store().set("rank 0 waits", new byte[0]);
+          assertThatThrownBy(() -> block.work().await())
+              .isInstanceOf(CollectiveMismatchException.class);
+          assertThat(second).containsExactly(3);
+          assertThatThrownBy(() -> block.work().await(PATIENCE))
+              .isInstanceOf(CollectiveMismatchException.class);
+          return null;
+        });
+  }
+
+  @Test
   default void manyThreadsMayAwaitOneWork() {
     ranks(
         2,

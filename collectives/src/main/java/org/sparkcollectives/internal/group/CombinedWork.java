@@ -10,7 +10,10 @@ import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 import org.sparkcollectives.WorkResult;
 
-/** Several works as one, which is done when all are. */
+/**
+ * Several works as one, which has ended when all have: until then their tensors are in use, though
+ * one of them has failed.
+ */
 final class CombinedWork implements Work {
 
   private final List<Work> works;
@@ -21,19 +24,40 @@ final class CombinedWork implements Work {
 
   @Override
   public void await() {
-    works.forEach(Work::await);
+    RuntimeException first = null;
+    for (Work work : works) {
+      try {
+        work.await();
+      } catch (RuntimeException e) {
+        first = first == null ? e : first;
+      }
+    }
+    throwIfFailed(first);
   }
 
   @Override
   public boolean await(Duration timeout) {
     long start = System.nanoTime();
+    boolean done = true;
+    RuntimeException first = null;
     for (Work work : works) {
       Duration left = timeout.minusNanos(System.nanoTime() - start);
-      if (!work.await(left.isNegative() ? Duration.ZERO : left)) {
-        return false;
+      try {
+        done &= work.await(left.isNegative() ? Duration.ZERO : left);
+      } catch (RuntimeException e) {
+        first = first == null ? e : first;
       }
     }
-    return true;
+    if (done) {
+      throwIfFailed(first);
+    }
+    return done;
+  }
+
+  private static void throwIfFailed(RuntimeException failure) {
+    if (failure != null) {
+      throw failure;
+    }
   }
 
   @Override

@@ -8,6 +8,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.BackendConfig;
 import org.sparkcollectives.CollectivesConfiguration;
+import org.sparkcollectives.CostConfiguration;
 import org.sparkcollectives.DebugLevel;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.config.Configuration;
@@ -221,22 +222,22 @@ record GroupAssembly(Store store, RankContext context, String path) {
   }
 
   private static PathCosts costs(Configuration configuration) {
-    int mesh = configuration.get(CollectivesConfiguration.COST_MESH);
+    int mesh = configuration.get(CostConfiguration.MESH);
     return new PathCosts(
         CostModel.of(
-            configuration.get(CollectivesConfiguration.COST_HEAP_LATENCY),
+            configuration.get(CostConfiguration.HEAP_LATENCY),
             Duration.ZERO,
-            configuration.get(CollectivesConfiguration.COST_HEAP_BANDWIDTH),
+            configuration.get(CostConfiguration.HEAP_BANDWIDTH),
             mesh),
         CostModel.of(
-            configuration.get(CollectivesConfiguration.COST_SHM_LATENCY),
-            configuration.get(CollectivesConfiguration.COST_SHM_OVERHEAD),
-            configuration.get(CollectivesConfiguration.COST_SHM_BANDWIDTH),
+            configuration.get(CostConfiguration.SHM_LATENCY),
+            configuration.get(CostConfiguration.SHM_OVERHEAD),
+            configuration.get(CostConfiguration.SHM_BANDWIDTH),
             mesh),
         CostModel.of(
-            configuration.get(CollectivesConfiguration.COST_LATENCY),
-            configuration.get(CollectivesConfiguration.COST_OVERHEAD),
-            configuration.get(CollectivesConfiguration.COST_BANDWIDTH),
+            configuration.get(CostConfiguration.LATENCY),
+            configuration.get(CostConfiguration.OVERHEAD),
+            configuration.get(CostConfiguration.BANDWIDTH),
             mesh));
   }
 

@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import org.sparkcollectives.CollectivesConfiguration;
+import org.sparkcollectives.CostConfiguration;
 import org.sparkcollectives.DebugLevel;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.config.ConfigEntry;
@@ -21,15 +22,15 @@ public record AgreedSettings(List<Term> terms) {
   /** The settings by which a rank chooses algorithms, cuts operations, and expects heartbeats. */
   private static final List<ConfigEntry<?>> ALIKE =
       List.of(
-          CollectivesConfiguration.COST_LATENCY,
-          CollectivesConfiguration.COST_OVERHEAD,
-          CollectivesConfiguration.COST_BANDWIDTH,
-          CollectivesConfiguration.COST_HEAP_LATENCY,
-          CollectivesConfiguration.COST_HEAP_BANDWIDTH,
-          CollectivesConfiguration.COST_SHM_LATENCY,
-          CollectivesConfiguration.COST_SHM_OVERHEAD,
-          CollectivesConfiguration.COST_SHM_BANDWIDTH,
-          CollectivesConfiguration.COST_MESH,
+          CostConfiguration.LATENCY,
+          CostConfiguration.OVERHEAD,
+          CostConfiguration.BANDWIDTH,
+          CostConfiguration.HEAP_LATENCY,
+          CostConfiguration.HEAP_BANDWIDTH,
+          CostConfiguration.SHM_LATENCY,
+          CostConfiguration.SHM_OVERHEAD,
+          CostConfiguration.SHM_BANDWIDTH,
+          CostConfiguration.MESH,
           CollectivesConfiguration.CONNECTIONS,
           CollectivesConfiguration.CONNECTION_BYTES,
           CollectivesConfiguration.HEARTBEAT_TIMEOUT,

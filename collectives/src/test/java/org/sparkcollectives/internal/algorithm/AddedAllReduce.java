@@ -9,7 +9,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.sparkcollectives.AlgorithmChoices;
-import org.sparkcollectives.CollectivesConfiguration;
+import org.sparkcollectives.CostConfiguration;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.ReduceOp;
@@ -33,10 +33,10 @@ final class AddedAllReduce {
   private static PathCosts costs() {
     CostModel network =
         CostModel.of(
-            CollectivesConfiguration.COST_LATENCY.defaultValue(),
-            CollectivesConfiguration.COST_OVERHEAD.defaultValue(),
-            CollectivesConfiguration.COST_BANDWIDTH.defaultValue(),
-            CollectivesConfiguration.COST_MESH.defaultValue());
+            CostConfiguration.LATENCY.defaultValue(),
+            CostConfiguration.OVERHEAD.defaultValue(),
+            CostConfiguration.BANDWIDTH.defaultValue(),
+            CostConfiguration.MESH.defaultValue());
     return new PathCosts(network, network, network);
   }
 

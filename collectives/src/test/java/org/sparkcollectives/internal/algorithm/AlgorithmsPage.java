@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.sparkcollectives.AlgorithmChoices;
 import org.sparkcollectives.CollectivesConfiguration;
+import org.sparkcollectives.CostConfiguration;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.ReduceOp;
@@ -196,26 +197,26 @@ final class AlgorithmsPage {
 
   private static CostModel inHeap() {
     return CostModel.of(
-        CollectivesConfiguration.COST_HEAP_LATENCY.defaultValue(),
+        CostConfiguration.HEAP_LATENCY.defaultValue(),
         Duration.ZERO,
-        CollectivesConfiguration.COST_HEAP_BANDWIDTH.defaultValue(),
-        CollectivesConfiguration.COST_MESH.defaultValue());
+        CostConfiguration.HEAP_BANDWIDTH.defaultValue(),
+        CostConfiguration.MESH.defaultValue());
   }
 
   private static CostModel overTcp() {
     return CostModel.of(
-        CollectivesConfiguration.COST_LATENCY.defaultValue(),
-        CollectivesConfiguration.COST_OVERHEAD.defaultValue(),
-        CollectivesConfiguration.COST_BANDWIDTH.defaultValue(),
-        CollectivesConfiguration.COST_MESH.defaultValue());
+        CostConfiguration.LATENCY.defaultValue(),
+        CostConfiguration.OVERHEAD.defaultValue(),
+        CostConfiguration.BANDWIDTH.defaultValue(),
+        CostConfiguration.MESH.defaultValue());
   }
 
   private static CostModel inSharedMemory() {
     return CostModel.of(
-        CollectivesConfiguration.COST_SHM_LATENCY.defaultValue(),
-        CollectivesConfiguration.COST_SHM_OVERHEAD.defaultValue(),
-        CollectivesConfiguration.COST_SHM_BANDWIDTH.defaultValue(),
-        CollectivesConfiguration.COST_MESH.defaultValue());
+        CostConfiguration.SHM_LATENCY.defaultValue(),
+        CostConfiguration.SHM_OVERHEAD.defaultValue(),
+        CostConfiguration.SHM_BANDWIDTH.defaultValue(),
+        CostConfiguration.MESH.defaultValue());
   }
 
   private static String figures() {

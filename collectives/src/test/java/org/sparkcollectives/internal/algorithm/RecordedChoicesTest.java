@@ -13,7 +13,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
-import org.sparkcollectives.CollectivesConfiguration;
+import org.sparkcollectives.CostConfiguration;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.internal.transport.Peers;
@@ -42,25 +42,24 @@ class RecordedChoicesTest {
   }
 
   private static CostModel model(Duration latency, Duration overhead, long bandwidth) {
-    return CostModel.of(
-        latency, overhead, bandwidth, CollectivesConfiguration.COST_MESH.defaultValue());
+    return CostModel.of(latency, overhead, bandwidth, CostConfiguration.MESH.defaultValue());
   }
 
   private static AlgorithmSelector selector() {
     return new AlgorithmSelector(
         new PathCosts(
             model(
-                CollectivesConfiguration.COST_HEAP_LATENCY.defaultValue(),
+                CostConfiguration.HEAP_LATENCY.defaultValue(),
                 Duration.ZERO,
-                CollectivesConfiguration.COST_HEAP_BANDWIDTH.defaultValue()),
+                CostConfiguration.HEAP_BANDWIDTH.defaultValue()),
             model(
-                CollectivesConfiguration.COST_SHM_LATENCY.defaultValue(),
-                CollectivesConfiguration.COST_SHM_OVERHEAD.defaultValue(),
-                CollectivesConfiguration.COST_SHM_BANDWIDTH.defaultValue()),
+                CostConfiguration.SHM_LATENCY.defaultValue(),
+                CostConfiguration.SHM_OVERHEAD.defaultValue(),
+                CostConfiguration.SHM_BANDWIDTH.defaultValue()),
             model(
-                CollectivesConfiguration.COST_LATENCY.defaultValue(),
-                CollectivesConfiguration.COST_OVERHEAD.defaultValue(),
-                CollectivesConfiguration.COST_BANDWIDTH.defaultValue())));
+                CostConfiguration.LATENCY.defaultValue(),
+                CostConfiguration.OVERHEAD.defaultValue(),
+                CostConfiguration.BANDWIDTH.defaultValue())));
   }
 
   private static Map<String, Supplier<AskedPeers>> worlds() {
