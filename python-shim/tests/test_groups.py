@@ -1,4 +1,4 @@
-"""Groups, messages, objects, the store and checkpoints."""
+"""Groups, and the works and arrays of their operations."""
 
 import datetime
 import os
@@ -178,135 +178,6 @@ def test_premul_sum_multiplies_first(ranks):
     assert ranks(premul, 2) == [22.0, 22.0]
 
 
-def test_object_collectives_return_the_objects_of_the_ranks(ranks):
-    def objects(rank, size):
-        everything = [None] * size
-        dist.all_gather_object(everything, {"rank": rank, "f": lambda: rank * 10})
-        assert [each["f"]() for each in everything] == [10 * r for r in range(size)]
-        gathered = [None] * size if rank == 1 else None
-        dist.gather_object("x" * rank, gathered, dst=1)
-        shared = [None, None] if rank else [("a", 1), None]
-        dist.broadcast_object_list(shared, src=0)
-        mine = [None]
-        dist.scatter_object_list(mine, [{r} for r in range(size)] if rank == 2 else None, src=2)
-        if rank == 0:
-            dist.send_object_list(["hello", 5], 3)
-        received = [None, None]
-        if rank == 3:
-            assert dist.recv_object_list(received) == 0
-        return gathered, shared, mine[0], received
-
-    shared = [("a", 1), None]
-    assert ranks(objects, 4) == [
-        (None, shared, {0}, [None, None]),
-        (["", "x", "xx", "xxx"], shared, {1}, [None, None]),
-        (None, shared, {2}, [None, None]),
-        (None, shared, {3}, ["hello", 5]),
-    ]
-
-
-def test_large_objects_are_sent_in_pieces(ranks):
-    def objects(rank, size):
-        from spark_collectives import objects as module
-
-        whole, module.PIECE_BYTES = module.PIECE_BYTES, 1000
-        try:
-            large = [os.urandom(n) for n in (10, 5000, 1001, 12_345)]
-            shared = large if rank == 0 else [None] * 4
-            dist.broadcast_object_list(shared, src=0)
-            everything = [None] * size
-            dist.all_gather_object(everything, shared[rank])
-            gathered = [None] * size if rank == 1 else None
-            dist.gather_object(shared[rank], gathered, dst=1)
-            mine = [None]
-            dist.scatter_object_list(mine, shared if rank == 2 else None, src=2)
-            if rank == 0:
-                dist.send_object_list(shared, 3)
-            received = [None] * 4
-            if rank == 3:
-                assert dist.recv_object_list(received) == 0
-        finally:
-            module.PIECE_BYTES = whole
-        assert everything == shared and mine == [shared[rank]]
-        assert gathered == (shared if rank == 1 else None)
-        assert received == (shared if rank == 3 else [None] * 4)
-        return shared
-
-    shared = ranks(objects, 4)
-    assert [len(each) for each in shared[0]] == [10, 5000, 1001, 12_345]
-    assert shared == [shared[0]] * 4
-
-
-def test_large_values_of_the_store_are_sent_in_pieces(ranks):
-    def store(rank, size):
-        from spark_collectives import _frames
-
-        keys = dist.store()
-        whole, _frames.PIECE_BYTES = _frames.PIECE_BYTES, 100_000
-        try:
-            values = [os.urandom(n) for n in (99_999, 2, 100_000, 350_001)]
-            names = [f"{rank}/{i}" for i in range(4)]
-            keys.multi_set(names, values)
-            assert keys.multi_get(names) == values
-            assert keys.compare_set(names[0], values[0], values[3]) == values[3]
-            keys.append(names[1], values[3])
-            assert keys.get(names[1]) == values[1] + values[3]
-            keys.queue_push(f"{rank}/queue", values[3])
-            assert keys.queue_pop(f"{rank}/queue") == values[3]
-            with pytest.raises(dist.StoreError):
-                keys.queue_push(names[0], values[3])
-            keys.set(names[0], values[2])
-            assert keys.get(names[0]) == values[2]
-            _frames.MAX_VALUE_BYTES, most = 350_000, _frames.MAX_VALUE_BYTES
-            try:
-                with pytest.raises(ValueError, match=r"350,001 bytes .* 350,000 .* in parts"):
-                    keys.set(names[2], values[3])
-            finally:
-                _frames.MAX_VALUE_BYTES = most
-            assert keys.get(names[2]) == values[2]
-        finally:
-            _frames.PIECE_BYTES = whole
-        if rank == 0:
-            keys.set("large", bytes(40_000_000))
-        return len(keys.get("large"))
-
-    assert ranks(store, 2) == [40_000_000] * 2
-
-
-def test_the_store_has_the_semantics_of_torchs_store(ranks):
-    def store(rank, size):
-        keys = dist.store()
-        dist.barrier()
-        if rank == 0:
-            keys.set("greeting", "hello")
-        assert keys.get("greeting") == b"hello"
-        assert keys.add("count", 2) > 0
-        dist.barrier()
-        assert keys.get("count") == str(2 * size).encode()
-        assert keys.compare_set("lock", "", f"rank {rank}") == keys.get("lock")
-        assert keys.check(["greeting", "lock"]) and not keys.check(["greeting", "nothing"])
-        with pytest.raises(dist.StoreTimeoutError, match="nothing"):
-            keys.wait(["nothing"], timeout=0.1)
-        with pytest.raises(TimeoutError):
-            keys.get("nothing", timeout=datetime.timedelta(milliseconds=100))
-        keys.multi_set([f"a{rank}", f"b{rank}"], ["1", b"\x00\xff"])
-        assert keys.multi_get([f"a{rank}", f"b{rank}"]) == [b"1", b"\x00\xff"]
-        keys.append(f"a{rank}", "2")
-        assert keys.get(f"a{rank}") == b"12"
-        assert f"a{rank}" in keys.list_keys()
-        assert keys.num_keys() == len(keys.list_keys()) or size > 1
-        with pytest.raises(dist.QueueEmptyError):
-            keys.queue_pop(f"q{rank}", block=False)
-        keys.queue_push(f"q{rank}", "x")
-        assert keys.queue_len(f"q{rank}") == 1
-        assert keys.queue_pop(f"q{rank}") == b"x"
-        assert keys.delete_key(f"a{rank}") and not keys.delete_key(f"a{rank}")
-        keys.set("large", bytes(3_000_000)) if rank == 0 else None
-        return len(keys.get("large"))
-
-    assert ranks(store, 2) == [3_000_000] * 2
-
-
 def test_a_monitored_barrier_names_the_missing_ranks_and_the_group_goes_on(ranks):
     def barrier(rank, size):
         dist.monitored_barrier(timeout=30)
@@ -319,45 +190,6 @@ def test_a_monitored_barrier_names_the_missing_ranks_and_the_group_goes_on(ranks
         return text
 
     assert ranks(barrier, 2) == [(1,), ""]
-
-
-def test_a_checkpoint_outlives_the_attempt_of_a_stage(spark):
-    def steps(_rows):
-        dist.init_process_group(timeout=60)
-        state = np.zeros(3)
-        step = np.zeros(1, np.int64)
-        again = dist.restore("state", [state, step])
-        while step[0] < 4:
-            dist.all_reduce(state)
-            state += 1
-            step += 1
-            dist.checkpoint("state", [state, step])
-            if step[0] == 2 and not again and dist.get_rank() == 1:
-                raise RuntimeError("fails once")
-        yield dist.get_rank(), (again, state.tolist())
-
-    context = spark.sparkContext
-    rows = context.parallelize(range(2), 2).barrier().mapPartitions(steps).repartition(2).collect()
-    # 0, 1, 3, 7, 15: the second attempt continues where the first one stopped.
-    assert dict(rows) == {rank: (True, [15.0] * 3) for rank in range(2)}
-
-
-def test_a_checkpoint_may_be_larger_than_a_segment(ranks):
-    def keep(rank, size):
-        from spark_collectives import _memory
-
-        most, _memory.MAX_BYTES = _memory.MAX_BYTES, (1 << 17) - 65
-        try:
-            rng = np.random.default_rng(rank)
-            kept = [rng.random(n) for n in (10_000, 12_000, 100_000, 3)]
-            dist.checkpoint("large", kept)
-            found = [np.zeros(each.size) for each in kept]
-            assert dist.restore("large", found)
-        finally:
-            _memory.MAX_BYTES = most
-        return all(np.array_equal(a, b) for a, b in zip(found, kept))
-
-    assert ranks(keep, 2) == [True, True]
 
 
 def test_a_reused_python_process_has_a_new_group(ranks):
@@ -442,18 +274,3 @@ def test_tensors_of_torch_are_reduced_in_place(ranks):
         return parameter.tolist(), shared[0].item()
 
     assert ranks(tensors, 2) == [([1.0] * 3, 1.0)] * 2
-
-
-def test_an_object_that_one_rank_cannot_pickle_fails_all_ranks_with_that_reason(ranks):
-    def gather(rank, size):
-        group = dist.new_group()
-        mine = threading.Lock() if rank == 1 else rank
-        expected = TypeError if rank == 1 else dist.PeerFailedError
-        with pytest.raises(expected) as raised:
-            dist.all_gather_object([None] * size, mine, group)
-        dist.barrier()
-        return getattr(raised.value, "rank", None), str(raised.value)
-
-    found = ranks(gather, 3)
-    assert [failed for failed, _ in found] == [1, None, 1]
-    assert "rank 1 cannot pickle its object: TypeError: cannot pickle" in found[0][1]

@@ -1,0 +1,124 @@
+"""Reductions, compared with the result computed from all inputs."""
+
+import torch
+import torch.distributed as dist
+from torch.distributed import ReduceOp
+
+from torch_values import (
+    ALL,
+    COUNT,
+    NUMBERS,
+    reduced,
+    reductions,
+    same,
+    stacked,
+    values,
+)
+
+
+def all_reduce(rank, size):
+    for dtype in ALL:
+        for op in reductions(dtype):
+            tensor = values(rank, dtype)
+            dist.all_reduce(tensor, op=op)
+            same(tensor, reduced(size, dtype, op))
+
+
+def all_reduce_premultiplied(rank, size):
+    from torch._C._distributed_c10d import _make_nccl_premul_sum
+
+    tensor = values(rank, torch.float32)
+    dist.all_reduce(tensor, op=_make_nccl_premul_sum(0.5))
+    same(tensor, stacked(size, torch.float32).sum(0) * 0.5)
+
+
+def all_reduce_of_strided_tensors(rank, size):
+    square = values(rank, torch.float32, 16).reshape(4, 4)
+    transposed = square.t()
+    dist.all_reduce(transposed)
+    same(square, reduced(size, torch.float32, ReduceOp.SUM, 16).reshape(4, 4))
+    every_other = values(rank, torch.float64, 16)
+    dist.all_reduce(every_other[::2])
+    expected = values(rank, torch.float64, 16)
+    expected[::2] = reduced(size, torch.float64, ReduceOp.SUM, 16)[::2]
+    same(every_other, expected)
+
+
+def all_reduce_of_nothing_and_of_scalars(rank, size):
+    nothing = torch.empty(0)
+    dist.all_reduce(nothing)
+    assert nothing.shape == (0,)
+    scalar = torch.tensor(float(rank))
+    dist.all_reduce(scalar)
+    assert scalar.item() == size * (size - 1) / 2
+
+
+def all_reduce_of_parameters(rank, size):
+    parameter = torch.nn.Parameter(values(rank, torch.float32))
+    dist.all_reduce(parameter.data)
+    same(parameter.data, reduced(size, torch.float32, ReduceOp.SUM))
+    assert parameter.requires_grad
+
+
+def all_reduce_of_sparse_tensors(rank, size):
+    indices = torch.tensor([[0, rank, rank + 1], [1, 0, 1]])
+    elements = torch.tensor([1.0, 2.0, 3.0])
+    shape = (size + 1, 2)
+    tensor = torch.sparse_coo_tensor(indices, elements, shape)
+    dist.all_reduce(tensor)
+    expected = torch.zeros(shape)
+    for other in range(size):
+        expected[0, 1] += 1
+        expected[other, 0] += 2
+        expected[other + 1, 1] += 3
+    same(tensor.to_dense(), expected)
+
+
+def all_reduce_in_shared_memory(rank, size):
+    from spark_collectives.torch import empty
+
+    for dtype in (torch.float32, torch.bfloat16, torch.int64):
+        tensor = empty((3, 4), dtype)
+        assert tensor.dtype is dtype
+        tensor.copy_(values(rank, dtype).reshape(3, 4))
+        dist.all_reduce(tensor)
+        same(tensor, reduced(size, dtype, ReduceOp.SUM).reshape(3, 4))
+
+
+def asynchronous_works(rank, size):
+    tensors = [values(rank, torch.float32, 1000 + i) for i in range(8)]
+    works = [dist.all_reduce(tensor, async_op=True) for tensor in tensors]
+    futures = [work.get_future() for work in works[::2]]
+    for work in works:
+        assert work.wait()
+        assert work.is_completed()
+        assert work.is_success()
+        assert work.exception() is None
+    for future, tensor in zip(futures, tensors[::2]):
+        assert future.wait()[0] is tensor or torch.equal(future.value()[0], tensor)
+    for i, tensor in enumerate(tensors):
+        same(tensor, reduced(size, torch.float32, ReduceOp.SUM, 1000 + i))
+
+
+def reduce(rank, size):
+    for dtype in NUMBERS:
+        tensor = values(rank, dtype)
+        dist.reduce(tensor, size - 1)
+        expected = reduced(size, dtype, ReduceOp.SUM) if rank == size - 1 else values(rank, dtype)
+        same(tensor, expected)
+
+
+def reduce_scatter(rank, size):
+    for dtype in NUMBERS:
+        output = torch.empty(COUNT, dtype=dtype)
+        dist.reduce_scatter(output, [values(rank + i, dtype) for i in range(size)])
+        expected = sum(values(other + rank, torch.int64) for other in range(size)).to(dtype)
+        same(output, expected)
+
+
+def reduce_scatter_tensor(rank, size):
+    for dtype in NUMBERS:
+        output = torch.empty(COUNT, dtype=dtype)
+        dist.reduce_scatter_tensor(output, values(rank, dtype, COUNT * size))
+        expected = reduced(size, dtype, ReduceOp.SUM, COUNT * size)
+        same(output, expected[rank * COUNT : (rank + 1) * COUNT])
