@@ -49,7 +49,7 @@ public final class AlgorithmSelector {
   }
 
   <C extends Call<C>> void run(Peers peers, C call) {
-    Access access = peers.memory().open(() -> call.shown(peers));
+    Access access = peers.memory().open(() -> call.published(peers));
     AlgorithmTable.Row<C> chosen =
         call.rows(first).choose(Situation.of(costs, peers, access, call.shape()));
     int pieces = pieces(peers, chosen, call.shape());

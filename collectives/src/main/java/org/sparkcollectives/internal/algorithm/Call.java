@@ -18,8 +18,8 @@ interface Call<C extends Call<C>> {
   /** Returns what all ranks know of it, by which they choose alike. */
   Shape shape();
 
-  /** Returns the tensors that this rank shows where all ranks see each other's. */
-  List<HostTensor> shown(Peers peers);
+  /** Returns the tensors that this rank publishes where all ranks see each other's. */
+  List<HostTensor> published(Peers peers);
 
   /**
    * Returns the {@code index}-th of {@code count} pieces, into which every part is cut; of a call
@@ -43,7 +43,7 @@ interface Call<C extends Call<C>> {
     }
 
     @Override
-    public List<HostTensor> shown(Peers peers) {
+    public List<HostTensor> published(Peers peers) {
       return List.of(tensor);
     }
 
@@ -67,8 +67,8 @@ interface Call<C extends Call<C>> {
     }
 
     @Override
-    public List<HostTensor> shown(Peers peers) {
-      return SharedReduce.shown(
+    public List<HostTensor> published(Peers peers) {
+      return SharedReduce.published(
           peers, tensor, root, count -> HostTensor.allocate(tensor.dtype(), count));
     }
 
@@ -93,7 +93,7 @@ interface Call<C extends Call<C>> {
     }
 
     @Override
-    public List<HostTensor> shown(Peers peers) {
+    public List<HostTensor> published(Peers peers) {
       return input.all();
     }
 
@@ -118,7 +118,7 @@ interface Call<C extends Call<C>> {
     }
 
     @Override
-    public List<HostTensor> shown(Peers peers) {
+    public List<HostTensor> published(Peers peers) {
       return List.of(input);
     }
 
@@ -142,7 +142,7 @@ interface Call<C extends Call<C>> {
     }
 
     @Override
-    public List<HostTensor> shown(Peers peers) {
+    public List<HostTensor> published(Peers peers) {
       return peers.rank() == root ? List.of(tensor) : List.of();
     }
 
@@ -166,7 +166,7 @@ interface Call<C extends Call<C>> {
     }
 
     @Override
-    public List<HostTensor> shown(Peers peers) {
+    public List<HostTensor> published(Peers peers) {
       return List.of(input);
     }
   }
@@ -185,7 +185,7 @@ interface Call<C extends Call<C>> {
     }
 
     @Override
-    public List<HostTensor> shown(Peers peers) {
+    public List<HostTensor> published(Peers peers) {
       return inputs;
     }
   }
@@ -208,7 +208,7 @@ interface Call<C extends Call<C>> {
     }
 
     @Override
-    public List<HostTensor> shown(Peers peers) {
+    public List<HostTensor> published(Peers peers) {
       return inputs.all();
     }
 
@@ -232,7 +232,7 @@ interface Call<C extends Call<C>> {
     }
 
     @Override
-    public List<HostTensor> shown(Peers peers) {
+    public List<HostTensor> published(Peers peers) {
       return List.of();
     }
   }

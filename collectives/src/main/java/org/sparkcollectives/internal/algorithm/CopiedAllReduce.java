@@ -8,11 +8,11 @@ import org.sparkcollectives.internal.transport.SharedRegion;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
 /**
- * All-reduce of little in memory that all ranks see: each rank shows a copy, and reduces the copies
- * of all in the order of the ranks, so that nobody waits until the others are done.
+ * All-reduce of little in memory that all ranks see: each rank publishes a copy, and reduces the
+ * copies of all in the order of the ranks, so that nobody waits until the others are done.
  *
- * <p>Steps: 1 (all show). Bytes moved in memory by each rank: n tensors read, 2 written. Scratch: 2
- * tensors.
+ * <p>Steps: 1 (all publish). Bytes moved in memory by each rank: n tensors read, 2 written.
+ * Scratch: 2 tensors.
  */
 final class CopiedAllReduce implements Algorithm<Call.AllReduce> {
 
@@ -21,7 +21,8 @@ final class CopiedAllReduce implements Algorithm<Call.AllReduce> {
 
   private final Scratch scratch = new Scratch();
 
-  // When all show one operation, nobody reads what was shown in the one before: two are enough.
+  // When all publish one operation, nobody reads what was published in the one before: two are
+  // enough.
   private int copyOfThisOperation;
 
   @Override
@@ -31,10 +32,10 @@ final class CopiedAllReduce implements Algorithm<Call.AllReduce> {
     ReduceKernel kernel = call.kernel();
     kernel.premultiply(tensor, 0, tensor.count());
     copyOfThisOperation ^= 1;
-    region.show(List.of(scratch.copy(copyOfThisOperation, tensor)));
+    region.publish(List.of(scratch.copy(copyOfThisOperation, tensor)));
     List<HostTensor> copies = new ArrayList<>(region.size());
     for (int rank = 0; rank < region.size(); rank++) {
-      copies.add(region.shownBy(rank, 0, tensor.dtype(), tensor.count()));
+      copies.add(region.publishedBy(rank, 0, tensor.dtype(), tensor.count()));
     }
     new TileReduction(kernel)
         .run(tensor, copies.get(0), copies.subList(1, copies.size()), (offset, count) -> {});

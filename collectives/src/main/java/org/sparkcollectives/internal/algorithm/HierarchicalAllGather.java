@@ -14,7 +14,7 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  * may differ in size.
  *
  * <p>Steps: those of an all-gather between nodes, for each part that a leader carries, and inside 2
- * waits for all (show, done). Bytes sent between nodes by each rank: those of that all-gather.
+ * waits for all (publish, done). Bytes sent between nodes by each rank: those of that all-gather.
  * Bytes moved in memory by each rank: the parts that it did not receive, read and written once.
  */
 final class HierarchicalAllGather implements HierarchicalAlgorithm<Call.AllGather> {
@@ -47,14 +47,14 @@ final class HierarchicalAllGather implements HierarchicalAlgorithm<Call.AllGathe
     if (rounds.isLeader()) {
       exchange(hierarchy.interNode(Hierarchy.NO_ROOT), rounds, outputs, input);
     }
-    region.show(outputs.all());
+    region.publish(outputs.all());
     for (int distance = 1; distance < rounds.locality().size(); distance++) {
       int peer = (rounds.rank() + distance) % rounds.locality().size();
       int leader = rounds.leader(peer);
       if (leader != rounds.index()) {
         HostTensor output = outputs.at(peer);
         SharedCopy.copy(
-            region, output, region.shownBy(leader, peer, output.dtype(), output.count()));
+            region, output, region.publishedBy(leader, peer, output.dtype(), output.count()));
       }
     }
     region.finish();
@@ -63,13 +63,14 @@ final class HierarchicalAllGather implements HierarchicalAlgorithm<Call.AllGathe
   /** Takes the parts that this rank carries for others. */
   private static void collect(
       SharedRegion region, Rounds rounds, Chunks outputs, HostTensor input) {
-    region.show(List.of(input));
+    region.publish(List.of(input));
     for (int round = 1; rounds.isLeader() && round < rounds.count(); round++) {
       int peer = rounds.rank(rounds.node(), round);
       if (peer >= 0) {
         HostTensor output = outputs.at(peer);
         int index = rounds.locality().index(peer);
-        SharedCopy.copy(region, output, region.shownBy(index, 0, output.dtype(), output.count()));
+        SharedCopy.copy(
+            region, output, region.publishedBy(index, 0, output.dtype(), output.count()));
       }
     }
     region.leave();

@@ -10,10 +10,10 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  * Hierarchical all-reduce: reduce-scatter inside each node, all-reduce of each slice between nodes,
  * all-gather inside. Sums travel as accumulators, and each element is rounded once.
  *
- * <p>Steps: those of an all-reduce of one slice between nodes, and inside 3 waits for all (show,
- * show, done). Bytes sent between nodes by each rank: those of an all-reduce of one slice, in the
- * accumulator's type. Bytes moved in memory by each rank: its slice, read from all tensors of the
- * node, and the other slices.
+ * <p>Steps: those of an all-reduce of one slice between nodes, and inside 3 waits for all (publish,
+ * publish, done). Bytes sent between nodes by each rank: those of an all-reduce of one slice, in
+ * the accumulator's type. Bytes moved in memory by each rank: its slice, read from all tensors of
+ * the node, and the other slices.
  */
 final class HierarchicalAllReduce implements HierarchicalAlgorithm<Call.AllReduce> {
 

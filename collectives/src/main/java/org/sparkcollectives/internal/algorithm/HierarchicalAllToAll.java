@@ -14,8 +14,9 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  * more ranks than the smallest, leaders do so for several ranks.
  *
  * <p>Steps: those of an all-to-all between nodes, for each rank that a leader carries for, and
- * inside 2 waits for all (show, done). Bytes sent between nodes by each rank: all parts for ranks
- * of other nodes. Scratch: what is sent and received between nodes, twice the tensor at the most.
+ * inside 2 waits for all (publish, done). Bytes sent between nodes by each rank: all parts for
+ * ranks of other nodes. Scratch: what is sent and received between nodes, twice the tensor at the
+ * most.
  */
 final class HierarchicalAllToAll implements HierarchicalAlgorithm<Call.AllToAll> {
 
@@ -41,7 +42,7 @@ final class HierarchicalAllToAll implements HierarchicalAlgorithm<Call.AllToAll>
     Chunks inputs = call.inputs();
     Rounds rounds = Rounds.of(hierarchy);
     SharedRegion region = hierarchy.intraNode().memory().region();
-    region.show(inputs.all());
+    region.publish(inputs.all());
     takeFromOwnNode(region, rounds, outputs);
     List<HostTensor> received = List.of();
     if (rounds.isLeader()) {
@@ -57,7 +58,7 @@ final class HierarchicalAllToAll implements HierarchicalAlgorithm<Call.AllToAll>
       region.leave();
     }
     if (rounds.isShared()) {
-      region.show(received);
+      region.publish(received);
     }
     deliver(region, rounds, outputs, received);
     region.finish();
@@ -68,7 +69,9 @@ final class HierarchicalAllToAll implements HierarchicalAlgorithm<Call.AllToAll>
       int neighbour = (region.rank() + distance) % region.size();
       HostTensor output = outputs.at(rounds.locality().rank(rounds.node(), neighbour));
       SharedCopy.copy(
-          region, output, region.shownBy(neighbour, rounds.rank(), output.dtype(), output.count()));
+          region,
+          output,
+          region.publishedBy(neighbour, rounds.rank(), output.dtype(), output.count()));
     }
   }
 
@@ -87,7 +90,8 @@ final class HierarchicalAllToAll implements HierarchicalAlgorithm<Call.AllToAll>
       HostTensor block =
           rounds.isLeader()
               ? received.get(which)
-              : region.shownBy(rounds.leader(rounds.rank()), which, outputs.at(0).dtype(), count);
+              : region.publishedBy(
+                  rounds.leader(rounds.rank()), which, outputs.at(0).dtype(), count);
       for (int index = 0; index < locality.sizeOf(node); index++) {
         HostTensor output = outputs.at(locality.rank(node, index));
         SharedCopy.copy(region, output, block.slice(index * part, part));
@@ -148,7 +152,7 @@ final class HierarchicalAllToAll implements HierarchicalAlgorithm<Call.AllToAll>
           int peer = rounds.rank(node, round);
           HostTensor block = sent.get(round * locality.nodes() + node);
           for (int index = 0; block.count() > 0 && index < region.size(); index++) {
-            HostTensor theirs = region.shownBy(index, peer, block.dtype(), part);
+            HostTensor theirs = region.publishedBy(index, peer, block.dtype(), part);
             SharedCopy.copy(region, block.slice(index * part, part), theirs);
           }
         }

@@ -11,7 +11,7 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  * between nodes, all-gather inside the others; the root's node takes the tensor from the root. Of a
  * tensor in one slice only the root sends to other nodes.
  *
- * <p>Steps: those of a broadcast of one slice between nodes, and inside 2 waits for all (show,
+ * <p>Steps: those of a broadcast of one slice between nodes, and inside 2 waits for all (publish,
  * done), in the root's node 3 where there are several slices. Bytes sent between nodes by each
  * rank: those of a broadcast of one slice. Bytes moved in memory by each rank but the root: the
  * tensor, read and written once.

@@ -51,7 +51,7 @@ final class HierarchicalReduce implements HierarchicalAlgorithm<Call.Reduce> {
     Chunks slices = Slices.of(hierarchy, input, root);
     HostTensor own = slices.at(hierarchy.intraNode().rank());
     HostTensor sum = scratch.piece(kernel.accumulatorType(), 2 * hierarchy.level(), own.count());
-    // Elsewhere no second phase waits until all have read what is shown in the first.
+    // Elsewhere no second phase waits until all have read what is published in the first.
     phases.run(
         withRoot ? hierarchy.opening() : hierarchy.intraNode(),
         new Call.ReduceScatter(sum, slices, new PartialReduction(kernel)));

@@ -17,7 +17,7 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  * travel as accumulators, and each element is rounded once. The parts may differ in size.
  *
  * <p>Steps: those of a reduce-scatter between nodes, for each part that a leader carries, and
- * inside 2 waits for all (show, done). Bytes sent between nodes by each rank: those of that
+ * inside 2 waits for all (publish, done). Bytes sent between nodes by each rank: those of that
  * reduce-scatter, in the accumulator's type. Bytes moved in memory by each rank: the parts that it
  * carries of all nodes, read from all inputs of its node. Scratch: those parts.
  */
@@ -49,7 +49,7 @@ final class HierarchicalReduceScatter implements HierarchicalAlgorithm<Call.Redu
     Chunks input = call.input().premultiplied(kernel);
     Rounds rounds = Rounds.of(hierarchy);
     SharedRegion region = hierarchy.intraNode().memory().region();
-    region.show(input.all());
+    region.publish(input.all());
     List<HostTensor[]> sums =
         rounds.isLeader() ? reduceInNode(region, rounds, input, kernel) : List.of();
     region.leave();
@@ -62,12 +62,12 @@ final class HierarchicalReduceScatter implements HierarchicalAlgorithm<Call.Redu
       carried.add(result);
     }
     if (rounds.isShared()) {
-      region.show(carried);
+      region.publish(carried);
       if (!rounds.isLeader()) {
         int leader = rounds.leader(rounds.rank());
         int round = rounds.round(rounds.rank());
         SharedCopy.copy(
-            region, output, region.shownBy(leader, round, output.dtype(), output.count()));
+            region, output, region.publishedBy(leader, round, output.dtype(), output.count()));
       }
     }
     region.finish();
@@ -91,7 +91,7 @@ final class HierarchicalReduceScatter implements HierarchicalAlgorithm<Call.Redu
           reduction.run(
               ofRound[node],
               part,
-              shownByOthers(region, peer, part.dtype(), part.count()),
+              publishedByOthers(region, peer, part.dtype(), part.count()),
               (from, count) -> region.check());
         }
       }
@@ -111,11 +111,12 @@ final class HierarchicalReduceScatter implements HierarchicalAlgorithm<Call.Redu
     return count;
   }
 
-  private static List<HostTensor> shownByOthers(
+  private static List<HostTensor> publishedByOthers(
       SharedRegion region, int part, DType dtype, long count) {
     List<HostTensor> others = new ArrayList<>(region.size() - 1);
     for (int distance = 1; distance < region.size(); distance++) {
-      others.add(region.shownBy((region.rank() + distance) % region.size(), part, dtype, count));
+      others.add(
+          region.publishedBy((region.rank() + distance) % region.size(), part, dtype, count));
     }
     return others;
   }

@@ -8,7 +8,7 @@ import org.sparkcollectives.spi.tensor.HostTensor;
 /**
  * All-gather in memory that all ranks see: each rank copies all inputs.
  *
- * <p>Steps: 2 (all show, all are done). Bytes moved in memory by each rank: all inputs, read and
+ * <p>Steps: 2 (all publish, all are done). Bytes moved in memory by each rank: all inputs, read and
  * written once.
  */
 final class SharedAllGather implements Algorithm<Call.AllGather> {
@@ -18,14 +18,14 @@ final class SharedAllGather implements Algorithm<Call.AllGather> {
     SharedRegion region = peers.memory().region();
     Chunks outputs = call.outputs();
     HostTensor input = call.input();
-    region.show(List.of(input));
+    region.publish(List.of(input));
     int rank = region.rank();
     int n = region.size();
     // Each begins with its own, so that not all read the same one at the same time.
     for (int distance = 0; distance < n; distance++) {
       int peer = (rank + distance) % n;
       HostTensor output = outputs.at(peer);
-      SharedCopy.copy(region, output, region.shownBy(peer, 0, output.dtype(), output.count()));
+      SharedCopy.copy(region, output, region.publishedBy(peer, 0, output.dtype(), output.count()));
     }
     region.finish();
   }

@@ -13,7 +13,7 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  * owner writes it to its own, block by block, and the others copy each block one block later, so
  * that they seldom wait for it, and find it in the cache.
  *
- * <p>Steps: 2 (all show, all are done); where the others copy, 3. Bytes moved in memory by each
+ * <p>Steps: 2 (all publish, all are done); where the others copy, 3. Bytes moved in memory by each
  * rank: its part, 1/n of the tensor, read from n tensors and written to n; where the others copy,
  * written to one, and the other parts, read and written once.
  */
@@ -27,7 +27,7 @@ final class SharedAllReduce implements Algorithm<Call.AllReduce> {
     HostTensor tensor = call.tensor();
     ReduceKernel kernel = call.kernel();
     kernel.premultiply(tensor, 0, tensor.count());
-    region.show(List.of(tensor));
+    region.publish(List.of(tensor));
     Run run = new Run(region, tensor, new TileReduction(kernel));
     if (region.mayWriteToOthers()) {
       run.writeToAll();
@@ -62,7 +62,7 @@ final class SharedAllReduce implements Algorithm<Call.AllReduce> {
       this.own = Chunks.part(tensor, region.rank(), n);
       for (int distance = 1; distance < n; distance++) {
         int peer = peer(distance);
-        HostTensor theirs = region.shownBy(peer, 0, tensor.dtype(), tensor.count());
+        HostTensor theirs = region.publishedBy(peer, 0, tensor.dtype(), tensor.count());
         others.add(Chunks.part(theirs, region.rank(), n));
         to.add(Chunks.part(tensor, peer, n));
         from.add(Chunks.part(theirs, peer, n));
@@ -104,7 +104,7 @@ final class SharedAllReduce implements Algorithm<Call.AllReduce> {
           theirs.add(other.slice(offset, count));
         }
         tiles.run(mine, mine, theirs, (tile, size) -> region.check());
-        region.publish(offset + count);
+        region.publishProgress(offset + count);
       }
     }
 
@@ -113,7 +113,7 @@ final class SharedAllReduce implements Algorithm<Call.AllReduce> {
         HostTensor part = to.get(distance - 1);
         long count = Math.min(block, part.count() - offset);
         if (count > 0) {
-          region.awaitPublished(peer(distance), offset + count);
+          region.awaitProgress(peer(distance), offset + count);
           part.copyFrom(offset, from.get(distance - 1), offset, count);
           region.check();
         }

@@ -8,7 +8,7 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  * All-to-all in memory that all ranks see: each rank copies its part from all inputs. The parts may
  * differ in size.
  *
- * <p>Steps: 2 (all show, all are done). Bytes moved in memory by each rank: its output, read and
+ * <p>Steps: 2 (all publish, all are done). Bytes moved in memory by each rank: its output, read and
  * written once.
  */
 final class SharedAllToAll implements Algorithm<Call.AllToAll> {
@@ -20,12 +20,13 @@ final class SharedAllToAll implements Algorithm<Call.AllToAll> {
     Chunks inputs = call.inputs();
     int rank = region.rank();
     int n = region.size();
-    region.show(inputs.all());
+    region.publish(inputs.all());
     // Each begins with its own, so that not all read from the same one at the same time.
     for (int distance = 0; distance < n; distance++) {
       int peer = (rank + distance) % n;
       HostTensor output = outputs.at(peer);
-      SharedCopy.copy(region, output, region.shownBy(peer, rank, output.dtype(), output.count()));
+      SharedCopy.copy(
+          region, output, region.publishedBy(peer, rank, output.dtype(), output.count()));
     }
     region.finish();
   }

@@ -14,7 +14,7 @@ final class SharedBarrier implements Algorithm<Call.Barrier> {
   @Override
   public void run(Peers peers, Call.Barrier call) {
     SharedRegion region = peers.memory().region();
-    region.show(List.of());
+    region.publish(List.of());
     region.leave();
   }
 }

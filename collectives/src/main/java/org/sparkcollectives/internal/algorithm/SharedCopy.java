@@ -3,7 +3,7 @@ package org.sparkcollectives.internal.algorithm;
 import org.sparkcollectives.internal.transport.SharedRegion;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
-/** A copy of a tensor that a rank shows; it ends early when the group fails. */
+/** A copy of a tensor that a rank publishes; it ends early when the group fails. */
 final class SharedCopy {
 
   /** The bytes that are copied between two polls, which takes far less than a millisecond. */

@@ -8,7 +8,7 @@ import org.sparkcollectives.spi.tensor.HostTensor;
 /**
  * Gather in memory that all ranks see: the root copies all inputs.
  *
- * <p>Steps: 2 (all show, all are done). Bytes moved in memory by the root: all inputs, read and
+ * <p>Steps: 2 (all publish, all are done). Bytes moved in memory by the root: all inputs, read and
  * written once.
  */
 final class SharedGather implements Algorithm<Call.Gather> {
@@ -20,11 +20,12 @@ final class SharedGather implements Algorithm<Call.Gather> {
     List<HostTensor> outputs = call.outputs();
     HostTensor input = call.input();
     int root = call.root();
-    region.show(List.of(input));
+    region.publish(List.of(input));
     if (region.rank() == root) {
       for (int peer = 0; peer < region.size(); peer++) {
         HostTensor output = outputs.get(peer);
-        SharedCopy.copy(region, output, region.shownBy(peer, 0, output.dtype(), output.count()));
+        SharedCopy.copy(
+            region, output, region.publishedBy(peer, 0, output.dtype(), output.count()));
       }
     }
     region.finish();

@@ -14,7 +14,7 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  * result, chunk by chunk, to an outbox of its own, from which the root copies it. Of a small tensor
  * the root reduces all. Nobody writes to another rank's tensor.
  *
- * <p>Steps: 2 (all show, all are done), and 1 for each chunk of a part. Bytes moved in memory by
+ * <p>Steps: 2 (all publish, all are done), and 1 for each chunk of a part. Bytes moved in memory by
  * each rank: its part, 1/n of the tensor, read from n tensors and written to one; by the root the
  * other parts, too, read and written once. Scratch: four chunks.
  */
@@ -29,19 +29,19 @@ final class SharedReduce implements Algorithm<Call.Reduce> {
   private final Scratch scratch = new Scratch();
 
   /**
-   * Returns what a rank shows.
+   * Returns what a rank publishes.
    *
    * @param input its tensor, or a copy of it
    * @param anywhere allocates an outbox where any memory will do
    */
-  static List<HostTensor> shown(
+  static List<HostTensor> published(
       Peers peers, HostTensor input, int root, LongFunction<HostTensor> anywhere) {
     if (peers.rank() == root || isSmall(input)) {
       return List.of(input);
     }
     DType dtype = input.dtype();
     long count = outboxCount(dtype);
-    return List.of(input, peers.memory().showable(dtype, count, () -> anywhere.apply(count)));
+    return List.of(input, peers.memory().publishable(dtype, count, () -> anywhere.apply(count)));
   }
 
   private static long outboxCount(DType dtype) {
@@ -58,22 +58,22 @@ final class SharedReduce implements Algorithm<Call.Reduce> {
     ReduceKernel kernel = call.kernel();
     int root = call.root();
     HostTensor given = contribution(call.tensor(), peers.rank() == root, kernel);
-    List<HostTensor> shown =
-        shown(peers, given, root, count -> scratch.piece(given.dtype(), 0, count));
-    region.show(shown);
-    HostTensor input = shown.get(0);
+    List<HostTensor> published =
+        published(peers, given, root, count -> scratch.piece(given.dtype(), 0, count));
+    region.publish(published);
+    HostTensor input = published.get(0);
     if (isSmall(input)) {
       if (region.rank() == root) {
         List<HostTensor> others = new ArrayList<>(region.size() - 1);
         for (int distance = 1; distance < region.size(); distance++) {
-          others.add(shownBy(region, (root + distance) % region.size(), input));
+          others.add(publishedBy(region, (root + distance) % region.size(), input));
         }
         new TileReduction(kernel).run(input, input, others, (offset, count) -> region.check());
       }
     } else if (region.rank() == root) {
       new Root(region, input, kernel).run();
     } else {
-      new Owner(region, input, shown.get(1), root, kernel).run();
+      new Owner(region, input, published.get(1), root, kernel).run();
     }
     region.finish();
   }
@@ -95,8 +95,8 @@ final class SharedReduce implements Algorithm<Call.Reduce> {
     return input;
   }
 
-  private static HostTensor shownBy(SharedRegion region, int peer, HostTensor like) {
-    return region.shownBy(peer, 0, like.dtype(), like.count());
+  private static HostTensor publishedBy(SharedRegion region, int peer, HostTensor like) {
+    return region.publishedBy(peer, 0, like.dtype(), like.count());
   }
 
   /** A rank's work on its own part, cut in chunks. */
@@ -118,7 +118,7 @@ final class SharedReduce implements Algorithm<Call.Reduce> {
       this.chunk = CHUNK_BYTES / tensor.dtype().bytes();
       this.inputs = new ArrayList<>(n);
       for (int distance = 0; distance < n; distance++) {
-        inputs.add(Chunks.part(shownBy(region, (root + distance) % n, tensor), rank, n));
+        inputs.add(Chunks.part(publishedBy(region, (root + distance) % n, tensor), rank, n));
       }
     }
 
@@ -162,9 +162,9 @@ final class SharedReduce implements Algorithm<Call.Reduce> {
       HostTensor part = inputs.get(0);
       for (long index = 0; index < chunks(part, chunk); index++) {
         // The root says how many chunks of all parts it has taken.
-        region.awaitPublished(root, index - DEPTH + 1);
+        region.awaitProgress(root, index - DEPTH + 1);
         reduce(place(outbox, index, chunkOf(part, index).count()), index);
-        region.publish(index + 1);
+        region.publishProgress(index + 1);
       }
     }
   }
@@ -179,7 +179,7 @@ final class SharedReduce implements Algorithm<Call.Reduce> {
       this.outboxes = new HostTensor[n];
       for (int distance = 1; distance < n; distance++) {
         int peer = (rank + distance) % n;
-        outboxes[peer] = region.shownBy(peer, 1, tensor.dtype(), outboxCount(tensor.dtype()));
+        outboxes[peer] = region.publishedBy(peer, 1, tensor.dtype(), outboxCount(tensor.dtype()));
       }
     }
 
@@ -194,7 +194,7 @@ final class SharedReduce implements Algorithm<Call.Reduce> {
           reduce(null, index);
         }
         take(index);
-        region.publish(index + 1);
+        region.publishProgress(index + 1);
       }
     }
 
@@ -204,7 +204,7 @@ final class SharedReduce implements Algorithm<Call.Reduce> {
         int peer = (rank + distance) % n;
         HostTensor part = Chunks.part(tensor, peer, n);
         if (index < chunks(part, chunk)) {
-          region.awaitPublished(peer, index + 1);
+          region.awaitProgress(peer, index + 1);
           HostTensor to = chunkOf(part, index);
           to.copyFrom(place(outboxes[peer], index, to.count()));
         }

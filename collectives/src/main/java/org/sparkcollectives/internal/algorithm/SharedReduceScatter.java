@@ -10,8 +10,8 @@ import org.sparkcollectives.spi.tensor.HostTensor;
 /**
  * Reduce-scatter in memory that all ranks see: each rank reads its part from all inputs.
  *
- * <p>Steps: 2 (all show, all are done). Bytes moved in memory by each rank: its part, read from n
- * tensors and written to one.
+ * <p>Steps: 2 (all publish, all are done). Bytes moved in memory by each rank: its part, read from
+ * n tensors and written to one.
  */
 final class SharedReduceScatter implements Algorithm<Call.ReduceScatter> {
 
@@ -23,11 +23,11 @@ final class SharedReduceScatter implements Algorithm<Call.ReduceScatter> {
     Chunks input = call.input().premultiplied(kernel);
     int rank = region.rank();
     int n = region.size();
-    region.show(input.all());
+    region.publish(input.all());
     HostTensor own = input.at(rank);
     List<HostTensor> others = new ArrayList<>(n - 1);
     for (int distance = 1; distance < n; distance++) {
-      others.add(region.shownBy((rank + distance) % n, rank, own.dtype(), own.count()));
+      others.add(region.publishedBy((rank + distance) % n, rank, own.dtype(), own.count()));
     }
     new TileReduction(kernel).run(call.output(), own, others, (offset, count) -> region.check());
     region.finish();

@@ -8,8 +8,8 @@ import org.sparkcollectives.spi.tensor.HostTensor;
 /**
  * Scatter in memory that all ranks see: each rank copies its part from the root.
  *
- * <p>Steps: 2 (all show, all are done), for ranks other than the root 1. Bytes moved in memory by
- * each rank: its part, read and written once.
+ * <p>Steps: 2 (all publish, all are done), for ranks other than the root 1. Bytes moved in memory
+ * by each rank: its part, read and written once.
  */
 final class SharedScatter implements Algorithm<Call.Scatter> {
 
@@ -21,8 +21,8 @@ final class SharedScatter implements Algorithm<Call.Scatter> {
     List<HostTensor> inputs = call.inputs();
     int root = call.root();
     int rank = region.rank();
-    region.show(inputs);
-    SharedCopy.copy(region, output, region.shownBy(root, rank, output.dtype(), output.count()));
+    region.publish(inputs);
+    SharedCopy.copy(region, output, region.publishedBy(root, rank, output.dtype(), output.count()));
     if (rank == root) {
       region.finish();
     } else {

@@ -53,7 +53,8 @@ final class GroupCommunicator implements Communicator {
    *
    * @param shared the memory that all of them see
    * @param nodes how they are divided in nodes
-   * @param onFailure give back what this rank has shown to others, after an operation has failed
+   * @param onFailure give back what this rank has published to others, after an operation has
+   *     failed
    */
   void locate(GroupMemory shared, Optional<Hierarchy> nodes, List<Runnable> onFailure) {
     memory = shared;

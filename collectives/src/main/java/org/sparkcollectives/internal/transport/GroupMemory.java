@@ -41,9 +41,9 @@ public interface GroupMemory {
    * Finds how the current operation can use the memory. All ranks ask once in the operation, and
    * get the same answer. May block until all ranks ask.
    *
-   * @param shown the tensors that this rank would show in the {@link #region}
+   * @param published the tensors that this rank would publish in the {@link #region}
    */
-  default Access open(Supplier<List<HostTensor>> shown) {
+  default Access open(Supplier<List<HostTensor>> published) {
     return Access.NONE;
   }
 
@@ -73,12 +73,12 @@ public interface GroupMemory {
   }
 
   /**
-   * Returns memory with undefined contents that this rank can show in the current operation beside
-   * the tensors that it shares, the same each time.
+   * Returns memory with undefined contents that this rank can publish in the current operation
+   * beside the tensors that it shares, the same each time.
    *
    * @param anywhere gives such memory where any will do
    */
-  default HostTensor showable(DType dtype, long count, Supplier<HostTensor> anywhere) {
+  default HostTensor publishable(DType dtype, long count, Supplier<HostTensor> anywhere) {
     return anywhere.get();
   }
 }

@@ -9,7 +9,7 @@ import org.sparkcollectives.spi.tensor.HostTensor;
 public record HeapMemory(SharedRegion region) implements GroupMemory {
 
   @Override
-  public Access open(Supplier<List<HostTensor>> shown) {
+  public Access open(Supplier<List<HostTensor>> published) {
     return Access.HEAP;
   }
 

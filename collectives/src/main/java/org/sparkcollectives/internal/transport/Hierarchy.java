@@ -110,7 +110,7 @@ public final class Hierarchy {
 
   /**
    * Returns the same for the first of two phases: it does not end with a wait for all, because the
-   * second begins with one, and what this rank shows is not changed by others in between.
+   * second begins with one, and what this rank publishes is not changed by others in between.
    */
   public Peers opening() {
     return opening;

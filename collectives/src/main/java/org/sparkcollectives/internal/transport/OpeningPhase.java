@@ -18,13 +18,13 @@ record OpeningPhase(SharedRegion region) implements SharedRegion {
   }
 
   @Override
-  public void show(List<HostTensor> tensors) {
-    region.show(tensors);
+  public void publish(List<HostTensor> tensors) {
+    region.publish(tensors);
   }
 
   @Override
-  public HostTensor shownBy(int rank, int index, DType dtype, long count) {
-    return region.shownBy(rank, index, dtype, count);
+  public HostTensor publishedBy(int rank, int index, DType dtype, long count) {
+    return region.publishedBy(rank, index, dtype, count);
   }
 
   @Override
@@ -34,18 +34,18 @@ record OpeningPhase(SharedRegion region) implements SharedRegion {
   }
 
   @Override
-  public void publish(long amount) {
+  public void publishProgress(long amount) {
     throw new IllegalStateException("who publishes waits at the end until all have taken it");
   }
 
   @Override
-  public long published(int rank) {
-    return region.published(rank);
+  public long progressOf(int rank) {
+    return region.progressOf(rank);
   }
 
   @Override
-  public void awaitPublished(int rank, long amount) {
-    region.awaitPublished(rank, amount);
+  public void awaitProgress(int rank, long amount) {
+    region.awaitProgress(rank, amount);
   }
 
   @Override

@@ -5,14 +5,14 @@ import org.sparkcollectives.DType;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
 /**
- * Memory that all ranks of a group see: each shows the tensors of its current operation to the
+ * Memory that all ranks of a group see: each publishes the tensors of its current operation to the
  * others, who read them where they lie.
  *
  * <p>One operation goes so:
  *
  * <pre>{@code
- * region.show(mine);                    // waits until all ranks show theirs
- * ... region.shownBy(peer, 0, ...) ...  // each rank reads what the others show
+ * region.publish(mine);                    // waits until all ranks publish theirs
+ * ... region.publishedBy(peer, 0, ...) ...  // each rank reads what the others publish
  * region.finish();                      // waits until nobody reads any rank's tensors any more
  * }</pre>
  *
@@ -38,26 +38,26 @@ public interface SharedRegion {
   int size();
 
   /**
-   * Shows this rank's tensors and waits until all ranks show theirs.
+   * Publishes this rank's tensors and waits until all ranks publish theirs.
    *
    * @throws org.sparkcollectives.CollectiveMismatchException if another rank is in another
    *     operation
    */
-  void show(List<HostTensor> tensors);
+  void publish(List<HostTensor> tensors);
 
   /**
-   * One of the tensors that a rank shows, this rank's own included.
+   * One of the tensors that a rank publishes, this rank's own included.
    *
-   * @param index its place in the list that was shown
+   * @param index its place in the list that was published
    * @throws org.sparkcollectives.CollectiveMismatchException if it has another type or count
    */
-  HostTensor shownBy(int rank, int index, DType dtype, long count);
+  HostTensor publishedBy(int rank, int index, DType dtype, long count);
 
   /**
-   * Returns whether this rank may write to what the others show, until it leaves the operation or
-   * waits in it. That is so where no rank can be stopped without the others: a rank that gives up
-   * after a failure then waits until nobody writes. Who writes calls {@link #check()} after every
-   * few microseconds, so that this wait is short.
+   * Returns whether this rank may write to what the others publish, until it leaves the operation
+   * or waits in it. That is so where no rank can be stopped without the others: a rank that gives
+   * up after a failure then waits until nobody writes. Who writes calls {@link #check()} after
+   * every few microseconds, so that this wait is short.
    */
   boolean mayWriteToOthers();
 
@@ -66,13 +66,13 @@ public interface SharedRegion {
    * says what is counted; in each operation the count begins with 0, and only grows. An operation
    * in which a rank publishes ends with {@link #finish()}.
    */
-  void publish(long amount);
+  void publishProgress(long amount);
 
   /** Returns what a rank has published in this operation. */
-  long published(int rank);
+  long progressOf(int rank);
 
   /** Waits until a rank has published so much. */
-  void awaitPublished(int rank, long amount);
+  void awaitProgress(int rank, long amount);
 
   /** Throws what has ended the group, if it has ended. */
   void check();
@@ -84,8 +84,8 @@ public interface SharedRegion {
 
   /**
    * Publishes that this rank is done, and waits for nobody: for operations in which no other rank
-   * reads what this rank shows, or that wait for all later on, in {@link #finish()} or in another
-   * {@link #show}.
+   * reads what this rank publishes, or that wait for all later on, in {@link #finish()} or in
+   * another {@link #publish}.
    */
   void leave();
 }

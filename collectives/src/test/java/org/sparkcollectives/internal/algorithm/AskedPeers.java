@@ -151,7 +151,7 @@ final class AskedPeers implements Peers {
     }
 
     @Override
-    public Access open(Supplier<List<HostTensor>> shown) {
+    public Access open(Supplier<List<HostTensor>> published) {
       if (bytes <= SharedSlots.MOST_BYTES) {
         return bytes < 0 ? Access.NONE : Access.SLOTS;
       }
@@ -261,12 +261,12 @@ final class AskedPeers implements Peers {
     }
 
     @Override
-    public void show(List<HostTensor> shown) {
+    public void publish(List<HostTensor> published) {
       throw new ChosenAlgorithm.Begun();
     }
 
     @Override
-    public HostTensor shownBy(int rank, int index, DType dtype, long count) {
+    public HostTensor publishedBy(int rank, int index, DType dtype, long count) {
       throw new ChosenAlgorithm.Begun();
     }
 
@@ -276,15 +276,15 @@ final class AskedPeers implements Peers {
     }
 
     @Override
-    public void publish(long amount) {}
+    public void publishProgress(long amount) {}
 
     @Override
-    public long published(int rank) {
+    public long progressOf(int rank) {
       return 0;
     }
 
     @Override
-    public void awaitPublished(int rank, long amount) {}
+    public void awaitProgress(int rank, long amount) {}
 
     @Override
     public void check() {}

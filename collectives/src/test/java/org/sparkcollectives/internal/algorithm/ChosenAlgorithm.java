@@ -38,7 +38,7 @@ final class ChosenAlgorithm {
   }
 
   /**
-   * The name of the class that first asks for a path to a peer, or shows something to its JVM.
+   * The name of the class that first asks for a path to a peer, or publishes something to its JVM.
    *
    * @param jvms in which JVM each rank is
    */

@@ -115,7 +115,7 @@ class OwnTensorsTest {
     }
   }
 
-  /** A rank whose peers show something, and have published all of it. */
+  /** A rank whose peers publish something, and have published all of it. */
   private static final class Alone implements Peers {
     private final Region region;
 
@@ -180,12 +180,12 @@ class OwnTensorsTest {
     }
 
     @Override
-    public void show(List<HostTensor> tensors) {
+    public void publish(List<HostTensor> tensors) {
       mine = tensors;
     }
 
     @Override
-    public HostTensor shownBy(int peer, int index, DType dtype, long count) {
+    public HostTensor publishedBy(int peer, int index, DType dtype, long count) {
       return peer == rank
           ? mine.get(index)
           : theirs.computeIfAbsent(
@@ -198,15 +198,15 @@ class OwnTensorsTest {
     }
 
     @Override
-    public void publish(long amount) {}
+    public void publishProgress(long amount) {}
 
     @Override
-    public long published(int peer) {
+    public long progressOf(int peer) {
       return Long.MAX_VALUE;
     }
 
     @Override
-    public void awaitPublished(int peer, long amount) {}
+    public void awaitProgress(int peer, long amount) {}
 
     @Override
     public void check() {}

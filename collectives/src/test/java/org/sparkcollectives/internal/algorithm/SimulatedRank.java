@@ -103,11 +103,11 @@ final class SimulatedRank implements Peers {
   @Override
   public void flush() {}
 
-  /** Memory in which all show the same. */
+  /** Memory in which all publish the same. */
   private final class Region implements SharedRegion {
     private final int index;
     private final int ranks;
-    private List<HostTensor> shown = List.of();
+    private List<HostTensor> published = List.of();
 
     Region(int index, int ranks) {
       this.index = index;
@@ -125,15 +125,15 @@ final class SimulatedRank implements Peers {
     }
 
     @Override
-    public void show(List<HostTensor> tensors) {
+    public void publish(List<HostTensor> tensors) {
       waits++;
-      shown = tensors;
+      published = tensors;
     }
 
     @Override
-    public HostTensor shownBy(int peer, int place, DType dtype, long count) {
-      return place < shown.size() && shown.get(place).count() == count
-          ? shown.get(place)
+    public HostTensor publishedBy(int peer, int place, DType dtype, long count) {
+      return place < published.size() && published.get(place).count() == count
+          ? published.get(place)
           : HostTensor.allocate(dtype, count);
     }
 
@@ -143,15 +143,15 @@ final class SimulatedRank implements Peers {
     }
 
     @Override
-    public void publish(long amount) {}
+    public void publishProgress(long amount) {}
 
     @Override
-    public long published(int peer) {
+    public long progressOf(int peer) {
       return Long.MAX_VALUE;
     }
 
     @Override
-    public void awaitPublished(int peer, long amount) {}
+    public void awaitProgress(int peer, long amount) {}
 
     @Override
     public void check() {}

@@ -8,14 +8,14 @@ import org.sparkcollectives.internal.transport.OperationHeader;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
 /**
- * The progress of each rank of a {@link HeapRegion}, and the tensors that it shows.
+ * The progress of each rank of a {@link HeapRegion}, and the tensors that it publishes.
  *
  * <p>Each rank counts its operations, and writes only its own entries: the number of the last
- * operation for which it <em>shows</em> tensors, and of the last that it is <em>done</em> with.
+ * operation for which it <em>publishes</em> tensors, and of the last that it is <em>done</em> with.
  * Numbers only grow, so there is no state to reset. A rank that has left an operation without
- * waiting for the others may show the next one while a slow rank still looks at the former; no
- * operation ends before all ranks have shown theirs, so it cannot be two ahead, and two places for
- * each rank are enough.
+ * waiting for the others may publish the next one while a slow rank still looks at the former; no
+ * operation ends before all ranks have published theirs, so it cannot be two ahead, and two places
+ * for each rank are enough.
  *
  * <p><b>Giving up.</b> A rank whose operation fails hands its tensors back to the user, who may
  * write to them at once. Another rank may still read them: it looks afterwards, before it says that
@@ -29,10 +29,10 @@ import org.sparkcollectives.spi.tensor.HostTensor;
 final class HeapPhases {
 
   /** The tensors that a rank publishes. */
-  record Shown(OperationHeader header, List<HostTensor> tensors) {
+  record Published(OperationHeader header, List<HostTensor> tensors) {
 
-    Shown withoutTensors() {
-      return new Shown(header, List.of());
+    Published withoutTensors() {
+      return new Published(header, List.of());
     }
   }
 
@@ -49,13 +49,13 @@ final class HeapPhases {
 
   private final int size;
   private final AtomicLongArray numbers;
-  private final AtomicReferenceArray<Shown> shown;
+  private final AtomicReferenceArray<Published> published;
   private volatile boolean broken;
 
   HeapPhases(int size) {
     this.size = size;
     this.numbers = new AtomicLongArray((size + 1) * STRIDE);
-    this.shown = new AtomicReferenceArray<>(2 * size);
+    this.published = new AtomicReferenceArray<>(2 * size);
   }
 
   int size() {
@@ -70,8 +70,8 @@ final class HeapPhases {
     return 2 * rank + (int) (operation & 1);
   }
 
-  void show(int rank, long operation, Shown what) {
-    shown.set(place(rank, operation), what);
+  void publish(int rank, long operation, Published what) {
+    published.set(place(rank, operation), what);
     numbers.set(index(rank, SHOWN), operation);
   }
 
@@ -79,12 +79,12 @@ final class HeapPhases {
     return all(SHOWN, operation);
   }
 
-  boolean shows(int rank, long operation) {
+  boolean hasPublished(int rank, long operation) {
     return numbers.get(index(rank, SHOWN)) >= operation;
   }
 
-  Shown shownBy(int rank, long operation) {
-    return shown.get(place(rank, operation));
+  Published publishedBy(int rank, long operation) {
+    return published.get(place(rank, operation));
   }
 
   /**
@@ -92,9 +92,9 @@ final class HeapPhases {
    * stays: a slow rank may have to be told, after this one has given up.
    */
   void forget(int rank, long operation) {
-    Shown last = shownBy(rank, operation);
+    Published last = publishedBy(rank, operation);
     if (last != null && !last.tensors().isEmpty()) {
-      shown.set(place(rank, operation), last.withoutTensors());
+      published.set(place(rank, operation), last.withoutTensors());
     }
   }
 
@@ -102,11 +102,11 @@ final class HeapPhases {
     numbers.set(index(rank, DONE), operation);
   }
 
-  void publish(int rank, long amount) {
+  void publishProgress(int rank, long amount) {
     numbers.set(index(rank, PUBLISHED), amount);
   }
 
-  long published(int rank) {
+  long progressOf(int rank) {
     return numbers.get(index(rank, PUBLISHED));
   }
 
@@ -175,13 +175,13 @@ final class HeapPhases {
     VarHandle.fullFence();
   }
 
-  /** Returns whether a rank shows memory that its user can unmap. */
-  boolean showsMemoryOutsideOfTheHeap(int rank) {
-    return showsMemoryOutsideOfTheHeap(shownBy(rank, 0))
-        || showsMemoryOutsideOfTheHeap(shownBy(rank, 1));
+  /** Returns whether a rank publishes memory that its user can unmap. */
+  boolean publishesMemoryOutsideOfTheHeap(int rank) {
+    return publishesMemoryOutsideOfTheHeap(publishedBy(rank, 0))
+        || publishesMemoryOutsideOfTheHeap(publishedBy(rank, 1));
   }
 
-  private static boolean showsMemoryOutsideOfTheHeap(Shown what) {
+  private static boolean publishesMemoryOutsideOfTheHeap(Published what) {
     return what != null && what.tensors().stream().anyMatch(tensor -> tensor.array() == null);
   }
 

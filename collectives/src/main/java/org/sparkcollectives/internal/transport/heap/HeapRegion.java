@@ -84,23 +84,23 @@ public final class HeapRegion implements SharedRegion {
   }
 
   @Override
-  public void show(List<HostTensor> tensors) {
+  public void publish(List<HostTensor> tensors) {
     progress.check();
     operation++;
     if (published != 0) {
       published = 0;
-      phases.publish(rank, 0);
+      phases.publishProgress(rank, 0);
     }
-    phases.show(rank, operation, new HeapPhases.Shown(current.get(), tensors));
+    phases.publish(rank, operation, new HeapPhases.Published(current.get(), tensors));
     wakeOthers();
     progress.await(() -> phases.allShow(operation) || mismatchedPeer() >= 0);
     if (!phases.allShow(operation)) {
-      // A message from a rank that shows nothing: it is in another operation, and is told so.
+      // A message from a rank that publishes nothing: it is in another operation, and is told so.
       new HeapPair(group, ranks[rank], ranks[mismatchedPeer()], progress, current, this)
           .receive(NOTHING);
     }
     for (int peer = 0; peer < size(); peer++) {
-      OperationHeader theirs = phases.shownBy(peer, operation).header();
+      OperationHeader theirs = phases.publishedBy(peer, operation).header();
       if (!theirs.equals(current.get())) {
         throw mismatch(peer, operation);
       }
@@ -140,11 +140,11 @@ public final class HeapRegion implements SharedRegion {
   }
 
   /**
-   * Returns whether a rank shows something that this one has not come to: while this one waits for
-   * a message from it, it is in another operation.
+   * Returns whether a rank publishes something that this one has not come to: while this one waits
+   * for a message from it, it is in another operation.
    */
   boolean isAhead(int groupRank) {
-    return phases.shows(indexOf(groupRank), operation + 1);
+    return phases.hasPublished(indexOf(groupRank), operation + 1);
   }
 
   /** Returns what is wrong if it {@link #isAhead}. */
@@ -157,15 +157,15 @@ public final class HeapRegion implements SharedRegion {
   }
 
   @Override
-  public HostTensor shownBy(int peer, int index, DType dtype, long count) {
-    List<HostTensor> tensors = phases.shownBy(peer, operation).tensors();
+  public HostTensor publishedBy(int peer, int index, DType dtype, long count) {
+    List<HostTensor> tensors = phases.publishedBy(peer, operation).tensors();
     HostTensor tensor = index < tensors.size() ? tensors.get(index) : null;
     if (tensor == null || tensor.dtype() != dtype || tensor.count() != count) {
       // It may have been taken back.
       check();
       throw MessageMismatch.ofTensor(
           ranks[peer],
-          phases.shownBy(peer, operation).header(),
+          phases.publishedBy(peer, operation).header(),
           tensor == null ? null : tensor.dtype(),
           tensor == null ? -1 : tensor.count(),
           ranks[rank],
@@ -176,30 +176,30 @@ public final class HeapRegion implements SharedRegion {
     return tensor;
   }
 
-  private CollectiveMismatchException mismatch(int peer, long shown) {
+  private CollectiveMismatchException mismatch(int peer, long published) {
     return MessageMismatch.between(
-        ranks[peer], phases.shownBy(peer, shown).header(), ranks[rank], current.get());
+        ranks[peer], phases.publishedBy(peer, published).header(), ranks[rank], current.get());
   }
 
   @Override
-  public void publish(long amount) {
+  public void publishProgress(long amount) {
     published = amount;
-    phases.publish(rank, amount);
+    phases.publishProgress(rank, amount);
     wakeOthers();
   }
 
   @Override
-  public long published(int peer) {
-    return phases.published(peer);
+  public long progressOf(int peer) {
+    return phases.progressOf(peer);
   }
 
   @Override
-  public void awaitPublished(int peer, long amount) {
-    if (phases.published(peer) >= amount) {
+  public void awaitProgress(int peer, long amount) {
+    if (phases.progressOf(peer) >= amount) {
       return;
     }
     phases.exit(rank);
-    progress.await(() -> phases.published(peer) >= amount || phases.isBroken());
+    progress.await(() -> phases.progressOf(peer) >= amount || phases.isBroken());
     enter();
   }
 
@@ -239,7 +239,7 @@ public final class HeapRegion implements SharedRegion {
   public void abandon() {
     phases.giveUp(rank, settled + 1);
     awaitWriters();
-    if (phases.showsMemoryOutsideOfTheHeap(rank)) {
+    if (phases.publishesMemoryOutsideOfTheHeap(rank)) {
       awaitReaders();
     }
     phases.forgetAll(rank);

@@ -35,8 +35,8 @@ public final class SharedTensors implements AutoCloseable {
   private boolean grown;
 
   private final Set<SharedFileMemory> memories = new HashSet<>();
-  private SharedFile showable;
-  private ByteBuffer showableMemory;
+  private SharedFile publishable;
+  private ByteBuffer publishableMemory;
 
   /** Creates an empty set, with a folder in a file system that lies in memory. */
   public SharedTensors(Path folder) {
@@ -85,18 +85,18 @@ public final class SharedTensors implements AutoCloseable {
    * Returns memory that the neighbours can see, the same each time; if there is none, some that
    * they cannot.
    */
-  synchronized HostTensor showable(DType dtype, long count) {
+  synchronized HostTensor publishable(DType dtype, long count) {
     int bytes = Math.toIntExact(count * dtype.bytes());
-    if (showable == null || showable.bytes() < bytes) {
+    if (publishable == null || publishable.bytes() < bytes) {
       try {
-        showable = SharedFile.create(folder, bytes);
-        showableMemory = showable.memory();
-        own.put(showableMemory, showable);
+        publishable = SharedFile.create(folder, bytes);
+        publishableMemory = publishable.memory();
+        own.put(publishableMemory, publishable);
       } catch (IOException | UnsupportedOperationException e) {
         return HostTensor.allocate(dtype, count);
       }
     }
-    return DirectTensor.within(dtype, showableMemory, showable.lease(), 0, (int) count);
+    return DirectTensor.within(dtype, publishableMemory, publishable.lease(), 0, (int) count);
   }
 
   /** Returns what a neighbour needs to see {@code tensors}; null if one of them cannot be seen. */
@@ -153,7 +153,7 @@ public final class SharedTensors implements AutoCloseable {
       return file;
     } catch (IOException e) {
       throw new TransportException(
-          "Memory that a rank of this host shows cannot be seen: " + e.getMessage(), e);
+          "Memory that a rank of this host publishes cannot be seen: " + e.getMessage(), e);
     }
   }
 
@@ -170,7 +170,7 @@ public final class SharedTensors implements AutoCloseable {
       memories.clear();
       files = List.copyOf(own.values());
       own.clear();
-      showable = null;
+      publishable = null;
     }
     left.forEach(SharedFileMemory::close);
     files.forEach(SharedFile::close);

@@ -17,7 +17,7 @@ import org.sparkcollectives.spi.tensor.HostTensor;
 /**
  * The memory of a host whose ranks are in several JVMs.
  *
- * <p>An operation that multiplies first cannot use it: what it shows would be a copy, or would
+ * <p>An operation that multiplies first cannot use it: what it publishes would be a copy, or would
  * change after the ranks have agreed on it.
  *
  * @param shared what they share
@@ -39,7 +39,7 @@ public record ShmMemory(ShmRegion shared, Supplier<OperationHeader> current)
           OpType.ALL_TO_ALL);
 
   @Override
-  public Access open(Supplier<List<HostTensor>> shown) {
+  public Access open(Supplier<List<HostTensor>> published) {
     OperationHeader header = current.get();
     if (header.reduction() == ReduceOp.Kind.PREMUL_SUM) {
       return Access.NONE;
@@ -47,7 +47,7 @@ public record ShmMemory(ShmRegion shared, Supplier<OperationHeader> current)
     if (shared.slotsFor(header) != null) {
       return Access.SLOTS;
     }
-    if (shared.regionFor(header, shown.get()) != null) {
+    if (shared.regionFor(header, published.get()) != null) {
       return Access.SHARED_TENSORS;
     }
     return STAGED.contains(header.type()) && shared.stagingFor(header) != null
@@ -85,7 +85,7 @@ public record ShmMemory(ShmRegion shared, Supplier<OperationHeader> current)
   }
 
   @Override
-  public HostTensor showable(DType dtype, long count, Supplier<HostTensor> anywhere) {
-    return shared.showable(dtype, count);
+  public HostTensor publishable(DType dtype, long count, Supplier<HostTensor> anywhere) {
+    return shared.publishable(dtype, count);
   }
 }

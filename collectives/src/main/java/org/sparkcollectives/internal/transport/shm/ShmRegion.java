@@ -70,7 +70,7 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
   /** The last operation in which nobody reads this rank's tensors any more. */
   private long settled;
 
-  private long published;
+  private long progressPublished;
   private OperationHeader current;
 
   /**
@@ -101,7 +101,7 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
   }
 
   /** Returns this region, if all ranks publish tensors in it for this operation; else null. */
-  public SharedRegion regionFor(OperationHeader header, List<HostTensor> shown) {
+  public SharedRegion regionFor(OperationHeader header, List<HostTensor> published) {
     if (size == 1 || header.count() * header.dtype().bytes() <= SharedSlots.MOST_BYTES) {
       return null;
     }
@@ -111,12 +111,12 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
     }
     current = header;
     operation++;
-    if (published != 0) {
-      published = 0;
+    if (progressPublished != 0) {
+      progressPublished = 0;
       descriptors.setProgress(0);
     }
     tensors.releaseClosed();
-    descriptors.publish(operation, header, tensors.describe(shown));
+    descriptors.publish(operation, header, tensors.describe(published));
     sleepers.changed();
     await(() -> descriptors.allPublished(operation) || mismatchedPeer() >= 0);
     if (!descriptors.allPublished(operation)) {
@@ -138,8 +138,8 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
    * Returns memory with undefined contents that can be published, the same each time; others may
    * not see it.
    */
-  public HostTensor showable(DType dtype, long count) {
-    return tensors.showable(dtype, count);
+  public HostTensor publishable(DType dtype, long count) {
+    return tensors.publishable(dtype, count);
   }
 
   /** Returns the buffers for this operation, for which {@link #regionFor} gave null; or null. */
@@ -253,26 +253,26 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
   }
 
   @Override
-  public void show(List<HostTensor> shown) {
+  public void publish(List<HostTensor> published) {
     // They were published when the region was asked for.
     progress.check();
   }
 
   @Override
-  public HostTensor shownBy(int peer, int index, DType dtype, long count) {
-    DescriptorTable.Descriptor shown = descriptors.descriptor(peer, operation, index);
-    if (shown == null || shown.dtype() != dtype || shown.count() != count) {
+  public HostTensor publishedBy(int peer, int index, DType dtype, long count) {
+    DescriptorTable.Descriptor published = descriptors.descriptor(peer, operation, index);
+    if (published == null || published.dtype() != dtype || published.count() != count) {
       throw MessageMismatch.ofTensor(
           peer,
           current,
-          shown == null ? null : shown.dtype(),
-          shown == null ? -1 : shown.count(),
+          published == null ? null : published.dtype(),
+          published == null ? -1 : published.count(),
           rank,
           current,
           dtype,
           count);
     }
-    return tensors.see(shown);
+    return tensors.see(published);
   }
 
   @Override
@@ -282,19 +282,19 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
   }
 
   @Override
-  public void publish(long amount) {
-    published = amount;
+  public void publishProgress(long amount) {
+    progressPublished = amount;
     descriptors.setProgress(amount);
     sleepers.changed();
   }
 
   @Override
-  public long published(int peer) {
+  public long progressOf(int peer) {
     return descriptors.progress(peer);
   }
 
   @Override
-  public void awaitPublished(int peer, long amount) {
+  public void awaitProgress(int peer, long amount) {
     if (descriptors.progress(peer) < amount) {
       await(() -> descriptors.progress(peer) >= amount);
     }

@@ -28,7 +28,7 @@ import org.sparkcollectives.spi.tensor.HostTensor;
 import org.sparkcollectives.testing.Eventually;
 import org.sparkcollectives.testing.RankThreads;
 
-/** Tests the tensors that ranks of one JVM show each other, and how they take them back. */
+/** Tests the tensors that ranks of one JVM publish to each other, and how they take them back. */
 class HeapRegionTest {
 
   /** One rank of a region. */
@@ -90,12 +90,12 @@ class HeapRegionTest {
               for (int operation = 0; !last; operation++) {
                 rank.header = Rank.header(operation);
                 int lastOfMine = operation < 10_000 && System.nanoTime() - end < 0 ? 0 : 1;
-                rank.region.show(List.of(tensor(operation + number), tensor(lastOfMine)));
-                last = value(rank.region.shownBy(0, 1, DType.INT32, 1)) == 1;
+                rank.region.publish(List.of(tensor(operation + number), tensor(lastOfMine)));
+                last = value(rank.region.publishedBy(0, 1, DType.INT32, 1)) == 1;
                 for (int peer = 0; peer < 4; peer++) {
-                  int shown = value(rank.region.shownBy(peer, 0, DType.INT32, 1));
-                  assertThat(shown).isEqualTo(operation + peer);
-                  sum += shown;
+                  int published = value(rank.region.publishedBy(peer, 0, DType.INT32, 1));
+                  assertThat(published).isEqualTo(operation + peer);
+                  sum += published;
                 }
                 // Both ways to end an operation, in any order.
                 if (operation % 3 == 0) {
@@ -116,7 +116,7 @@ class HeapRegionTest {
         number -> {
           Rank rank = new Rank(group, number, 2);
           rank.header = Rank.header(7 + number);
-          assertThatThrownBy(() -> rank.region.show(List.of()))
+          assertThatThrownBy(() -> rank.region.publish(List.of()))
               .isInstanceOf(CollectiveMismatchException.class)
               .hasMessageContaining("rank 0 is in all-reduce #7")
               .hasMessageContaining("rank 1 is in all-reduce #8");
@@ -130,12 +130,12 @@ class HeapRegionTest {
         2,
         number -> {
           Rank rank = new Rank(group, number, 2);
-          rank.region.show(List.of(tensor(1, 2)));
-          assertThatThrownBy(() -> rank.region.shownBy(1 - number, 0, DType.INT32, 3))
+          rank.region.publish(List.of(tensor(1, 2)));
+          assertThatThrownBy(() -> rank.region.publishedBy(1 - number, 0, DType.INT32, 3))
               .isInstanceOf(CollectiveMismatchException.class)
               .hasMessageContaining("int32 x 2, but rank " + number)
               .hasMessageContaining("expects int32 x 3");
-          assertThatThrownBy(() -> rank.region.shownBy(1 - number, 1, DType.INT32, 2))
+          assertThatThrownBy(() -> rank.region.publishedBy(1 - number, 1, DType.INT32, 2))
               .isInstanceOf(CollectiveMismatchException.class)
               .hasMessageContaining("no such tensor");
           return null;
@@ -150,12 +150,12 @@ class HeapRegionTest {
     }
   }
 
-  /** A rank that reads what all show until it is let go on, and says then that it is done. */
+  /** A rank that reads what all publish until it is let go on, and says then that it is done. */
   private CompletableFuture<Void> reader(
       Rank rank, CountDownLatch reading, CountDownLatch mayGoOn, Consumer<HeapRegion> end) {
     return CompletableFuture.runAsync(
         () -> {
-          rank.region.show(List.of(tensor(2)));
+          rank.region.publish(List.of(tensor(2)));
           reading.countDown();
           try {
             mayGoOn.await();
@@ -182,7 +182,7 @@ class HeapRegionTest {
     CountDownLatch mayGoOn = new CountDownLatch(1);
     CompletableFuture<Void> reader = reader(second, reading, mayGoOn, HeapRegion::check);
     ByteBuffer direct = ByteBuffer.allocateDirect(4).order(ByteOrder.nativeOrder());
-    first.region.show(List.of(HostTensor.wrap(DType.INT32, direct)));
+    first.region.publish(List.of(HostTensor.wrap(DType.INT32, direct)));
     reading.await();
 
     CompletableFuture<Void> givingUp = CompletableFuture.runAsync(first.region::abandon);
@@ -202,15 +202,15 @@ class HeapRegionTest {
     CompletableFuture<Void> writer =
         CompletableFuture.runAsync(
             () -> {
-              second.region.show(List.of(tensor(2)));
+              second.region.publish(List.of(tensor(2)));
               assertThat(second.region.mayWriteToOthers()).isTrue();
               writing.countDown();
               awaitQuietly(mayGoOn);
-              second.region.shownBy(0, 0, DType.INT32, 1).copyFrom(new int[] {2});
+              second.region.publishedBy(0, 0, DType.INT32, 1).copyFrom(new int[] {2});
               second.region.check();
             });
     HostTensor mine = tensor(1);
-    first.region.show(List.of(mine));
+    first.region.publish(List.of(mine));
     awaitQuietly(writing);
 
     CompletableFuture<Void> givingUp = CompletableFuture.runAsync(first.region::abandon);
@@ -229,7 +229,7 @@ class HeapRegionTest {
     CountDownLatch reading = new CountDownLatch(1);
     CountDownLatch mayGoOn = new CountDownLatch(1);
     CompletableFuture<Void> writer = reader(second, reading, mayGoOn, HeapRegion::mayWriteToOthers);
-    first.region.show(List.of(tensor(1)));
+    first.region.publish(List.of(tensor(1)));
     awaitQuietly(reading);
     first.region.abandon();
     mayGoOn.countDown();
@@ -247,7 +247,7 @@ class HeapRegionTest {
     CountDownLatch mayGoOn = new CountDownLatch(1);
     CompletableFuture<Void> reader =
         reader(second, reading, mayGoOn, waitsForAll ? HeapRegion::finish : HeapRegion::leave);
-    first.region.show(List.of(tensor(1)));
+    first.region.publish(List.of(tensor(1)));
     reading.await();
     // It is done itself, but does not know that all others are.
     first.region.leave();
@@ -264,7 +264,7 @@ class HeapRegionTest {
         2,
         number -> {
           Rank rank = new Rank(group, number, 2);
-          rank.region.show(List.of(tensor(number)));
+          rank.region.publish(List.of(tensor(number)));
           if (number == 0) {
             rank.region.finish();
             rank.region.abandon();
@@ -284,14 +284,14 @@ class HeapRegionTest {
     CompletableFuture<Void> taker =
         CompletableFuture.runAsync(
             () -> {
-              second.region.show(List.of());
-              second.region.awaitPublished(0, 5);
-              assertThat(second.region.published(0)).isEqualTo(7);
-              second.region.awaitPublished(0, 8);
+              second.region.publish(List.of());
+              second.region.awaitProgress(0, 5);
+              assertThat(second.region.progressOf(0)).isEqualTo(7);
+              second.region.awaitProgress(0, 8);
             });
-    first.region.show(List.of());
-    first.region.publish(4);
-    first.region.publish(7);
+    first.region.publish(List.of());
+    first.region.publishProgress(4);
+    first.region.publishProgress(7);
     first.region.abandon();
     assertThatItFails(second, taker);
   }
@@ -304,10 +304,10 @@ class HeapRegionTest {
     CompletableFuture<Void> late =
         CompletableFuture.runAsync(
             () -> {
-              second.region.show(List.of(tensor(2)));
+              second.region.publish(List.of(tensor(2)));
               throw new AssertionError("rank 1 works on tensors that rank 0 took back");
             });
-    assertThatThrownBy(() -> first.region.show(List.of(tensor(1)))).hasMessage("killed");
+    assertThatThrownBy(() -> first.region.publish(List.of(tensor(1)))).hasMessage("killed");
     first.region.abandon();
     second.fail("rank 0 has failed");
     assertThatThrownBy(() -> late.get(30, TimeUnit.SECONDS))
