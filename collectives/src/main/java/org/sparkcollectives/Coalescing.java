@@ -15,7 +15,8 @@ package org.sparkcollectives;
 public interface Coalescing extends AutoCloseable {
 
   /**
-   * Returns one work for all operations that were begun in the block.
+   * Returns one work for all operations that were begun in the block. It has ended when all of them
+   * have, though one has failed: until then their tensors are in use.
    *
    * @throws IllegalStateException before the block is closed
    */

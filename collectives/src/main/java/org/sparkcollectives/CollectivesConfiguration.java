@@ -337,6 +337,6 @@ public final class CollectivesConfiguration {
             FLIGHT_RECORDER_FOLDER_SIZE);
     List<ConfigEntry<?>> entries = new ArrayList<>(own);
     entries.addAll(CostConfiguration.entries());
-    return entries;
+    return List.copyOf(entries);
   }
 }

@@ -61,10 +61,14 @@ class SlowStoreTest {
   @Test
   void aTimeoutIsReportedAsOneThoughTheLateRankLeavesBeforeThisRankHasFailed() {
     CountDownLatch left = new CountDownLatch(1);
+    CountDownLatch asked = new CountDownLatch(1);
     FaultyStore.Fault slow =
         (method, key) -> {
           if (method.matches("compareSet|check") && key.matches(".*/failure\\]?")) {
-            await(left);
+            await(left, Duration.ofSeconds(30));
+            await(asked, Duration.ofMillis(500));
+          } else if (method.equals("check") && key.contains("/departures")) {
+            asked.countDown();
           }
         };
     try (HashStore store = new HashStore()) {
@@ -91,11 +95,9 @@ class SlowStoreTest {
     }
   }
 
-  private static void await(CountDownLatch latch) {
+  private static void await(CountDownLatch latch, Duration atMost) {
     try {
-      assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
-      // The end of the connections arrives meanwhile.
-      Thread.sleep(100);
+      latch.await(atMost.toMillis(), TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       throw new AssertionError(e);
     }

@@ -194,8 +194,13 @@ final class AbortPropagation implements AutoCloseable {
     }
   }
 
+  /** Returns whether a group fails with the first that a rank knows, consequence or not. */
+  boolean failsAtOnce() {
+    return mode == ErrorHandling.SKIP_CLEAN_UP;
+  }
+
   /** Makes the group fail with this or a better record, even if the store does not answer. */
-  private void failAtTheLatest(Failure failure, long sinceNanos) {
+  void failAtTheLatest(Failure failure, long sinceNanos) {
     long least = time.nanos() + SHORTEST_TRY.toNanos();
     long most = sinceNanos + PUBLISH_LIMIT.toNanos();
     unanswered.accumulateAndGet(
@@ -206,7 +211,7 @@ final class AbortPropagation implements AutoCloseable {
   /** Publishes a failure, and fails the group with the best record known. */
   private void publish(Failure failure, long sinceNanos) {
     failAtTheLatest(failure, sinceNanos);
-    if (failure.kind() == Failure.Kind.EXCEPTION || mode == ErrorHandling.SKIP_CLEAN_UP) {
+    if (failure.kind() == Failure.Kind.EXCEPTION || failsAtOnce()) {
       fail(failure);
     }
     boolean begun =

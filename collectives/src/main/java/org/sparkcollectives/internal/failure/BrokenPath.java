@@ -15,8 +15,9 @@ import org.sparkcollectives.internal.rendezvous.Membership;
 /**
  * Determines why a path to a peer broke.
  *
- * <p>A peer that leaves because the group has failed closes its paths, too. It has published that
- * it leaves before that, so the failure that it knows counts, and not the end of its paths.
+ * <p>A peer that leaves because the group has failed closes its paths, too. Before that it
+ * publishes that it leaves, unless its store does not answer. Then the failure that it knows
+ * counts, and not the end of its paths.
  *
  * <p>A library with its own connections may report only that a peer is gone, and not which. Then
  * the rank that failed has a moment to publish why. If none does, the ranks that do not answer a
@@ -71,7 +72,13 @@ final class BrokenPath {
     Failure broken =
         members.identityOf(peer).failure(Failure.Kind.CONNECTION_RESET, "", -1, cause.toString());
     long now = time.nanos();
+    if (propagation.failsAtOnce()) {
+      propagation.operationFailed(broken, null, now);
+      return;
+    }
     state.beginSettling();
+    // The group fails in time even if the store does not answer.
+    propagation.failAtTheLatest(broken, now);
     if (!background.run(() -> settle(peer, broken, now))) {
       propagation.operationFailed(broken, null, now);
     }

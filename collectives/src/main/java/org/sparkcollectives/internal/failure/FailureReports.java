@@ -90,7 +90,7 @@ public final class FailureReports {
     killed(context.isKilled() ? context.killReason() : "its thread was interrupted");
   }
 
-  /** Reports that the path to a peer broke. In a group that is failing, it may be a consequence. */
+  /** Reports that the path to a peer broke, which may be a consequence: see {@link BrokenPath}. */
   void pathBroken(int peer, Throwable cause) {
     brokenPath.report(peer, cause);
   }

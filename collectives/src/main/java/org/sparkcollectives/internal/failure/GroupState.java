@@ -107,7 +107,7 @@ public final class GroupState implements Cancellation {
   }
 
   /** Returns whether a failure was noticed but the group has not failed yet. */
-  boolean isFailing() {
+  public boolean isFailing() {
     Status now = status.get();
     return now.ending() == null && (now.settling() || now.noticed() != null);
   }

@@ -132,12 +132,12 @@ public final class LeaveTracker implements AutoCloseable {
   }
 
   /**
-   * Returns whether a rank has left because the group has failed. Blocks for the store's answer, or
-   * for {@link #SHORT_TIMEOUT}.
+   * Returns whether a rank has left because the group has failed. Blocks for the store's answer, at
+   * the most for {@link #SHORT_TIMEOUT} and the time that a store is given to answer at all.
    */
   boolean hasLeftAfterFailure(int peer) {
     if (last.get(peer) != AFTER_FAILURE) {
-      merge(read(Deadline.after(SHORT_TIMEOUT).bound(store)));
+      merge(readOwn(Deadline.after(SHORT_TIMEOUT).bound(store)));
     }
     return last.get(peer) == AFTER_FAILURE;
   }
@@ -210,13 +210,18 @@ public final class LeaveTracker implements AutoCloseable {
 
   private long[] read(Store store) {
     long[] inParent = parent == null ? null : parent.read();
-    long[] known = store.check(List.of(KEY)) ? decode(store.get(KEY)) : nobody(last.length());
+    long[] known = readOwn(store);
     for (int peer = 0; inParent != null && peer < known.length; peer++) {
       if (known[peer] == HERE && inParent[ranksInParent[peer]] != HERE) {
         known[peer] = -1;
       }
     }
     return known;
+  }
+
+  /** Returns which ranks have left this group by now. */
+  private long[] readOwn(Store store) {
+    return store.check(List.of(KEY)) ? decode(store.get(KEY)) : nobody(last.length());
   }
 
   private long[] decode(byte[] bytes) {

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.OptionalDouble;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import org.sparkcollectives.DeviceStream;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.Tensor;
@@ -24,39 +25,52 @@ final class CombinedWork implements Work {
 
   @Override
   public void await() {
-    RuntimeException first = null;
-    for (Work work : works) {
-      try {
-        work.await();
-      } catch (RuntimeException e) {
-        first = first == null ? e : first;
-      }
-    }
-    throwIfFailed(first);
+    forEach(Work::await);
   }
 
   @Override
   public boolean await(Duration timeout) {
     long start = System.nanoTime();
-    boolean done = true;
-    RuntimeException first = null;
     for (Work work : works) {
       Duration left = timeout.minusNanos(System.nanoTime() - start);
+      if (!awaitEnd(work, left.isNegative() ? Duration.ZERO : left)) {
+        return false;
+      }
+    }
+    await();
+    return true;
+  }
+
+  /** Waits for the end of a work, whatever it is; throws only if the wait ends before. */
+  private static boolean awaitEnd(Work work, Duration atMost) {
+    try {
+      return work.await(atMost);
+    } catch (RuntimeException e) {
+      if (!work.isCompleted()) {
+        throw e;
+      }
+      return true;
+    }
+  }
+
+  /**
+   * Does this for each work, for all of them though one has failed, and throws what the first of
+   * those threw. A wait that ends before its work does, as by an interrupt, ends all.
+   */
+  private void forEach(Consumer<Work> action) {
+    RuntimeException first = null;
+    for (Work work : works) {
       try {
-        done &= work.await(left.isNegative() ? Duration.ZERO : left);
+        action.accept(work);
       } catch (RuntimeException e) {
+        if (!work.isCompleted()) {
+          throw e;
+        }
         first = first == null ? e : first;
       }
     }
-    if (done) {
-      throwIfFailed(first);
-    }
-    return done;
-  }
-
-  private static void throwIfFailed(RuntimeException failure) {
-    if (failure != null) {
-      throw failure;
+    if (first != null) {
+      throw first;
     }
   }
 
@@ -109,7 +123,7 @@ final class CombinedWork implements Work {
 
   @Override
   public void synchronize(DeviceStream stream) {
-    works.forEach(each -> each.synchronize(stream));
+    forEach(each -> each.synchronize(stream));
   }
 
   /** Returns the time of the slowest. */

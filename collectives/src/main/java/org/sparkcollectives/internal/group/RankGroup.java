@@ -237,12 +237,12 @@ final class RankGroup {
   }
 
   /**
-   * Waits for pending operations to end, unless the group has failed; aborts them when the time is
-   * over.
+   * Waits for pending operations to end, unless the group has failed, and until it is known what a
+   * failing group fails with; aborts them when the time is over.
    */
   private void drain(Duration timeout) {
     long start = System.nanoTime();
-    while (monitor.hasPending() && !monitor.state().failed()) {
+    while (!monitor.state().failed() && (monitor.hasPending() || monitor.state().isFailing())) {
       if (System.nanoTime() - start > timeout.toNanos()) {
         abortPending();
         return;

@@ -35,7 +35,8 @@ record OpeningPhase(SharedRegion region) implements SharedRegion {
 
   @Override
   public void publishProgress(long amount) {
-    throw new IllegalStateException("who publishes waits at the end until all have taken it");
+    throw new IllegalStateException(
+        "who publishes its progress waits at the end until all have read it");
   }
 
   @Override

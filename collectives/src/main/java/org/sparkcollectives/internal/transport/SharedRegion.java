@@ -64,14 +64,14 @@ public interface SharedRegion {
   /**
    * Publishes how much of its result this rank has written to its published tensors. The algorithm
    * says what is counted; in each operation the count begins with 0, and only grows. An operation
-   * in which a rank publishes ends with {@link #finish()}.
+   * in which a rank publishes its progress ends with {@link #finish()}.
    */
   void publishProgress(long amount);
 
-  /** Returns what a rank has published in this operation. */
+  /** Returns how far a rank has come in this operation, as it has published. */
   long progressOf(int rank);
 
-  /** Waits until a rank has published so much. */
+  /** Waits until a rank has come so far. */
   void awaitProgress(int rank, long amount);
 
   /** Throws what has ended the group, if it has ended. */

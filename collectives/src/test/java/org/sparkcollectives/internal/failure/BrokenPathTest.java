@@ -26,6 +26,10 @@ class BrokenPathTest {
   private final Membership members = Ranks.membership(0, 3);
   private final GroupState state = new GroupState(members.identity(), () -> {});
   private boolean threads = true;
+
+  /** Whether background calls stay where they are, as if the store did not answer. */
+  private boolean storeHangs;
+
   private ProgressAnswers answers = answers(ANSWERED, ANSWERED, ANSWERED);
   private int asked;
   private final RankHost host = new RankHost(new Ranks.Context(), this::run, time);
@@ -46,7 +50,9 @@ class BrokenPathTest {
     if (!threads) {
       throw new RejectedExecutionException("the node has ended");
     }
-    action.run();
+    if (!storeHangs) {
+      action.run();
+    }
   }
 
   private static ProgressAnswers answers(RankProgress... of) {
@@ -157,6 +163,43 @@ class BrokenPathTest {
     threads = false;
     path.report(1, new IllegalStateException("reset"));
     assertThat(state.failure().rank()).isEqualTo(1);
+  }
+
+  @Test
+  void theGroupFailsWithinASecondThoughTheStoreHangs() {
+    storeHangs = true;
+    path.report(1, new IllegalStateException("reset"));
+    propagation.failIfUnanswered();
+    assertThat(state.failed()).isFalse();
+    assertThat(state.isFailing()).isTrue();
+    time.sleep(Duration.ofSeconds(1).toNanos());
+    propagation.failIfUnanswered();
+    assertThat(state.failure().kind()).isEqualTo(Failure.Kind.CONNECTION_RESET);
+    assertThat(state.failure().rank()).isEqualTo(1);
+  }
+
+  @Test
+  void theFirstPeerIsNamedWhosePathBreaksThoughTheStoreHangs() {
+    storeHangs = true;
+    path.report(2, new IllegalStateException("reset"));
+    storeHangs = false;
+    path.report(1, new IllegalStateException("reset"));
+    assertThat(state.failed()).isFalse();
+    time.sleep(Duration.ofSeconds(1).toNanos());
+    propagation.failIfUnanswered();
+    assertThat(state.failure().rank()).isEqualTo(2);
+  }
+
+  @Test
+  void whereConsequencesCountTheGroupFailsAtOnce() {
+    storeHangs = true;
+    GroupState hasty = new GroupState(members.identity(), () -> {});
+    try (AbortPropagation atOnce =
+        new AbortPropagation(store, hasty, members.identity(), ErrorHandling.SKIP_CLEAN_UP, host)) {
+      new BrokenPath(members, hasty, this::ask, atOnce, leaves, host)
+          .report(1, new IllegalStateException("reset"));
+      assertThat(hasty.failure().rank()).isEqualTo(1);
+    }
   }
 
   /** Lets a peer learn of a failure in the store, and leave; null for one that no other learns. */

@@ -39,12 +39,12 @@ final class HeapPhases {
   /** Each rank's numbers have a pair of cache lines for themselves. */
   private static final int STRIDE = 16;
 
-  private static final int SHOWN = 0;
+  private static final int PUBLISHED = 0;
   private static final int DONE = 1;
   private static final int INSIDE = 2;
   private static final long READS = 1;
   private static final long WRITES = 2;
-  private static final int PUBLISHED = 8;
+  private static final int PROGRESS = 8;
   private static final int GAVE_UP = 9;
 
   private final int size;
@@ -72,15 +72,15 @@ final class HeapPhases {
 
   void publish(int rank, long operation, Published what) {
     published.set(place(rank, operation), what);
-    numbers.set(index(rank, SHOWN), operation);
+    numbers.set(index(rank, PUBLISHED), operation);
   }
 
-  boolean allShow(long operation) {
-    return all(SHOWN, operation);
+  boolean allPublished(long operation) {
+    return all(PUBLISHED, operation);
   }
 
   boolean hasPublished(int rank, long operation) {
-    return numbers.get(index(rank, SHOWN)) >= operation;
+    return numbers.get(index(rank, PUBLISHED)) >= operation;
   }
 
   Published publishedBy(int rank, long operation) {
@@ -103,11 +103,11 @@ final class HeapPhases {
   }
 
   void publishProgress(int rank, long amount) {
-    numbers.set(index(rank, PUBLISHED), amount);
+    numbers.set(index(rank, PROGRESS), amount);
   }
 
   long progressOf(int rank) {
-    return numbers.get(index(rank, PUBLISHED));
+    return numbers.get(index(rank, PROGRESS));
   }
 
   boolean allDone(long operation) {

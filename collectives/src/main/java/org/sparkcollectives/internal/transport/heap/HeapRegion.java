@@ -45,7 +45,7 @@ public final class HeapRegion implements SharedRegion {
   /** The last operation in which nobody reads this rank's tensors any more. */
   private long settled;
 
-  private long published;
+  private long progressPublished;
 
   /**
    * The region of a rank that has joined {@code group}.
@@ -87,14 +87,14 @@ public final class HeapRegion implements SharedRegion {
   public void publish(List<HostTensor> tensors) {
     progress.check();
     operation++;
-    if (published != 0) {
-      published = 0;
+    if (progressPublished != 0) {
+      progressPublished = 0;
       phases.publishProgress(rank, 0);
     }
     phases.publish(rank, operation, new HeapPhases.Published(current.get(), tensors));
     wakeOthers();
-    progress.await(() -> phases.allShow(operation) || mismatchedPeer() >= 0);
-    if (!phases.allShow(operation)) {
+    progress.await(() -> phases.allPublished(operation) || mismatchedPeer() >= 0);
+    if (!phases.allPublished(operation)) {
       // A message from a rank that publishes nothing: it is in another operation, and is told so.
       new HeapPair(group, ranks[rank], ranks[mismatchedPeer()], progress, current, this)
           .receive(NOTHING);
@@ -183,7 +183,7 @@ public final class HeapRegion implements SharedRegion {
 
   @Override
   public void publishProgress(long amount) {
-    published = amount;
+    progressPublished = amount;
     phases.publishProgress(rank, amount);
     wakeOthers();
   }
