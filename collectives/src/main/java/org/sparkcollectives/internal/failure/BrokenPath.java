@@ -76,9 +76,11 @@ final class BrokenPath {
       propagation.operationFailed(broken, null, now);
       return;
     }
-    state.beginSettling();
-    // The group fails in time even if the store does not answer.
-    propagation.failAtTheLatest(broken, now);
+    if (state.beginSettling()) {
+      // The group fails in time even if the store does not answer. Where something else was
+      // noticed before, that has its own limit, and this may be its consequence.
+      propagation.failAtTheLatest(broken, now);
+    }
     if (!background.run(() -> settle(peer, broken, now))) {
       propagation.operationFailed(broken, null, now);
     }
