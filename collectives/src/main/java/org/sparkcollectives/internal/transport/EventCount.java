@@ -18,9 +18,15 @@ import java.util.function.BooleanSupplier;
  * <p>To spin pays while what is waited for comes within about the time that it takes to wake a
  * thread, and each waiter has a processor of its own. Otherwise it takes the processor from those
  * who would make the condition true, and from the compiler: after a few waits in a row that were
- * long the waiter parks at once, until one was short again. It never yields: to a scheduler that is
- * fair that means to wait for a whole slice of whoever else is there, and two ranks that yield to
- * each other's compilers take turns in milliseconds.
+ * long the waiter parks at once, until one was short again.
+ *
+ * <p>A waiter does not yield as long as waits are short and follow each other: a fair scheduler
+ * then runs whoever else is there for a whole slice, and two ranks that yield to each other's
+ * compilers take turns in milliseconds. It yields once, before it spins, after a wait that slept or
+ * a longer time without a wait, and so does who wakes a waiter that has parked. The reason is that
+ * a scheduler puts a woken thread on the processor of the one that woke it, where it takes the
+ * other processors to be unavailable: Linux does so in a virtual machine whose idle processor the
+ * host has descheduled. The woken thread then runs only when the spin is over.
  */
 public final class EventCount {
 
@@ -44,6 +50,10 @@ public final class EventCount {
   private final Parking parking;
   private int trust = TRUST;
   private int waits;
+
+  /** When the last wait began that ended without a sleep. */
+  private long lastShortWait = System.nanoTime();
+
   private volatile Thread parked;
 
   /** Creates it for a thread that spins for so long, which may be zero, and then parks. */
@@ -68,9 +78,15 @@ public final class EventCount {
   public void await(BooleanSupplier condition, Cancellation cancellation) {
     long start = System.nanoTime();
     boolean spins = spinNanos > 0 && (trust > 0 || ++waits % PROBE == 0);
-    if (spins && comesSoon(condition, cancellation, start)) {
-      trust = TRUST;
-      return;
+    if (spins) {
+      if (start - lastShortWait > 2 * spinNanos) {
+        parking.yieldProcessor();
+      }
+      if (comesSoon(condition, cancellation, start)) {
+        trust = TRUST;
+        lastShortWait = start;
+        return;
+      }
     }
     park(condition, cancellation);
     boolean cameSoon = System.nanoTime() - start <= SOON_NANOS;
@@ -144,6 +160,7 @@ public final class EventCount {
     Thread waiter = parked;
     if (waiter != null) {
       parking.unpark(waiter);
+      parking.yieldProcessor();
     }
   }
 }

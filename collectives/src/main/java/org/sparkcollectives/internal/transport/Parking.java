@@ -31,6 +31,11 @@ public interface Parking {
    */
   void unpark(Thread thread);
 
+  /** Lets other threads run that are ready on this processor; returns at once if none is. */
+  default void yieldProcessor() {
+    Thread.yield();
+  }
+
   /** Returns the way of a thread that waits for nothing but other threads. */
   static Parking ofThread() {
     return new Parking() {

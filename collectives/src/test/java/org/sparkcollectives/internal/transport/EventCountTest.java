@@ -56,6 +56,22 @@ class EventCountTest {
     }
   }
 
+  /** Counts how often the processor is yielded; a park ends at once. */
+  private static final class CountedYields implements Parking {
+    private int yields;
+
+    @Override
+    public void park(long nanos) {}
+
+    @Override
+    public void unpark(Thread thread) {}
+
+    @Override
+    public void yieldProcessor() {
+      yields++;
+    }
+  }
+
   private static final int HAND_OVERS = 40_000;
 
   private final Cancelled cancellation = new Cancelled();
@@ -115,5 +131,61 @@ class EventCountTest {
     cancellation.cancelled = true;
     new EventCount(Duration.ZERO).await(() -> looked.compareAndSet(false, true), cancellation);
     assertThat(looked).isTrue();
+  }
+
+  /** With a spin of an hour, no wait is long and no time without a wait is. */
+  @Test
+  void shortWaitsThatFollowEachOtherDoNotYield() {
+    CountedYields parking = new CountedYields();
+    EventCount events = new EventCount(Duration.ofHours(1), parking);
+    for (int i = 0; i < 100; i++) {
+      AtomicInteger looks = new AtomicInteger();
+      events.await(() -> looks.incrementAndGet() > 10, cancellation);
+    }
+    assertThat(parking.yields).isZero();
+  }
+
+  /** With a spin of a nanosecond, whatever this thread does between two waits takes longer. */
+  @Test
+  void aWaitAfterALongerTimeWithoutOneYieldsOnceBeforeItSpins() {
+    CountedYields parking = new CountedYields();
+    EventCount events = new EventCount(Duration.ofNanos(1), parking);
+    int[] yieldsAtFirstLook = {-1};
+    AtomicInteger looks = new AtomicInteger();
+    events.await(
+        () -> {
+          if (looks.getAndIncrement() == 0) {
+            yieldsAtFirstLook[0] = parking.yields;
+          }
+          return looks.get() > 100;
+        },
+        cancellation);
+    assertThat(yieldsAtFirstLook[0]).isEqualTo(1);
+    assertThat(parking.yields).isEqualTo(1);
+  }
+
+  @Test
+  void aWaitThatDoesNotSpinDoesNotYield() {
+    CountedYields parking = new CountedYields();
+    AtomicInteger looks = new AtomicInteger();
+    new EventCount(Duration.ZERO, parking).await(() -> looks.incrementAndGet() > 10, cancellation);
+    assertThat(parking.yields).isZero();
+  }
+
+  @Test
+  void whoWakesAParkedWaiterYieldsToIt() {
+    CountedYields parking = new CountedYields();
+    EventCount events = new EventCount(Duration.ZERO, parking);
+    events.signal();
+    assertThat(parking.yields).isZero();
+    AtomicInteger looks = new AtomicInteger();
+    events.await(
+        () -> {
+          // The waiter has announced its park.
+          events.signal();
+          return looks.incrementAndGet() > 1;
+        },
+        cancellation);
+    assertThat(parking.yields).isEqualTo(2);
   }
 }

@@ -175,16 +175,20 @@ public final class Doorbell implements AutoCloseable {
 
   // What it does to others.
 
-  /** Wakes another rank; null for none. Does not block. */
+  /**
+   * Wakes another rank; null for none. Does not block, but yields: the thread that wakes may have
+   * been put on this processor.
+   */
   public void ring(Key other) {
-    if (other != null) {
-      write(other);
+    if (other != null && write(other)) {
+      Thread.yield();
     }
   }
 
-  private synchronized void write(Key other) {
+  /** Returns whether the other rank has been woken. */
+  private synchronized boolean write(Key other) {
     if (closed) {
-      return;
+      return false;
     }
     try {
       if (!others.containsKey(other)) {
@@ -195,9 +199,11 @@ public final class Doorbell implements AutoCloseable {
       if (bell != null) {
         bell.write(1);
       }
+      return bell != null;
     } catch (IOException e) {
       // It has ended, or looks for itself before long.
       LOG.debug("The bell {} cannot be rung: {}", other, e.toString());
+      return false;
     }
   }
 
