@@ -1,7 +1,7 @@
 """The codes of requests and replies: operations, flags and statuses.
 
-The Java package ``org.sparkcollectives.spark.python`` has the same codes. Collectives and messages
-have those of c10d's operations.
+The Java package ``org.sparkcollectives.spark.internal.python`` has the same codes. Collectives and
+messages have those of c10d's operations.
 """
 
 # The status of a reply.

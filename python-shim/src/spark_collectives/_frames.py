@@ -1,7 +1,7 @@
 """The encoding of requests and replies.
 
 The layout of requests and replies is described in the Java package
-``org.sparkcollectives.spark.python``.
+``org.sparkcollectives.spark.internal.python``.
 """
 
 from __future__ import annotations

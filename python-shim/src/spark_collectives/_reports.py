@@ -60,7 +60,7 @@ class ReportReader:
 
     def __init__(self, jvm: Any) -> None:
         self.reports: queue.SimpleQueue[Report] = queue.SimpleQueue()
-        self._received = jvm.org.sparkcollectives.spark.python.RankReports.open()
+        self._received = jvm.org.sparkcollectives.spark.internal.python.RankReports.open()
         #: The id with which ranks report here.
         self.id: str = self._received.id()
         # In a thread of its own: an interrupt in the middle of a call to the JVM would break it.

@@ -6,7 +6,9 @@ import org.apache.spark.api.plugin.DriverPlugin;
 import org.apache.spark.api.plugin.ExecutorPlugin;
 import org.apache.spark.api.plugin.PluginContext;
 import org.apache.spark.api.plugin.SparkPlugin;
-import org.sparkcollectives.spark.python.RankReports;
+import org.sparkcollectives.spark.internal.driver.DriverStores;
+import org.sparkcollectives.spark.internal.python.PythonTasks;
+import org.sparkcollectives.spark.internal.python.RankReports;
 
 /**
  * Installs the driver's store when the application starts: {@code

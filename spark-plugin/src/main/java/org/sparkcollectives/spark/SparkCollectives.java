@@ -3,27 +3,25 @@ package org.sparkcollectives.spark;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.ConcurrentHashMap;
 import org.apache.spark.BarrierTaskContext;
 import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.rdd.RDD;
-import org.apache.spark.util.TaskCompletionListener;
-import org.apache.spark.util.TaskFailureListener;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.spark.config.SparkPluginConfiguration;
+import org.sparkcollectives.spark.internal.driver.DriverStores;
+import org.sparkcollectives.spark.internal.driver.SlotPreflight;
+import org.sparkcollectives.spark.internal.driver.WorldRequests;
+import org.sparkcollectives.spark.internal.executor.TaskWorlds;
 import org.sparkcollectives.spi.RankAnswer;
 import org.sparkcollectives.spi.RankRequest;
 
 /** The entry points from Spark. */
 public final class SparkCollectives {
-
-  /** The world group of each barrier task that runs in this JVM, by task attempt. */
-  private static final Map<Long, ProcessGroup> WORLDS = new ConcurrentHashMap<>();
 
   private SparkCollectives() {}
 
@@ -160,27 +158,6 @@ public final class SparkCollectives {
                   + " run at the same time; write rdd.barrier().mapPartitions(...) or"
                   + " BarrierStage.of(rdd) instead of rdd.mapPartitions(...)");
     }
-    ProcessGroup world = WORLDS.get(task.taskAttemptId());
-    return world == null ? join(task, options, call) : world;
-  }
-
-  /** Returns the world group of a task that is not the current thread's. */
-  static ProcessGroup worldOf(BarrierTaskContext task, GroupOptions options) {
-    ProcessGroup world = WORLDS.get(task.taskAttemptId());
-    return world == null ? join(task, options, "") : world;
-  }
-
-  private static ProcessGroup join(BarrierTaskContext task, GroupOptions options, String call) {
-    ProcessGroup world = WorldGroup.join(task, SparkEnv.get(), options, call);
-    WORLDS.put(task.taskAttemptId(), world);
-    TaskCompletionListener onEnd =
-        ended -> {
-          WORLDS.remove(ended.taskAttemptId());
-          world.close();
-        };
-    TaskFailureListener onFailure = (failed, cause) -> world.abort(cause);
-    task.addTaskCompletionListener(onEnd);
-    task.addTaskFailureListener(onFailure);
-    return world;
+    return TaskWorlds.of(task, options, call);
   }
 }

@@ -10,6 +10,7 @@ import org.apache.spark.ml.linalg.SparseVector;
 import org.apache.spark.sql.Row;
 import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.Tensor;
+import org.sparkcollectives.spark.internal.executor.RowValues;
 
 /**
  * Converts Spark's vectors, matrices and rows to {@link org.sparkcollectives.DType#FLOAT64}

@@ -34,6 +34,8 @@ class ArchitectureTest {
     "org.sparkcollectives.internal..", "org.sparkcollectives.store.internal.."
   };
 
+  private static final String PLUGIN = "org.sparkcollectives.spark";
+
   private static final JavaClasses LIBRARY =
       new ClassFileImporter()
           .withImportOption(ArchitectureTest::isMainCode)
@@ -47,7 +49,8 @@ class ArchitectureTest {
 
   @Test
   void allModulesAreLookedAt() {
-    for (String module : new String[] {"store", "internal.engine", "gpu.nccl", "spark"}) {
+    for (String module :
+        new String[] {"store", "internal.engine", "gpu.nccl", "spark", "spark.internal.driver"}) {
       assertThat(LIBRARY.stream().map(JavaClass::getPackageName))
           .contains("org.sparkcollectives." + module);
     }
@@ -96,20 +99,75 @@ class ArchitectureTest {
   }
 
   @Test
+  void theSettingsOfThePluginNeedNothingElseOfIt() {
+    noClasses()
+        .that()
+        .resideInAPackage(PLUGIN + ".config")
+        .should()
+        .dependOnClassesThat(
+            resideInAPackage(PLUGIN + "..").and(not(resideInAPackage(PLUGIN + ".config"))))
+        .check(LIBRARY);
+  }
+
+  @Test
+  void theInternalCodeOfThePluginDoesNotNeedItsApi() {
+    noClasses()
+        .that()
+        .resideInAPackage(PLUGIN + ".internal..")
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage(PLUGIN)
+        .check(LIBRARY);
+  }
+
+  @Test
+  void driverAndExecutorsShareTheirProtocolOnly() {
+    noClasses()
+        .that()
+        .resideInAPackage(PLUGIN + ".internal.driver")
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage(PLUGIN + ".internal.executor", PLUGIN + ".internal.python")
+        .check(LIBRARY);
+    noClasses()
+        .that()
+        .resideInAnyPackage(PLUGIN + ".internal.executor", PLUGIN + ".internal.python")
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage(PLUGIN + ".internal.driver")
+        .check(LIBRARY);
+  }
+
+  @Test
+  void thePackageThatSparkUsersImportHasPublicTypesOnly() {
+    classes()
+        .that()
+        .resideInAPackage(PLUGIN)
+        .and()
+        .areTopLevelClasses()
+        .and()
+        .doNotHaveSimpleName("package-info")
+        .should()
+        .bePublic()
+        .check(LIBRARY);
+  }
+
+  /** The examples need the plugin, and are not seen from here: ExampleSourcesTest checks them. */
+  @Test
   void noModuleUsesTheInternalCodeOfAnother() {
     noClasses()
         .that()
-        .resideInAnyPackage("org.sparkcollectives.spark..", "org.sparkcollectives.gpu..")
+        .resideInAnyPackage(PLUGIN + "..", "org.sparkcollectives.gpu..")
         .should()
         .dependOnClassesThat()
         .resideInAnyPackage(IMPLEMENTATION_OF_CORE)
         .check(LIBRARY);
     noClasses()
         .that()
-        .resideOutsideOfPackage("org.sparkcollectives.spark..")
+        .resideOutsideOfPackage(PLUGIN + "..")
         .should()
         .dependOnClassesThat()
-        .resideInAPackage("org.sparkcollectives.spark..")
+        .resideInAPackage(PLUGIN + "..")
         .check(LIBRARY);
     noClasses()
         .that()

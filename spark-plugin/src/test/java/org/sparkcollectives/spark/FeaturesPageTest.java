@@ -26,6 +26,7 @@ import org.sparkcollectives.Work;
 import org.sparkcollectives.config.ConfigEntry;
 import org.sparkcollectives.gpu.GpuConfiguration;
 import org.sparkcollectives.spark.FeaturesPage.Row;
+import org.sparkcollectives.spark.config.SparkPluginConfiguration;
 import org.sparkcollectives.spi.BackendRegistry;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreConfiguration;

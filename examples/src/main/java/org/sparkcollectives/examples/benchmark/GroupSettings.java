@@ -9,7 +9,7 @@ import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.config.ConfigEntry;
 import org.sparkcollectives.config.Configuration;
-import org.sparkcollectives.spark.SparkPluginConfiguration;
+import org.sparkcollectives.spark.config.SparkPluginConfiguration;
 import org.sparkcollectives.spi.RankContext;
 import org.sparkcollectives.store.StoreConfiguration;
 

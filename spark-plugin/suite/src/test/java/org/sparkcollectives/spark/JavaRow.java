@@ -5,11 +5,11 @@ import java.util.List;
 import java.util.function.IntUnaryOperator;
 
 /** A row of a Java user: a record with a list, and a lambda. */
-record JavaRow(int id, String name, List<Integer> more) {
+public record JavaRow(int id, String name, List<Integer> more) {
 
   interface Step extends IntUnaryOperator, Serializable {}
 
-  static JavaRow of(int id) {
+  public static JavaRow of(int id) {
     return new JavaRow(id, "row " + id, List.of(id, id + 1));
   }
 

@@ -9,6 +9,7 @@ import scala.concurrent.duration._
 
 import org.apache.spark.SparkEnv
 import org.scalatest.funsuite.AnyFunSuite
+import org.sparkcollectives.spark.internal.driver.DriverStores
 import org.sparkcollectives.spi.RankAnswer
 
 /** Tests the driver's requests to running ranks, also to those that hang in their own code. */

@@ -10,6 +10,7 @@ import org.apache.spark.SparkEnv
 import org.scalatest.funsuite.AnyFunSuite
 import org.sparkcollectives.store.{StoreException, TcpStore}
 import org.sparkcollectives.net.TransportSecurity
+import org.sparkcollectives.spark.internal.security.SparkSecurity
 
 /** Tests that the protection that Spark's settings demand is in force between executors, with the
   * driver's store and without.

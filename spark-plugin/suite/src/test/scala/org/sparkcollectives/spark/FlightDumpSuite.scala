@@ -11,6 +11,7 @@ import scala.util.Try
 import org.scalatest.funsuite.AnyFunSuite
 import org.sparkcollectives.FlightDump
 import org.sparkcollectives.recorder.DumpFolder
+import org.sparkcollectives.spark.internal.driver.DriverStores
 
 /** Tests that dumps of the ranks' flight recorders arrive at the driver, on failure and on request.
   */

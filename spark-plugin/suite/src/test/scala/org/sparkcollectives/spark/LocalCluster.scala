@@ -6,6 +6,7 @@ import java.util.concurrent.ConcurrentHashMap
 import org.apache.spark.{SparkConf, SparkContext, SparkEnv}
 import org.apache.spark.scheduler.{SparkListener, SparkListenerExecutorRemoved}
 import org.scalatest.{Assertions, BeforeAndAfterAll, Suite}
+import org.sparkcollectives.spark.internal.driver.DriverStores
 
 /** A Spark application on executors in JVMs of their own, one for all tests of a suite. */
 trait LocalCluster

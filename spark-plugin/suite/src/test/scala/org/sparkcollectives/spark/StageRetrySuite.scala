@@ -6,6 +6,8 @@ import java.nio.file.{Files, Path, Paths}
 import org.apache.spark.{BarrierTaskContext, SparkEnv, SparkException, TaskContext}
 import org.scalatest.funsuite.AnyFunSuite
 import org.sparkcollectives.{Failure, ProcessGroup, ReduceOp, Tensor}
+import org.sparkcollectives.spark.internal.executor.DriverStoreClient
+import org.sparkcollectives.spark.internal.protocol.{JoinRequest, StageAttempt}
 import org.sparkcollectives.spi.failure.RankIdentity
 
 /** Tests executors that die during a stage, and stages that Spark retries as a whole. */

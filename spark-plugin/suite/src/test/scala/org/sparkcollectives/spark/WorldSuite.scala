@@ -11,6 +11,7 @@ import org.apache.spark.api.java.JavaSparkContext
 import org.apache.spark.resource.{ResourceProfileBuilder, TaskResourceRequests}
 import org.scalatest.funsuite.AnyFunSuite
 import org.sparkcollectives.{ProcessGroup, ReduceOp, Tensor}
+import org.sparkcollectives.spark.internal.driver.DriverStores
 
 /** Tests barrier tasks as ranks, on two executors with two tasks each. */
 class WorldSuite extends AnyFunSuite with LocalCluster {

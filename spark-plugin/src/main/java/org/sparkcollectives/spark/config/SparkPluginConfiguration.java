@@ -1,0 +1,66 @@
+package org.sparkcollectives.spark.config;
+
+import java.time.Duration;
+import java.util.List;
+import org.sparkcollectives.config.ConfigEntry;
+
+/** The settings that exist in Spark only. */
+public final class SparkPluginConfiguration {
+
+  /** How long a barrier stage waits for executors before it is submitted. */
+  public static final ConfigEntry<Duration> PREFLIGHT_TIMEOUT =
+      ConfigEntry.duration("spark.collectives.preflight.timeout")
+          .doc("How long `BarrierStage` waits for executors to register before it gives up.")
+          .since("0.1.0")
+          .check(value -> !value.isNegative(), "0 or more")
+          .defaultsTo(Duration.ofSeconds(30));
+
+  /** Permits Python workers to connect. */
+  public static final ConfigEntry<Boolean> PYTHON_ENABLED =
+      ConfigEntry.bool("spark.collectives.python.enabled")
+          .doc(
+              "Whether Python workers of barrier tasks can have groups: the executor listens for"
+                  + " them on the loopback address while such tasks run.")
+          .since("0.1.0")
+          .defaultsTo(true);
+
+  /** The limit of all large values in the driver's store. */
+  public static final ConfigEntry<Long> STORE_MAX_SIZE =
+      ConfigEntry.bytes("spark.collectives.store.maxSize")
+          .doc(
+              "How many bytes the large values (more than 64 KiB) in the driver's store may have"
+                  + " together, checkpoints included: they lie in the driver's BlockManager, on its"
+                  + " disk where memory is short. What does not fit is refused.")
+          .since("0.1.0")
+          .check(value -> value >= 0, "0 or more")
+          .defaultsTo(64L << 30);
+
+  /** The size of the pieces in which large values travel and are kept. */
+  public static final ConfigEntry<Long> STORE_CHUNK =
+      ConfigEntry.bytes("spark.collectives.store.chunk")
+          .doc(
+              "The size of the messages in which large values travel to the driver's store, and of"
+                  + " the blocks in which they lie there.")
+          .since("0.1.0")
+          .check(value -> value >= 16 << 10 && value <= 64 << 20, "16k to 64m")
+          .defaultsTo(4L << 20);
+
+  /** The limit of the bytes that are on their way to the driver's store. */
+  public static final ConfigEntry<Long> STORE_MAX_IN_FLIGHT =
+      ConfigEntry.bytes("spark.collectives.store.maxInFlight")
+          .doc(
+              "How many bytes of large values may be on their way to the driver's store at once, of"
+                  + " all ranks together, which bounds what they take of the driver's heap; the"
+                  + " others wait for their turn. At least one `spark.collectives.store.chunk`.")
+          .since("0.1.0")
+          .check(value -> value >= 0, "0 or more")
+          .defaultsTo(32L << 20);
+
+  private SparkPluginConfiguration() {}
+
+  /** Returns all settings, in the order of the documentation. */
+  public static List<ConfigEntry<?>> entries() {
+    return List.of(
+        PREFLIGHT_TIMEOUT, PYTHON_ENABLED, STORE_MAX_SIZE, STORE_CHUNK, STORE_MAX_IN_FLIGHT);
+  }
+}

@@ -1,0 +1,237 @@
+package org.sparkcollectives.spark.internal.driver;
+
+import static org.sparkcollectives.spark.config.SparkPluginConfiguration.STORE_CHUNK;
+import static org.sparkcollectives.spark.config.SparkPluginConfiguration.STORE_MAX_IN_FLIGHT;
+import static org.sparkcollectives.spark.config.SparkPluginConfiguration.STORE_MAX_SIZE;
+
+import java.nio.ByteBuffer;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.apache.spark.rpc.RpcAddress;
+import org.sparkcollectives.config.Configuration;
+import org.sparkcollectives.spark.internal.protocol.DriverThreads;
+import org.sparkcollectives.spark.internal.protocol.StageAttempt;
+import org.sparkcollectives.spark.internal.protocol.StoreMessages;
+import org.sparkcollectives.store.StoreException;
+import org.sparkcollectives.store.StoreSession;
+import org.sparkcollectives.store.StoreTable;
+
+/**
+ * The store in the driver, in which the ranks of an application's barrier stages find each other.
+ *
+ * <p>Requests, kills and clean-ups are short, and wait for none that is not. Large values come in
+ * pieces, of which few are in memory at once, by a path of their own ({@link ValueUploads}), and
+ * lie in blocks ({@link BlockValues}).
+ *
+ * <p>Its clients are the {@link StoreClients}; when a stage ends, its keys, blocks and clients go.
+ * What is to stay for later attempts is in the {@link CheckpointScopes}.
+ */
+final class DriverStore {
+
+  /**
+   * The time for which the keys of a failed stage stay: its tasks are still being killed, and look
+   * there for the first cause.
+   */
+  private static final long KEEP_FAILED_SECONDS = 5;
+
+  /** The number of threads that write pieces of large values. */
+  private static final int WRITERS = 2;
+
+  private static final int MESSAGE_HEAD_BYTES = 1 << 10;
+
+  private final ScheduledThreadPoolExecutor background =
+      DriverThreads.scheduler("collectives-driver-store");
+  private final ThreadPoolExecutor largeValues =
+      DriverThreads.pool("collectives-driver-values", WRITERS);
+  private final ThreadPoolExecutor removals = DriverThreads.pool("collectives-driver-blocks", 1);
+  private final BlockValues values;
+  private final ValueUploads uploads;
+  private final StoreTable table;
+  private final CheckpointScopes checkpoints;
+  private final DumpCollection dumps;
+  private final StoreClients clients;
+
+  /**
+   * Creates the store of a driver.
+   *
+   * @param blocks makes what keeps large values, with where they are removed
+   * @param application gives its id, which is not known yet while plugins start
+   */
+  DriverStore(
+      Function<Executor, Blocks> blocks,
+      Configuration settings,
+      Supplier<String> application,
+      StageTearDown.Kill kill) {
+    // A message is a little longer than its piece, and together they are the size that was set.
+    int pieceBytes = (int) (settings.get(STORE_CHUNK) - MESSAGE_HEAD_BYTES);
+    values = new BlockValues(blocks.apply(removals), pieceBytes, settings.get(STORE_MAX_SIZE));
+    uploads = new ValueUploads(values, settings.get(STORE_MAX_IN_FLIGHT), largeValues);
+    table = new StoreTable(values);
+    checkpoints = new CheckpointScopes(table);
+    dumps = new DumpCollection(application, settings);
+    StageTearDown tearDown = new StageTearDown(kill, background);
+    clients = new StoreClients(table, uploads, largeValues, checkpoints, tearDown);
+  }
+
+  /**
+   * Handles one message, and replies now or later. Does not block: what may wait for a disk is done
+   * by threads for that.
+   */
+  void receive(RpcAddress sender, byte[] bytes, Consumer<byte[]> reply) {
+    ByteBuffer message = ByteBuffer.wrap(bytes);
+    try {
+      byte kind = StoreMessages.kind(message);
+      UUID id = StoreMessages.session(message);
+      switch (kind) {
+        case StoreMessages.OPEN -> {
+          clients.open(id, StoreMessages.joinRequest(message), sender);
+          reply.accept(StoreMessages.ok(new byte[0]));
+        }
+        case StoreMessages.CHECKPOINTS -> {
+          clients.openCheckpoints(id, StoreMessages.session(message));
+          reply.accept(StoreMessages.ok(new byte[0]));
+        }
+        case StoreMessages.CALL -> call(id, message, reply);
+        case StoreMessages.UPLOAD ->
+            uploads
+                .begin(id, StoreMessages.size(message))
+                .thenApply(upload -> StoreMessages.uploadBegun(upload, uploads.pieceBytes()))
+                .whenComplete((begun, cause) -> answer(begun, cause, reply));
+        case StoreMessages.PIECE ->
+            uploads
+                .piece(id, StoreMessages.upload(message), message.slice())
+                .thenApply(written -> StoreMessages.ok(new byte[0]))
+                .whenComplete((written, cause) -> answer(written, cause, reply));
+        case StoreMessages.ROOM -> reply.accept(StoreMessages.roomIs(values.free()));
+        case StoreMessages.DISCARD -> {
+          uploads.discard(id, StoreMessages.upload(message));
+          reply.accept(StoreMessages.ok(new byte[0]));
+        }
+        case StoreMessages.WILL -> {
+          clients.keepWill(id, StoreMessages.text(message), message);
+          reply.accept(StoreMessages.ok(new byte[0]));
+        }
+        case StoreMessages.DUMP -> {
+          // Its stage may be over for the store: it is the failed ones that dump.
+          dumps.receive(
+              StoreMessages.stage(message),
+              StoreMessages.text(message),
+              StoreMessages.rest(message));
+          reply.accept(StoreMessages.ok(new byte[0]));
+        }
+        case StoreMessages.TEAR_DOWN -> {
+          clients.tearDown(id, StoreMessages.millis(message), StoreMessages.text(message));
+          reply.accept(StoreMessages.ok(new byte[0]));
+        }
+        case StoreMessages.CLOSE -> {
+          clients.close(id);
+          reply.accept(StoreMessages.ok(new byte[0]));
+        }
+        default -> reply.accept(StoreMessages.refused("a message of kind " + kind));
+      }
+    } catch (StoreException e) {
+      reply.accept(StoreMessages.refused(e.getMessage()));
+    } catch (RuntimeException e) {
+      reply.accept(StoreMessages.refused(e.toString()));
+    } catch (Error e) {
+      // Nobody else would tell the client.
+      reply.accept(StoreMessages.refused("the driver failed: " + e));
+      throw e;
+    }
+  }
+
+  private static void answer(byte[] reply, Throwable cause, Consumer<byte[]> to) {
+    Throwable failure = cause instanceof CompletionException ? cause.getCause() : cause;
+    if (failure == null) {
+      to.accept(reply);
+    } else if (failure instanceof CancellationException) {
+      to.accept(StoreMessages.refused(StoreClients.OVER));
+    } else {
+      to.accept(
+          StoreMessages.refused(
+              failure instanceof StoreException ? failure.getMessage() : failure.toString()));
+    }
+  }
+
+  private void call(UUID id, ByteBuffer request, Consumer<byte[]> reply) {
+    StoreSession session = clients.session(id);
+    if (session == null) {
+      reply.accept(StoreMessages.refused(StoreClients.OVER));
+      return;
+    }
+    session
+        .answer(request)
+        .thenApply(StoreMessages::ok)
+        .whenComplete((answer, cause) -> answer(answer, cause, reply));
+  }
+
+  /** Returns the tasks that use the store. */
+  StoreClients clients() {
+    return clients;
+  }
+
+  /** Returns the collection of the ranks' dumps. */
+  DumpCollection dumps() {
+    return dumps;
+  }
+
+  /** Removes what a stage has kept here, when it has ended, successfully or not. */
+  void stageEnded(StageAttempt stage, boolean failed) {
+    if (failed) {
+      background.schedule(() -> clients.stageOver(stage), KEEP_FAILED_SECONDS, TimeUnit.SECONDS);
+    } else {
+      clients.stageOver(stage);
+    }
+  }
+
+  void jobStarted(int job, Set<Integer> stages) {
+    checkpoints.jobStarted(job, stages);
+  }
+
+  /** Notes that a job has ended. The tasks of one that failed may still be running. */
+  void jobEnded(int job, boolean succeeded) {
+    if (succeeded) {
+      checkpoints.jobEnded(job, true);
+    } else {
+      background.schedule(
+          () -> checkpoints.jobEnded(job, false), KEEP_FAILED_SECONDS, TimeUnit.SECONDS);
+    }
+  }
+
+  /** Releases the checkpoints of a call of {@code BarrierStage} that has no further job. */
+  void release(String call) {
+    checkpoints.release(call);
+  }
+
+  /** Returns the table that holds the data. */
+  StoreTable table() {
+    return table;
+  }
+
+  /** Returns the large values, which lie in blocks. */
+  BlockValues values() {
+    return values;
+  }
+
+  /** Returns where large values arrive. */
+  ValueUploads uploads() {
+    return uploads;
+  }
+
+  void close() {
+    dumps.close();
+    table.close();
+    background.shutdownNow();
+    largeValues.shutdownNow();
+    removals.shutdown();
+  }
+}

@@ -1,0 +1,126 @@
+package org.sparkcollectives.spark.internal.driver;
+
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.HashSet;
+import java.util.Properties;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.apache.spark.ExceptionFailure;
+import org.apache.spark.ExecutorLostFailure;
+import org.apache.spark.TaskEndReason;
+import org.apache.spark.TaskKilled;
+import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerJobEnd;
+import org.apache.spark.scheduler.SparkListenerJobStart;
+import org.apache.spark.scheduler.SparkListenerTaskEnd;
+import org.sparkcollectives.CollectiveTimeoutException;
+import org.sparkcollectives.Failure;
+import org.sparkcollectives.PeerFailedException;
+import org.sparkcollectives.spark.internal.protocol.KillReason;
+
+/**
+ * Finds out why the tasks of a job failed, from all that Spark reports of them until the job has
+ * ended. A local property of the thread that submits the job identifies it.
+ */
+final class JobFailures extends SparkListener {
+
+  /** The local property. */
+  static final String PROPERTY = "spark.collectives.job";
+
+  private static final Set<Failure.Kind> MENDED_BY_TRYING_AGAIN =
+      EnumSet.of(
+          Failure.Kind.EXECUTOR_LOST, Failure.Kind.UNRESPONSIVE, Failure.Kind.CONNECTION_RESET);
+
+  private final String token = UUID.randomUUID().toString();
+  private final Set<Integer> stages = new HashSet<>();
+  private final CountDownLatch ended = new CountDownLatch(1);
+  private int job = -1;
+  private Failure.Kind firstCause;
+
+  /** Returns the property's value. */
+  String token() {
+    return token;
+  }
+
+  @Override
+  public synchronized void onJobStart(SparkListenerJobStart start) {
+    Properties properties = start.properties();
+    if (properties != null && token.equals(properties.getProperty(PROPERTY))) {
+      job = start.jobId();
+      stages.addAll(StageListener.stages(start));
+    }
+  }
+
+  @Override
+  public synchronized void onTaskEnd(SparkListenerTaskEnd end) {
+    Failure.Kind kind = stages.contains(end.stageId()) ? kind(end.reason()) : null;
+    if (kind != null && (firstCause == null || kind.compareTo(firstCause) < 0)) {
+      firstCause = kind;
+    }
+  }
+
+  @Override
+  public synchronized void onJobEnd(SparkListenerJobEnd end) {
+    if (end.jobId() == job) {
+      ended.countDown();
+    }
+  }
+
+  /**
+   * Returns the kind of failure that says most of the first cause. When the job has thrown, Spark's
+   * event of its end is on its way; blocks until it has come, for {@code atMost}.
+   *
+   * @return null if no task failed by itself
+   */
+  Failure.Kind await(Duration atMost) throws InterruptedException {
+    ended.await(atMost.toMillis(), TimeUnit.MILLISECONDS);
+    synchronized (this) {
+      return firstCause;
+    }
+  }
+
+  /** Returns the kind of failure of a task, or null if it has succeeded. */
+  static Failure.Kind kind(TaskEndReason reason) {
+    if (reason instanceof ExecutorLostFailure) {
+      return Failure.Kind.EXECUTOR_LOST;
+    }
+    if (reason instanceof TaskKilled killed) {
+      return KillReason.isEndOfStage(killed.reason())
+          ? Failure.Kind.STAGE_STOPPED
+          : Failure.Kind.KILLED;
+    }
+    if (reason instanceof ExceptionFailure failed) {
+      return kindOfThrown(failed.exception().getOrElse(() -> null));
+    }
+    return null;
+  }
+
+  /**
+   * Returns the kind of failure of a rank that threw: the exception may be wrapped, and may follow
+   * from the failure of another rank.
+   */
+  private static Failure.Kind kindOfThrown(Throwable thrown) {
+    for (Throwable each = thrown; each != null; each = each.getCause()) {
+      if (each instanceof PeerFailedException failed) {
+        return failed.failure().kind();
+      }
+      if (each instanceof CollectiveTimeoutException) {
+        return Failure.Kind.TIMEOUT;
+      }
+    }
+    return Failure.Kind.EXCEPTION;
+  }
+
+  /**
+   * Returns whether the same ranks may succeed the next time: a machine is lost by chance, but a
+   * program throws the same exception again.
+   *
+   * @param kind null if no task failed by itself: trying again does not help then
+   */
+  static boolean canBeMended(Failure.Kind kind) {
+    return MENDED_BY_TRYING_AGAIN.contains(kind);
+  }
+}

@@ -1,0 +1,69 @@
+package org.sparkcollectives.spark.internal.driver;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkContext;
+import org.apache.spark.rdd.RDD;
+import org.sparkcollectives.config.Configuration;
+import org.sparkcollectives.spark.config.SparkPluginConfiguration;
+import org.sparkcollectives.spark.config.SparkSettings;
+
+/**
+ * Checks, before a barrier stage is submitted, that all its tasks can run at the same time.
+ *
+ * <p>Spark checks that itself, but without a message for ten minutes, in which nothing seems to
+ * happen.
+ */
+public final class SlotPreflight {
+
+  private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+  private final SparkContext context;
+  private final int partitions;
+  private final StageResources resources;
+
+  private SlotPreflight(RDD<?> rdd) {
+    this.context = rdd.sparkContext();
+    this.partitions = rdd.getNumPartitions();
+    this.resources = StageResources.of(rdd);
+  }
+
+  /**
+   * Checks that there are slots for the stage that computes {@code rdd}. While slots are missing,
+   * executors may still be starting: waits for them as long as {@code
+   * spark.collectives.preflight.timeout} says.
+   */
+  public static void check(RDD<?> rdd) {
+    new SlotPreflight(rdd).check();
+  }
+
+  private void check() {
+    SparkConf conf = context.conf();
+    if (conf.getBoolean("spark.dynamicAllocation.enabled", false)) {
+      throw new IllegalStateException(
+          "Barrier stages do not run with dynamic allocation (SPARK-24942). Set"
+              + " spark.dynamicAllocation.enabled=false and spark.executor.instances to what the"
+              + " ranks need");
+    }
+    Configuration configuration = SparkSettings.of(conf);
+    Duration patience = configuration.get(SparkPluginConfiguration.PREFLIGHT_TIMEOUT);
+    long start = System.nanoTime();
+    for (int slots = resources.slots(); slots < partitions; slots = resources.slots()) {
+      Duration waited = Duration.ofNanos(System.nanoTime() - start);
+      if (waited.compareTo(patience) > 0 || Thread.currentThread().isInterrupted()) {
+        throw new IllegalStateException(shortage(slots).describe(waited));
+      }
+      LockSupport.parkNanos(LOOK_NANOS);
+    }
+  }
+
+  private SlotShortage shortage(int slots) {
+    // The list includes the driver. If the driver runs the tasks itself, it is the only entry.
+    int others = context.getExecutorMemoryStatus().size() - 1;
+    int executors = context.isLocal() ? 1 : others;
+    return new SlotShortage(
+        partitions, slots, executors, context.master(), resources.demand(), resources.taskCpus());
+  }
+}

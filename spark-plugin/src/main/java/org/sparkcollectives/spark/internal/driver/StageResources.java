@@ -1,0 +1,74 @@
+package org.sparkcollectives.spark.internal.driver;
+
+import java.util.LinkedHashSet;
+import java.util.Set;
+import java.util.TreeSet;
+import org.apache.spark.SparkContext;
+import org.apache.spark.rdd.RDD;
+import org.apache.spark.resource.ResourceProfile;
+import scala.collection.Iterator;
+
+/**
+ * The resources that the tasks of a stage need: the resource profiles of its RDD, and of those that
+ * are computed in the same stage.
+ */
+final class StageResources {
+
+  private final SparkContext context;
+  private final Set<ResourceProfile> profiles;
+
+  private StageResources(SparkContext context, Set<ResourceProfile> profiles) {
+    this.context = context;
+    this.profiles = profiles;
+  }
+
+  static StageResources of(RDD<?> rdd) {
+    SparkContext context = rdd.sparkContext();
+    Set<ResourceProfile> profiles = new LinkedHashSet<>();
+    // The scheduler's own traversal: an RDD's dependencies have another type in Scala 2.12.
+    Iterator<ResourceProfile> found =
+        context.dagScheduler().getShuffleDependenciesAndResourceProfiles(rdd)._2().iterator();
+    while (found.hasNext()) {
+      profiles.add(found.next());
+    }
+    if (profiles.isEmpty()) {
+      profiles.add(context.resourceProfileManager().defaultResourceProfile());
+    }
+    return new StageResources(context, profiles);
+  }
+
+  /**
+   * Returns how many of the stage's tasks can run at the same time now. If Spark merges several
+   * profiles, it takes the largest demands; so this is the smallest number of slots.
+   */
+  int slots() {
+    return profiles.stream().mapToInt(context::maxNumConcurrentTasks).min().orElseThrow();
+  }
+
+  /** Returns the cores that a task needs. */
+  int taskCpus() {
+    Integer configured = context.conf().getInt("spark.task.cpus", 1);
+    return profiles.stream()
+        .mapToInt(profile -> profile.getTaskCpus().getOrElse(() -> configured))
+        .max()
+        .orElseThrow();
+  }
+
+  /** Returns what a task needs, in words. */
+  String demand() {
+    Set<String> others = new TreeSet<>();
+    boolean own = false;
+    for (ResourceProfile profile : profiles) {
+      others.addAll(profile.taskResourcesJMap().keySet());
+      own |= profile.id() != ResourceProfile.DEFAULT_RESOURCE_PROFILE_ID();
+    }
+    others.remove(ResourceProfile.CPUS());
+    int cpus = taskCpus();
+    return cpus
+        + (cpus == 1 ? " core" : " cores")
+        + (others.isEmpty() ? "" : " and " + String.join(", ", others))
+        + " for each task ("
+        + (own ? "the RDD's resource profile" : "spark.task.cpus")
+        + ")";
+  }
+}

@@ -1,0 +1,281 @@
+package org.sparkcollectives.spark.internal.driver;
+
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.Executor;
+import java.util.function.Predicate;
+import org.apache.spark.rpc.RpcAddress;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkcollectives.Failure;
+import org.sparkcollectives.spark.internal.protocol.JoinRequest;
+import org.sparkcollectives.spark.internal.protocol.StageAttempt;
+import org.sparkcollectives.spark.internal.protocol.StoreMessages;
+import org.sparkcollectives.spi.failure.FailedRendezvous;
+import org.sparkcollectives.spi.failure.FailureCodec;
+import org.sparkcollectives.spi.failure.PublishedFailure;
+import org.sparkcollectives.store.Store;
+import org.sparkcollectives.store.StoreSession;
+import org.sparkcollectives.store.StoreTable;
+import org.sparkcollectives.store.TableStore;
+
+/**
+ * The tasks that use the driver's store.
+ *
+ * <p>Each client belongs to one attempt of one stage and sees the keys of that attempt only. Once a
+ * later attempt has a client, those of earlier ones are refused; when a stage ends, its keys and
+ * clients go. What a client has left word of is said when its executor is lost.
+ *
+ * <p>Thread-safe; nothing blocks.
+ */
+final class StoreClients {
+
+  /** The refusal of a request whose client has been removed. */
+  static final String OVER = "this client's stage is over, or its executor was lost";
+
+  /** The table is in this JVM: no call takes long. */
+  private static final Duration STORE_TIMEOUT = Duration.ofSeconds(1);
+
+  private static final Logger LOG = LoggerFactory.getLogger(StoreClients.class);
+
+  /**
+   * A task's client.
+   *
+   * @param scope where its checkpoints are
+   * @param joins what it is to join first; null if it is for checkpoints only
+   * @param wills by group that it has joined, the record to publish there if the client is lost
+   */
+  private record Client(
+      StageAttempt stage,
+      RpcAddress address,
+      String scope,
+      StoreSession session,
+      JoinRequest joins,
+      Map<String, Failure> wills) {}
+
+  private final StoreTable table;
+  private final ValueUploads uploads;
+  private final Executor largeValues;
+  private final CheckpointScopes checkpoints;
+  private final StageTearDown tearDown;
+  private final Map<UUID, Client> clients = new HashMap<>();
+  private final AttemptFence attempts = new AttemptFence();
+  private final EndedTasks endedTasks = new EndedTasks(this::failRendezvous);
+
+  /**
+   * Creates the clients of a store, of which there are none yet.
+   *
+   * @param uploads where their large values arrive
+   * @param largeValues carries out what must read or make large values
+   * @param checkpoints what stays for later attempts
+   * @param tearDown ends the tasks of a stage
+   */
+  StoreClients(
+      StoreTable table,
+      ValueUploads uploads,
+      Executor largeValues,
+      CheckpointScopes checkpoints,
+      StageTearDown tearDown) {
+    this.table = table;
+    this.uploads = uploads;
+    this.largeValues = largeValues;
+    this.checkpoints = checkpoints;
+    this.tearDown = tearDown;
+  }
+
+  /**
+   * Makes a task a client.
+   *
+   * @throws IllegalStateException if its stage is over, or a later attempt of it has begun
+   */
+  synchronized void open(UUID id, JoinRequest joins, RpcAddress sender) {
+    StageAttempt stage = joins.stage();
+    StageAttempt before = attempts.enter(stage);
+    if (before != null) {
+      remove(before, stage + " has begun");
+    }
+    StoreSession session = session(id, stage.keyPrefix());
+    String scope = CheckpointScopes.scope(joins.call(), stage);
+    clients.put(id, new Client(stage, sender, scope, session, joins, new HashMap<>()));
+    endedTasks.joins(stage, joins.group());
+  }
+
+  /**
+   * Makes a further client of a task, for the checkpoints of its call. Those of another stage that
+   * tried the same before are refused from now on.
+   *
+   * @throws IllegalStateException if there is no client {@code opened}, or a later attempt uses
+   *     these checkpoints
+   */
+  synchronized void openCheckpoints(UUID id, UUID opened) {
+    Client owner = clients.get(opened);
+    if (owner == null) {
+      throw new IllegalStateException(OVER);
+    }
+    String scope = owner.scope();
+    StoreSession session = checkpoints.open(scope, owner.stage(), prefix -> session(id, prefix));
+    drop(client -> client.scope().equals(scope) && client.stage().isBefore(owner.stage()));
+    clients.put(
+        id, new Client(owner.stage(), owner.address(), scope, session, null, new HashMap<>()));
+  }
+
+  private StoreSession session(UUID id, String keyPrefix) {
+    uploads.open(id);
+    return new StoreSession(
+        table,
+        keyPrefix,
+        largeValues,
+        reference -> uploads.take(id, StoreMessages.upload(ByteBuffer.wrap(reference))));
+  }
+
+  /** Returns what answers a client's requests; null if it is none any more. */
+  synchronized StoreSession session(UUID id) {
+    Client client = clients.get(id);
+    return client == null ? null : client.session();
+  }
+
+  /** Keeps what to publish in a group if the client is lost; nothing if it is empty. */
+  synchronized void keepWill(UUID id, String group, ByteBuffer record) {
+    Client client = clients.get(id);
+    if (client == null) {
+      return;
+    }
+    if (record.hasRemaining()) {
+      byte[] bytes = new byte[record.remaining()];
+      record.get(bytes);
+      client.wills().put(group, FailureCodec.decode(bytes));
+      endedTasks.made(client.stage(), group);
+    } else {
+      client.wills().remove(group);
+    }
+  }
+
+  /** Fails all tasks of the client's stage that are in a group, unless the stage is over. */
+  synchronized void tearDown(UUID id, long patienceMillis, String reason) {
+    Client asking = clients.get(id);
+    if (asking == null) {
+      return;
+    }
+    Set<Long> tasks = new HashSet<>();
+    for (Client client : clients.values()) {
+      if (client.stage().equals(asking.stage())) {
+        client.wills().values().forEach(will -> tasks.add(will.taskAttemptId()));
+      }
+    }
+    tearDown.begin(asking.stage(), tasks, patienceMillis, reason);
+  }
+
+  /** Closes a client that is done. */
+  void close(UUID id) {
+    Client client;
+    synchronized (this) {
+      client = clients.remove(id);
+    }
+    if (client != null) {
+      close(id, client);
+    }
+  }
+
+  private void close(UUID id, Client client) {
+    client.session().close();
+    uploads.close(id);
+  }
+
+  /** Closes the clients of an executor that is lost, and publishes what they have left word of. */
+  synchronized void disconnected(RpcAddress address) {
+    for (Client client : clients.values()) {
+      if (address.equals(client.address())) {
+        JoinRequest joins = client.joins();
+        if (joins != null && endedTasks.isAwaited(client.stage(), joins.group())) {
+          failRendezvous(client.stage(), joins.group(), joins.ifLost());
+        }
+        publishWills(client);
+      }
+    }
+    drop(client -> address.equals(client.address()));
+  }
+
+  private void publishWills(Client client) {
+    Store store = store(client.stage());
+    client
+        .wills()
+        .forEach(
+            (group, failure) -> {
+              LOG.info("{} of group {} was lost", failure.where(), group);
+              new PublishedFailure(store.withPrefix(group)).offer(failure);
+            });
+  }
+
+  /** Reports to the ranks of a group that is not made yet that one of them will not come. */
+  private void failRendezvous(StageAttempt stage, String group, Failure failure) {
+    if (FailedRendezvous.publish(store(stage).withPrefix(group), failure)) {
+      LOG.info(
+          "Group {} is not made, because {} {}", group, failure.where(), failure.kind().verb());
+    }
+  }
+
+  /** Records that a task has ended, well or not. Whoever waits for its rank waits in vain. */
+  synchronized void taskEnded(StageAttempt stage, Failure failure) {
+    if (!attempts.isOver(stage)) {
+      endedTasks.ended(stage, failure);
+    }
+  }
+
+  /** Removes the keys and clients of a stage that has ended, and refuses its tasks from now on. */
+  synchronized void stageOver(StageAttempt stage) {
+    remove(stage, stage + " has ended");
+    attempts.end(stage);
+    tearDown.ended(stage);
+  }
+
+  private void remove(StageAttempt stage, String reason) {
+    drop(client -> client.stage().equals(stage));
+    endedTasks.over(stage);
+    long removed = table.removePrefix(stage.keyPrefix(), reason);
+    LOG.debug("Removed {} keys, because {}", removed, reason);
+  }
+
+  private void drop(Predicate<Client> which) {
+    for (Iterator<Map.Entry<UUID, Client>> all = clients.entrySet().iterator(); all.hasNext(); ) {
+      Map.Entry<UUID, Client> each = all.next();
+      if (which.test(each.getValue())) {
+        all.remove();
+        close(each.getKey(), each.getValue());
+      }
+    }
+  }
+
+  /** Returns the keys of a stage. */
+  Store store(StageAttempt stage) {
+    return new TableStore(table, "the driver's store", STORE_TIMEOUT)
+        .withPrefix(stage.keyPrefix().replaceAll("/$", ""));
+  }
+
+  /**
+   * Returns the worlds that there are, each with its number of ranks; groups made from them are
+   * left out.
+   */
+  synchronized Map<WorldRequests.World, Integer> worlds() {
+    Map<WorldRequests.World, Integer> worlds = new LinkedHashMap<>();
+    for (Client client : clients.values()) {
+      for (String group : client.wills().keySet()) {
+        if (client.wills().keySet().stream().noneMatch(each -> group.startsWith(each + "/"))) {
+          worlds.merge(new WorldRequests.World(client.stage(), group), 1, Integer::sum);
+        }
+      }
+    }
+    return worlds;
+  }
+
+  /** Returns the number of clients of all stages. */
+  synchronized int count() {
+    return clients.size();
+  }
+}

@@ -1,0 +1,167 @@
+package org.sparkcollectives.spark.internal.executor;
+
+import java.time.Duration;
+import java.util.List;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.TaskContext;
+import org.apache.spark.resource.ResourceInformation;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkcollectives.CollectiveException;
+import org.sparkcollectives.Failure;
+import org.sparkcollectives.FlightDump;
+import org.sparkcollectives.config.Configuration;
+import org.sparkcollectives.net.TransportSecurity;
+import org.sparkcollectives.object.ObjectCodec;
+import org.sparkcollectives.spark.config.SparkSettings;
+import org.sparkcollectives.spark.internal.protocol.KillReason;
+import org.sparkcollectives.spark.internal.security.SparkSecurity;
+import org.sparkcollectives.spi.RankContext;
+import org.sparkcollectives.store.Store;
+
+/** A barrier task as the host of a rank. */
+final class TaskRank implements RankContext {
+
+  private static final Logger LOG = LoggerFactory.getLogger(TaskRank.class);
+
+  private final TaskContext task;
+  private final SparkEnv env;
+  private final Configuration configuration;
+  private final DriverStoreClient store;
+  private final ObjectCodec objectCodec;
+  private volatile CollectiveException tornDown;
+
+  /**
+   * Creates the host of a rank.
+   *
+   * @param store the driver's store, or null if the driver has none
+   */
+  TaskRank(TaskContext task, SparkEnv env, DriverStoreClient store) {
+    this.task = task;
+    this.env = env;
+    this.store = store;
+    this.configuration = SparkSettings.of(env.conf());
+    this.objectCodec = SparkKryo.codec(env.conf());
+  }
+
+  @Override
+  public String executorId() {
+    return env.executorId();
+  }
+
+  @Override
+  public long taskAttemptId() {
+    return task.taskAttemptId();
+  }
+
+  @Override
+  public boolean isKilled() {
+    return task.isInterrupted();
+  }
+
+  @Override
+  public String killReason() {
+    return task.getKillReason().getOrElse(() -> "no reason given");
+  }
+
+  @Override
+  public boolean isStoppedWithOthers() {
+    return isKilled() && KillReason.isEndOfStage(killReason());
+  }
+
+  @Override
+  public void joined(String group, Failure ifLost) {
+    if (store != null) {
+      store.leaveWill(group, ifLost);
+    }
+  }
+
+  @Override
+  public void left(String group) {
+    if (store != null) {
+      store.revokeWill(group);
+    }
+  }
+
+  /**
+   * Ends the task as {@link RankContext#tearDown} says: by the driver, or by the task's own end if
+   * that comes first.
+   */
+  @Override
+  public void tearDown(CollectiveException cause, Duration patience) {
+    tornDown = cause;
+    if (task.isFailed()) {
+      // The job must end with the exception that the task has thrown, which is on its way to the
+      // driver.
+      return;
+    }
+    if (store == null) {
+      LOG.warn(
+          "Task {} goes on until its code ends, though its group has failed: without the driver's"
+              + " store (SparkCollectives.install) nobody can be asked to kill it",
+          task.taskAttemptId());
+    } else {
+      store.tearDown(cause.getMessage(), patience);
+    }
+  }
+
+  /**
+   * Handles the end of the task, whose groups are closed.
+   *
+   * @throws CollectiveException if the task succeeds, but one of its groups has failed with an
+   *     error handling that tears down
+   */
+  void taskCompleted() {
+    CollectiveException cause = tornDown;
+    if (cause != null && !task.isFailed() && !isKilled()) {
+      throw cause;
+    }
+  }
+
+  @Override
+  public void dumped(String world, String occasion, FlightDump dump) {
+    if (store == null) {
+      RankContext.super.dumped(world, occasion, dump);
+    } else {
+      store.handIn(occasion, dump);
+    }
+  }
+
+  @Override
+  public Store checkpoints(Store ofFirstGroup) {
+    if (store == null) {
+      throw new IllegalStateException(
+          "The driver has no store for collectives, and what rank 0's executor serves goes with the"
+              + " stage. "
+              + DriverStoreClient.INSTALL);
+    }
+    return store.checkpoints();
+  }
+
+  /** Returns the addresses of the resource {@code gpu}, in Spark's order. */
+  @Override
+  public List<String> gpuAddresses() {
+    ResourceInformation gpus = task.resourcesJMap().get("gpu");
+    return gpus == null ? List.of() : List.of(gpus.addresses());
+  }
+
+  @Override
+  public Configuration configuration() {
+    return configuration;
+  }
+
+  @Override
+  public String bindHost() {
+    return env.blockManager().blockManagerId().host();
+  }
+
+  @Override
+  public TransportSecurity security() {
+    return SparkSecurity.of(env);
+  }
+
+  @Override
+  public ObjectCodec objectCodec() {
+    return objectCodec;
+  }
+}

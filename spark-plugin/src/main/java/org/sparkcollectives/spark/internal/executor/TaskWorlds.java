@@ -1,0 +1,45 @@
+package org.sparkcollectives.spark.internal.executor;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.spark.BarrierTaskContext;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.util.TaskCompletionListener;
+import org.apache.spark.util.TaskFailureListener;
+import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.ProcessGroup;
+
+/** The world group of each barrier task that runs in this JVM. Thread-safe. */
+public final class TaskWorlds {
+
+  /** By task attempt. */
+  private static final Map<Long, ProcessGroup> WORLDS = new ConcurrentHashMap<>();
+
+  private TaskWorlds() {}
+
+  /**
+   * Returns the world group of a task. The first call for a task blocks until all tasks of its
+   * stage have joined. The group is closed when the task ends, and aborted when it fails.
+   *
+   * @param options of the group, if this call is the first
+   * @param call the call of {@code BarrierStage} that the task belongs to, or an empty text
+   */
+  public static ProcessGroup of(BarrierTaskContext task, GroupOptions options, String call) {
+    ProcessGroup world = WORLDS.get(task.taskAttemptId());
+    return world == null ? join(task, options, call) : world;
+  }
+
+  private static ProcessGroup join(BarrierTaskContext task, GroupOptions options, String call) {
+    ProcessGroup world = WorldGroup.join(task, SparkEnv.get(), options, call);
+    WORLDS.put(task.taskAttemptId(), world);
+    TaskCompletionListener onEnd =
+        ended -> {
+          WORLDS.remove(ended.taskAttemptId());
+          world.close();
+        };
+    TaskFailureListener onFailure = (failed, cause) -> world.abort(cause);
+    task.addTaskCompletionListener(onEnd);
+    task.addTaskFailureListener(onFailure);
+    return world;
+  }
+}

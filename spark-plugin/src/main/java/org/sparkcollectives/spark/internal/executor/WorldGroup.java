@@ -1,0 +1,81 @@
+package org.sparkcollectives.spark.internal.executor;
+
+import java.time.Duration;
+import org.apache.spark.BarrierTaskContext;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.util.TaskCompletionListener;
+import org.sparkcollectives.Failure;
+import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.spark.config.SparkSettings;
+import org.sparkcollectives.spark.internal.protocol.JoinRequest;
+import org.sparkcollectives.spark.internal.protocol.StageAttempt;
+import org.sparkcollectives.spi.HostedGroups;
+import org.sparkcollectives.spi.failure.RankIdentity;
+import org.sparkcollectives.store.Store;
+import org.sparkcollectives.store.StoreConfiguration;
+
+/** Creates the group of the tasks of a barrier stage. */
+final class WorldGroup {
+
+  private WorldGroup() {}
+
+  /**
+   * Joins as the task's rank. Blocks until all tasks have joined.
+   *
+   * @param call the call of {@code BarrierStage} that the task belongs to, or an empty text
+   */
+  static ProcessGroup join(
+      BarrierTaskContext task, SparkEnv env, GroupOptions options, String call) {
+    StageAttempt stage = new StageAttempt(task.stageId(), task.stageAttemptNumber());
+    Duration timeout = SparkSettings.of(env.conf()).get(StoreConfiguration.TIMEOUT);
+    int size = task.getTaskInfos().length;
+    GroupOptions named =
+        options.name().isEmpty()
+            ? options.withName(env.conf().getAppId() + "/" + stage + "/world")
+            : options;
+    JoinRequest request = new JoinRequest(stage, call, named.name(), ifLost(task, env, named));
+    DriverStoreClient store = DriverStoreClient.connect(env, request, timeout);
+    TaskRank rank = new TaskRank(task, env, store);
+    // Spark calls the last listener that was added first: when this one is called, the group is
+    // closed.
+    TaskCompletionListener onEnd = ended -> rank.taskCompleted();
+    task.addTaskCompletionListener(onEnd);
+    if (store != null) {
+      return create(store, task, size, named, rank, store::close);
+    }
+    ExecutorHostedStore hosted =
+        ExecutorHostedStore.meet(task, rank.bindHost(), rank.security(), timeout);
+    return create(hosted.store(), task, size, named, rank, () -> hosted.close(task));
+  }
+
+  private static Failure ifLost(BarrierTaskContext task, SparkEnv env, GroupOptions options) {
+    return new RankIdentity(
+            options.name(),
+            task.partitionId(),
+            env.blockManager().blockManagerId().host(),
+            env.executorId(),
+            task.taskAttemptId())
+        .lost();
+  }
+
+  private static ProcessGroup create(
+      Store store,
+      BarrierTaskContext task,
+      int size,
+      GroupOptions options,
+      TaskRank rank,
+      Runnable afterClose) {
+    boolean created = false;
+    try {
+      ProcessGroup world =
+          HostedGroups.create(store, task.partitionId(), size, options, rank, afterClose);
+      created = true;
+      return world;
+    } finally {
+      if (!created) {
+        afterClose.run();
+      }
+    }
+  }
+}

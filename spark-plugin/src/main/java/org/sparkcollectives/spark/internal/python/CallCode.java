@@ -1,0 +1,51 @@
+package org.sparkcollectives.spark.internal.python;
+
+/** The codes of calls that are not operations of a group. */
+final class CallCode {
+
+  static final int GOODBYE = 64;
+  static final int JOIN = 65;
+  static final int NEW_GROUP = 66;
+  static final int SPLIT = 67;
+  static final int SHRINK = 68;
+  static final int CLOSE_GROUP = 69;
+  static final int ABORT_GROUP = 70;
+  static final int EXTEND_TIMEOUT = 71;
+  static final int MONITORED_BARRIER = 72;
+  static final int CHECKPOINT = 73;
+  static final int RESTORE = 74;
+
+  static final int ALLOCATE = 80;
+  static final int WRITE = 81;
+  static final int READ = 82;
+  static final int CHECK_NUMBERS = 83;
+
+  static final int AWAIT_WORK = 90;
+  static final int TEST_WORK = 91;
+
+  static final int REPORT = 100;
+
+  /** Brings a piece of a byte string of the next request. */
+  static final int BRING = 110;
+
+  /** Asks for the next piece of a byte string of the last reply. */
+  static final int FETCH = 111;
+
+  static final int STORE_SET = 128;
+  static final int STORE_GET = 129;
+  static final int STORE_COMPARE_SET = 130;
+  static final int STORE_ADD = 131;
+  static final int STORE_APPEND = 132;
+  static final int STORE_WAIT = 133;
+  static final int STORE_CHECK = 134;
+  static final int STORE_DELETE = 135;
+  static final int STORE_NUM_KEYS = 136;
+  static final int STORE_MULTI_GET = 137;
+  static final int STORE_MULTI_SET = 138;
+  static final int STORE_LIST_KEYS = 139;
+  static final int STORE_QUEUE_PUSH = 140;
+  static final int STORE_QUEUE_POP = 141;
+  static final int STORE_QUEUE_LENGTH = 142;
+
+  private CallCode() {}
+}

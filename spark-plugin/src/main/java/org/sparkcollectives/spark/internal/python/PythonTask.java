@@ -1,0 +1,29 @@
+package org.sparkcollectives.spark.internal.python;
+
+import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.ProcessGroup;
+
+/** A barrier task attempt whose Python workers may use the bridge. Thread-safe. */
+interface PythonTask {
+
+  /** Returns the number of the task attempt, unique in the application. */
+  long attempt();
+
+  /** Returns the rank of the task. */
+  int rank();
+
+  /**
+   * Returns the world group. The first call blocks until all tasks of the stage have called it;
+   * later calls return the same group. Called on a thread of the bridge.
+   */
+  ProcessGroup join(GroupOptions options);
+
+  /**
+   * Passes a report of this task's worker to the driver, see {@link RankReports}. Called on a
+   * thread of the bridge.
+   *
+   * @param message as {@link RankReports#receive} takes it
+   * @param await whether to block until the driver has received it, and all before it
+   */
+  void report(byte[] message, boolean await);
+}

@@ -1,0 +1,221 @@
+package org.sparkcollectives.spark.internal.python;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.Work;
+
+/** The resources of the bridge for one task attempt, until the task ends. Thread-safe. */
+final class TaskBridge {
+
+  private static final Logger LOG = LoggerFactory.getLogger(TaskBridge.class);
+
+  /**
+   * The time that a worker's end waits for the task's own report of it. Spark reads the worker's
+   * exception, or notices its end, on the task's thread, and reports more.
+   */
+  private static final long PATIENCE_MILLIS = 100;
+
+  private static final long END_OF_THREADS_MILLIS = 2_000;
+
+  private final PythonTask task;
+  private final byte[] secret;
+  private final Segments segments;
+  private final Works works = new Works();
+  private final Map<Integer, ProcessGroup> groups = new ConcurrentHashMap<>();
+  private final AtomicInteger nextGroup = new AtomicInteger();
+  private final Set<WorkerConnection> connections = ConcurrentHashMap.newKeySet();
+  private final CountDownLatch ended = new CountDownLatch(1);
+
+  /** Held while a worker's thread waits for the other ranks to join. */
+  private final Object joining = new Object();
+
+  private volatile ProcessGroup world;
+  private int worldId;
+  private volatile boolean failed;
+  private boolean closed;
+
+  /**
+   * Creates the resources of a running task.
+   *
+   * @param secret the secret of the task's workers
+   * @param folder for tensors for which there is no space in memory
+   */
+  TaskBridge(PythonTask task, byte[] secret, Supplier<Path> folder) {
+    this.task = task;
+    this.secret = secret.clone();
+    this.segments = new Segments(folder);
+  }
+
+  PythonTask task() {
+    return task;
+  }
+
+  byte[] secret() {
+    return secret.clone();
+  }
+
+  Segments segments() {
+    return segments;
+  }
+
+  Works works() {
+    return works;
+  }
+
+  /** Joins the world group, once for all workers of the task, and returns its number. */
+  int join(GroupOptions options) {
+    synchronized (joining) {
+      if (world == null) {
+        world = task.join(options);
+        worldId = add(world);
+      }
+      return worldId;
+    }
+  }
+
+  /** Gives a group a number, and returns it. */
+  int add(ProcessGroup group) {
+    int id = nextGroup.getAndIncrement();
+    groups.put(id, group);
+    return id;
+  }
+
+  /**
+   * Returns a group that is open.
+   *
+   * @throws IllegalStateException if there is none of this number
+   */
+  ProcessGroup group(int id) {
+    ProcessGroup group = groups.get(id);
+    if (group == null) {
+      throw new IllegalStateException(
+          nextGroup.get() == 0
+              ? "The task has not joined its world group yet: call init_process_group() first"
+              : "Group " + id + " of this task is closed");
+    }
+    return group;
+  }
+
+  /** Keeps a work of a group until its end is queried, and returns its number. */
+  long keep(int id, Work work) {
+    long number = works.keep(id, work);
+    if (!groups.containsKey(id)) {
+      // The group was closed meanwhile, perhaps before the work was there to be released.
+      works.release(id);
+    }
+    return number;
+  }
+
+  /** Allocates memory for tensors of a group, see {@link Segments#allocate}. */
+  Segment allocate(int id, long bytes, boolean mapped) throws IOException {
+    Segment segment = segments.allocate(group(id), bytes, mapped);
+    if (!groups.containsKey(id)) {
+      // The group was closed meanwhile, perhaps before the segment was there to be released.
+      segments.release(segment, true);
+      group(id);
+    }
+    return segment;
+  }
+
+  /**
+   * Leaves a group, and releases its memory and its works, of which only the ends are kept. For the
+   * world group, it releases those of the whole task. Does nothing if the group is closed already.
+   * Blocks as {@link ProcessGroup#close()} does.
+   */
+  void closeGroup(int id) {
+    ProcessGroup group = groups.get(id);
+    if (group == null) {
+      return;
+    }
+    try {
+      group.close();
+    } finally {
+      if (group.equals(world)) {
+        groups.clear();
+        works.releaseAll();
+        segments.close(!failed);
+      } else {
+        groups.remove(id);
+        works.release(id);
+        segments.release(group, !failed);
+      }
+    }
+  }
+
+  /** Leaves the memory of the task's tensors to the garbage collector from now on. */
+  void operationFailed() {
+    failed = true;
+  }
+
+  /** Adds a connection. Returns false once the task has ended. */
+  synchronized boolean add(WorkerConnection connection) {
+    return !closed && connections.add(connection);
+  }
+
+  void remove(WorkerConnection connection) {
+    connections.remove(connection);
+  }
+
+  /** Handles the end of a worker that has not said that it is done with the groups. */
+  void workerLost(int process) {
+    try {
+      if (ended.await(PATIENCE_MILLIS, TimeUnit.MILLISECONDS)) {
+        return;
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    failed = true;
+    ProcessGroup joined = world;
+    if (joined != null) {
+      joined.abort(
+          new IllegalStateException(
+              "the Python worker of rank " + task.rank() + " (process " + process + ") ended"));
+    }
+  }
+
+  /** Marks the task, and with it its groups, as failed. */
+  void taskFailed() {
+    failed = true;
+    ended.countDown();
+  }
+
+  /**
+   * Ends the task: closes all connections and releases all memory. Its groups are closed already.
+   * Blocks until the threads of its connections have ended, for two seconds at the most.
+   */
+  void close() {
+    ended.countDown();
+    List<WorkerConnection> open;
+    synchronized (this) {
+      closed = true;
+      open = List.copyOf(connections);
+    }
+    open.forEach(WorkerConnection::close);
+    boolean quiet = true;
+    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(END_OF_THREADS_MILLIS);
+    for (WorkerConnection each : open) {
+      quiet &= each.awaitEnd(deadline);
+    }
+    if (!quiet) {
+      LOG.warn(
+          "Task {} has ended, but a thread that serves its Python worker has not within {} ms",
+          task.attempt(),
+          END_OF_THREADS_MILLIS);
+    }
+    groups.clear();
+    segments.close(!failed);
+  }
+}

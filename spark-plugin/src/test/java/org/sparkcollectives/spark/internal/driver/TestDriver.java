@@ -1,0 +1,107 @@
+package org.sparkcollectives.spark.internal.driver;
+
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.spark.rpc.RpcAddress;
+import org.sparkcollectives.Failure;
+import org.sparkcollectives.config.Configuration;
+import org.sparkcollectives.spark.internal.executor.DriverLink;
+import org.sparkcollectives.spark.internal.executor.DriverStoreClient;
+import org.sparkcollectives.spark.internal.protocol.JoinRequest;
+import org.sparkcollectives.spark.internal.protocol.StageAttempt;
+import org.sparkcollectives.spark.internal.protocol.StoreMessages;
+import org.sparkcollectives.spark.internal.protocol.ValueReference;
+
+/** The driver's store without Spark, with pieces of 64 KiB and 1 MiB in flight. */
+final class TestDriver implements AutoCloseable {
+
+  static final int CHUNK = 64 << 10;
+  static final int IN_FLIGHT = 1 << 20;
+
+  private final MemoryBlocks blocks = new MemoryBlocks();
+  private final Queue<Long> killed = new ConcurrentLinkedQueue<>();
+  private final AtomicLong sent = new AtomicLong();
+  private final AtomicLong mostOnTheWay = new AtomicLong();
+  private final DriverStore store;
+
+  TestDriver(String maxSize) {
+    store =
+        new DriverStore(
+            removals -> blocks,
+            Configuration.of(
+                Map.of(
+                    "spark.collectives.store.chunk", "64k",
+                    "spark.collectives.store.maxInFlight", "1m",
+                    "spark.collectives.store.maxSize", maxSize)),
+            () -> "app",
+            (task, interrupt, reason) -> killed.add(task));
+  }
+
+  DriverStore store() {
+    return store;
+  }
+
+  MemoryBlocks blocks() {
+    return blocks;
+  }
+
+  /** Returns the tasks that were killed. */
+  Queue<Long> killed() {
+    return killed;
+  }
+
+  /** Returns the highest number of bytes of pieces that were sent and not yet written. */
+  long mostOnTheWay() {
+    return mostOnTheWay.get();
+  }
+
+  /** Returns how many bytes of pieces were sent. */
+  long sent() {
+    return sent.get();
+  }
+
+  DriverStoreClient connect(StageAttempt stage) {
+    Failure ifLost = new Failure(Failure.Kind.EXECUTOR_LOST, 0, "host", "1", 7, "", -1, "lost");
+    JoinRequest request = new JoinRequest(stage, "", "world", ifLost);
+    return DriverStoreClient.connect(new Link(), request, Duration.ofMinutes(5));
+  }
+
+  private final class Link implements DriverLink {
+    private final RpcAddress address = new RpcAddress("executor", 1);
+
+    @Override
+    public CompletableFuture<byte[]> ask(byte[] message) {
+      if (message[0] == StoreMessages.PIECE) {
+        ByteBuffer piece = ByteBuffer.wrap(message);
+        StoreMessages.kind(piece);
+        StoreMessages.session(piece);
+        StoreMessages.upload(piece);
+        long onTheWay = sent.addAndGet(piece.remaining()) - blocks.written();
+        mostOnTheWay.accumulateAndGet(onTheWay, Math::max);
+      }
+      CompletableFuture<byte[]> reply = new CompletableFuture<>();
+      store.receive(address, message, reply::complete);
+      return reply.thenApply(StoreMessages::unwrap);
+    }
+
+    @Override
+    public byte[] fetch(byte[] reference) {
+      return ValueReference.decode(reference).fetch(blocks::fetch);
+    }
+
+    @Override
+    public String address() {
+      return "the driver";
+    }
+  }
+
+  @Override
+  public void close() {
+    store.close();
+  }
+}
