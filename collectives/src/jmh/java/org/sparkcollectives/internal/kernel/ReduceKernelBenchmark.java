@@ -66,7 +66,7 @@ public class ReduceKernelBenchmark {
   /** Makes the tensors, of zeros. */
   @Setup(Level.Trial)
   public void allocate() {
-    kernel = ReduceKernel.of(ReduceOp.SUM, dtype);
+    kernel = ReduceKernels.of(ReduceOp.SUM, dtype);
     count = bytes / dtype.bytes();
     accumulator = tensor(sum, kernel.accumulatorType());
     array = tensor(Memory.HEAP, dtype);

@@ -7,7 +7,7 @@ import org.sparkcollectives.CollectiveCall;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.SparseTensor;
-import org.sparkcollectives.internal.kernel.ReduceKernel;
+import org.sparkcollectives.internal.kernel.ReduceKernels;
 import org.sparkcollectives.internal.transport.GroupMemory.Access;
 import org.sparkcollectives.internal.transport.Peers;
 import org.sparkcollectives.internal.transport.Stripes;
@@ -45,7 +45,7 @@ public final class AlgorithmSelector {
    * thread.
    */
   public List<AlgorithmChoices.Choice> explain(Peers peers, DType dtype, ReduceOp op) {
-    return new AlgorithmExplanation(first, costs, peers, ReduceKernel.of(op, dtype)).choices();
+    return new AlgorithmExplanation(first, costs, peers, ReduceKernels.of(op, dtype)).choices();
   }
 
   <C extends Call<C>> void run(Peers peers, C call) {
@@ -85,12 +85,12 @@ public final class AlgorithmSelector {
 
   /** Reduces {@code tensor} over all ranks, in place. */
   public void allReduce(Peers peers, HostTensor tensor, ReduceOp op) {
-    run(peers, new Call.AllReduce(tensor, ReduceKernel.of(op, tensor.dtype())));
+    run(peers, new Call.AllReduce(tensor, ReduceKernels.of(op, tensor.dtype())));
   }
 
   /** Reduces {@code tensor} over all ranks, in place at the root; elsewhere it is only read. */
   public void reduce(Peers peers, HostTensor tensor, ReduceOp op, int root) {
-    run(peers, new Call.Reduce(tensor, root, ReduceKernel.of(op, tensor.dtype())));
+    run(peers, new Call.Reduce(tensor, root, ReduceKernels.of(op, tensor.dtype())));
   }
 
   /** Reduces equal parts of {@code input}, one to each rank. */
@@ -104,7 +104,7 @@ public final class AlgorithmSelector {
   }
 
   private void reduceScatter(Peers peers, HostTensor output, Chunks input, ReduceOp op) {
-    run(peers, new Call.ReduceScatter(output, input, ReduceKernel.of(op, output.dtype())));
+    run(peers, new Call.ReduceScatter(output, input, ReduceKernels.of(op, output.dtype())));
   }
 
   /** Gathers inputs of equal size. */

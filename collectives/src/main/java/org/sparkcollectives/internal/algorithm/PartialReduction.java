@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.internal.kernel.ReduceKernel;
+import org.sparkcollectives.internal.kernel.ReduceKernels;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
 /**
@@ -15,7 +16,7 @@ record PartialReduction(ReduceKernel kernel) implements ReduceKernel {
 
   /** Returns the kernel that reduces accumulators of another one. */
   static ReduceKernel ofAccumulators(ReduceKernel kernel) {
-    return ReduceKernel.of(ofAccumulators(kernel.op()), kernel.accumulatorType());
+    return ReduceKernels.of(ofAccumulators(kernel.op()), kernel.accumulatorType());
   }
 
   private static ReduceOp ofAccumulators(ReduceOp op) {

@@ -8,6 +8,7 @@ import org.sparkcollectives.DType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.internal.kernel.ReduceKernel;
+import org.sparkcollectives.internal.kernel.ReduceKernels;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
 /**
@@ -75,7 +76,7 @@ final class SparseSum {
   }
 
   private HostTensor addUp(int[] order, int[] target, int count) {
-    ReduceKernel kernel = ReduceKernel.of(ReduceOp.SUM, values.dtype());
+    ReduceKernel kernel = ReduceKernels.of(ReduceOp.SUM, values.dtype());
     HostTensor accumulator = HostTensor.allocate(kernel.accumulatorType(), count * rowCount);
     for (int i = 0; i < stored; i++) {
       long from = order[i] * rowCount;

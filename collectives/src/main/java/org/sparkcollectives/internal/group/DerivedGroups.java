@@ -14,7 +14,8 @@ import org.sparkcollectives.internal.transport.Locality;
 
 /**
  * Makes groups from a group, or from a view of it, whose timeout they inherit: checks the arguments
- * and has {@link Subgroups} do the rest.
+ * and has {@link Subgroups} do the rest. What makes a group returns null where this rank is no
+ * member.
  *
  * @param group that they are made from
  * @param view the group as the user has it
@@ -22,29 +23,28 @@ import org.sparkcollectives.internal.transport.Locality;
  */
 record DerivedGroups(RankGroup group, ProcessGroup view, SubgroupArguments arguments) {
 
-  ProcessGroup newGroup(GroupOptions options) {
+  RankGroup newGroup(GroupOptions options) {
     group.requireOpen();
     List<Integer> ranks = arguments.members(options.ranks());
     GroupOptions own = inheriting(options);
-    return owning(
-        options.localSynchronization()
-            ? group.subgroups().createLocally("local", ranks, own)
-            : group.subgroups().createTogether("group", ranks, own));
+    return options.localSynchronization()
+        ? group.subgroups().createLocally("local", ranks, own)
+        : group.subgroups().createTogether("group", ranks, own);
   }
 
-  ProcessGroup newSubgroups(int groupSize, GroupOptions options) {
+  RankGroup newSubgroups(int groupSize, GroupOptions options) {
     group.requireOpen();
     List<List<Integer>> all = arguments.subgroupsOf(groupSize);
     return oneOf("subgroups", all, withoutRanks("new-subgroups", options));
   }
 
-  ProcessGroup newSubgroups(List<int[]> globalRanks, GroupOptions options) {
+  RankGroup newSubgroups(List<int[]> globalRanks, GroupOptions options) {
     group.requireOpen();
     List<List<Integer>> all = arguments.subgroups(globalRanks);
     return oneOf("enumeration", all, withoutRanks("new-subgroups", options));
   }
 
-  ProcessGroup newLocalGroup(GroupOptions options) {
+  RankGroup newLocalGroup(GroupOptions options) {
     group.requireOpen();
     Locality hosts = group.members().hosts(Integer.MAX_VALUE);
     List<List<Integer>> all =
@@ -54,11 +54,11 @@ record DerivedGroups(RankGroup group, ProcessGroup view, SubgroupArguments argum
     return oneOf("host", all, withoutRanks("new-local-group", options));
   }
 
-  private ProcessGroup oneOf(String kind, List<List<Integer>> all, GroupOptions options) {
-    return owning(group.subgroups().createOneOf(kind, all, options));
+  private RankGroup oneOf(String kind, List<List<Integer>> all, GroupOptions options) {
+    return group.subgroups().createOneOf(kind, all, options);
   }
 
-  ProcessGroup split(int color, int key, GroupOptions options) {
+  RankGroup split(int color, int key, GroupOptions options) {
     group.requireOpen();
     GroupOptions own = withoutRanks("split", options);
     int parts = 3;
@@ -76,11 +76,10 @@ record DerivedGroups(RankGroup group, ProcessGroup view, SubgroupArguments argum
             .filter(rank -> all[parts * rank] >= 0)
             .mapToObj(rank -> Map.entry(rank, all[parts * rank + 2]))
             .toList());
-    return owning(
-        group.subgroups().createAgreed("split", color, color < 0 ? List.of() : ranks, own));
+    return group.subgroups().createAgreed("split", color, color < 0 ? List.of() : ranks, own);
   }
 
-  ProcessGroup shrink(int[] excludedGroupRanks, ShrinkMode mode, GroupOptions options) {
+  RankGroup shrink(int[] excludedGroupRanks, ShrinkMode mode, GroupOptions options) {
     group.requireNotClosed();
     Objects.requireNonNull(mode, "mode");
     List<Integer> remaining = arguments.remaining(excludedGroupRanks);
@@ -96,16 +95,11 @@ record DerivedGroups(RankGroup group, ProcessGroup view, SubgroupArguments argum
                   "the group is shrunk with ShrinkMode.ABORT, without ranks "
                       + Arrays.toString(excludedGroupRanks)));
     }
-    return owning(group.subgroups().createRemaining(remaining, own));
-  }
-
-  /** Returns the open groups of this rank, in the order in which they were made. */
-  List<ProcessGroup> open() {
-    return group.subgroups().open().stream().<ProcessGroup>map(RankProcessGroup::view).toList();
+    return group.subgroups().createRemaining(remaining, own);
   }
 
   /** Returns the group of that name, of all groups of this rank in the same world. */
-  ProcessGroup named(String name) {
+  RankGroup named(String name) {
     RankGroup found = group.find(name);
     if (found == null) {
       throw new IllegalArgumentException(
@@ -116,7 +110,7 @@ record DerivedGroups(RankGroup group, ProcessGroup view, SubgroupArguments argum
               + ": open are "
               + group.names());
     }
-    return RankProcessGroup.view(found);
+    return found;
   }
 
   /** Returns the options of groups whose members follow from the call, with the view's timeout. */
@@ -127,10 +121,5 @@ record DerivedGroups(RankGroup group, ProcessGroup view, SubgroupArguments argum
 
   private GroupOptions inheriting(GroupOptions options) {
     return options.timeout().isEmpty() ? options.withTimeout(view.timeout()) : options;
-  }
-
-  /** Returns the handle for the user; null where this rank is no member. */
-  private static ProcessGroup owning(RankGroup made) {
-    return made == null ? null : RankProcessGroup.owning(made);
   }
 }

@@ -53,6 +53,13 @@ abstract class GroupHandle implements ProcessGroup {
   /** Returns another handle of the group, which does not close it. */
   abstract ProcessGroup view(Backends others, Duration otherTimeout);
 
+  /**
+   * Returns a handle of another group of this rank.
+   *
+   * @param closes whether closing the handle closes the group
+   */
+  abstract ProcessGroup handle(RankGroup other, boolean closes);
+
   @Override
   public String name() {
     return group.name();
@@ -184,42 +191,47 @@ abstract class GroupHandle implements ProcessGroup {
 
   @Override
   public ProcessGroup newGroup(GroupOptions options) {
-    return derived().newGroup(options);
+    return owning(derived().newGroup(options));
   }
 
   @Override
   public ProcessGroup newSubgroups(int groupSize, GroupOptions options) {
-    return derived().newSubgroups(groupSize, options);
+    return owning(derived().newSubgroups(groupSize, options));
   }
 
   @Override
   public ProcessGroup newSubgroups(List<int[]> globalRanks, GroupOptions options) {
-    return derived().newSubgroups(globalRanks, options);
+    return owning(derived().newSubgroups(globalRanks, options));
   }
 
   @Override
   public ProcessGroup newLocalGroup(GroupOptions options) {
-    return derived().newLocalGroup(options);
+    return owning(derived().newLocalGroup(options));
   }
 
   @Override
   public ProcessGroup split(int color, int key, GroupOptions options) {
-    return derived().split(color, key, options);
+    return owning(derived().split(color, key, options));
   }
 
   @Override
   public ProcessGroup shrink(int[] excludedGroupRanks, ShrinkMode mode, GroupOptions options) {
-    return derived().shrink(excludedGroupRanks, mode, options);
+    return owning(derived().shrink(excludedGroupRanks, mode, options));
   }
 
   @Override
   public List<ProcessGroup> groups() {
-    return derived().open();
+    return group.subgroups().open().stream().map(made -> handle(made, false)).toList();
   }
 
   @Override
   public ProcessGroup group(String name) {
-    return derived().named(name);
+    return handle(derived().named(name), false);
+  }
+
+  /** Returns the handle that closes a group; null where this rank is no member. */
+  private ProcessGroup owning(RankGroup made) {
+    return made == null ? null : handle(made, true);
   }
 
   private DerivedGroups derived() {

@@ -35,16 +35,19 @@ final class RankProcessGroup extends GroupHandle {
     this.timeout = timeout;
   }
 
-  /** Returns a handle that does not close the group. */
-  static RankProcessGroup view(RankGroup group) {
-    return new RankProcessGroup(
-        group, group.backends(), group.options().timeout().orElseThrow(), false);
-  }
-
   /** Returns the handle that closes the group. */
   static RankProcessGroup owning(RankGroup group) {
+    return of(group, true);
+  }
+
+  private static RankProcessGroup of(RankGroup group, boolean owner) {
     return new RankProcessGroup(
-        group, group.backends(), group.options().timeout().orElseThrow(), true);
+        group, group.backends(), group.options().timeout().orElseThrow(), owner);
+  }
+
+  @Override
+  RankProcessGroup handle(RankGroup other, boolean closes) {
+    return of(other, closes);
   }
 
   @Override

@@ -24,16 +24,6 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  */
 public interface ReduceKernel {
 
-  /**
-   * Returns the kernel of a reduction.
-   *
-   * @throws IllegalArgumentException if the type cannot be reduced so, see {@link
-   *     ReduceOp#supports}
-   */
-  static ReduceKernel of(ReduceOp op, DType dtype) {
-    return ReduceKernels.of(op, dtype);
-  }
-
   /** Returns the reduction that the kernel carries out. */
   ReduceOp op();
 

@@ -8,7 +8,7 @@ import org.sparkcollectives.DType;
 import org.sparkcollectives.ReduceOp;
 
 /** Selects the kernel for a reduction and a type. */
-final class ReduceKernels {
+public final class ReduceKernels {
 
   /** The kernels that have no factor, each of which serves all. */
   private static final Map<ReduceOp.Kind, Map<DType, ReduceKernel>> SHARED = shared();
@@ -29,7 +29,13 @@ final class ReduceKernels {
     return all;
   }
 
-  static ReduceKernel of(ReduceOp op, DType dtype) {
+  /**
+   * Returns the kernel of a reduction.
+   *
+   * @throws IllegalArgumentException if the type cannot be reduced so, see {@link
+   *     ReduceOp#supports}
+   */
+  public static ReduceKernel of(ReduceOp op, DType dtype) {
     if (op == null || dtype == null) {
       throw new IllegalArgumentException(
           "A reduction needs an operation and a type, not " + op + " of " + dtype);

@@ -34,12 +34,22 @@ public enum ArrayType {
 
     @Override
     public void get(Buffer view, int from, Object array, int index, int length) {
-      TruthValues.get((ByteBuffer) view, from, (boolean[]) array, index, length);
+      byte[] tile = (byte[]) TilePool.borrow(BYTE);
+      try {
+        TruthValues.get((ByteBuffer) view, from, (boolean[]) array, index, length, tile);
+      } finally {
+        TilePool.giveBack(BYTE, tile);
+      }
     }
 
     @Override
     public void put(Buffer view, int from, Object array, int index, int length) {
-      TruthValues.put((ByteBuffer) view, from, (boolean[]) array, index, length);
+      byte[] tile = (byte[]) TilePool.borrow(BYTE);
+      try {
+        TruthValues.put((ByteBuffer) view, from, (boolean[]) array, index, length, tile);
+      } finally {
+        TilePool.giveBack(BYTE, tile);
+      }
     }
   },
 

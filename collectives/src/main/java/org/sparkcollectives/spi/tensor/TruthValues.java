@@ -21,31 +21,31 @@ final class TruthValues {
     }
   }
 
-  /** Reads bytes of a buffer, from the absolute position {@code from} on, as booleans. */
-  static void get(ByteBuffer source, int from, boolean[] target, int to, int length) {
-    byte[] tile = (byte[]) TilePool.borrow(ArrayType.BYTE);
-    try {
-      for (int done = 0; done < length; done += tile.length) {
-        int n = Math.min(tile.length, length - done);
-        source.get(from + done, tile, 0, n);
-        toBooleans(tile, 0, target, to + done, n);
-      }
-    } finally {
-      TilePool.giveBack(ArrayType.BYTE, tile);
+  /**
+   * Reads bytes of a buffer, from the absolute position {@code from} on, as booleans.
+   *
+   * @param tile through which they go, with any content
+   */
+  static void get(
+      ByteBuffer source, int from, boolean[] target, int to, int length, byte[] tile) {
+    for (int done = 0; done < length; done += tile.length) {
+      int n = Math.min(tile.length, length - done);
+      source.get(from + done, tile, 0, n);
+      toBooleans(tile, 0, target, to + done, n);
     }
   }
 
-  /** Writes booleans to a buffer, from the absolute position {@code from} on, as bytes 0 and 1. */
-  static void put(ByteBuffer target, int from, boolean[] source, int index, int length) {
-    byte[] tile = (byte[]) TilePool.borrow(ArrayType.BYTE);
-    try {
-      for (int done = 0; done < length; done += tile.length) {
-        int n = Math.min(tile.length, length - done);
-        toBytes(source, index + done, tile, 0, n);
-        target.put(from + done, tile, 0, n);
-      }
-    } finally {
-      TilePool.giveBack(ArrayType.BYTE, tile);
+  /**
+   * Writes booleans to a buffer, from the absolute position {@code from} on, as bytes 0 and 1.
+   *
+   * @param tile through which they go, with any content
+   */
+  static void put(
+      ByteBuffer target, int from, boolean[] source, int index, int length, byte[] tile) {
+    for (int done = 0; done < length; done += tile.length) {
+      int n = Math.min(tile.length, length - done);
+      toBytes(source, index + done, tile, 0, n);
+      target.put(from + done, tile, 0, n);
     }
   }
 }

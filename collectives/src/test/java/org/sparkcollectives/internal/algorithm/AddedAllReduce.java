@@ -13,7 +13,7 @@ import org.sparkcollectives.CostConfiguration;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.ReduceOp;
-import org.sparkcollectives.internal.kernel.ReduceKernel;
+import org.sparkcollectives.internal.kernel.ReduceKernels;
 import org.sparkcollectives.internal.transport.Reach;
 import org.sparkcollectives.internal.transport.heap.HeapGroup;
 import org.sparkcollectives.spi.tensor.HostTensor;
@@ -70,7 +70,7 @@ final class AddedAllReduce {
                   .algorithm()
                   .run(
                       new CountingPeers(group, rank, ranks),
-                      new Call.AllReduce(tensor, ReduceKernel.of(op, DType.FLOAT32)));
+                      new Call.AllReduce(tensor, ReduceKernels.of(op, DType.FLOAT32)));
               return (float[]) tensor.array();
             });
     int ofRanks = ranks * (ranks - 1) / 2;
@@ -111,7 +111,7 @@ final class AddedAllReduce {
     Set<Integer> worlds = new TreeSet<>();
     for (int ranks = 2; ranks <= LARGEST_WORLD; ranks++) {
       for (long bytes = 4; bytes <= 1 << 24; bytes *= 2) {
-        Shape shape = Shape.ofReduction(bytes, ReduceKernel.of(ReduceOp.SUM, DType.FLOAT32));
+        Shape shape = Shape.ofReduction(bytes, ReduceKernels.of(ReduceOp.SUM, DType.FLOAT32));
         Situation situation = Situation.ofMessages(costs(), Reach.NETWORK, ranks, shape);
         AlgorithmTable.Row<Call.AllReduce> cheapest =
             rows.messages().stream()

@@ -17,6 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.internal.kernel.ReduceKernel;
+import org.sparkcollectives.internal.kernel.ReduceKernels;
 import org.sparkcollectives.internal.transport.heap.HeapGroup;
 import org.sparkcollectives.spi.tensor.HostTensor;
 import org.sparkcollectives.testing.RankThreads;
@@ -28,8 +29,8 @@ class AlgorithmCostTest {
   private static final int COUNT = 16 * 2 * 3 * 4 * 5 * 7;
 
   private static final int BYTES = COUNT * Float.BYTES;
-  private static final ReduceKernel FLOATS = ReduceKernel.of(ReduceOp.SUM, DType.FLOAT32);
-  private static final ReduceKernel HALVES = ReduceKernel.of(ReduceOp.SUM, DType.BFLOAT16);
+  private static final ReduceKernel FLOATS = ReduceKernels.of(ReduceOp.SUM, DType.FLOAT32);
+  private static final ReduceKernel HALVES = ReduceKernels.of(ReduceOp.SUM, DType.BFLOAT16);
 
   private static List<CountingPeers> run(int n, BiConsumer<CountingPeers, HostTensor> algorithm) {
     return run(n, DType.FLOAT32, algorithm);

@@ -10,13 +10,14 @@ import org.sparkcollectives.CostConfiguration;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.internal.kernel.ReduceKernel;
+import org.sparkcollectives.internal.kernel.ReduceKernels;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
 /** Tests which algorithm is chosen, and how costs grow up to ten thousand ranks. */
 class AlgorithmSelectorTest {
 
-  private static final ReduceKernel FLOATS = ReduceKernel.of(ReduceOp.SUM, DType.FLOAT32);
-  private static final ReduceKernel HALVES = ReduceKernel.of(ReduceOp.SUM, DType.FLOAT16);
+  private static final ReduceKernel FLOATS = ReduceKernels.of(ReduceOp.SUM, DType.FLOAT32);
+  private static final ReduceKernel HALVES = ReduceKernels.of(ReduceOp.SUM, DType.FLOAT16);
 
   private static CostModel model(long bytesPerSecond) {
     return CostModel.of(

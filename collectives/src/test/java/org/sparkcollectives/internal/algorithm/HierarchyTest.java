@@ -12,7 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.ReduceOp;
-import org.sparkcollectives.internal.kernel.ReduceKernel;
+import org.sparkcollectives.internal.kernel.ReduceKernels;
 import org.sparkcollectives.internal.transport.Locality;
 import org.sparkcollectives.internal.transport.heap.HeapGroup;
 import org.sparkcollectives.spi.tensor.HostTensor;
@@ -239,7 +239,7 @@ class HierarchyTest {
                       new Call.ReduceScatter(
                           output,
                           Chunks.equal(input, layout.size()),
-                          ReduceKernel.of(ReduceOp.SUM, dtype)));
+                          ReduceKernels.of(ReduceOp.SUM, dtype)));
               assertThat(values(output)).isEqualTo(sum(layout.size(), peers.rank() * part, part));
               assertThat(values(input))
                   .isEqualTo(values(contribution(dtype, peers.rank(), part * layout.size())));

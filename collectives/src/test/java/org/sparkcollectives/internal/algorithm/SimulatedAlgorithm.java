@@ -7,6 +7,7 @@ import java.util.function.Consumer;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.internal.kernel.ReduceKernel;
+import org.sparkcollectives.internal.kernel.ReduceKernels;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
 /**
@@ -22,7 +23,7 @@ record SimulatedAlgorithm(String name, int largest, Prediction prediction, Run r
 
   private static final int ALL = 10_000;
   private static final int RINGS = 1_000;
-  private static final ReduceKernel SUM = ReduceKernel.of(ReduceOp.SUM, DType.FLOAT32);
+  private static final ReduceKernel SUM = ReduceKernels.of(ReduceOp.SUM, DType.FLOAT32);
 
   /** The tensor of all ranks, as nobody writes to it; parts of it are equal, or nearly so. */
   private static final HostTensor TENSOR = HostTensor.allocate(DType.FLOAT32, 16 * 20_000);

@@ -15,6 +15,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.internal.kernel.ReduceKernel;
+import org.sparkcollectives.internal.kernel.ReduceKernels;
 import org.sparkcollectives.internal.transport.Locality;
 import org.sparkcollectives.internal.transport.Reach;
 import org.sparkcollectives.spi.tensor.HostTensor;
@@ -117,7 +118,7 @@ class SimulationTest {
     CostModel fast = new CostModel(0, 0, 1e15, 8);
     CostModel network = new CostModel(15e-6, 4e-6, 1e9, 8);
     PathCosts costs = new PathCosts(fast, fast, network);
-    ReduceKernel sum = ReduceKernel.of(ReduceOp.SUM, DType.FLOAT32);
+    ReduceKernel sum = ReduceKernels.of(ReduceOp.SUM, DType.FLOAT32);
     for (int ranks : new int[] {20, 160, 640, 10_000}) {
       Locality jvms = Locality.of(IntStream.range(0, ranks).mapToObj(rank -> rank / 10).toList());
       HostTensor tensor = HostTensor.allocate(DType.FLOAT32, 16 * 20_000);

@@ -22,7 +22,7 @@ class ReduceKernelAllocationTest {
       value = DType.class,
       names = {"FLOAT16", "FLOAT32", "FLOAT64", "BOOL"})
   void theSteadyStateNeedsNoNewTiles(DType dtype) {
-    ReduceKernel kernel = ReduceKernel.of(ReduceOp.MAX, dtype);
+    ReduceKernel kernel = ReduceKernels.of(ReduceOp.MAX, dtype);
     HostTensor accumulator = HostTensor.allocate(kernel.accumulatorType(), 3000);
     ByteBuffer message = TensorMemory.direct(3000 * dtype.bytes());
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();

@@ -25,7 +25,7 @@ class ReduceKernelPropertiesTest {
     List<ReduceKernel> kernels =
         ReduceKernelTest.reductions()
             .map(Arguments::get)
-            .map(reduction -> ReduceKernel.of((ReduceOp) reduction[1], (DType) reduction[0]))
+            .map(reduction -> ReduceKernels.of((ReduceOp) reduction[1], (DType) reduction[0]))
             .toList();
     return Arbitraries.of(kernels);
   }

@@ -103,7 +103,7 @@ class ReduceKernelTest {
   void messagesAreReducedInTheirOrder(DType dtype, ReduceOp op) {
     long seed = new Random().nextLong();
     Random random = new Random(seed);
-    ReduceKernel kernel = ReduceKernel.of(op, dtype);
+    ReduceKernel kernel = ReduceKernels.of(op, dtype);
     for (int count : COUNTS) {
       List<ByteBuffer> contributions = contributions(dtype, 3, count, random);
       ByteBuffer expected = expected(dtype, op, contributions);
@@ -131,7 +131,7 @@ class ReduceKernelTest {
   void tensorsAreReducedInTheirOrder(DType dtype, ReduceOp op) {
     long seed = new Random().nextLong();
     Random random = new Random(seed);
-    ReduceKernel kernel = ReduceKernel.of(op, dtype);
+    ReduceKernel kernel = ReduceKernels.of(op, dtype);
     for (int count : COUNTS) {
       List<ByteBuffer> contributions = contributions(dtype, 3, count, random);
       ByteBuffer expected = expected(dtype, op, contributions);
@@ -155,7 +155,7 @@ class ReduceKernelTest {
   @MethodSource("reductions")
   void aReductionOfOneContributionIsThatContribution(DType dtype, ReduceOp op) {
     long seed = new Random().nextLong();
-    ReduceKernel kernel = ReduceKernel.of(op, dtype);
+    ReduceKernel kernel = ReduceKernels.of(op, dtype);
     List<ByteBuffer> contributions = contributions(dtype, 1, 1500, new Random(seed));
     ByteBuffer expected = expected(dtype, op, contributions);
     for (TensorMemory memory : TensorMemory.values()) {
@@ -171,7 +171,7 @@ class ReduceKernelTest {
   void onlyTheGivenRangeIsWritten(DType dtype, ReduceOp op) {
     long seed = new Random().nextLong();
     Random random = new Random(seed);
-    ReduceKernel kernel = ReduceKernel.of(op, dtype);
+    ReduceKernel kernel = ReduceKernels.of(op, dtype);
     int count = 2000;
     int from = 300;
     int length = 1100;
@@ -217,7 +217,7 @@ class ReduceKernelTest {
     float tiny = bfloat ? 0x1p-8f : 0x1p-11f;
     short one = bfloat ? BFloat16.fromFloat(1) : Float16.fromFloat(1);
     short small = bfloat ? BFloat16.fromFloat(tiny) : Float16.fromFloat(tiny);
-    ReduceKernel kernel = ReduceKernel.of(ReduceOp.SUM, dtype);
+    ReduceKernel kernel = ReduceKernels.of(ReduceOp.SUM, dtype);
     assertThat(kernel.accumulatorType()).isEqualTo(DType.FLOAT32);
     short[] values = {one};
     HostTensor tensor = HostTensor.wrap(dtype, values);
@@ -235,11 +235,11 @@ class ReduceKernelTest {
     float[] values = {0f, -0f, Float.NaN, 1f};
     float[] others = {-0f, 0f, 1f, Float.NaN};
     HostTensor minimum = HostTensor.wrap(DType.FLOAT32, values.clone());
-    ReduceKernel.of(ReduceOp.MIN, DType.FLOAT32)
+    ReduceKernels.of(ReduceOp.MIN, DType.FLOAT32)
         .accumulate(minimum, 0, HostTensor.wrap(DType.FLOAT32, others), 0, 4);
     assertThat((float[]) minimum.array()).containsExactly(-0f, -0f, Float.NaN, Float.NaN);
     HostTensor maximum = HostTensor.wrap(DType.FLOAT32, values.clone());
-    ReduceKernel.of(ReduceOp.MAX, DType.FLOAT32)
+    ReduceKernels.of(ReduceOp.MAX, DType.FLOAT32)
         .accumulate(maximum, 0, HostTensor.wrap(DType.FLOAT32, others), 0, 4);
     assertThat((float[]) maximum.array()).containsExactly(0f, 0f, Float.NaN, Float.NaN);
   }
@@ -249,15 +249,15 @@ class ReduceKernelTest {
     byte[] values = {(byte) 200, 100};
     byte[] others = {100, (byte) 200};
     HostTensor unsigned = HostTensor.wrap(DType.UINT8, values.clone());
-    ReduceKernel.of(ReduceOp.MAX, DType.UINT8)
+    ReduceKernels.of(ReduceOp.MAX, DType.UINT8)
         .accumulate(unsigned, 0, HostTensor.wrap(DType.UINT8, others), 0, 2);
     assertThat((byte[]) unsigned.array()).containsExactly(200, 200);
     HostTensor signed = HostTensor.wrap(DType.INT8, values.clone());
-    ReduceKernel.of(ReduceOp.MAX, DType.INT8)
+    ReduceKernels.of(ReduceOp.MAX, DType.INT8)
         .accumulate(signed, 0, HostTensor.wrap(DType.INT8, others), 0, 2);
     assertThat((byte[]) signed.array()).containsExactly(100, 100);
     HostTensor product = HostTensor.wrap(DType.INT8, new byte[] {49});
-    ReduceKernel.of(ReduceOp.PRODUCT, DType.INT8)
+    ReduceKernels.of(ReduceOp.PRODUCT, DType.INT8)
         .accumulate(product, 0, HostTensor.wrap(DType.INT8, new byte[] {7}), 0, 1);
     assertThat((byte[]) product.array()).containsExactly(87);
   }
@@ -266,27 +266,27 @@ class ReduceKernelTest {
   @MethodSource("refusedReductions")
   void anUnsupportedReductionIsRefusedByName(DType dtype, ReduceOp op) {
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> ReduceKernel.of(op, dtype))
+        .isThrownBy(() -> ReduceKernels.of(op, dtype))
         .withMessageStartingWith(op + " cannot be applied to " + dtype.label());
   }
 
   @Test
   void theRefusalSaysWhatWouldWork() {
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> ReduceKernel.of(ReduceOp.MAX, DType.COMPLEX64))
+        .isThrownBy(() -> ReduceKernels.of(ReduceOp.MAX, DType.COMPLEX64))
         .withMessage(
             "MAX cannot be applied to complex64. complex64 can be reduced by SUM, AVG, PREMUL_SUM;"
                 + " MAX works on bool, uint8, int8, int16, int32, int64, float16, bfloat16,"
                 + " float32, float64");
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> ReduceKernel.of(ReduceOp.BAND, DType.FLOAT8_E4M3))
+        .isThrownBy(() -> ReduceKernels.of(ReduceOp.BAND, DType.FLOAT8_E4M3))
         .withMessage(
             "BAND cannot be applied to float8_e4m3. float8_e4m3 is moved, never reduced; BAND works"
                 + " on bool, uint8, int8, int16, int32, int64");
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> ReduceKernel.of(null, DType.INT8))
+        .isThrownBy(() -> ReduceKernels.of(null, DType.INT8))
         .withMessage("A reduction needs an operation and a type, not null of INT8");
-    assertThatIllegalArgumentException().isThrownBy(() -> ReduceKernel.of(ReduceOp.SUM, null));
+    assertThatIllegalArgumentException().isThrownBy(() -> ReduceKernels.of(ReduceOp.SUM, null));
   }
 
   @ParameterizedTest
@@ -294,7 +294,7 @@ class ReduceKernelTest {
       value = DType.class,
       names = {"FLOAT16", "FLOAT32", "INT64", "COMPLEX128"})
   void whatDoesNotFitIsRefusedBeforeAnythingIsWritten(DType dtype) {
-    ReduceKernel kernel = ReduceKernel.of(ReduceOp.SUM, dtype);
+    ReduceKernel kernel = ReduceKernels.of(ReduceOp.SUM, dtype);
     HostTensor accumulator = HostTensor.allocate(kernel.accumulatorType(), 3000);
     ByteBuffer ones = ReferenceReduction.random(dtype, 3000, new Random(1));
     HostTensor source = TensorMemory.HEAP.tensor(dtype, ones);

@@ -22,6 +22,7 @@ import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.cuda.CudaStream;
 import org.sparkcollectives.gpu.cuda.DriverCuda;
 import org.sparkcollectives.internal.kernel.ReduceKernel;
+import org.sparkcollectives.internal.kernel.ReduceKernels;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
 /** Tests every kernel against the arithmetic of the host, bit by bit. */
@@ -110,7 +111,7 @@ final class DeviceKernelsGpuTest {
 
   private static HostTensor reduceOnHost(ReduceOp op, List<HostTensor> inputs) {
     HostTensor first = inputs.get(0);
-    ReduceKernel kernel = ReduceKernel.of(op, first.dtype());
+    ReduceKernel kernel = ReduceKernels.of(op, first.dtype());
     HostTensor accumulator = HostTensor.allocate(kernel.accumulatorType(), first.count());
     HostTensor result = HostTensor.allocate(first.dtype(), first.count());
     kernel.load(accumulator, 0, first, 0, first.count());
@@ -184,7 +185,7 @@ final class DeviceKernelsGpuTest {
       HostTensor host = Elements.random(dtype, count, random);
       DeviceTensor tensor = DeviceTensor.copyOf(device, host);
       kernels.convert(tensor, tensor, 0.1, stream);
-      ReduceKernel.of(ReduceOp.premulSum(0.1), dtype).premultiply(host, 0, count);
+      ReduceKernels.of(ReduceOp.premulSum(0.1), dtype).premultiply(host, 0, count);
       assertThat(Elements.bits(onHost(tensor))).as("seed %d", seed).isEqualTo(Elements.bits(host));
       tensor.free();
     }
