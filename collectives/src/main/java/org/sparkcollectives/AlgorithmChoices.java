@@ -20,32 +20,60 @@ public record AlgorithmChoices(String group, DType dtype, ReduceOp op, List<Choi
    * An algorithm, and the sizes for which it is chosen. Sizes are looked at in powers of two.
    *
    * @param tensors where the tensors of all ranks lie; empty where that does not matter
-   * @param fromBytes the smallest of them: the size of the tensor, or of all parts together
-   * @param toBytes the largest of them
+   * @param sizes the sizes
    * @param stripes in how many pieces the smallest is cut, each with connections of its own
    * @param candidates all algorithms for the collective, at the smallest size
    */
   public record Choice(
       OpType collective,
       Optional<Tensors> tensors,
-      long fromBytes,
-      long toBytes,
+      Sizes sizes,
       int stripes,
       String algorithm,
       List<Candidate> candidates) {
+
+    /** Returns the smallest of the sizes. */
+    public long fromBytes() {
+      return sizes.fromBytes();
+    }
+
+    /** Returns the largest of the sizes. */
+    public long toBytes() {
+      return sizes.toBytes();
+    }
 
     @Override
     public String toString() {
       StringBuilder text = new StringBuilder(collective.name().toLowerCase(Locale.ROOT));
       tensors.ifPresent(each -> text.append(", ").append(each.words));
       if (collective != OpType.BARRIER) {
-        text.append(", ").append(size(fromBytes));
-        text.append(fromBytes == toBytes ? "" : " to " + size(toBytes));
+        text.append(", ").append(sizes);
       }
       text.append(": ").append(algorithm);
       text.append(stripes > 1 ? " in " + stripes + " stripes" : "").append('\n');
       candidates.forEach(each -> text.append("    ").append(each).append('\n'));
       return text.toString();
+    }
+  }
+
+  /**
+   * A range of sizes of the tensor, or of all parts together.
+   *
+   * @param fromBytes the smallest
+   * @param toBytes the largest
+   */
+  public record Sizes(long fromBytes, long toBytes) {
+
+    @Override
+    public String toString() {
+      return size(fromBytes) + (fromBytes == toBytes ? "" : " to " + size(toBytes));
+    }
+
+    private static String size(long bytes) {
+      if (bytes >= 1 << 20) {
+        return (bytes >> 20) + " MiB";
+      }
+      return bytes >= 1 << 10 ? (bytes >> 10) + " KiB" : bytes + " B";
     }
   }
 
@@ -84,13 +112,6 @@ public record AlgorithmChoices(String group, DType dtype, ReduceOp op, List<Choi
           ? String.format(Locale.ROOT, "%.1f us", micros)
           : String.format(Locale.ROOT, "%.1f ms", micros / 1e3);
     }
-  }
-
-  private static String size(long bytes) {
-    if (bytes >= 1 << 20) {
-      return (bytes >> 20) + " MiB";
-    }
-    return bytes >= 1 << 10 ? (bytes >> 10) + " KiB" : bytes + " B";
   }
 
   @Override

@@ -7,10 +7,7 @@ import java.util.List;
  * The reason why a group ended: which rank failed, where it ran, and what it was doing.
  *
  * @param kind what happened
- * @param rank the group rank that failed
- * @param host the rank's address
- * @param executorId the rank's Spark executor, or a name for its process
- * @param taskAttemptId the rank's Spark task attempt, or -1
+ * @param location the group rank that failed, and where it ran
  * @param operation the operation during which it was noticed, or an empty string
  * @param sequenceNumber the operation's number in its group, or -1
  * @param cause what is known of the cause, with its stack trace where there is one
@@ -19,10 +16,7 @@ import java.util.List;
  */
 public record Failure(
     Kind kind,
-    int rank,
-    String host,
-    String executorId,
-    long taskAttemptId,
+    RankLocation location,
     String operation,
     long sequenceNumber,
     String cause,
@@ -31,15 +25,8 @@ public record Failure(
 
   /** Creates a record of a cause other than calls that do not match. */
   public Failure(
-      Kind kind,
-      int rank,
-      String host,
-      String executorId,
-      long taskAttemptId,
-      String operation,
-      long sequenceNumber,
-      String cause) {
-    this(kind, rank, host, executorId, taskAttemptId, operation, sequenceNumber, cause, List.of());
+      Kind kind, RankLocation location, String operation, long sequenceNumber, String cause) {
+    this(kind, location, operation, sequenceNumber, cause, List.of());
   }
 
   /**
@@ -84,18 +71,38 @@ public record Failure(
   public boolean outranks(Failure other) {
     boolean mayFollow =
         kind == Kind.PEER_FINISHED || (kind == Kind.CONNECTION_RESET && other.kind == Kind.TIMEOUT);
-    return kind.compareTo(other.kind) < 0 && (!mayFollow || rank == other.rank);
+    return kind.compareTo(other.kind) < 0 && (!mayFollow || rank() == other.rank());
+  }
+
+  /** Returns the group rank that failed. */
+  public int rank() {
+    return location.rank();
+  }
+
+  /** Returns the rank's address. */
+  public String host() {
+    return location.host();
+  }
+
+  /** Returns the rank's Spark executor, or a name for its process. */
+  public String executorId() {
+    return location.executorId();
+  }
+
+  /** Returns the rank's Spark task attempt, or -1. */
+  public long taskAttemptId() {
+    return location.taskAttemptId();
   }
 
   /** Returns the rank and where it ran. */
   public String where() {
     return "rank "
-        + rank
+        + rank()
         + " ("
-        + host
+        + host()
         + ", executor "
-        + executorId
-        + (taskAttemptId >= 0 ? ", task " + taskAttemptId : "")
+        + executorId()
+        + (taskAttemptId() >= 0 ? ", task " + taskAttemptId() : "")
         + ")";
   }
 }

@@ -126,20 +126,14 @@ interface EndOfGroupContract extends RanksUnderTest {
                     0,
                     OpType.ALL_REDUCE,
                     0,
-                    DType.FLOAT32,
-                    6,
-                    shapes,
-                    Device.Type.CPU,
+                    new CollectiveCall.Tensors(DType.FLOAT32, 6, shapes, Device.Type.CPU),
                     ReduceOp.Kind.SUM,
                     -1),
                 new CollectiveCall(
                     2,
                     OpType.REDUCE,
                     0,
-                    DType.FLOAT32,
-                    6,
-                    shapes,
-                    Device.Type.CPU,
+                    new CollectiveCall.Tensors(DType.FLOAT32, 6, shapes, Device.Type.CPU),
                     ReduceOp.Kind.MAX,
                     1)));
   }

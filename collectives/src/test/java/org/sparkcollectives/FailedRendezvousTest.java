@@ -41,10 +41,7 @@ class FailedRendezvousTest {
   private static final Failure FINISHED =
       new Failure(
           Failure.Kind.PEER_FINISHED,
-          ABSENT,
-          "host-1",
-          "7",
-          11,
+          new RankLocation(ABSENT, "host-1", "7", 11),
           "",
           -1,
           "its task returned without joining the group");
@@ -158,7 +155,12 @@ class FailedRendezvousTest {
       Store group = store.withPrefix(GROUP);
       assertThat(FailedRendezvous.publish(group, FINISHED)).isTrue();
       Failure later =
-          new Failure(Failure.Kind.EXCEPTION, 0, "host-0", "6", 10, "", -1, "a consequence");
+          new Failure(
+              Failure.Kind.EXCEPTION,
+              new RankLocation(0, "host-0", "6", 10),
+              "",
+              -1,
+              "a consequence");
       assertThat(FailedRendezvous.publish(group, later)).isFalse();
       assertNamesTheRank(store, 2);
     }

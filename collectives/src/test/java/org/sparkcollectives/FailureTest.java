@@ -11,7 +11,8 @@ import org.sparkcollectives.Failure.Kind;
 class FailureTest {
 
   private static Failure of(Kind kind, int rank) {
-    return new Failure(kind, rank, "127.0.0.1", "executor", -1, "barrier", 3, "something");
+    return new Failure(
+        kind, new RankLocation(rank, "127.0.0.1", "executor", -1), "barrier", 3, "something");
   }
 
   @Test

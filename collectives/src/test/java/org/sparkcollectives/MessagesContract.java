@@ -121,7 +121,12 @@ interface MessagesContract extends RanksUnderTest {
 
   private static CollectiveCall message(int rank, OpType operation, DType dtype, long count) {
     return new CollectiveCall(
-        rank, operation, -1, dtype, count, List.of(), Device.Type.CPU, null, -1);
+        rank,
+        operation,
+        -1,
+        new CollectiveCall.Tensors(dtype, count, List.of(), Device.Type.CPU),
+        null,
+        -1);
   }
 
   @Test

@@ -82,10 +82,7 @@ interface SparseReductionsContract extends RanksUnderTest {
         rank,
         OpType.ALL_REDUCE_SPARSE,
         1,
-        DType.FLOAT32,
-        -1,
-        List.of(List.of(shape)),
-        Device.Type.CPU,
+        new CollectiveCall.Tensors(DType.FLOAT32, -1, List.of(List.of(shape)), Device.Type.CPU),
         ReduceOp.Kind.SUM,
         -1);
   }

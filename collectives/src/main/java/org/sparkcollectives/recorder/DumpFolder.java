@@ -3,7 +3,6 @@ package org.sparkcollectives.recorder;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -51,11 +50,7 @@ public final class DumpFolder {
    * @return the bytes written
    */
   public long write(FlightDump dump) throws IOException {
-    byte[] json = json(dump);
-    byte[] pickle = PickleWriter.write(TorchLayout.of(dump));
-    write("dump-" + dump.rank() + ".json", json);
-    write("rank_" + dump.rank(), pickle);
-    return (long) json.length + pickle.length;
+    return DumpFiles.write(path, dump);
   }
 
   /**
@@ -73,10 +68,7 @@ public final class DumpFolder {
 
   /** Adds a text, and replaces one of the same name. */
   public void write(String name, byte[] content) throws IOException {
-    Files.createDirectories(path);
-    Path part = Files.createTempFile(path, ".", ".part");
-    Files.write(part, content);
-    Files.move(part, path.resolve(name), StandardCopyOption.REPLACE_EXISTING);
+    DumpFiles.write(path, name, content);
   }
 
   /**
@@ -117,7 +109,7 @@ public final class DumpFolder {
    * Returns a dump as JSON, in the schema of c10d's flight recorder with some additional fields.
    */
   public static byte[] json(FlightDump dump) {
-    return JsonText.write(DumpSchema.of(dump));
+    return DumpFiles.json(dump);
   }
 
   /**
@@ -126,6 +118,6 @@ public final class DumpFolder {
    * @throws IllegalArgumentException if it is none
    */
   public static FlightDump fromJson(byte[] json) {
-    return DumpSchema.read(JsonText.read(json));
+    return DumpReader.read(JsonText.read(json));
   }
 }

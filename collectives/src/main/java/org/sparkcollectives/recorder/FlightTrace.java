@@ -28,21 +28,22 @@ public final class FlightTrace {
    */
   public static void main(String[] arguments) throws IOException {
     FlightTraceOptions options = FlightTraceOptions.parse(arguments);
+    FlightTraceOptions.Selection selection = options.selection();
     DumpFolder folder = new DumpFolder(options.folder());
-    List<FlightDump> all = folder.read(options.prefix());
-    List<FlightDump> dumps = options.selected(all);
+    List<FlightDump> all = folder.read(selection.prefix());
+    List<FlightDump> dumps = selection.of(all);
     if (dumps.isEmpty()) {
       throw new IllegalArgumentException(
           "There is no "
-              + options.prefix()
+              + selection.prefix()
               + "*.json in "
               + options.folder()
-              + (options.ranks().isEmpty() ? "" : " of ranks " + options.ranks()));
+              + (selection.ranks().isEmpty() ? "" : " of ranks " + selection.ranks()));
     }
-    if (options.printEntries() || options.verbose()) {
+    if (options.report().entries() || options.report().verbose()) {
       System.out.print(entries(dumps));
     }
-    if (!options.printEntries()) {
+    if (!options.report().entries()) {
       System.out.print(report(dumps, options));
     }
     if (options.trace() != null) {
@@ -98,8 +99,9 @@ public final class FlightTrace {
   }
 
   private static String report(List<FlightDump> dumps, FlightTraceOptions options) {
-    boolean some = options.allowIncompleteRanks() || !options.ranks().isEmpty();
-    return report(dumps, TraceAnalysis.of(dumps, !some, options.mismatchCap()));
+    boolean some =
+        options.report().allowIncompleteRanks() || !options.selection().ranks().isEmpty();
+    return report(dumps, TraceAnalysis.of(dumps, !some, options.report().mismatchCap()));
   }
 
   private static String report(List<FlightDump> dumps, List<String> findings) {

@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.sparkcollectives.FlightDump;
 import org.sparkcollectives.GroupStatus;
+import org.sparkcollectives.RankLocation;
 
 /**
  * The options on the command line of {@link FlightTrace}, in the names of PyTorch's {@code
@@ -16,27 +17,55 @@ import org.sparkcollectives.GroupStatus;
  *
  * @param folder with the dumps
  * @param trace where to write a trace for Perfetto or Chrome; null for none
- * @param prefix what comes before the rank in the names of the dumps' files
- * @param ranks whose dumps alone are looked at; empty for all
- * @param groups texts, one of which is in the name or the description of a group that is looked at;
- *     empty for all groups
- * @param printEntries whether the records are listed instead of analysed
- * @param verbose whether they are listed too
- * @param allowIncompleteRanks whether it is no finding that the dump of a rank is missing
- * @param mismatchCap how many mismatches of a group are shown
+ * @param selection which records are looked at
+ * @param report what is printed
  * @param align whether the files for PyTorch's analyser are written again
  */
 record FlightTraceOptions(
-    Path folder,
-    Path trace,
-    String prefix,
-    Set<Integer> ranks,
-    List<String> groups,
-    boolean printEntries,
-    boolean verbose,
-    boolean allowIncompleteRanks,
-    int mismatchCap,
-    boolean align) {
+    Path folder, Path trace, Selection selection, Report report, boolean align) {
+
+  /**
+   * The selection of records.
+   *
+   * @param prefix what comes before the rank in the names of the dumps' files
+   * @param ranks whose dumps alone are looked at; empty for all
+   * @param groups texts, one of which is in the name or the description of a group that is looked
+   *     at; empty for all groups
+   */
+  record Selection(String prefix, Set<Integer> ranks, List<String> groups) {
+
+    /** Returns the selected dumps, with the selected groups. */
+    List<FlightDump> of(List<FlightDump> dumps) {
+      return dumps.stream()
+          .filter(dump -> ranks.isEmpty() || ranks.contains(dump.rank()))
+          .<FlightDump>map(
+              dump ->
+                  new RankDump(
+                      new RankLocation(
+                          dump.rank(), dump.host(), dump.executorId(), dump.taskAttemptId()),
+                      dump.reason(),
+                      dump.takenNanos(),
+                      dump.groups().stream().filter(this::has).toList(),
+                      dump.records()))
+          .toList();
+    }
+
+    private boolean has(GroupStatus group) {
+      return groups.isEmpty()
+          || groups.stream()
+              .anyMatch(text -> group.name().contains(text) || group.description().contains(text));
+    }
+  }
+
+  /**
+   * The contents of the report.
+   *
+   * @param entries whether the records are listed instead of analysed
+   * @param verbose whether they are listed too
+   * @param allowIncompleteRanks whether it is no finding that the dump of a rank is missing
+   * @param mismatchCap how many mismatches of a group are shown
+   */
+  record Report(boolean entries, boolean verbose, boolean allowIncompleteRanks, int mismatchCap) {}
 
   static final String USAGE =
       """
@@ -103,13 +132,8 @@ record FlightTraceOptions(
     return new FlightTraceOptions(
         Path.of(files.get(0)),
         files.size() == 2 ? Path.of(files.get(1)) : trace,
-        prefix,
-        ranks,
-        List.copyOf(groups),
-        printEntries,
-        verbose,
-        allowIncomplete,
-        cap,
+        new Selection(prefix, ranks, List.copyOf(groups)),
+        new Report(printEntries, verbose, allowIncomplete, cap),
         align);
   }
 
@@ -143,29 +167,5 @@ record FlightTraceOptions(
 
   private static IllegalArgumentException wrong(String what) {
     return new IllegalArgumentException(what + ".\n" + USAGE);
-  }
-
-  /** Returns the selected dumps, with the selected groups. */
-  List<FlightDump> selected(List<FlightDump> dumps) {
-    return dumps.stream()
-        .filter(dump -> ranks.isEmpty() || ranks.contains(dump.rank()))
-        .<FlightDump>map(
-            dump ->
-                new RankDump(
-                    dump.rank(),
-                    dump.host(),
-                    dump.executorId(),
-                    dump.taskAttemptId(),
-                    dump.reason(),
-                    dump.takenNanos(),
-                    dump.groups().stream().filter(this::isSelected).toList(),
-                    dump.records()))
-        .toList();
-  }
-
-  private boolean isSelected(GroupStatus group) {
-    return groups.isEmpty()
-        || groups.stream()
-            .anyMatch(text -> group.name().contains(text) || group.description().contains(text));
   }
 }

@@ -231,7 +231,7 @@ final class GroupTrace {
   }
 
   private GroupStatus status(FlightDump dump) {
-    return RankDump.group(dump, group.name());
+    return DumpSchema.group(dump, group.name());
   }
 
   private FlightDump dumpOf(int rank) {

@@ -9,24 +9,19 @@ import java.util.stream.Collectors;
 import org.sparkcollectives.FlightDump;
 import org.sparkcollectives.FlightRecord;
 import org.sparkcollectives.GroupStatus;
+import org.sparkcollectives.RankLocation;
 
 /**
  * A dump, made by a rank or read from a file.
  *
- * @param rank the rank in the world
- * @param host the host of the rank
- * @param executorId the Spark executor, or a name for the process
- * @param taskAttemptId the Spark task attempt, or -1
+ * @param location the rank in the world, and where it runs
  * @param reason why the dump was made
  * @param takenNanos when, in nanoseconds since the epoch
  * @param groups the rank's groups, those that are closed only as long as there are records of them
  * @param records the operations of all groups, oldest first
  */
 public record RankDump(
-    int rank,
-    String host,
-    String executorId,
-    long taskAttemptId,
+    RankLocation location,
     String reason,
     long takenNanos,
     List<GroupStatus> groups,
@@ -51,6 +46,26 @@ public record RankDump(
   }
 
   @Override
+  public int rank() {
+    return location.rank();
+  }
+
+  @Override
+  public String host() {
+    return location.host();
+  }
+
+  @Override
+  public String executorId() {
+    return location.executorId();
+  }
+
+  @Override
+  public long taskAttemptId() {
+    return location.taskAttemptId();
+  }
+
+  @Override
   public FlightDump onlyActive() {
     return with(records.stream().filter(record -> record.completedNanos() == 0).toList());
   }
@@ -61,24 +76,16 @@ public record RankDump(
   }
 
   private FlightDump with(List<FlightRecord> others) {
-    return new RankDump(rank, host, executorId, taskAttemptId, reason, takenNanos, groups, others);
+    return new RankDump(location, reason, takenNanos, groups, others);
   }
 
   @Override
   public String toJson() {
-    return new String(DumpFolder.json(this), StandardCharsets.UTF_8);
+    return new String(DumpFiles.json(this), StandardCharsets.UTF_8);
   }
 
   @Override
   public void writeTo(Path folder) throws IOException {
-    new DumpFolder(folder).write(this);
-  }
-
-  /** Returns the group of this name in a dump; null if the rank is not in it. */
-  static GroupStatus group(FlightDump dump, String name) {
-    return dump.groups().stream()
-        .filter(group -> group.name().equals(name))
-        .findFirst()
-        .orElse(null);
+    DumpFiles.write(folder, this);
   }
 }

@@ -107,7 +107,7 @@ final class TorchLayout {
   }
 
   private void addCollective(FlightRecord record) {
-    GroupStatus group = RankDump.group(dump, record.group());
+    GroupStatus group = DumpSchema.group(dump, record.group());
     Map<String, Object> entry = entry(record);
     entry.put("process_group", List.of(group.name(), group.description()));
     entry.put("profiling_name", "gloo:" + name(record.opType()));
@@ -125,7 +125,7 @@ final class TorchLayout {
   }
 
   private void addMessage(FlightRecord record) {
-    GroupStatus group = RankDump.group(dump, record.group());
+    GroupStatus group = DumpSchema.group(dump, record.group());
     boolean sends = record.opType() == OpType.SEND;
     if (record.peer() >= group.ranks().size()) {
       return;

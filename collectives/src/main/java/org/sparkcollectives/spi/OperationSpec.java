@@ -290,10 +290,8 @@ public final class OperationSpec {
         rank,
         type,
         sequenceNumber,
-        dtype,
-        agreedCount() > 0 ? agreedCount() : -1,
-        agreed.asLists(),
-        device,
+        new CollectiveCall.Tensors(
+            dtype, agreedCount() > 0 ? agreedCount() : -1, agreed.asLists(), device),
         reduction == null ? null : reduction.kind(),
         root);
   }

@@ -23,6 +23,7 @@ import org.sparkcollectives.FlightDump;
 import org.sparkcollectives.FlightRecord;
 import org.sparkcollectives.GroupStatus;
 import org.sparkcollectives.OpType;
+import org.sparkcollectives.RankLocation;
 
 /**
  * Tests that PyTorch's own analyser reads the dumps. Uses the Python that {@code
@@ -169,7 +170,8 @@ class TorchAnalyserTest {
         List.of(
             new GroupStatus("one", "", List.of(0, 1, 2), 11, 11, 11),
             new GroupStatus("two", "", List.of(0, 1, 2), 11, 11, 11));
-    return new RankDump(rank, "host", "" + rank, rank, "a test", 2, groups, records);
+    return new RankDump(
+        new RankLocation(rank, "host", "" + rank, rank), "a test", 2, groups, records);
   }
 
   private static FlightRecord inGroup(String group, long id, long number) {

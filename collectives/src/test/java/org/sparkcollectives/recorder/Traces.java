@@ -6,6 +6,7 @@ import org.sparkcollectives.FlightDump;
 import org.sparkcollectives.FlightRecord;
 import org.sparkcollectives.GroupStatus;
 import org.sparkcollectives.OpType;
+import org.sparkcollectives.RankLocation;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.internal.recorder.GroupRecords;
@@ -85,10 +86,7 @@ public final class Traces {
     GroupStatus group =
         new GroupStatus(WORLD, "the \"world\"", List.of(0, 1, 2), last, last, completed);
     return new RankDump(
-        rank,
-        "host-" + rank,
-        "" + rank,
-        100 + rank,
+        new RankLocation(rank, "host-" + rank, "" + rank, 100 + rank),
         "a test",
         BEGIN + 1000 * MILLISECOND,
         List.of(group),

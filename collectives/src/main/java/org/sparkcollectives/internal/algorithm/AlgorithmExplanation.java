@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.function.LongFunction;
 import org.sparkcollectives.AlgorithmChoices.Candidate;
 import org.sparkcollectives.AlgorithmChoices.Choice;
+import org.sparkcollectives.AlgorithmChoices.Sizes;
 import org.sparkcollectives.AlgorithmChoices.Tensors;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.internal.algorithm.AlgorithmTable.Kind;
@@ -56,10 +57,10 @@ record AlgorithmExplanation(
     }
     List<Choice> both = new ArrayList<>();
     for (Choice each : allocated) {
-      both.add(with(each, Optional.of(Tensors.ALLOCATED), each.toBytes()));
+      both.add(with(each, Optional.of(Tensors.ALLOCATED), each.sizes()));
     }
     for (Choice each : others) {
-      both.add(with(each, Optional.of(Tensors.OTHERS), each.toBytes()));
+      both.add(with(each, Optional.of(Tensors.OTHERS), each.sizes()));
     }
     return both;
   }
@@ -71,7 +72,8 @@ record AlgorithmExplanation(
       Choice next = choose(type, rows, tensors, shape.apply(bytes));
       int last = ranges.size() - 1;
       if (last >= 0 && isSame(ranges.get(last), next)) {
-        ranges.set(last, with(ranges.get(last), Optional.empty(), bytes));
+        Sizes sizes = new Sizes(ranges.get(last).fromBytes(), bytes);
+        ranges.set(last, with(ranges.get(last), Optional.empty(), sizes));
       } else {
         ranges.add(next);
       }
@@ -83,15 +85,9 @@ record AlgorithmExplanation(
     return one.algorithm().equals(other.algorithm()) && one.stripes() == other.stripes();
   }
 
-  private static Choice with(Choice like, Optional<Tensors> tensors, long toBytes) {
+  private static Choice with(Choice like, Optional<Tensors> tensors, Sizes sizes) {
     return new Choice(
-        like.collective(),
-        tensors,
-        like.fromBytes(),
-        toBytes,
-        like.stripes(),
-        like.algorithm(),
-        like.candidates());
+        like.collective(), tensors, sizes, like.stripes(), like.algorithm(), like.candidates());
   }
 
   private <C> Choice choose(OpType type, Rows<C> rows, Tensors tensors, Shape shape) {
@@ -110,7 +106,12 @@ record AlgorithmExplanation(
       all.add(new Candidate(each.name(), time(each, situation), reason(each, chosen, situation)));
     }
     return new Choice(
-        type, Optional.empty(), shape.bytes(), shape.bytes(), stripes, chosen.name(), all);
+        type,
+        Optional.empty(),
+        new Sizes(shape.bytes(), shape.bytes()),
+        stripes,
+        chosen.name(),
+        all);
   }
 
   private Access access(OpType type, Tensors tensors, Shape shape) {

@@ -133,10 +133,11 @@ final class SparseAllReduce {
         rank,
         like.operation(),
         like.sequenceNumber(),
-        like.dtype(),
-        like.count(),
-        List.of(Arrays.stream(shape).boxed().toList()),
-        like.device(),
+        new CollectiveCall.Tensors(
+            like.dtype(),
+            like.count(),
+            List.of(Arrays.stream(shape).boxed().toList()),
+            like.device()),
         like.reduction(),
         like.root());
   }

@@ -85,14 +85,7 @@ final class RankDumps implements AutoCloseable {
   private FlightDump snapshot(String reason) {
     List<FlightRecord> records = ring.records();
     return new RankDump(
-        world.self().rank(),
-        world.self().host(),
-        world.self().executorId(),
-        world.self().taskAttemptId(),
-        reason,
-        RecordRing.nowNanos(),
-        ring.groups(),
-        records);
+        world.self().location(), reason, RecordRing.nowNanos(), ring.groups(), records);
   }
 
   /** Submits a dump of the recorder. Does not wait for it. */

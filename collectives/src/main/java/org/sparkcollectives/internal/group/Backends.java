@@ -69,19 +69,17 @@ final class Backends implements AutoCloseable {
                     BackendRegistry.provider(name)
                         .create(
                             new BackendContext(
-                                members.name(),
-                                members.rank(),
-                                members.size(),
-                                members.endpoints().stream().map(Endpoint::rank).toList(),
+                                new BackendContext.Group(
+                                    members.name(),
+                                    members.rank(),
+                                    members.endpoints().stream().map(Endpoint::rank).toList(),
+                                    origin == null ? null : origin.of(name)),
+                                options,
                                 patient(groupStore, options.timeout().orElseThrow())
                                     .withPrefix("backend/" + name),
-                                options.timeout().orElseThrow(),
-                                options,
-                                context.configuration(),
                                 operations,
                                 context,
-                                netty,
-                                origin == null ? null : origin.of(name))));
+                                netty)));
         byDevice.put(each.getKey(), backend);
       }
       backends = new Backends(members.name(), new ArrayList<>(byName.values()), byDevice, netty);

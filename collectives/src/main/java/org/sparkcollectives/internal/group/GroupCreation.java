@@ -14,6 +14,7 @@ import org.sparkcollectives.internal.rendezvous.AgreedSettings;
 import org.sparkcollectives.internal.rendezvous.GroupRendezvous;
 import org.sparkcollectives.internal.rendezvous.Membership;
 import org.sparkcollectives.internal.transport.Endpoint;
+import org.sparkcollectives.internal.transport.NodeAddress;
 import org.sparkcollectives.internal.transport.shm.HostIdentity;
 import org.sparkcollectives.spi.RankContext;
 import org.sparkcollectives.store.Deadline;
@@ -109,12 +110,13 @@ public final class GroupCreation {
       Endpoint self =
           new Endpoint(
               rank,
-              node.id(),
-              HostIdentity.current(),
-              node.tcp().address().getHostString(),
-              node.tcp().address().getPort(),
-              context.executorId(),
-              Runtime.getRuntime().availableProcessors(),
+              new NodeAddress(
+                  node.id(),
+                  HostIdentity.current(),
+                  node.tcp().address().getHostString(),
+                  node.tcp().address().getPort(),
+                  context.executorId(),
+                  Runtime.getRuntime().availableProcessors()),
               context.taskAttemptId());
       Membership members =
           Backends.needPeers(BackendConfig.parse(resolved.backend().orElseThrow()))
@@ -122,11 +124,10 @@ public final class GroupCreation {
                       store.withPrefix(name),
                       deadline,
                       name,
-                      options.description(),
                       size,
                       AgreedSettings.of(size, resolved, context.configuration()),
                       context)
-                  .join(self)
+                  .join(self, options.description())
               : Membership.withoutPeers(name, options.description(), self, size);
       RankGroup group = assembly.assemble(node, members, resolved, null, null, afterClose);
       created = true;

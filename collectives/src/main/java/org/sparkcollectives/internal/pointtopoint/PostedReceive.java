@@ -92,7 +92,12 @@ public final class PostedReceive {
 
   private static CollectiveCall call(int rank, OpType operation, DType dtype, long count) {
     return new CollectiveCall(
-        rank, operation, -1, dtype, count, List.of(), Device.Type.CPU, null, -1);
+        rank,
+        operation,
+        -1,
+        new CollectiveCall.Tensors(dtype, count, List.of(), Device.Type.CPU),
+        null,
+        -1);
   }
 
   /** Writes the next elements of the message; returns false if the receive was cancelled. */

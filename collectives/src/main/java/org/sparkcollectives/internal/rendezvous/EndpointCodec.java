@@ -7,6 +7,7 @@ import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import org.sparkcollectives.internal.transport.Endpoint;
+import org.sparkcollectives.internal.transport.NodeAddress;
 
 /** Encodes an {@link Endpoint} as bytes for the store. */
 final class EndpointCodec {
@@ -21,11 +22,11 @@ final class EndpointCodec {
       out.writeByte(VERSION);
       out.writeInt(endpoint.rank());
       out.writeUTF(endpoint.nodeId());
-      out.writeUTF(endpoint.hostId());
+      out.writeUTF(endpoint.node().hostId());
       out.writeUTF(endpoint.host());
       out.writeInt(endpoint.port());
       out.writeUTF(endpoint.executorId());
-      out.writeInt(endpoint.processors());
+      out.writeInt(endpoint.node().processors());
       out.writeLong(endpoint.taskAttemptId());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
@@ -42,12 +43,8 @@ final class EndpointCodec {
       }
       return new Endpoint(
           in.readInt(),
-          in.readUTF(),
-          in.readUTF(),
-          in.readUTF(),
-          in.readInt(),
-          in.readUTF(),
-          in.readInt(),
+          new NodeAddress(
+              in.readUTF(), in.readUTF(), in.readUTF(), in.readInt(), in.readUTF(), in.readInt()),
           in.readLong());
     } catch (IOException e) {
       throw new UncheckedIOException(e);

@@ -12,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.sparkcollectives.internal.transport.Endpoint;
+import org.sparkcollectives.internal.transport.NodeAddress;
 
 /**
  * The endpoint table of a group, which all its ranks read at the rendezvous as one value in the
@@ -30,42 +31,26 @@ record EndpointTable(byte[] secret, List<Endpoint> endpoints) {
   /** The bytes of a rank beside those of its JVM. */
   private static final int RANK_BYTES = 2 * Integer.BYTES + Long.BYTES;
 
-  /**
-   * Returns what the endpoints of the ranks of one JVM have in common: all but the rank and the
-   * task attempt.
-   */
-  private static Endpoint place(Endpoint endpoint) {
-    return new Endpoint(
-        0,
-        endpoint.nodeId(),
-        endpoint.hostId(),
-        endpoint.host(),
-        endpoint.port(),
-        endpoint.executorId(),
-        endpoint.processors(),
-        0);
-  }
-
   byte[] encode() {
-    Map<Endpoint, Integer> places = new LinkedHashMap<>();
+    Map<NodeAddress, Integer> nodes = new LinkedHashMap<>();
     for (Endpoint endpoint : endpoints) {
-      places.putIfAbsent(place(endpoint), places.size());
+      nodes.putIfAbsent(endpoint.node(), nodes.size());
     }
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     try (DataOutputStream out = new DataOutputStream(bytes)) {
       out.writeByte(VERSION);
       out.writeByte(secret.length);
       out.write(secret);
-      out.writeInt(places.size());
-      for (Endpoint place : places.keySet()) {
-        byte[] encoded = EndpointCodec.encode(place);
+      out.writeInt(nodes.size());
+      for (NodeAddress node : nodes.keySet()) {
+        byte[] encoded = EndpointCodec.encode(new Endpoint(0, node, 0));
         out.writeInt(encoded.length);
         out.write(encoded);
       }
       out.writeInt(endpoints.size());
       for (Endpoint endpoint : endpoints) {
         out.writeInt(endpoint.rank());
-        out.writeInt(places.get(place(endpoint)));
+        out.writeInt(nodes.get(endpoint.node()));
         out.writeLong(endpoint.taskAttemptId());
       }
     } catch (IOException e) {
@@ -82,29 +67,19 @@ record EndpointTable(byte[] secret, List<Endpoint> endpoints) {
             "a rank of another version of this library: table of version " + version);
       }
       byte[] secret = in.readNBytes(in.readUnsignedByte());
-      Endpoint[] places = new Endpoint[count(in, Integer.BYTES)];
-      for (int i = 0; i < places.length; i++) {
-        places[i] = EndpointCodec.decode(in.readNBytes(count(in, 1)));
+      NodeAddress[] nodes = new NodeAddress[count(in, Integer.BYTES)];
+      for (int i = 0; i < nodes.length; i++) {
+        nodes[i] = EndpointCodec.decode(in.readNBytes(count(in, 1))).node();
       }
       int size = count(in, RANK_BYTES);
       List<Endpoint> endpoints = new ArrayList<>(size);
       for (int i = 0; i < size; i++) {
         int rank = in.readInt();
         int number = in.readInt();
-        if (number < 0 || number >= places.length) {
+        if (number < 0 || number >= nodes.length) {
           throw new IOException("an endpoint table with rank " + rank + " at no place");
         }
-        Endpoint place = places[number];
-        endpoints.add(
-            new Endpoint(
-                rank,
-                place.nodeId(),
-                place.hostId(),
-                place.host(),
-                place.port(),
-                place.executorId(),
-                place.processors(),
-                in.readLong()));
+        endpoints.add(new Endpoint(rank, nodes[number], in.readLong()));
       }
       return new EndpointTable(secret, List.copyOf(endpoints));
     } catch (IOException e) {

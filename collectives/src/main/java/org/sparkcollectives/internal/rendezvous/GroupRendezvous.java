@@ -67,7 +67,6 @@ public final class GroupRendezvous {
   private final Store store;
   private final Deadline deadline;
   private final String name;
-  private final String description;
   private final int size;
   private final AgreedSettings terms;
   private final RankContext context;
@@ -83,14 +82,12 @@ public final class GroupRendezvous {
       Store store,
       Deadline deadline,
       String name,
-      String description,
       int size,
       AgreedSettings terms,
       RankContext context) {
     this.store = deadline.bound(store);
     this.deadline = deadline;
     this.name = name;
-    this.description = description;
     this.size = size;
     this.terms = terms;
     this.context = context;
@@ -100,12 +97,13 @@ public final class GroupRendezvous {
    * Joins as the rank that {@code self} names. Blocks until all ranks have joined, until the
    * deadline at the most; wakes when the rank is killed.
    *
+   * @param description what the group is for
    * @throws IllegalArgumentException if the ranks differ in what they must have alike
    * @throws org.sparkcollectives.PeerFailedException if a rank ended without joining, see {@link
    *     FailedRendezvous}
    * @throws CollectiveTimeoutException naming the ranks that did not arrive
    */
-  public Membership join(Endpoint self) {
+  public Membership join(Endpoint self, String description) {
     agree(self);
     take(self);
     if (store.add(FailedRendezvous.FOLDER + "/joined", 1) == size) {

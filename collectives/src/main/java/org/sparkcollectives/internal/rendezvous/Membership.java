@@ -9,6 +9,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.sparkcollectives.internal.transport.Endpoint;
 import org.sparkcollectives.internal.transport.Locality;
+import org.sparkcollectives.internal.transport.NodeAddress;
 import org.sparkcollectives.net.ConnectionId;
 import org.sparkcollectives.spi.failure.RankIdentity;
 
@@ -34,7 +35,7 @@ public record Membership(
       endpoints.add(
           rank == self.rank()
               ? self
-              : new Endpoint(rank, "none", "none", "none", 0, "none", 0, -1));
+              : new Endpoint(rank, new NodeAddress("none", "none", "none", 0, "none", 0), -1));
     }
     return new Membership(name, description, self.rank(), endpoints, new byte[32]);
   }
@@ -150,13 +151,13 @@ public record Membership(
         endpoints.stream()
             .collect(Collectors.groupingBy(Membership::hostOf, Collectors.counting()));
     return endpoints.stream()
-        .mapToInt(each -> each.processors() / Math.toIntExact(ranks.get(hostOf(each))))
+        .mapToInt(each -> each.node().processors() / Math.toIntExact(ranks.get(hostOf(each))))
         .min()
         .orElseThrow();
   }
 
   private static String hostOf(Endpoint endpoint) {
-    return endpoint.hostId().isEmpty() ? endpoint.nodeId() : endpoint.hostId();
+    return endpoint.node().hostId().isEmpty() ? endpoint.nodeId() : endpoint.node().hostId();
   }
 
   /** Returns which ranks share a JVM. */
@@ -206,9 +207,7 @@ public record Membership(
   public List<String> places() {
     List<String> places = new ArrayList<>();
     for (int peer = 0; peer < size(); peer++) {
-      Endpoint endpoint = endpoints.get(peer);
-      places.add(
-          "rank " + peer + " (" + endpoint.host() + ", executor " + endpoint.executorId() + ")");
+      places.add(endpoints.get(peer).locationOf(peer).describe());
     }
     return places;
   }

@@ -39,10 +39,11 @@ public final class MessageMismatch {
         rank,
         header.type(),
         header.sequenceNumber(),
-        hasElements ? header.dtype() : null,
-        hasElements && header.count() > 0 ? header.count() : -1,
-        List.of(),
-        Device.Type.CPU,
+        new CollectiveCall.Tensors(
+            hasElements ? header.dtype() : null,
+            hasElements && header.count() > 0 ? header.count() : -1,
+            List.of(),
+            Device.Type.CPU),
         header.reduction(),
         header.root());
   }

@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.sparkcollectives.CollectiveCall;
 import org.sparkcollectives.Failure;
+import org.sparkcollectives.RankLocation;
 
 /** Encodes {@link Failure} as bytes in the store. */
 public final class FailureCodec {
@@ -79,10 +80,7 @@ public final class FailureCodec {
       String cause = new String(in.readAllBytes(), StandardCharsets.UTF_8);
       return new Failure(
           KINDS[code],
-          rank,
-          host,
-          executorId,
-          taskAttemptId,
+          new RankLocation(rank, host, executorId, taskAttemptId),
           operation,
           sequenceNumber,
           cause,

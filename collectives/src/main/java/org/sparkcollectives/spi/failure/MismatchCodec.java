@@ -151,10 +151,8 @@ public final class MismatchCodec {
         rank,
         operation,
         sequenceNumber,
-        dtype < 0 ? null : DTYPES[dtype],
-        count,
-        shapes,
-        DEVICES[device],
+        new CollectiveCall.Tensors(
+            dtype < 0 ? null : DTYPES[dtype], count, shapes, DEVICES[device]),
         reduction == 0 ? null : REDUCTIONS[reduction - 1],
         root);
   }

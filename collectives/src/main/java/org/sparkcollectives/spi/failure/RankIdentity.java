@@ -7,6 +7,7 @@ import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.GroupAbortedException;
 import org.sparkcollectives.PeerFailedException;
+import org.sparkcollectives.RankLocation;
 
 /**
  * Identifies a rank in failures, and makes the exceptions that its operations throw.
@@ -20,27 +21,23 @@ import org.sparkcollectives.PeerFailedException;
 public record RankIdentity(
     String group, int rank, String host, String executorId, long taskAttemptId) {
 
+  /** Returns the rank and where it runs. */
+  public RankLocation location() {
+    return new RankLocation(rank, host, executorId, taskAttemptId);
+  }
+
   /** Returns the record of a failure of this rank, with an exception as the cause. */
   public Failure failure(
       Failure.Kind kind, String operation, long sequenceNumber, Throwable cause) {
     List<CollectiveCall> calls =
         cause instanceof CollectiveMismatchException mismatch ? mismatch.calls() : List.of();
     return new Failure(
-        kind,
-        rank,
-        host,
-        executorId,
-        taskAttemptId,
-        operation,
-        sequenceNumber,
-        FailureCodec.describe(cause),
-        calls);
+        kind, location(), operation, sequenceNumber, FailureCodec.describe(cause), calls);
   }
 
   /** Returns the record of a failure of this rank, with a text as the cause. */
   public Failure failure(Failure.Kind kind, String operation, long sequenceNumber, String cause) {
-    return new Failure(
-        kind, rank, host, executorId, taskAttemptId, operation, sequenceNumber, cause);
+    return new Failure(kind, location(), operation, sequenceNumber, cause);
   }
 
   /** Returns the record to publish if this rank's process vanishes. */
@@ -89,14 +86,6 @@ public record RankIdentity(
 
   /** Returns where this rank runs, and in which group, as errors name it. */
   public String where() {
-    return "group \""
-        + group
-        + "\" on rank "
-        + rank
-        + " ("
-        + host
-        + ", executor "
-        + executorId
-        + ")";
+    return "group \"" + group + "\" on " + location().describe();
   }
 }

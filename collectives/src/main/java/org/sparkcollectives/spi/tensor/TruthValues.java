@@ -26,8 +26,7 @@ final class TruthValues {
    *
    * @param tile through which they go, with any content
    */
-  static void get(
-      ByteBuffer source, int from, boolean[] target, int to, int length, byte[] tile) {
+  static void get(ByteBuffer source, int from, boolean[] target, int to, int length, byte[] tile) {
     for (int done = 0; done < length; done += tile.length) {
       int n = Math.min(tile.length, length - done);
       source.get(from + done, tile, 0, n);

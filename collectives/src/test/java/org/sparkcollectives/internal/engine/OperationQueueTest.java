@@ -26,6 +26,7 @@ import org.sparkcollectives.internal.failure.RankHost;
 import org.sparkcollectives.internal.failure.TimeLimit;
 import org.sparkcollectives.internal.rendezvous.Membership;
 import org.sparkcollectives.internal.transport.Endpoint;
+import org.sparkcollectives.internal.transport.NodeAddress;
 import org.sparkcollectives.spi.OperationSpec;
 import org.sparkcollectives.spi.RankContext;
 import org.sparkcollectives.store.HashStore;
@@ -49,7 +50,8 @@ class OperationQueueTest {
   @BeforeEach
   void begin() {
     RankContext context = RankContext.process();
-    Endpoint self = new Endpoint(0, "node", "host", "127.0.0.1", 1, "executor", 2, -1);
+    Endpoint self =
+        new Endpoint(0, new NodeAddress("node", "host", "127.0.0.1", 1, "executor", 2), -1);
     Membership alone = Membership.withoutPeers("group", "a test", self, 1);
     RankHost host = new RankHost(context, executor);
     RankHeartbeat none = new RankHeartbeat(alone, store, false, new HeartbeatElection(), host);

@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.internal.rendezvous.Membership;
 import org.sparkcollectives.internal.transport.Endpoint;
+import org.sparkcollectives.internal.transport.NodeAddress;
 
 /** Tests how many connections ranks use whose configuration names no number. */
 class TcpConnectionsTest {
@@ -22,12 +23,13 @@ class TcpConnectionsTest {
       endpoints.add(
           new Endpoint(
               rank,
-              "node-" + rank,
-              (String) hostsAndProcessors[i],
-              "127.0.0.1",
-              7000 + rank,
-              "executor",
-              (int) hostsAndProcessors[i + 1],
+              new NodeAddress(
+                  "node-" + rank,
+                  (String) hostsAndProcessors[i],
+                  "127.0.0.1",
+                  7000 + rank,
+                  "executor",
+                  (int) hostsAndProcessors[i + 1]),
               -1));
     }
     return new Membership("group", "a test", 0, endpoints, new byte[32]);

@@ -6,6 +6,7 @@ import java.util.List;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.internal.rendezvous.Membership;
 import org.sparkcollectives.internal.transport.Endpoint;
+import org.sparkcollectives.internal.transport.NodeAddress;
 import org.sparkcollectives.spi.RankContext;
 
 /** Makes ranks of a group whose connections do not exist. */
@@ -21,7 +22,10 @@ final class Ranks {
     for (int each = 0; each < size; each++) {
       endpoints.add(
           new Endpoint(
-              each, "node " + each, "host-" + each, "127.0.0.1", 1, "executor " + each, 2, each));
+              each,
+              new NodeAddress(
+                  "node " + each, "host-" + each, "127.0.0.1", 1, "executor " + each, 2),
+              each));
     }
     return new Membership("g", "", rank, endpoints, new byte[32]);
   }

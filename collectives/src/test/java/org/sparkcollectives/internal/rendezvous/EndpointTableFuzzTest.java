@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkcollectives.internal.transport.Endpoint;
+import org.sparkcollectives.internal.transport.NodeAddress;
 
 /**
  * Tests that any bytes in the store are either an endpoint table, or refused with no more memory
@@ -17,9 +18,12 @@ import org.sparkcollectives.internal.transport.Endpoint;
 class EndpointTableFuzzTest {
 
   static Stream<byte[]> seeds() {
-    Endpoint first = new Endpoint(0, "node-a", "host-a", "10.0.0.1", 7000, "1", 4, 11);
-    Endpoint second = new Endpoint(1, "node-a", "host-a", "10.0.0.1", 7000, "1", 4, 12);
-    Endpoint third = new Endpoint(2, "node-b", "host-b", "10.0.0.2", 7000, "2", 4, 13);
+    Endpoint first =
+        new Endpoint(0, new NodeAddress("node-a", "host-a", "10.0.0.1", 7000, "1", 4), 11);
+    Endpoint second =
+        new Endpoint(1, new NodeAddress("node-a", "host-a", "10.0.0.1", 7000, "1", 4), 12);
+    Endpoint third =
+        new Endpoint(2, new NodeAddress("node-b", "host-b", "10.0.0.2", 7000, "2", 4), 13);
     return Stream.of(
         new EndpointTable("secret".getBytes(UTF_8), List.of(first, second, third)).encode(),
         new EndpointTable(new byte[0], List.of(first)).encode(),

@@ -23,14 +23,18 @@ class MismatchCodecTest {
           3,
           OpType.ALL_REDUCE,
           17,
-          DType.FLOAT32,
-          12,
-          List.of(List.of(3L, 4L), List.of()),
-          Device.Type.CUDA,
+          new CollectiveCall.Tensors(
+              DType.FLOAT32, 12, List.of(List.of(3L, 4L), List.of()), Device.Type.CUDA),
           ReduceOp.Kind.SUM,
           -1);
   private static final CollectiveCall BARRIER =
-      new CollectiveCall(0, OpType.BARRIER, 17, null, -1, List.of(), Device.Type.CPU, null, -1);
+      new CollectiveCall(
+          0,
+          OpType.BARRIER,
+          17,
+          new CollectiveCall.Tensors(null, -1, List.of(), Device.Type.CPU),
+          null,
+          -1);
 
   @Test
   void whatWasEncodedIsRead() {

@@ -25,6 +25,7 @@ import org.sparkcollectives.TransportException;
 import org.sparkcollectives.internal.transport.ByteSink;
 import org.sparkcollectives.internal.transport.ConnectionListener;
 import org.sparkcollectives.internal.transport.Endpoint;
+import org.sparkcollectives.internal.transport.NodeAddress;
 import org.sparkcollectives.internal.transport.shm.Doorbell;
 import org.sparkcollectives.internal.transport.shm.RingSink;
 
@@ -105,7 +106,8 @@ class DialerTest {
   }
 
   private static Endpoint endpoint(int rank) {
-    return new Endpoint(rank, "node-" + rank, "host", "10.0.0.1", 7000, "1", 2, -1);
+    return new Endpoint(
+        rank, new NodeAddress("node-" + rank, "host", "10.0.0.1", 7000, "1", 2), -1);
   }
 
   @AfterEach

@@ -10,6 +10,7 @@ import org.sparkcollectives.internal.transport.Cancellation;
 import org.sparkcollectives.internal.transport.ConnectionListener;
 import org.sparkcollectives.internal.transport.Endpoint;
 import org.sparkcollectives.internal.transport.EventCount;
+import org.sparkcollectives.internal.transport.NodeAddress;
 import org.sparkcollectives.internal.transport.OperationHeader;
 import org.sparkcollectives.internal.transport.Progress;
 import org.sparkcollectives.spi.tensor.HostTensor;
@@ -79,7 +80,7 @@ final class RankOfTwo {
   }
 
   private static Endpoint endpoint(int rank) {
-    return new Endpoint(rank, "node-" + rank, "", "10.0.0.1", 7000, "1", 2, -1);
+    return new Endpoint(rank, new NodeAddress("node-" + rank, "", "10.0.0.1", 7000, "1", 2), -1);
   }
 
   static OperationHeader allReduce(long number) {

@@ -8,6 +8,7 @@ import org.apache.spark.TaskKilled;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.apache.spark.scheduler.TaskInfo;
 import org.sparkcollectives.Failure;
+import org.sparkcollectives.RankLocation;
 
 /** Converts Spark's report of the end of a task to the failure of a rank that others wait for. */
 final class TaskEnds {
@@ -29,10 +30,7 @@ final class TaskEnds {
         ? null
         : new Failure(
             kind,
-            task.partitionId(),
-            task.host(),
-            task.executorId(),
-            task.taskId(),
+            new RankLocation(task.partitionId(), task.host(), task.executorId(), task.taskId()),
             "",
             -1,
             cause(end.reason()));

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkcollectives.FlightDump;
 import org.sparkcollectives.GroupStatus;
+import org.sparkcollectives.RankLocation;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.recorder.DumpFolder;
 import org.sparkcollectives.recorder.RankDump;
@@ -40,7 +41,8 @@ class DumpCollectionTest {
 
   private static FlightDump dump(int rank) {
     GroupStatus group = new GroupStatus("world", "", List.of(0, 1, 2), -1, -1, -1);
-    return new RankDump(rank, "host", "1", rank, "a test", 1, List.of(group), List.of());
+    return new RankDump(
+        new RankLocation(rank, "host", "1", rank), "a test", 1, List.of(group), List.of());
   }
 
   private Path failure() {

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.sparkcollectives.Failure;
+import org.sparkcollectives.RankLocation;
 import org.sparkcollectives.spark.internal.protocol.StageAttempt;
 
 /** Which groups are told that a task has ended without them. */
@@ -22,7 +23,7 @@ class EndedTasksTest {
               failed.add(stage + " " + group + " rank " + failure.rank() + " " + failure.kind()));
 
   private static Failure ended(int rank, Failure.Kind kind) {
-    return new Failure(kind, rank, "host", "1", 100 + rank, "", -1, "it ended");
+    return new Failure(kind, new RankLocation(rank, "host", "1", 100 + rank), "", -1, "it ended");
   }
 
   @Test

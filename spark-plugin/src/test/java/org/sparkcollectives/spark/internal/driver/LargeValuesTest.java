@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.sparkcollectives.Failure;
+import org.sparkcollectives.RankLocation;
 import org.sparkcollectives.spark.internal.executor.DriverStoreClient;
 import org.sparkcollectives.spark.internal.protocol.StageAttempt;
 import org.sparkcollectives.store.Store;
@@ -129,7 +130,9 @@ class LargeValuesTest {
     small.set("k", "v");
     assertThat(small.get("k")).asString().isEqualTo("v");
     small.leaveWill(
-        "world", new Failure(Failure.Kind.EXECUTOR_LOST, 1, "host", "1", 77, "", -1, "lost"));
+        "world",
+        new Failure(
+            Failure.Kind.EXECUTOR_LOST, new RankLocation(1, "host", "1", 77), "", -1, "lost"));
     small.tearDown("rank 1 is late", Duration.ZERO);
     Eventually.holds(() -> driver.killed().contains(77L), () -> "task 77 is killed");
     driver.store().stageEnded(STAGE, false);

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.RankLocation;
 import org.sparkcollectives.spark.internal.executor.DriverStoreClient;
 import org.sparkcollectives.spark.internal.protocol.StageAttempt;
 import org.sparkcollectives.spi.HostedGroups;
@@ -97,7 +98,12 @@ class MadeGroupTest {
         .clients()
         .taskEnded(
             STAGE,
-            new Failure(Failure.Kind.PEER_FINISHED, 0, "host", "1", 7, "", -1, "it returned"));
+            new Failure(
+                Failure.Kind.PEER_FINISHED,
+                new RankLocation(0, "host", "1", 7),
+                "",
+                -1,
+                "it returned"));
     assertThat(keys()).isZero();
   }
 

@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.spark.rpc.RpcAddress;
 import org.sparkcollectives.Failure;
+import org.sparkcollectives.RankLocation;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.spark.internal.executor.DriverLink;
 import org.sparkcollectives.spark.internal.executor.DriverStoreClient;
@@ -66,7 +67,9 @@ final class TestDriver implements AutoCloseable {
   }
 
   DriverStoreClient connect(StageAttempt stage) {
-    Failure ifLost = new Failure(Failure.Kind.EXECUTOR_LOST, 0, "host", "1", 7, "", -1, "lost");
+    Failure ifLost =
+        new Failure(
+            Failure.Kind.EXECUTOR_LOST, new RankLocation(0, "host", "1", 7), "", -1, "lost");
     JoinRequest request = new JoinRequest(stage, "", "world", ifLost);
     return DriverStoreClient.connect(new Link(), request, Duration.ofMinutes(5));
   }

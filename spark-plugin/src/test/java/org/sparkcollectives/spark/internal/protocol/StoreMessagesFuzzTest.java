@@ -11,6 +11,7 @@ import java.util.UUID;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkcollectives.Failure;
+import org.sparkcollectives.RankLocation;
 import org.sparkcollectives.store.StoreException;
 
 /**
@@ -27,7 +28,8 @@ class StoreMessagesFuzzTest {
     negativeLength[negativeLength.length - 1] = -1;
     negativeLength[negativeLength.length - 4] = -1;
     Failure ifLost =
-        new Failure(Failure.Kind.EXECUTOR_LOST, 1, "host", "2", 7, "", -1, "it is gone");
+        new Failure(
+            Failure.Kind.EXECUTOR_LOST, new RankLocation(1, "host", "2", 7), "", -1, "it is gone");
     byte[] open =
         StoreMessages.open(SESSION, new JoinRequest(STAGE, "call", "application/world", ifLost));
     return Stream.of(
