@@ -10,9 +10,8 @@ import org.sparkcollectives.AlgorithmChoices.Choice;
 import org.sparkcollectives.AlgorithmChoices.Sizes;
 import org.sparkcollectives.AlgorithmChoices.Tensors;
 import org.sparkcollectives.OpType;
-import org.sparkcollectives.internal.algorithm.AlgorithmTable.Kind;
-import org.sparkcollectives.internal.algorithm.AlgorithmTable.Row;
-import org.sparkcollectives.internal.algorithm.AlgorithmTable.Rows;
+import org.sparkcollectives.internal.algorithm.AlgorithmRows.Kind;
+import org.sparkcollectives.internal.algorithm.AlgorithmRows.Row;
 import org.sparkcollectives.internal.kernel.ReduceKernel;
 import org.sparkcollectives.internal.transport.GroupMemory.Access;
 import org.sparkcollectives.internal.transport.Peers;
@@ -49,7 +48,7 @@ record AlgorithmExplanation(
     return Shape.ofReduction(bytes, kernel);
   }
 
-  private <C> List<Choice> sizes(OpType type, Rows<C> rows, LongFunction<Shape> shape) {
+  private <C> List<Choice> sizes(OpType type, AlgorithmRows<C> rows, LongFunction<Shape> shape) {
     List<Choice> others = sizes(type, rows, shape, Tensors.OTHERS);
     List<Choice> allocated = sizes(type, rows, shape, Tensors.ALLOCATED);
     if (others.equals(allocated)) {
@@ -66,7 +65,7 @@ record AlgorithmExplanation(
   }
 
   private <C> List<Choice> sizes(
-      OpType type, Rows<C> rows, LongFunction<Shape> shape, Tensors tensors) {
+      OpType type, AlgorithmRows<C> rows, LongFunction<Shape> shape, Tensors tensors) {
     List<Choice> ranges = new ArrayList<>();
     for (long bytes = 1; bytes <= LARGEST_BYTES; bytes *= 2) {
       Choice next = choose(type, rows, tensors, shape.apply(bytes));
@@ -90,7 +89,7 @@ record AlgorithmExplanation(
         like.collective(), tensors, sizes, like.stripes(), like.algorithm(), like.candidates());
   }
 
-  private <C> Choice choose(OpType type, Rows<C> rows, Tensors tensors, Shape shape) {
+  private <C> Choice choose(OpType type, AlgorithmRows<C> rows, Tensors tensors, Shape shape) {
     Situation whole = Situation.of(costs, peers, access(type, tensors, shape), shape);
     Row<C> chosen = rows.choose(whole);
     int stripes = AlgorithmSelector.pieces(peers, chosen, shape);
@@ -124,7 +123,7 @@ record AlgorithmExplanation(
   }
 
   private static <C> Optional<Duration> time(Row<C> each, Situation situation) {
-    return each.kind() == Kind.IN_MEMORY || each.fit(situation) == AlgorithmTable.Fit.IMPOSSIBLE
+    return each.kind() == Kind.IN_MEMORY || each.fit(situation) == AlgorithmRows.Fit.IMPOSSIBLE
         ? Optional.empty()
         : Optional.of(Duration.ofNanos(Math.round(each.seconds(situation) * 1e9)));
   }
@@ -140,7 +139,7 @@ record AlgorithmExplanation(
     return each.conditions().stream()
         .filter(condition -> !condition.holds(situation))
         .findFirst()
-        .map(AlgorithmTable.Condition::otherwise)
+        .map(AlgorithmRows.Condition::otherwise)
         .orElse(
             chosen.kind() == Kind.IN_MEMORY
                 ? chosen.name() + " works in memory, and goes before"

@@ -5,6 +5,7 @@ import java.util.List;
 import org.sparkcollectives.AlgorithmChoices;
 import org.sparkcollectives.CollectiveCall;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.internal.kernel.ReduceKernels;
@@ -20,7 +21,7 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  * part is cut alike, and each stripe carries one piece of each, by the algorithm that is the best
  * for such a piece. Operations whose sizes a rank does not know for all others are not cut.
  */
-public final class AlgorithmSelector {
+public final class AlgorithmSelector extends Phases {
 
   private final PathCosts costs;
   private final AlgorithmTable first = new AlgorithmTable(this);
@@ -48,10 +49,16 @@ public final class AlgorithmSelector {
     return new AlgorithmExplanation(first, costs, peers, ReduceKernels.of(op, dtype)).choices();
   }
 
+  @Override
+  AlgorithmRows<?> rows(OpType type) {
+    return first.of(type);
+  }
+
+  @Override
   <C extends Call<C>> void run(Peers peers, C call) {
     Access access = peers.memory().open(() -> call.published(peers));
-    AlgorithmTable.Row<C> chosen =
-        call.rows(first).choose(Situation.of(costs, peers, access, call.shape()));
+    AlgorithmRows.Row<C> chosen =
+        first.of(call).choose(Situation.of(costs, peers, access, call.shape()));
     int pieces = pieces(peers, chosen, call.shape());
     if (pieces == 1) {
       chosen.algorithm().run(peers, call);
@@ -61,8 +68,8 @@ public final class AlgorithmSelector {
   }
 
   /** Returns in how many pieces a call is cut, each of which goes over a stripe of its own. */
-  static int pieces(Peers peers, AlgorithmTable.Row<?> chosen, Shape call) {
-    return chosen.kind() == AlgorithmTable.Kind.MESSAGES && call.known()
+  static int pieces(Peers peers, AlgorithmRows.Row<?> chosen, Shape call) {
+    return chosen.kind() == AlgorithmRows.Kind.MESSAGES && call.known()
         ? peers.stripes().count(call.bytes())
         : 1;
   }
@@ -75,8 +82,9 @@ public final class AlgorithmSelector {
         count,
         (index, peers) -> {
           C piece = call.piece(index, count);
-          piece
-              .rows(index == 0 ? first : further.get(index - 1))
+          AlgorithmTable table = index == 0 ? first : further.get(index - 1);
+          table
+              .of(piece)
               .chooseMessages(Situation.of(costs, peers, Access.NONE, piece.shape()))
               .algorithm()
               .run(peers, piece);

@@ -2,15 +2,17 @@ package org.sparkcollectives.internal.algorithm;
 
 import java.util.List;
 import java.util.function.Predicate;
-import java.util.function.ToDoubleFunction;
-import java.util.stream.Stream;
+import org.sparkcollectives.OpType;
+import org.sparkcollectives.internal.algorithm.AlgorithmRows.Condition;
+import org.sparkcollectives.internal.algorithm.AlgorithmRows.Kind;
+import org.sparkcollectives.internal.algorithm.AlgorithmRows.Row;
 import org.sparkcollectives.internal.transport.GroupMemory.Access;
 
 /**
  * Decides which algorithm runs for which call: it lists every algorithm, what it needs, and the
  * rule by which one of them is chosen.
  *
- * <p>The rule, see {@link Rows#choose}:
+ * <p>The rule, see {@link AlgorithmRows#choose}:
  *
  * <ol>
  *   <li>The first algorithm in memory that all ranks see, if its conditions hold.
@@ -22,19 +24,6 @@ import org.sparkcollectives.internal.transport.GroupMemory.Access;
  * <p>All ranks choose alike, because a choice depends only on what they agree on.
  */
 final class AlgorithmTable {
-
-  /**
-   * A condition of an algorithm.
-   *
-   * @param otherwise why it is not taken where the condition does not hold
-   * @param isWish whether it is taken all the same where nothing else can be
-   */
-  record Condition(String otherwise, boolean isWish, Predicate<Situation> test) {
-
-    boolean holds(Situation situation) {
-      return test.test(situation);
-    }
-  }
 
   private static Condition need(String otherwise, Predicate<Situation> test) {
     return new Condition(otherwise, false, test);
@@ -93,118 +82,27 @@ final class AlgorithmTable {
           "copies all once more, which above 1 MiB costs more than the steps that it saves",
           s -> s.shape().bytes() <= 1 << 20);
 
-  /** The fit of an algorithm to a situation. */
-  enum Fit {
-    GOOD,
-    ONLY_IF_NOTHING_ELSE_DOES,
-    IMPOSSIBLE
-  }
-
-  /** The means by which an algorithm reaches the other ranks. */
-  enum Kind {
-    IN_MEMORY,
-    MESSAGES,
-    HIERARCHICAL
-  }
-
-  /**
-   * A row of the table.
-   *
-   * @param prediction of the seconds that it takes; none in memory, which goes before the others
-   */
-  record Row<C>(
-      Kind kind,
-      String name,
-      Algorithm<C> algorithm,
-      ToDoubleFunction<Situation> prediction,
-      List<Condition> conditions) {
-
-    double seconds(Situation situation) {
-      return prediction.applyAsDouble(situation);
-    }
-
-    Fit fit(Situation situation) {
-      Fit fit = Fit.GOOD;
-      for (Condition each : conditions) {
-        if (!each.holds(situation)) {
-          if (!each.isWish()) {
-            return Fit.IMPOSSIBLE;
-          }
-          fit = Fit.ONLY_IF_NOTHING_ELSE_DOES;
-        }
-      }
-      return fit;
-    }
-
-    private boolean isBetterThan(Row<C> other, Situation situation) {
-      int byFit = fit(situation).compareTo(other.fit(situation));
-      return byFit == 0 ? seconds(situation) < other.seconds(situation) : byFit < 0;
-    }
-  }
-
-  /** The rows of one collective. */
-  record Rows<C>(List<Row<C>> inMemory, List<Row<C>> messages, List<Row<C>> hierarchical) {
-
-    /** Returns all rows. */
-    List<Row<C>> all() {
-      return Stream.of(inMemory, messages, hierarchical).flatMap(List::stream).toList();
-    }
-
-    /** Returns what carries out a call. */
-    Row<C> choose(Situation situation) {
-      for (Row<C> each : inMemory) {
-        if (each.fit(situation) == Fit.GOOD) {
-          return each;
-        }
-      }
-      Row<C> message = chooseMessages(situation);
-      for (Row<C> each : hierarchical) {
-        if (each.fit(situation) == Fit.GOOD
-            && each.seconds(situation) < message.seconds(situation)) {
-          return each;
-        }
-      }
-      return message;
-    }
-
-    /** Returns what carries out a call, or a piece of it, by messages. */
-    Row<C> chooseMessages(Situation situation) {
-      Row<C> best = messages.get(0);
-      for (int i = 1; i < messages.size(); i++) {
-        if (messages.get(i).isBetterThan(best, situation)) {
-          best = messages.get(i);
-        }
-      }
-      return best;
-    }
-
-    /** Predicts how many seconds a call takes by messages. */
-    double messageSeconds(Situation situation) {
-      return chooseMessages(situation).seconds(situation);
-    }
-  }
-
-  final Rows<Call.AllReduce> allReduce;
-  final Rows<Call.Reduce> reduce;
-  final Rows<Call.ReduceScatter> reduceScatter;
-  final Rows<Call.AllGather> allGather;
-  final Rows<Call.Broadcast> broadcast;
-  final Rows<Call.Gather> gather;
-  final Rows<Call.Scatter> scatter;
-  final Rows<Call.AllToAll> allToAll;
-  final Rows<Call.Barrier> barrier;
+  final AlgorithmRows<Call.AllReduce> allReduce;
+  final AlgorithmRows<Call.Reduce> reduce;
+  final AlgorithmRows<Call.ReduceScatter> reduceScatter;
+  final AlgorithmRows<Call.AllGather> allGather;
+  final AlgorithmRows<Call.Broadcast> broadcast;
+  final AlgorithmRows<Call.Gather> gather;
+  final AlgorithmRows<Call.Scatter> scatter;
+  final AlgorithmRows<Call.AllToAll> allToAll;
+  final AlgorithmRows<Call.Barrier> barrier;
 
   /**
    * Creates the table of one thread, as its algorithms keep scratch memory.
    *
    * @param phases carries out the phases of hierarchical algorithms
    */
-  AlgorithmTable(AlgorithmSelector phases) {
+  AlgorithmTable(Phases phases) {
     Scratch scratch = new Scratch();
     Scratch between = new Scratch();
     SlotCollectives slots = new SlotCollectives();
     allReduce =
-        new Rows<>(
+        new AlgorithmRows<>(
             List.of(
                 inSlots(slots::allReduce),
                 inMemory(new CopiedAllReduce(), HEAP, FEW_BYTES_OF_ALL),
@@ -218,7 +116,7 @@ final class AlgorithmTable {
                 messages(new RingAllReduce(), IN_PLACE)),
             List.of(hierarchical(new HierarchicalAllReduce(phases, between), NODES)));
     reduce =
-        new Rows<>(
+        new AlgorithmRows<>(
             List.of(inSlots(slots::reduce), inMemory(new SharedReduce(), REGION)),
             List.of(
                 messages(new BinomialReduce(), IN_PLACE),
@@ -226,7 +124,7 @@ final class AlgorithmTable {
                 messages(new DirectReduce(), WIDER_SUMS, MESH)),
             List.of(hierarchical(new HierarchicalReduce(phases, between), NODES)));
     reduceScatter =
-        new Rows<>(
+        new AlgorithmRows<>(
             List.of(inSlots(slots::reduceScatter), inMemory(new SharedReduceScatter(), REGION)),
             List.of(
                 messages(new RingReduceScatter(), IN_PLACE),
@@ -235,7 +133,7 @@ final class AlgorithmTable {
             List.of(
                 hierarchical(new HierarchicalReduceScatter(phases, between), NODES_SHARE_HEAP)));
     allGather =
-        new Rows<>(
+        new AlgorithmRows<>(
             List.of(inSlots(slots::allGather), inMemory(new SharedAllGather(), REGION)),
             List.of(
                 messages(new RingAllGather()),
@@ -243,32 +141,54 @@ final class AlgorithmTable {
                 messages(new BruckAllGather(scratch), EQUAL_PARTS, NO_MESH, AT_MOST_1_MIB)),
             List.of(hierarchical(new HierarchicalAllGather(phases), NODES_SHARE_HEAP)));
     broadcast =
-        new Rows<>(
+        new AlgorithmRows<>(
             List.of(inSlots(slots::broadcast), inMemory(new SharedBroadcast(), REGION)),
             List.of(messages(new BinomialBroadcast()), messages(new ChainBroadcast(), THREE_RANKS)),
             List.of(hierarchical(new HierarchicalBroadcast(phases), NODES)));
     gather =
-        new Rows<>(
+        new AlgorithmRows<>(
             List.of(inMemory(new SharedGather(), HEAP)),
             List.of(messages(new LinearGather())),
             List.of());
     scatter =
-        new Rows<>(
+        new AlgorithmRows<>(
             List.of(inMemory(new SharedScatter(), HEAP)),
             List.of(messages(new LinearScatter())),
             List.of());
     allToAll =
-        new Rows<>(
+        new AlgorithmRows<>(
             List.of(inSlots(slots::allToAll), inMemory(new SharedAllToAll(), REGION)),
             List.of(messages(new PairwiseAllToAll())),
             List.of(
                 hierarchical(
                     new HierarchicalAllToAll(phases, between), NODES_SHARE_HEAP, EQUAL_PARTS)));
     barrier =
-        new Rows<>(
+        new AlgorithmRows<>(
             List.of(inSlots(slots::barrier), inMemory(new SharedBarrier(), HEAP)),
             List.of(messages(new DisseminationBarrier())),
             List.of(hierarchical(new HierarchicalBarrier(phases), NODES)));
+  }
+
+  /** Returns the rows for a call. */
+  @SuppressWarnings("unchecked") // The rows of a collective are for the calls of its type.
+  <C extends Call<C>> AlgorithmRows<C> of(C call) {
+    return (AlgorithmRows<C>) of(call.type());
+  }
+
+  /** Returns the rows for a collective, by the type of its {@link Call}. */
+  AlgorithmRows<?> of(OpType type) {
+    return switch (type) {
+      case ALL_REDUCE -> allReduce;
+      case REDUCE -> reduce;
+      case REDUCE_SCATTER -> reduceScatter;
+      case ALL_GATHER -> allGather;
+      case BROADCAST -> broadcast;
+      case GATHER -> gather;
+      case SCATTER -> scatter;
+      case ALL_TO_ALL -> allToAll;
+      case BARRIER -> barrier;
+      default -> throw new IllegalArgumentException("No algorithm carries out " + type.label());
+    };
   }
 
   private static <C> Row<C> inSlots(Algorithm<C> algorithm) {

@@ -1,6 +1,7 @@
 package org.sparkcollectives.internal.algorithm;
 
 import java.util.List;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.internal.kernel.ReduceKernel;
 import org.sparkcollectives.internal.transport.Peers;
 import org.sparkcollectives.spi.tensor.HostTensor;
@@ -12,8 +13,8 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  */
 interface Call<C extends Call<C>> {
 
-  /** Returns the algorithms that can carry it out. */
-  AlgorithmTable.Rows<C> rows(AlgorithmTable table);
+  /** Returns the collective: that of any sizes, where another type stands for equal ones. */
+  OpType type();
 
   /** Returns what all ranks know of it, by which they choose alike. */
   Shape shape();
@@ -33,8 +34,8 @@ interface Call<C extends Call<C>> {
   record AllReduce(HostTensor tensor, ReduceKernel kernel) implements Call<AllReduce> {
 
     @Override
-    public AlgorithmTable.Rows<AllReduce> rows(AlgorithmTable table) {
-      return table.allReduce;
+    public OpType type() {
+      return OpType.ALL_REDUCE;
     }
 
     @Override
@@ -57,8 +58,8 @@ interface Call<C extends Call<C>> {
   record Reduce(HostTensor tensor, int root, ReduceKernel kernel) implements Call<Reduce> {
 
     @Override
-    public AlgorithmTable.Rows<Reduce> rows(AlgorithmTable table) {
-      return table.reduce;
+    public OpType type() {
+      return OpType.REDUCE;
     }
 
     @Override
@@ -83,8 +84,8 @@ interface Call<C extends Call<C>> {
       implements Call<ReduceScatter> {
 
     @Override
-    public AlgorithmTable.Rows<ReduceScatter> rows(AlgorithmTable table) {
-      return table.reduceScatter;
+    public OpType type() {
+      return OpType.REDUCE_SCATTER;
     }
 
     @Override
@@ -108,8 +109,8 @@ interface Call<C extends Call<C>> {
   record AllGather(Chunks outputs, HostTensor input) implements Call<AllGather> {
 
     @Override
-    public AlgorithmTable.Rows<AllGather> rows(AlgorithmTable table) {
-      return table.allGather;
+    public OpType type() {
+      return OpType.ALL_GATHER;
     }
 
     @Override
@@ -132,8 +133,8 @@ interface Call<C extends Call<C>> {
   record Broadcast(HostTensor tensor, int root) implements Call<Broadcast> {
 
     @Override
-    public AlgorithmTable.Rows<Broadcast> rows(AlgorithmTable table) {
-      return table.broadcast;
+    public OpType type() {
+      return OpType.BROADCAST;
     }
 
     @Override
@@ -156,8 +157,8 @@ interface Call<C extends Call<C>> {
   record Gather(List<HostTensor> outputs, HostTensor input, int root) implements Call<Gather> {
 
     @Override
-    public AlgorithmTable.Rows<Gather> rows(AlgorithmTable table) {
-      return table.gather;
+    public OpType type() {
+      return OpType.GATHER;
     }
 
     @Override
@@ -175,8 +176,8 @@ interface Call<C extends Call<C>> {
   record Scatter(HostTensor output, List<HostTensor> inputs, int root) implements Call<Scatter> {
 
     @Override
-    public AlgorithmTable.Rows<Scatter> rows(AlgorithmTable table) {
-      return table.scatter;
+    public OpType type() {
+      return OpType.SCATTER;
     }
 
     @Override
@@ -198,8 +199,8 @@ interface Call<C extends Call<C>> {
   record AllToAll(Chunks outputs, Chunks inputs, boolean equal) implements Call<AllToAll> {
 
     @Override
-    public AlgorithmTable.Rows<AllToAll> rows(AlgorithmTable table) {
-      return table.allToAll;
+    public OpType type() {
+      return OpType.ALL_TO_ALL;
     }
 
     @Override
@@ -222,8 +223,8 @@ interface Call<C extends Call<C>> {
   record Barrier() implements Call<Barrier> {
 
     @Override
-    public AlgorithmTable.Rows<Barrier> rows(AlgorithmTable table) {
-      return table.barrier;
+    public OpType type() {
+      return OpType.BARRIER;
     }
 
     @Override

@@ -1,6 +1,7 @@
 package org.sparkcollectives.internal.algorithm;
 
 import java.util.List;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.internal.transport.Hierarchy;
 import org.sparkcollectives.internal.transport.Locality;
 import org.sparkcollectives.internal.transport.Peers;
@@ -19,9 +20,9 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  */
 final class HierarchicalAllGather implements HierarchicalAlgorithm<Call.AllGather> {
 
-  private final AlgorithmSelector phases;
+  private final Phases phases;
 
-  HierarchicalAllGather(AlgorithmSelector phases) {
+  HierarchicalAllGather(Phases phases) {
     this.phases = phases;
   }
 
@@ -30,7 +31,7 @@ final class HierarchicalAllGather implements HierarchicalAlgorithm<Call.AllGathe
     Locality locality = s.locality();
     int rounds = Rounds.count(locality);
     long carried = s.shape().bytes() / locality.smallest() / rounds;
-    return rounds * s.interNode(phases.table().allGather, s.shape().withBytes(carried))
+    return rounds * s.interNode(phases.rows(OpType.ALL_GATHER), s.shape().withBytes(carried))
         + s.inHeap(2 + rounds - 1, s.shape().bytes() - carried);
   }
 

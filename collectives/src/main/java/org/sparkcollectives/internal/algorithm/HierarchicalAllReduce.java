@@ -1,5 +1,6 @@
 package org.sparkcollectives.internal.algorithm;
 
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.internal.kernel.ReduceKernel;
 import org.sparkcollectives.internal.transport.Hierarchy;
 import org.sparkcollectives.internal.transport.Locality;
@@ -17,10 +18,10 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  */
 final class HierarchicalAllReduce implements HierarchicalAlgorithm<Call.AllReduce> {
 
-  private final AlgorithmSelector phases;
+  private final Phases phases;
   private final Scratch scratch;
 
-  HierarchicalAllReduce(AlgorithmSelector phases, Scratch scratch) {
+  HierarchicalAllReduce(Phases phases, Scratch scratch) {
     this.phases = phases;
     this.scratch = scratch;
   }
@@ -30,12 +31,12 @@ final class HierarchicalAllReduce implements HierarchicalAlgorithm<Call.AllReduc
     Locality locality = s.locality();
     long bytes = s.shape().bytes();
     long slice = bytes / Slices.count(locality, bytes);
-    double between = s.interNode(phases.table().allReduce, s.shape().ofAccumulators(slice));
+    double between = s.interNode(phases.rows(OpType.ALL_REDUCE), s.shape().ofAccumulators(slice));
     return s.sharesHeap()
         ? between + s.inHeap(3, locality.largest() * slice + bytes - slice)
         : between
-            + s.intraNode(phases.table().reduceScatter, s.shape())
-            + s.intraNode(phases.table().allGather, Shape.ofParts(bytes, false));
+            + s.intraNode(phases.rows(OpType.REDUCE_SCATTER), s.shape())
+            + s.intraNode(phases.rows(OpType.ALL_GATHER), Shape.ofParts(bytes, false));
   }
 
   @Override

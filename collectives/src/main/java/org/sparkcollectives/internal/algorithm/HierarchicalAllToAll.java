@@ -2,6 +2,7 @@ package org.sparkcollectives.internal.algorithm;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.internal.transport.Hierarchy;
 import org.sparkcollectives.internal.transport.Locality;
 import org.sparkcollectives.internal.transport.Peers;
@@ -20,10 +21,10 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  */
 final class HierarchicalAllToAll implements HierarchicalAlgorithm<Call.AllToAll> {
 
-  private final AlgorithmSelector phases;
+  private final Phases phases;
   private final Scratch scratch;
 
-  HierarchicalAllToAll(AlgorithmSelector phases, Scratch scratch) {
+  HierarchicalAllToAll(Phases phases, Scratch scratch) {
     this.phases = phases;
     this.scratch = scratch;
   }
@@ -31,7 +32,7 @@ final class HierarchicalAllToAll implements HierarchicalAlgorithm<Call.AllToAll>
   @Override
   public double seconds(Situation s) {
     int rounds = Rounds.count(s.locality());
-    return rounds * s.interNode(phases.table().allToAll, s.shape())
+    return rounds * s.interNode(phases.rows(OpType.ALL_TO_ALL), s.shape())
         + s.inHeap(2 + rounds - 1, (1 + Situation.SCRATCH) * s.shape().bytes() * rounds);
   }
 
@@ -50,8 +51,10 @@ final class HierarchicalAllToAll implements HierarchicalAlgorithm<Call.AllToAll>
       blocks.collect(region);
       region.leave();
       for (int round = 0; round < rounds.count(); round++) {
-        phases.allToAll(
-            hierarchy.interNode(Hierarchy.NO_ROOT), blocks.received(round), blocks.sent(round));
+        Chunks to = Chunks.ofParts(blocks.received(round));
+        Chunks from = Chunks.ofParts(blocks.sent(round));
+        phases.run(
+            hierarchy.interNode(Hierarchy.NO_ROOT), new Call.AllToAll(to, from, false));
       }
       received = blocks.received();
     } else {

@@ -1,5 +1,6 @@
 package org.sparkcollectives.internal.algorithm;
 
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.internal.transport.Hierarchy;
 import org.sparkcollectives.internal.transport.Peers;
 
@@ -11,26 +12,26 @@ import org.sparkcollectives.internal.transport.Peers;
  */
 final class HierarchicalBarrier implements HierarchicalAlgorithm<Call.Barrier> {
 
-  private final AlgorithmSelector phases;
+  private final Phases phases;
 
-  HierarchicalBarrier(AlgorithmSelector phases) {
+  HierarchicalBarrier(Phases phases) {
     this.phases = phases;
   }
 
   @Override
   public double seconds(Situation s) {
     double inside =
-        s.sharesHeap() ? s.inHeap(1, 0) : s.intraNode(phases.table().barrier, s.shape());
-    return 2 * inside + s.interNode(phases.table().barrier, s.shape());
+        s.sharesHeap() ? s.inHeap(1, 0) : s.intraNode(phases.rows(OpType.BARRIER), s.shape());
+    return 2 * inside + s.interNode(phases.rows(OpType.BARRIER), s.shape());
   }
 
   @Override
   public void run(Peers peers, Call.Barrier call) {
     Hierarchy hierarchy = peers.hierarchy().orElseThrow();
-    phases.barrier(hierarchy.intraNode());
+    phases.run(hierarchy.intraNode(), new Call.Barrier());
     if (hierarchy.ownCrossNodeGroup(Hierarchy.NO_ROOT) == 0) {
-      phases.barrier(hierarchy.interNode(Hierarchy.NO_ROOT));
+      phases.run(hierarchy.interNode(Hierarchy.NO_ROOT), new Call.Barrier());
     }
-    phases.barrier(hierarchy.intraNode());
+    phases.run(hierarchy.intraNode(), new Call.Barrier());
   }
 }

@@ -1,6 +1,7 @@
 package org.sparkcollectives.internal.algorithm;
 
 import java.util.List;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.internal.transport.Hierarchy;
 import org.sparkcollectives.internal.transport.Locality;
 import org.sparkcollectives.internal.transport.Peers;
@@ -18,9 +19,9 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  */
 final class HierarchicalBroadcast implements HierarchicalAlgorithm<Call.Broadcast> {
 
-  private final AlgorithmSelector phases;
+  private final Phases phases;
 
-  HierarchicalBroadcast(AlgorithmSelector phases) {
+  HierarchicalBroadcast(Phases phases) {
     this.phases = phases;
   }
 
@@ -30,13 +31,13 @@ final class HierarchicalBroadcast implements HierarchicalAlgorithm<Call.Broadcas
     long bytes = s.shape().bytes();
     int slices = Slices.count(locality, bytes);
     long slice = bytes / slices;
-    double between = s.interNode(phases.table().broadcast, s.shape().withBytes(slice));
+    double between = s.interNode(phases.rows(OpType.BROADCAST), s.shape().withBytes(slice));
     if (s.sharesHeap()) {
       return between + (slices == 1 ? s.inHeap(2, bytes) : s.inHeap(3, slice + bytes));
     }
     return between
-        + s.intraNode(phases.table().scatter, Shape.ofParts(slices == 1 ? 0 : bytes, false))
-        + s.intraNode(phases.table().broadcast, s.shape());
+        + s.intraNode(phases.rows(OpType.SCATTER), Shape.ofParts(slices == 1 ? 0 : bytes, false))
+        + s.intraNode(phases.rows(OpType.BROADCAST), s.shape());
   }
 
   @Override
@@ -53,15 +54,15 @@ final class HierarchicalBroadcast implements HierarchicalAlgorithm<Call.Broadcas
     boolean whole = Slices.count(locality, tensor.byteSize()) == 1;
     if (withRoot && !whole) {
       List<HostTensor> given = rank == root ? slices.all() : List.of();
-      phases.scatter(hierarchy.opening(), own, given, locality.index(root));
+      phases.run(hierarchy.opening(), new Call.Scatter(own, given, locality.index(root)));
     }
     if (Slices.isOwner(hierarchy, tensor, root)) {
-      phases.broadcast(hierarchy.interNode(root), own, locality.node(root));
+      phases.run(hierarchy.interNode(root), new Call.Broadcast(own, locality.node(root)));
     }
     if (withRoot) {
-      phases.broadcast(intraNode, tensor, locality.index(root));
+      phases.run(intraNode, new Call.Broadcast(tensor, locality.index(root)));
     } else if (whole) {
-      phases.broadcast(intraNode, tensor, 0);
+      phases.run(intraNode, new Call.Broadcast(tensor, 0));
     } else {
       phases.run(intraNode, new Call.AllGather(slices, own));
     }

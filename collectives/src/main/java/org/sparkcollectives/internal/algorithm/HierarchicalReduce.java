@@ -1,6 +1,7 @@
 package org.sparkcollectives.internal.algorithm;
 
 import java.util.List;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.internal.kernel.ReduceKernel;
 import org.sparkcollectives.internal.transport.Hierarchy;
 import org.sparkcollectives.internal.transport.Locality;
@@ -18,10 +19,10 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  */
 final class HierarchicalReduce implements HierarchicalAlgorithm<Call.Reduce> {
 
-  private final AlgorithmSelector phases;
+  private final Phases phases;
   private final Scratch scratch;
 
-  HierarchicalReduce(AlgorithmSelector phases, Scratch scratch) {
+  HierarchicalReduce(Phases phases, Scratch scratch) {
     this.phases = phases;
     this.scratch = scratch;
   }
@@ -31,12 +32,12 @@ final class HierarchicalReduce implements HierarchicalAlgorithm<Call.Reduce> {
     Locality locality = s.locality();
     long bytes = s.shape().bytes();
     long slice = bytes / Slices.count(locality, bytes);
-    double between = s.interNode(phases.table().reduce, s.shape().ofAccumulators(slice));
+    double between = s.interNode(phases.rows(OpType.REDUCE), s.shape().ofAccumulators(slice));
     return s.sharesHeap()
         ? between + s.inHeap(3, (locality.largest() + Situation.SCRATCH) * slice + bytes - slice)
         : between
-            + s.intraNode(phases.table().reduceScatter, s.shape())
-            + s.intraNode(phases.table().scatter, Shape.ofParts(bytes, false));
+            + s.intraNode(phases.rows(OpType.REDUCE_SCATTER), s.shape())
+            + s.intraNode(phases.rows(OpType.SCATTER), Shape.ofParts(bytes, false));
   }
 
   @Override
@@ -68,7 +69,7 @@ final class HierarchicalReduce implements HierarchicalAlgorithm<Call.Reduce> {
       kernel.finish(result, 0, sum, 0, own.count(), peers.size());
       List<HostTensor> outputs =
           peers.rank() == root ? Slices.of(hierarchy, tensor, root).all() : List.of();
-      phases.gather(hierarchy.intraNode(), outputs, result, locality.index(root));
+      phases.run(hierarchy.intraNode(), new Call.Gather(outputs, result, locality.index(root)));
     }
   }
 }

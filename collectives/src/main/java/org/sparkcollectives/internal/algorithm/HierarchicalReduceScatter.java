@@ -3,6 +3,7 @@ package org.sparkcollectives.internal.algorithm;
 import java.util.ArrayList;
 import java.util.List;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.internal.kernel.ReduceKernel;
 import org.sparkcollectives.internal.transport.Hierarchy;
 import org.sparkcollectives.internal.transport.Locality;
@@ -23,10 +24,10 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  */
 final class HierarchicalReduceScatter implements HierarchicalAlgorithm<Call.ReduceScatter> {
 
-  private final AlgorithmSelector phases;
+  private final Phases phases;
   private final Scratch scratch;
 
-  HierarchicalReduceScatter(AlgorithmSelector phases, Scratch scratch) {
+  HierarchicalReduceScatter(Phases phases, Scratch scratch) {
     this.phases = phases;
     this.scratch = scratch;
   }
@@ -37,7 +38,8 @@ final class HierarchicalReduceScatter implements HierarchicalAlgorithm<Call.Redu
     int rounds = Rounds.count(locality);
     // Of what one round carries.
     long carried = s.shape().bytes() / locality.smallest() / rounds;
-    return rounds * s.interNode(phases.table().reduceScatter, s.shape().ofAccumulators(carried))
+    return rounds
+            * s.interNode(phases.rows(OpType.REDUCE_SCATTER), s.shape().ofAccumulators(carried))
         + s.inHeap(2 + rounds - 1, rounds * carried * (locality.largest() + Situation.SCRATCH));
   }
 

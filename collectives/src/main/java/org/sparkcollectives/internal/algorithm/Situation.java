@@ -55,12 +55,12 @@ record Situation(
   }
 
   /** Predicts the seconds of a phase of one rank of each node. */
-  double interNode(AlgorithmTable.Rows<?> phase, Shape call) {
+  double interNode(AlgorithmRows<?> phase, Shape call) {
     return phase.messageSeconds(ofMessages(costs, reach, locality().nodes(), call));
   }
 
   /** Predicts the seconds of a phase of the ranks of the largest node, by messages. */
-  double intraNode(AlgorithmTable.Rows<?> phase, Shape call) {
+  double intraNode(AlgorithmRows<?> phase, Shape call) {
     return phase.messageSeconds(ofMessages(costs, Reach.HOST, locality().largest(), call));
   }
 

@@ -40,7 +40,7 @@ final class AddedAllReduce {
     return new PathCosts(network, network, network);
   }
 
-  private static AlgorithmTable.Rows<Call.AllReduce> rows() {
+  private static AlgorithmRows<Call.AllReduce> rows() {
     return new AlgorithmSelector(costs()).table().allReduce;
   }
 
@@ -107,15 +107,15 @@ final class AddedAllReduce {
    * It is chosen where it is predicted to take the least time, among so many ranks and no other.
    */
   static void isChosen(String name, int leastRanks, int mostRanks) {
-    AlgorithmTable.Rows<Call.AllReduce> rows = rows();
+    AlgorithmRows<Call.AllReduce> rows = rows();
     Set<Integer> worlds = new TreeSet<>();
     for (int ranks = 2; ranks <= LARGEST_WORLD; ranks++) {
       for (long bytes = 4; bytes <= 1 << 24; bytes *= 2) {
         Shape shape = Shape.ofReduction(bytes, ReduceKernels.of(ReduceOp.SUM, DType.FLOAT32));
         Situation situation = Situation.ofMessages(costs(), Reach.NETWORK, ranks, shape);
-        AlgorithmTable.Row<Call.AllReduce> cheapest =
+        AlgorithmRows.Row<Call.AllReduce> cheapest =
             rows.messages().stream()
-                .filter(row -> row.fit(situation) == AlgorithmTable.Fit.GOOD)
+                .filter(row -> row.fit(situation) == AlgorithmRows.Fit.GOOD)
                 .min(Comparator.comparingDouble(row -> row.seconds(situation)))
                 .orElseThrow();
         String chosen = rows.choose(situation).name();

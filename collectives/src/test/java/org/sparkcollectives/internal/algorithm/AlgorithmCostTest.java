@@ -82,7 +82,7 @@ class AlgorithmCostTest {
     }
   }
 
-  private static List<AlgorithmTable.Row<Call.AllReduce>> allReduces() {
+  private static List<AlgorithmRows.Row<Call.AllReduce>> allReduces() {
     CostModel any = new CostModel(1, 1, 1, 8);
     return new AlgorithmSelector(new PathCosts(any, any, any)).table().allReduce.messages();
   }
@@ -90,7 +90,7 @@ class AlgorithmCostTest {
   /** All of the table. */
   static Stream<Arguments> allReducesAndSizes() {
     return allReduces().stream()
-        .map(AlgorithmTable.Row::name)
+        .map(AlgorithmRows.Row::name)
         .flatMap(
             name -> IntStream.of(2, 3, 4, 5, 6, 7, 8, 12, 16).mapToObj(n -> Arguments.of(name, n)));
   }

@@ -57,7 +57,7 @@ final class ChosenAlgorithm {
   }
 
   /** Returns what reduces so many bytes over ranks that are on hosts of their own. */
-  static AlgorithmTable.Row<Call.AllReduce> allReduce(
+  static AlgorithmRows.Row<Call.AllReduce> allReduce(
       PathCosts costs, int ranks, long bytes, ReduceKernel kernel) {
     Situation situation =
         Situation.ofMessages(costs, Reach.NETWORK, ranks, Shape.ofReduction(bytes, kernel));

@@ -56,11 +56,11 @@ class SimulationTest {
 
   /** Returns the names of those algorithms of messages that suit a situation. */
   private static List<String> names(
-      Predicate<AlgorithmTable.Row<?>> suits, AlgorithmTable.Rows<?>... collectives) {
+      Predicate<AlgorithmRows.Row<?>> suits, AlgorithmRows<?>... collectives) {
     return Stream.of(collectives)
-        .<AlgorithmTable.Row<?>>flatMap(rows -> rows.messages().stream())
+        .<AlgorithmRows.Row<?>>flatMap(rows -> rows.messages().stream())
         .filter(suits)
-        .map(AlgorithmTable.Row::name)
+        .map(AlgorithmRows.Row::name)
         .toList();
   }
 
@@ -85,7 +85,7 @@ class SimulationTest {
         Situation.ofMessages(COSTS, Reach.NETWORK, 10_000, Shape.ofParts(1_000, true));
     List<String> choices =
         names(
-            row -> row.fit(large) == AlgorithmTable.Fit.GOOD,
+            row -> row.fit(large) == AlgorithmRows.Fit.GOOD,
             TABLE.allReduce,
             TABLE.reduce,
             TABLE.reduceScatter,

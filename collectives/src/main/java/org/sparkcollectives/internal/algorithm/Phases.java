@@ -1,0 +1,14 @@
+package org.sparkcollectives.internal.algorithm;
+
+import org.sparkcollectives.OpType;
+import org.sparkcollectives.internal.transport.Peers;
+
+/** The collectives among some of the ranks of which hierarchical algorithms consist. */
+abstract class Phases {
+
+  /** Carries out a phase, by the algorithm that is chosen for its ranks. */
+  abstract <C extends Call<C>> void run(Peers peers, C phase);
+
+  /** Returns the algorithms for a collective, by which the time of a phase is predicted. */
+  abstract AlgorithmRows<?> rows(OpType type);
+}
