@@ -137,7 +137,7 @@ public final class FailureReports {
   }
 
   /** Reports that a peer has left for which an operation waits. */
-  void peerFinished(PendingWork work, int peer) {
+  void peerFinished(MonitoredWork work, int peer) {
     propagation.operationFailed(
         members
             .identityOf(peer)
@@ -154,7 +154,7 @@ public final class FailureReports {
    *
    * @return what the operation's work ends with
    */
-  public Throwable operationFailed(PendingWork work, Throwable thrown) {
+  public Throwable operationFailed(MonitoredWork work, Throwable thrown) {
     if (!state.failed()) {
       long start = time.nanos();
       partFailed(work, thrown);
@@ -179,7 +179,7 @@ public final class FailureReports {
    * Turns the exception of a part of an operation into the group's failure; does not wait until the
    * group has failed.
    */
-  public void partFailed(PendingWork work, Throwable thrown) {
+  public void partFailed(MonitoredWork work, Throwable thrown) {
     if (state.failed()) {
       return;
     }
@@ -194,7 +194,7 @@ public final class FailureReports {
    * Returns what a failed message ends with. A message that did not fit concerns its two ranks
    * only.
    */
-  public Throwable messageFailed(PendingWork work, RuntimeException cause) {
+  public Throwable messageFailed(MonitoredWork work, RuntimeException cause) {
     if (state.failed()) {
       return state.exceptionFor(work.describe());
     }

@@ -50,7 +50,7 @@ public final class GroupMonitor implements AutoCloseable {
   private final RankHeartbeat heartbeat;
   private final CompletionHooks completionHooks;
   private final EphemeralTimeout ephemeralTimeout = new EphemeralTimeout();
-  private final Set<PendingWork> pending = ConcurrentHashMap.newKeySet();
+  private final Set<MonitoredWork> pending = ConcurrentHashMap.newKeySet();
   private final StoreSteps storeSteps;
   private volatile Thread caller = Thread.currentThread();
   private volatile CollectiveProgress progress = CollectiveProgress.NONE;
@@ -176,7 +176,7 @@ public final class GroupMonitor implements AutoCloseable {
    *
    * @throws IllegalStateException if the group is being closed
    */
-  void begin(PendingWork work) {
+  void begin(MonitoredWork work) {
     Thread current = Thread.currentThread();
     // It is almost always the same thread, and a read is cheaper than a write.
     if (caller != current) {
@@ -212,7 +212,7 @@ public final class GroupMonitor implements AutoCloseable {
     }
   }
 
-  void end(PendingWork work) {
+  void end(MonitoredWork work) {
     pending.remove(work);
   }
 
@@ -268,7 +268,7 @@ public final class GroupMonitor implements AutoCloseable {
 
   private void pollPending() {
     long now = host.time().nanos();
-    for (PendingWork work : pending) {
+    for (MonitoredWork work : pending) {
       if (work.isOverdue(now)) {
         timeouts.handle(work);
         return;
@@ -286,7 +286,7 @@ public final class GroupMonitor implements AutoCloseable {
    * queue. Does not block.
    */
   public void failPending() {
-    for (PendingWork work : pending) {
+    for (MonitoredWork work : pending) {
       work.groupFailed();
     }
   }

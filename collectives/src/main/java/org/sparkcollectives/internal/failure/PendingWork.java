@@ -8,7 +8,6 @@ import java.util.concurrent.TimeUnit;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.Work;
 import org.sparkcollectives.WorkResult;
 import org.sparkcollectives.internal.recorder.RecordRing;
 import org.sparkcollectives.spi.OperationSpec;
@@ -17,7 +16,7 @@ import org.sparkcollectives.spi.OperationSpec;
  * Implements what all kinds of work have in common: a deadline, a record, an end, and waiting for
  * it.
  */
-public abstract class PendingWork implements Work {
+public abstract class PendingWork extends MonitoredWork {
 
   private final GroupMonitor monitor;
   private final OperationSpec spec;
@@ -90,29 +89,12 @@ public abstract class PendingWork implements Work {
   /** Lets the waiting thread run the operation, or find out that it has ended. */
   protected abstract void help(long nanos);
 
-  /** Ends the work if the group has failed and no thread runs the work that would notice. */
-  protected abstract void groupFailed();
-
-  /** Returns the rank that has left without doing its part in this work, or -1. */
-  protected abstract int departedPeer(LeaveTracker left);
-
-  /** Returns the rank that has not come, as far as an overdue work knows that by itself, or -1. */
-  protected int lateRank() {
-    return -1;
-  }
-
-  /** Returns what an overdue work knows by itself of the missing ranks. */
-  protected abstract String missingRanks();
-
   /** Returns the monitor of the group whose operation it is. */
   public final GroupMonitor monitor() {
     return monitor;
   }
 
-  /**
-   * Returns the timeout that the user has set for the call of which this is all or a part, with its
-   * extension.
-   */
+  @Override
   final Duration statedTimeout() {
     return limit.stated().plus(extension.duration());
   }
@@ -127,16 +109,17 @@ public abstract class PendingWork implements Work {
     return spec;
   }
 
-  /** Returns the operation as messages name it. */
+  @Override
   public final String describe() {
     return spec.describe(sequenceNumber);
   }
 
+  @Override
   final boolean isOverdue(long nowNanos) {
     return nowNanos - deadlineNanos > 0;
   }
 
-  /** Returns for how long the work has been pending. */
+  @Override
   final long ageNanos(long nowNanos) {
     return nowNanos - deadlineNanos + nanosOf(allowed());
   }
@@ -151,7 +134,7 @@ public abstract class PendingWork implements Work {
     entry.started();
   }
 
-  /** Ends the work, unless it has ended. */
+  @Override
   public final void complete(Throwable cause) {
     CompletableFuture<List<Tensor>> dependents;
     synchronized (lock) {

@@ -39,7 +39,7 @@ final class TimeoutHandling {
    * Fails the group because this work is overdue, unless it ends meanwhile. Does not block; called
    * repeatedly as long as the work is overdue.
    */
-  void handle(PendingWork work) {
+  void handle(MonitoredWork work) {
     if (!inquiring.compareAndSet(false, true)) {
       return;
     }
@@ -50,7 +50,7 @@ final class TimeoutHandling {
     }
   }
 
-  private void ask(PendingWork work, long sinceNanos) {
+  private void ask(MonitoredWork work, long sinceNanos) {
     ProgressAnswers answers = ProgressAnswers.NONE;
     List<Integer> missing = List.of();
     String who = work.missingRanks();
@@ -67,7 +67,7 @@ final class TimeoutHandling {
   }
 
   private void timedOut(
-      PendingWork work,
+      MonitoredWork work,
       List<Integer> missing,
       String who,
       ProgressAnswers answers,
