@@ -44,79 +44,23 @@ import org.sparkcollectives.store.StoreLease;
  * @param path how the groups made with this came from the rank's first group, which is the same in
  *     each attempt; empty for that one
  */
-record GroupAssembly(Store store, RankContext context, String path) {
+record GroupAssembly(Store store, RankContext context, String path) implements Subgroups.Assembly {
 
   private static final Logger LOG = LoggerFactory.getLogger(GroupAssembly.class);
 
-  /**
-   * Returns the assembly for groups made from a group of this one, which {@code name} tells apart.
-   */
-  GroupAssembly within(String name) {
+  @Override
+  public GroupAssembly within(String name) {
     return new GroupAssembly(store, context, path + "/" + name);
   }
 
-  /**
-   * Returns where the checkpoints of these groups are, apart from those of groups that were made in
-   * another way.
-   */
-  Store checkpoints() {
+  @Override
+  public Store checkpoints() {
     String group = "world" + path;
     return context.checkpoints(store).withPrefix(URLEncoder.encode(group, StandardCharsets.UTF_8));
   }
 
-  /** Returns options in which whatever was not chosen is as configured. */
-  GroupOptions resolve(GroupOptions options) {
-    Configuration configuration = context.configuration();
-    return inherit(
-        options,
-        GroupOptions.defaults()
-            .withTimeout(configuration.get(CollectivesConfiguration.TIMEOUT))
-            .withTransports(
-                configuration.get(CollectivesConfiguration.TRANSPORTS).toArray(String[]::new))
-            .withBackend(configuration.get(CollectivesConfiguration.BACKEND))
-            .withDebugLevel(configuration.get(CollectivesConfiguration.DEBUG))
-            .withNanCheck(configuration.get(CollectivesConfiguration.NAN_CHECK))
-            .withErrorHandling(configuration.get(CollectivesConfiguration.ERROR_HANDLING)));
-  }
-
-  /**
-   * Returns options in which whatever was not chosen is as in the group that the new one is made
-   * from.
-   */
-  static GroupOptions inherit(GroupOptions options, GroupOptions parent) {
-    GroupOptions resolved = options;
-    if (resolved.timeout().isEmpty()) {
-      resolved = resolved.withTimeout(parent.timeout().orElseThrow());
-    }
-    if (resolved.transports().isEmpty()) {
-      resolved = resolved.withTransports(parent.transports().toArray(String[]::new));
-    }
-    if (resolved.backend().isEmpty()) {
-      resolved = resolved.withBackend(parent.backend().orElseThrow());
-    }
-    if (resolved.debugLevel().isEmpty()) {
-      resolved = resolved.withDebugLevel(parent.debugLevel().orElseThrow());
-    }
-    if (resolved.nanCheck().isEmpty()) {
-      resolved = resolved.withNanCheck(parent.nanCheck().orElseThrow());
-    }
-    if (resolved.errorHandling().isEmpty()) {
-      resolved = resolved.withErrorHandling(parent.errorHandling().orElseThrow());
-    }
-    return resolved;
-  }
-
-  /**
-   * Assembles this rank's part of a group. Does not wait for other ranks, unless a backend of
-   * another provider does.
-   *
-   * @param node is released when the group is closed
-   * @param options which leave nothing open
-   * @param parent the monitor of the group from which it is made, or null
-   * @param origin how it came from another, or null
-   * @param afterClose run when the group is closed
-   */
-  RankGroup assemble(
+  @Override
+  public RankGroup assemble(
       CollectiveNode node,
       Membership members,
       GroupOptions options,

@@ -101,7 +101,7 @@ public final class GroupCreation {
               + " ProcessGroup.newGroup");
     }
     GroupAssembly assembly = new GroupAssembly(store, context, "");
-    GroupOptions resolved = assembly.resolve(options);
+    GroupOptions resolved = ResolvedOptions.resolve(options, context.configuration());
     String name = options.name().isEmpty() ? nextName(deadline.bound(store), rank) : options.name();
     Membership.requireName(name);
     CollectiveNode node = CollectiveNode.acquire(NodeOptions.of(context));

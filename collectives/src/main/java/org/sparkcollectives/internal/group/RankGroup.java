@@ -63,7 +63,7 @@ final class RankGroup {
       GroupOptions options,
       Backends backends,
       StoreLease lease,
-      GroupAssembly assembly,
+      Subgroups.Assembly assembly,
       Runnable afterClose) {
     this.queue = queue;
     this.monitor = queue.monitor();

@@ -19,6 +19,7 @@ import org.sparkcollectives.internal.rendezvous.AgreedSettings;
 import org.sparkcollectives.internal.rendezvous.GroupSecret;
 import org.sparkcollectives.internal.rendezvous.Membership;
 import org.sparkcollectives.internal.transport.Endpoint;
+import org.sparkcollectives.spi.RankContext;
 import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.Store;
 
@@ -36,6 +37,43 @@ import org.sparkcollectives.store.Store;
  */
 final class Subgroups {
 
+  /** Assembles this rank's part of groups. */
+  interface Assembly {
+
+    /** Returns what hosts the rank. */
+    RankContext context();
+
+    /**
+     * Returns the assembly for groups made from a group of this one, which {@code name} tells
+     * apart.
+     */
+    Assembly within(String name);
+
+    /**
+     * Returns where the checkpoints of these groups are, apart from those of groups that were made
+     * in another way.
+     */
+    Store checkpoints();
+
+    /**
+     * Assembles this rank's part of a group. Does not wait for other ranks, unless a backend of
+     * another provider does.
+     *
+     * @param node is released when the group is closed
+     * @param options which leave nothing open
+     * @param parent the monitor of the group from which it is made, or null
+     * @param origin how it came from another, or null
+     * @param afterClose run when the group is closed
+     */
+    RankGroup assemble(
+        CollectiveNode node,
+        Membership members,
+        GroupOptions options,
+        GroupMonitor parent,
+        GroupOrigin origin,
+        Runnable afterClose);
+  }
+
   private static final byte[] ABSENT = {};
 
   private final Membership parent;
@@ -43,7 +81,7 @@ final class Subgroups {
   private final GroupMonitor parentLife;
   private final Backends parentBackends;
   private final Store parentStore;
-  private final GroupAssembly assembly;
+  private final Assembly assembly;
   private final Map<String, Integer> counters = new HashMap<>();
   private final List<RankGroup> open = new ArrayList<>();
   private boolean closed;
@@ -54,7 +92,7 @@ final class Subgroups {
       GroupMonitor parentLife,
       Backends parentBackends,
       Store parentStore,
-      GroupAssembly assembly) {
+      Assembly assembly) {
     this.parent = parent;
     this.parentOptions = parentOptions;
     this.parentLife = parentLife;
@@ -114,14 +152,15 @@ final class Subgroups {
   /** Returns a digest of those options of a group that all ranks must give alike. */
   long termsOf(GroupOptions options) {
     AgreedSettings terms =
-        AgreedSettings.ofMembers(List.of(), GroupAssembly.inherit(options, parentOptions));
+        AgreedSettings.ofMembers(List.of(), ResolvedOptions.inherit(options, parentOptions));
     byte[] digest = GroupSecret.derive(terms.encode(), "terms");
     return ByteBuffer.wrap(digest).getLong();
   }
 
   private void takePartInSplit(GroupOptions options) {
     parentBackends.takePartInSplit(
-        BackendConfig.parse(GroupAssembly.inherit(options, parentOptions).backend().orElseThrow()),
+        BackendConfig.parse(
+            ResolvedOptions.inherit(options, parentOptions).backend().orElseThrow()),
         parentOptions.timeout().orElseThrow());
   }
 
@@ -171,7 +210,7 @@ final class Subgroups {
   }
 
   private void agree(String name, List<?> ranks, GroupOptions options) {
-    GroupOptions resolved = GroupAssembly.inherit(options, parentOptions);
+    GroupOptions resolved = ResolvedOptions.inherit(options, parentOptions);
     AgreedSettings terms = AgreedSettings.ofMembers(ranks, resolved);
     Store store = Deadline.after(resolved.timeout().orElseThrow()).bound(parentStore);
     byte[] mine = terms.encode();
@@ -215,11 +254,7 @@ final class Subgroups {
   }
 
   private RankGroup create(
-      String name,
-      List<Integer> ranks,
-      GroupOptions options,
-      GroupAssembly from,
-      GroupOrigin origin) {
+      String name, List<Integer> ranks, GroupOptions options, Assembly from, GroupOrigin origin) {
     Membership.requireName(name);
     int rank = ranks.indexOf(parent.rank());
     if (rank < 0) {
@@ -241,7 +276,7 @@ final class Subgroups {
           from.assemble(
               node,
               members,
-              GroupAssembly.inherit(options, parentOptions),
+              ResolvedOptions.inherit(options, parentOptions),
               parentLife,
               origin,
               () -> forget(group[0]));
