@@ -6,14 +6,18 @@ final class Library {
   /** Its name, which keeps this package free of a dependency on it. */
   private static final String IMPLEMENTATION = "org.sparkcollectives.internal.DefaultProvider";
 
-  static final CollectivesProvider PROVIDER = load();
+  private static final Object PROVIDER = load();
 
   private Library() {}
 
-  private static CollectivesProvider load() {
+  /** Returns the implementation, of which a caller names the part that it needs. */
+  static <P> P as(Class<P> part) {
+    return part.cast(PROVIDER);
+  }
+
+  private static Object load() {
     try {
       return Class.forName(IMPLEMENTATION, true, Library.class.getClassLoader())
-          .asSubclass(CollectivesProvider.class)
           .getConstructor()
           .newInstance();
     } catch (ReflectiveOperationException e) {

@@ -302,7 +302,7 @@ public interface ProcessGroup extends GroupMembers, SubgroupFactory, AutoCloseab
    * @param shape the extent of each dimension; none for a single element without dimensions
    */
   default Tensor allocate(DType dtype, long... shape) {
-    return allocate(dtype, Library.PROVIDER.count(shape)).reshape(shape);
+    return allocate(dtype, Library.as(TensorProvider.class).count(shape)).reshape(shape);
   }
 
   /**

@@ -22,6 +22,6 @@ public final class ProcessGroups {
    * @throws IllegalArgumentException if the rank is out of range or taken, or sizes differ
    */
   public static ProcessGroup create(Store store, int rank, int size, GroupOptions options) {
-    return Library.PROVIDER.create(store, rank, size, options);
+    return CollectivesProvider.implementation().create(store, rank, size, options);
   }
 }

@@ -22,7 +22,7 @@ import java.util.concurrent.ConcurrentHashMap;
 public final class Rendezvous {
 
   private static final Map<String, RendezvousHandler> HANDLERS =
-      new ConcurrentHashMap<>(Library.PROVIDER.rendezvousHandlers());
+      new ConcurrentHashMap<>(CollectivesProvider.implementation().rendezvousHandlers());
 
   private Rendezvous() {}
 
@@ -101,6 +101,6 @@ public final class Rendezvous {
               + new TreeMap<>(HANDLERS).keySet()
               + "; see Rendezvous.register");
     }
-    return Library.PROVIDER.join(parsed, handler, options);
+    return CollectivesProvider.implementation().join(parsed, handler, options);
   }
 }

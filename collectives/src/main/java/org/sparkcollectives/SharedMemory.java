@@ -21,7 +21,7 @@ public interface SharedMemory extends AutoCloseable {
    * @throws IOException if there is no room, or if it would be larger than a buffer can be
    */
   static SharedMemory create(Path folder, long bytes) throws IOException {
-    return Library.PROVIDER.sharedMemory(folder, bytes);
+    return Library.as(SharedMemoryProvider.class).sharedMemory(folder, bytes);
   }
 
   /** Returns the size in bytes. */

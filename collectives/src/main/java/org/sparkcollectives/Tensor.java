@@ -15,39 +15,43 @@ import java.nio.ByteBuffer;
  */
 public interface Tensor {
 
+  private static TensorProvider provider() {
+    return Library.as(TensorProvider.class);
+  }
+
   /** Returns a {@link DType#FLOAT32} tensor of one dimension over this very array. */
   static Tensor of(float... values) {
-    return Library.PROVIDER.wrap(DType.FLOAT32, values);
+    return provider().wrap(DType.FLOAT32, values);
   }
 
   /** Returns a {@link DType#FLOAT64} tensor of one dimension over this very array. */
   static Tensor of(double... values) {
-    return Library.PROVIDER.wrap(DType.FLOAT64, values);
+    return provider().wrap(DType.FLOAT64, values);
   }
 
   /** Returns a {@link DType#INT32} tensor of one dimension over this very array. */
   static Tensor of(int... values) {
-    return Library.PROVIDER.wrap(DType.INT32, values);
+    return provider().wrap(DType.INT32, values);
   }
 
   /** Returns a {@link DType#INT64} tensor of one dimension over this very array. */
   static Tensor of(long... values) {
-    return Library.PROVIDER.wrap(DType.INT64, values);
+    return provider().wrap(DType.INT64, values);
   }
 
   /** Returns an {@link DType#INT8} tensor of one dimension over this very array. */
   static Tensor of(byte... values) {
-    return Library.PROVIDER.wrap(DType.INT8, values);
+    return provider().wrap(DType.INT8, values);
   }
 
   /** Returns an {@link DType#INT16} tensor of one dimension over this very array. */
   static Tensor of(short... values) {
-    return Library.PROVIDER.wrap(DType.INT16, values);
+    return provider().wrap(DType.INT16, values);
   }
 
   /** Returns a {@link DType#BOOL} tensor of one dimension over this very array. */
   static Tensor of(boolean... values) {
-    return Library.PROVIDER.wrap(DType.BOOL, values);
+    return provider().wrap(DType.BOOL, values);
   }
 
   /**
@@ -61,7 +65,7 @@ public interface Tensor {
    * @throws IllegalArgumentException if the array's type or length does not fit
    */
   static Tensor wrap(DType dtype, Object primitiveArray) {
-    return Library.PROVIDER.wrap(dtype, primitiveArray);
+    return provider().wrap(dtype, primitiveArray);
   }
 
   /**
@@ -72,7 +76,7 @@ public interface Tensor {
    *     order, or does not hold a whole number of elements
    */
   static Tensor wrap(DType dtype, ByteBuffer direct) {
-    return Library.PROVIDER.wrap(dtype, direct);
+    return provider().wrap(dtype, direct);
   }
 
   /**
@@ -82,7 +86,7 @@ public interface Tensor {
    *     elements; wrap direct buffers beyond
    */
   static Tensor allocate(DType dtype, long count) {
-    return Library.PROVIDER.allocate(dtype, count);
+    return provider().allocate(dtype, count);
   }
 
   /**
@@ -93,7 +97,7 @@ public interface Tensor {
    *     hold, see {@link #allocate(DType, long)}
    */
   static Tensor allocate(DType dtype, long... shape) {
-    return Library.PROVIDER.allocate(dtype, Library.PROVIDER.count(shape)).reshape(shape);
+    return provider().allocate(dtype, provider().count(shape)).reshape(shape);
   }
 
   /** Returns the type of the elements. */

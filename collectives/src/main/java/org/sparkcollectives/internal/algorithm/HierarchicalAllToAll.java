@@ -53,8 +53,7 @@ final class HierarchicalAllToAll implements HierarchicalAlgorithm<Call.AllToAll>
       for (int round = 0; round < rounds.count(); round++) {
         Chunks to = Chunks.ofParts(blocks.received(round));
         Chunks from = Chunks.ofParts(blocks.sent(round));
-        phases.run(
-            hierarchy.interNode(Hierarchy.NO_ROOT), new Call.AllToAll(to, from, false));
+        phases.run(hierarchy.interNode(Hierarchy.NO_ROOT), new Call.AllToAll(to, from, false));
       }
       received = blocks.received();
     } else {
