@@ -21,6 +21,15 @@ import com.tngtech.archunit.lang.SimpleConditionEvent;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import com.tngtech.archunit.library.dependencies.SlicesRuleDefinition;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -225,5 +234,80 @@ class ArchitectureTest {
   private static void report(
       JavaClass owner, String where, JavaClass named, ConditionEvents events) {
     events.add(SimpleConditionEvent.violated(owner, where + " names " + named.getName()));
+  }
+
+  /** Two files may need each other, as an interface and the type that its methods return. */
+  @Test
+  void noMoreThanTwoFilesOfStoreAndCollectivesFormACircle() {
+    Map<String, Set<String>> needs =
+        needsOfFiles(
+            resideInAPackage("org.sparkcollectives..")
+                .and(
+                    not(
+                        resideInAnyPackage(
+                            "org.sparkcollectives.spark..", "org.sparkcollectives.gpu.."))));
+    Map<String, Set<String>> reached = new HashMap<>();
+    needs.keySet().forEach(file -> reached.put(file, reachableFrom(file, needs)));
+    Set<Set<String>> circles =
+        needs.keySet().stream()
+            .map(file -> circleOf(file, reached))
+            .filter(circle -> circle.size() > 2)
+            .collect(Collectors.toSet());
+
+    assertThat(circles)
+        .containsExactlyInAnyOrder(
+            // A sealed class and its two kinds, which copy from each other, and its interface.
+            filesOf("spi.tensor", "TensorView", "HostTensor", "HeapTensor", "DirectTensor"),
+            // The peers of each level of a hierarchy have stripes and a hierarchy of their own.
+            filesOf(
+                "internal.transport",
+                "Peers",
+                "PeerSubset",
+                "Hierarchy",
+                "Stripes",
+                "StripeSubset"));
+  }
+
+  private static Set<String> filesOf(String folder, String... names) {
+    return Arrays.stream(names)
+        .map(name -> "org.sparkcollectives." + folder + "." + name)
+        .collect(Collectors.toSet());
+  }
+
+  /** Returns the files of some classes, by the names of their types, and which each needs. */
+  private static Map<String, Set<String>> needsOfFiles(DescribedPredicate<JavaClass> some) {
+    Map<String, Set<String>> needs = new HashMap<>();
+    for (JavaClass each : LIBRARY.that(some)) {
+      Set<String> own = needs.computeIfAbsent(file(each), file -> new HashSet<>());
+      each.getDirectDependenciesFromSelf().stream()
+          .map(dependency -> dependency.getTargetClass().getBaseComponentType())
+          .filter(some)
+          .forEach(target -> own.add(file(target)));
+    }
+    return needs;
+  }
+
+  private static String file(JavaClass each) {
+    return each.getName().replaceAll("\\$.*", "");
+  }
+
+  /** Returns the files that need this one and that it needs, directly or not; none in no circle. */
+  private static Set<String> circleOf(String file, Map<String, Set<String>> reached) {
+    return reached.get(file).stream()
+        .filter(each -> reached.get(each).contains(file))
+        .collect(Collectors.toSet());
+  }
+
+  private static Set<String> reachableFrom(String file, Map<String, Set<String>> needs) {
+    Set<String> reached = new HashSet<>();
+    Deque<String> next = new ArrayDeque<>(List.of(file));
+    while (!next.isEmpty()) {
+      for (String each : needs.get(next.pop())) {
+        if (reached.add(each)) {
+          next.push(each);
+        }
+      }
+    }
+    return reached;
   }
 }
