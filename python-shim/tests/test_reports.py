@@ -78,10 +78,15 @@ def test_a_finalizer_may_print_while_a_line_is_reported(monkeypatch):
     monkeypatch.setattr(_task, "further_connection", lambda: connection)
     reporter = _reports.Reporter("00" * 16)
     out = _reports.LineWriter(reporter, _reports.LINE, io.StringIO())
-    PrintsAtItsEnd(out)
-    thread = threading.Thread(target=print, args=("a line",), kwargs={"file": out}, daemon=True)
-    thread.start()
-    thread.join(60)
+    # Otherwise the collector may finalize the object before the line is reported.
+    gc.disable()
+    try:
+        PrintsAtItsEnd(out)
+        thread = threading.Thread(target=print, args=("a line",), kwargs={"file": out}, daemon=True)
+        thread.start()
+        thread.join(60)
+    finally:
+        gc.enable()
     assert not thread.is_alive()
     assert connection.lines == ["a line", "unclosed file"]
     reporter.close()
