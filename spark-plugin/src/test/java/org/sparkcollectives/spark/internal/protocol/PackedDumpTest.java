@@ -11,6 +11,7 @@ import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.sparkcollectives.FlightDump;
 import org.sparkcollectives.GroupStatus;
+import org.sparkcollectives.RankLocation;
 import org.sparkcollectives.recorder.RankDump;
 
 /** Tests the form in which dumps travel. */
@@ -19,7 +20,7 @@ class PackedDumpTest {
   private static final GroupStatus GROUP =
       new GroupStatus("world", "", List.of(0, 1, 2), -1, -1, -1);
   private static final FlightDump DUMP =
-      new RankDump(2, "host", "1", 2, "a test", 1, List.of(GROUP), List.of());
+      new RankDump(new RankLocation(2, "host", "1", 2), "a test", 1, List.of(GROUP), List.of());
 
   @Test
   void aDumpArrivesAsItWas() {
