@@ -5,25 +5,37 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.AfterClassTemplateInvocationCallback;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
+import org.junit.jupiter.api.extension.BeforeClassTemplateInvocationCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * Fails a test, and a test class, that leaves threads of ours behind. Every thread that this
- * project starts has a name with {@code collectives-}.
+ * Fails a test, a test class, and an invocation of a parameterized class, that leaves threads of
+ * ours behind. Every thread that this project starts has a name with {@code collectives-}.
  *
  * <p>Checks after the test's own {@code @AfterEach}, and waits for a while for threads that are
  * ending.
  */
 public final class LeakCheck
-    implements BeforeAllCallback, AfterAllCallback, BeforeEachCallback, AfterEachCallback {
+    implements BeforeAllCallback,
+        AfterAllCallback,
+        BeforeClassTemplateInvocationCallback,
+        AfterClassTemplateInvocationCallback,
+        BeforeEachCallback,
+        AfterEachCallback {
 
   private static final String NAME = "collectives-";
 
   @Override
   public void beforeAll(ExtensionContext context) {
+    remember(context);
+  }
+
+  @Override
+  public void beforeClassTemplateInvocation(ExtensionContext context) {
     remember(context);
   }
 
@@ -34,6 +46,11 @@ public final class LeakCheck
 
   @Override
   public void afterEach(ExtensionContext context) {
+    check(context);
+  }
+
+  @Override
+  public void afterClassTemplateInvocation(ExtensionContext context) {
     check(context);
   }
 

@@ -18,6 +18,24 @@ public final class TestTls {
 
   private TestTls() {}
 
+  /** Returns TLS with a key pair that all tests of this JVM share. */
+  public static TransportSecurity shared() {
+    return Shared.SECURITY;
+  }
+
+  private static final class Shared {
+
+    static final TransportSecurity SECURITY = create();
+
+    private static TransportSecurity create() {
+      try {
+        return TestTls.create();
+      } catch (Exception e) {
+        throw new IllegalStateException("keytool made no key pair", e);
+      }
+    }
+  }
+
   /** Creates TLS between peers that trust each other and nobody else. */
   public static TransportSecurity create() throws Exception {
     Path directory = Files.createTempDirectory("tls");
