@@ -22,6 +22,7 @@ import org.sparkcollectives.AlgorithmChoices.Choice;
 import org.sparkcollectives.AlgorithmChoices.Tensors;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
+import org.sparkcollectives.testing.Paths;
 
 /** Tests that groups run the algorithms that {@code explain} lists. */
 @ExtendWith(LeakCheck.class)
@@ -119,13 +120,7 @@ class AlgorithmChoicesTest {
 
   @Test
   void aLargeOperationOverTcpSaysInHowManyStripesItGoes() {
-    AlgorithmChoices all =
-        GroupRuns.run(
-                2,
-                GroupOptions.defaults().withTransports("tcp"),
-                rank -> StripedRanks.plain(),
-                ProcessGroup::explain)
-            .get(0);
+    AlgorithmChoices all = GroupRuns.run(2, Paths.STRIPED, ProcessGroup::explain).get(0);
     assertThat(choice(all, OpType.ALL_REDUCE, 1 << 20).stripes()).isEqualTo(3);
     assertThat(choice(all, OpType.GATHER, 1 << 20).stripes()).isEqualTo(1);
   }

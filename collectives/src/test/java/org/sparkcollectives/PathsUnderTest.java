@@ -2,25 +2,25 @@ package org.sparkcollectives;
 
 import java.util.List;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.sparkcollectives.spi.RankContext;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.testing.GroupRuns;
+import org.sparkcollectives.testing.InvocationName;
 import org.sparkcollectives.testing.LeakCheck;
+import org.sparkcollectives.testing.Paths;
 
-/** Runs ranks on threads of this JVM, over the paths that a subclass's options and hosts select. */
-@ExtendWith(LeakCheck.class)
+/** Runs the ranks of a contract on threads of this JVM, once over each of the {@link Paths}. */
+@ExtendWith({LeakCheck.class, InvocationName.class})
+@ParameterizedClass(name = "{0}")
+@MethodSource("org.sparkcollectives.testing.Paths#selected")
 abstract class PathsUnderTest implements RanksUnderTest {
 
-  /** Returns the options with the paths under test. */
-  abstract GroupOptions options();
-
-  /** Returns what hosts one rank. */
-  RankContext context(int rank) {
-    return RankContext.process();
-  }
+  @Parameter private Paths paths;
 
   @Override
   public final <T> List<T> ranks(Store store, int size, GroupRuns.Body<T> body) {
-    return GroupRuns.run(store, size, options(), this::context, body);
+    return GroupRuns.run(store, size, paths.options(), paths::context, body);
   }
 }

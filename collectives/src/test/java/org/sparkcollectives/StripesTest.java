@@ -17,6 +17,7 @@ import org.sparkcollectives.net.TransportSecurity;
 import org.sparkcollectives.spi.RankContext;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
+import org.sparkcollectives.testing.Paths;
 
 /**
  * Tests collectives in several stripes: which ones are cut, and what happens to all stripes when
@@ -174,8 +175,7 @@ class StripesTest {
   void differentCountsAreTheCauseOnAllRanksWhereverTheyAreFound() {
     GroupRuns.run(
         3,
-        OVER_TCP,
-        StripedRanks.plain(),
+        Paths.STRIPED,
         group -> {
           int count = group.rank() == 1 ? 70_001 : 70_002;
           Tensor tensor = Tensor.of(new float[count]);
@@ -192,8 +192,7 @@ class StripesTest {
   void aSmallOperationMeetsALargeOne() {
     GroupRuns.run(
         2,
-        OVER_TCP,
-        StripedRanks.plain(),
+        Paths.STRIPED,
         group -> {
           int count = group.rank() == 1 ? 3 : 70_002;
           Tensor tensor = Tensor.of(new float[count]);

@@ -109,10 +109,8 @@ interface SubgroupOptionsContract extends GroupSums {
     ranks(
         2,
         world -> {
-          GroupOptions options =
-              world.rank() == 0
-                  ? GroupOptions.defaults()
-                  : GroupOptions.defaults().withDebugLevel(DebugLevel.DETAIL);
+          DebugLevel level = world.rank() == 0 ? DebugLevel.OFF : DebugLevel.DETAIL;
+          GroupOptions options = GroupOptions.defaults().withDebugLevel(level);
           assertThatThrownBy(() -> world.split(0, 0, options))
               .isInstanceOf(IllegalArgumentException.class)
               .hasMessageContaining("rank 1 gave other transports or another debug level");

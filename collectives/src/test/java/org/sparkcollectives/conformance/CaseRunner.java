@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.testing.GroupRuns;
+import org.sparkcollectives.testing.Paths;
 
 /** Runs cases, one after the other in one group. */
 final class CaseRunner {

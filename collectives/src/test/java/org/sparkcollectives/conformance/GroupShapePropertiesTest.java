@@ -20,6 +20,7 @@ import org.sparkcollectives.DType;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.testing.GroupRuns;
+import org.sparkcollectives.testing.Paths;
 
 /**
  * Tests groups of any shape, made in every way. Which rank is where is checked by what arrives
@@ -61,7 +62,7 @@ class GroupShapePropertiesTest {
   }
 
   private static void ranks(GroupRuns.Body<Void> body) {
-    GroupRuns.run(WORLD, Paths.MIXED.options(), Paths.MIXED::context, body);
+    GroupRuns.run(WORLD, Paths.MIXED, body);
   }
 
   @Property(tries = 40)

@@ -15,19 +15,34 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.Work;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
+import org.sparkcollectives.testing.Paths;
 
 /**
  * Tests one operation with every type, reduction, world size, size and memory: all cases over the
- * fastest path, a pairwise sample over the others, and with {@code -Pconformance} all cases over
- * all paths.
+ * fastest path, a pairwise sample over others, and with {@code -Pconformance} all cases over these.
  */
 @ExtendWith(LeakCheck.class)
 abstract class OperationConformanceTest implements Operation {
+
+  /** The paths beside the fastest; the contracts run over the rest. */
+  private static final Set<Paths> OTHERS =
+      EnumSet.of(
+          Paths.TCP,
+          Paths.STRIPED,
+          Paths.MIXED,
+          Paths.GROWING,
+          Paths.INTERLEAVED,
+          Paths.SHM,
+          Paths.TLS);
+
+  static Set<Paths> otherPaths() {
+    return OTHERS;
+  }
 
   @TestFactory
   Stream<DynamicTest> everyCaseConformsOverTheFastestPath() {
@@ -43,7 +58,7 @@ abstract class OperationConformanceTest implements Operation {
   }
 
   @ParameterizedTest
-  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "HEAP")
+  @MethodSource("otherPaths")
   void aSampleOfTheCasesConformsOver(Paths paths) {
     List<ConformanceCase> sample = sample();
     for (int world : ConformanceCase.WORLDS) {
@@ -55,7 +70,7 @@ abstract class OperationConformanceTest implements Operation {
   @TestFactory
   Stream<DynamicTest> everyCaseConformsOverEveryOtherPath() {
     List<ConformanceCase> all = cases();
-    return EnumSet.complementOf(EnumSet.of(Paths.HEAP)).stream()
+    return OTHERS.stream()
         .flatMap(
             paths ->
                 Arrays.stream(DType.values())

@@ -17,6 +17,7 @@ import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.testing.GroupRuns;
+import org.sparkcollectives.testing.Paths;
 
 /** Tests splits of any sizes, none included. */
 class SplitPropertiesTest {
@@ -40,7 +41,7 @@ class SplitPropertiesTest {
   }
 
   private static void ranks(Paths paths, int size, GroupRuns.Body<Void> body) {
-    GroupRuns.run(size, paths.options(), paths::context, body);
+    GroupRuns.run(size, paths, body);
   }
 
   @Property(tries = 60)

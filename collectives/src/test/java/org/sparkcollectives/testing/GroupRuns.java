@@ -31,6 +31,11 @@ public final class GroupRuns {
     return run(size, options, rank -> context, body);
   }
 
+  /** Runs {@code body} for each rank, over these paths. */
+  public static <T> List<T> run(int size, Paths paths, Body<T> body) {
+    return run(size, paths.options(), paths::context, body);
+  }
+
   /** Runs {@code body} for each rank, each in a host of its own. */
   public static <T> List<T> run(
       int size, GroupOptions options, IntFunction<RankContext> contexts, Body<T> body) {

@@ -11,11 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.Tensor;
 
-class DirectTensorTest extends HostTensorContractTest {
-
-  DirectTensorTest() {
-    super(TensorMemory.DIRECT);
-  }
+class DirectTensorTest {
 
   @Test
   void aTensorIsTheCallersBufferFromPositionToLimitAtTheTimeOfTheCall() {

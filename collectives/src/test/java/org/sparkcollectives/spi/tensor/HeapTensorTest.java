@@ -10,11 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.Tensor;
 
-class HeapTensorTest extends HostTensorContractTest {
-
-  HeapTensorTest() {
-    super(TensorMemory.HEAP);
-  }
+class HeapTensorTest {
 
   @Test
   void aTensorIsTheCallersArray() {

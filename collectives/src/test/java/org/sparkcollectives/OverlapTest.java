@@ -19,7 +19,7 @@ import org.sparkcollectives.testing.Threads;
  * clock is read: the blocked rank goes on only when the other operation is done, so an operation
  * that waited for it would never end.
  */
-abstract class OverlapContractTest extends PathsUnderTest {
+class OverlapTest extends PathsUnderTest {
 
   private static final int RANKS = 3;
 

@@ -1,7 +1,7 @@
 package org.sparkcollectives;
 
 /** Runs the contracts of groups that are made from groups. */
-abstract class GroupsContractTest extends PathsUnderTest
+class GroupsTest extends PathsUnderTest
     implements NewGroupsContract,
         SubgroupOptionsContract,
         GroupHandlesContract,

@@ -1,5 +1,4 @@
 package org.sparkcollectives;
 
 /** Runs the contracts of works and of waiting for them, for every operation. */
-abstract class WorkContractTest extends PathsUnderTest
-    implements WaitingContract, WorkResultsContract {}
+class WorkTest extends PathsUnderTest implements WaitingContract, WorkResultsContract {}

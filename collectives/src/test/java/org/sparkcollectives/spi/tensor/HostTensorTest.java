@@ -7,20 +7,26 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.nio.ByteBuffer;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.Device;
 import org.sparkcollectives.Tensor;
+import org.sparkcollectives.testing.InvocationName;
 
 /** Specifies what every kind of host memory must do. */
-abstract class HostTensorContractTest {
+@ExtendWith(InvocationName.class)
+@ParameterizedClass(name = "{0}")
+@EnumSource
+class HostTensorTest {
 
   private static final int COUNT = 2500;
 
   private final TensorMemory memory;
 
-  HostTensorContractTest(TensorMemory memory) {
+  HostTensorTest(TensorMemory memory) {
     this.memory = memory;
   }
 

@@ -1,7 +1,7 @@
 package org.sparkcollectives;
 
 /** Runs the contracts of operations that redistribute parts, and of several operations as one. */
-abstract class RedistributionContractTest extends PathsUnderTest
+class RedistributionTest extends PathsUnderTest
     implements PartsContract,
         SparseReductionsContract,
         MonitoredBarrierContract,

@@ -1,5 +1,5 @@
 package org.sparkcollectives;
 
-/** Specifies what every path between ranks must do. */
-abstract class CollectivesContractTest extends PathsUnderTest
+/** Runs the contracts of collectives and messages, and of how groups end. */
+class CollectivesTest extends PathsUnderTest
     implements ReductionsContract, DistributionContract, MessagesContract, EndOfGroupContract {}

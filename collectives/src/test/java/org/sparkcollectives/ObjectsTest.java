@@ -1,5 +1,5 @@
 package org.sparkcollectives;
 
 /** Runs the contracts of objects. */
-abstract class ObjectsContractTest extends PathsUnderTest
+class ObjectsTest extends PathsUnderTest
     implements ObjectExchangeContract, ObjectFailuresContract, ObjectCallEndsContract {}

@@ -1,8 +1,0 @@
-package org.sparkcollectives.spi.tensor;
-
-class DirectSliceTensorTest extends HostTensorContractTest {
-
-  DirectSliceTensorTest() {
-    super(TensorMemory.DIRECT_SLICE);
-  }
-}

@@ -1,0 +1,102 @@
+package org.sparkcollectives.testing;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.IntFunction;
+import java.util.stream.Stream;
+import org.sparkcollectives.DebugLevel;
+import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.HostedRank;
+import org.sparkcollectives.net.TransportSecurity;
+import org.sparkcollectives.spi.RankContext;
+
+/**
+ * Lists the paths between ranks that are threads of one JVM. Each contract of groups runs over all
+ * of them, or with {@code -Dpaths=TCP,SHM} over those.
+ */
+@SuppressWarnings("ImmutableEnumChecker") // Options never change, and the functions have no state.
+public enum Paths {
+  /** The default, and the fastest: all ranks see one memory. */
+  HEAP(GroupOptions.defaults(), rank -> RankContext.process()),
+  /** One memory, in a group that shares none with other processes. */
+  HEAP_ONLY(over("heap", "tcp"), rank -> RankContext.process()),
+  /** The default, while the ranks compare their calls. */
+  DETAIL(GroupOptions.defaults().withDebugLevel(DebugLevel.DETAIL), rank -> RankContext.process()),
+  /** Sockets only. */
+  TCP(over("tcp"), rank -> RankContext.process()),
+  /** Sockets that Netty's event loops read and write, with native code where there is any. */
+  EVENT_LOOP(
+      over("tcp"),
+      rank -> host(List.of("spark.collectives.tcp.direct=false"), TransportSecurity.plain())),
+  /** Sockets that Netty's event loops read and write, without native code. */
+  NIO(
+      over("tcp"),
+      rank ->
+          host(
+              List.of("spark.collectives.netty.native=false", "spark.collectives.tcp.direct=false"),
+              TransportSecurity.plain())),
+  /** Sockets only, where nearly everything that is sent is cut in three. */
+  STRIPED(over("tcp"), rank -> host(stripes(), TransportSecurity.plain())),
+  /** Sockets only, encrypted with TLS, with a key of the process. */
+  TLS(over("tcp"), rank -> host(List.of(), TransportSecurity.ephemeralTls())),
+  /** Sockets only, encrypted with TLS, with given certificates. */
+  CERTIFICATES(over("tcp"), rank -> host(List.of(), TestTls.shared())),
+  /** Stripes, each encrypted with TLS. */
+  STRIPED_TLS(over("tcp"), rank -> host(stripes(), TransportSecurity.ephemeralTls())),
+  /** Memory that ranks share as processes of one host do, each in a JVM of its own. */
+  SHM(over("shm", "tcp"), HostedRank::inNode),
+  /**
+   * The heap between two and two ranks, which different settings keep apart from the others; else
+   * shared memory.
+   */
+  MIXED(GroupOptions.defaults(), rank -> HostedRank.inNode(rank / 2)),
+  /** Two nodes to which ranks belong in turn, which first work within a node. */
+  INTERLEAVED(GroupOptions.defaults(), SeveralNodes.inTurn(2)),
+  /** Three nodes, which first work within a node; shared memory between nodes. */
+  NODES(GroupOptions.defaults(), SeveralNodes.of(2, 3, 2)),
+  /** A node of one rank and one of all others, which first work within a node; else sockets. */
+  UNEVEN(over("heap", "tcp"), SeveralNodes.of(1, 3)),
+  /** Nodes of one, two and four ranks, which first work within a node; sockets between nodes. */
+  GROWING(over("heap", "tcp"), SeveralNodes.of(1, 2, 4)),
+  /** A node of one rank and one of all others, with stripes between them. */
+  STRIPED_NODES(over("heap", "tcp"), SeveralNodes.of(stripes(), 1, 3));
+
+  private final GroupOptions options;
+  private final IntFunction<RankContext> contexts;
+
+  Paths(GroupOptions options, IntFunction<RankContext> contexts) {
+    this.options = options;
+    this.contexts = contexts;
+  }
+
+  /** Returns the options with these paths. */
+  public GroupOptions options() {
+    return options;
+  }
+
+  /** Returns what hosts a rank. */
+  public RankContext context(int rank) {
+    return contexts.apply(rank);
+  }
+
+  /** Returns the paths that the property {@code paths} names, or all. */
+  public static Stream<Paths> selected() {
+    String names = System.getProperty("paths", "");
+    return names.isEmpty()
+        ? Arrays.stream(values())
+        : Arrays.stream(names.split(",", -1)).map(Paths::valueOf);
+  }
+
+  private static GroupOptions over(String... transports) {
+    return GroupOptions.defaults().withTransports(transports);
+  }
+
+  private static RankContext host(List<String> settings, TransportSecurity security) {
+    return new HostedRank(settings, security);
+  }
+
+  private static List<String> stripes() {
+    return List.of(
+        "spark.collectives.tcp.connections=3", "spark.collectives.tcp.connections.minBytes=64");
+  }
+}
