@@ -9,6 +9,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkcollectives.testing.Eventually;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.Threads;
@@ -19,6 +20,7 @@ import org.sparkcollectives.testing.Threads;
  * clock is read: the blocked rank goes on only when the other operation is done, so an operation
  * that waited for it would never end.
  */
+@MethodSource("org.sparkcollectives.testing.Paths#all")
 class OverlapTest extends PathsUnderTest {
 
   private static final int RANKS = 3;

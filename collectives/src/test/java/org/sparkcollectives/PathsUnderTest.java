@@ -4,17 +4,18 @@ import java.util.List;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.InvocationName;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.Paths;
 
-/** Runs the ranks of a contract on threads of this JVM, once over each of the {@link Paths}. */
+/**
+ * Runs the ranks of a contract on threads of this JVM, over each of the {@link Paths} that the
+ * subclass names by a {@code MethodSource}.
+ */
 @ExtendWith({LeakCheck.class, InvocationName.class})
 @ParameterizedClass(name = "{0}")
-@MethodSource("org.sparkcollectives.testing.Paths#selected")
 abstract class PathsUnderTest implements RanksUnderTest {
 
   @Parameter private Paths paths;

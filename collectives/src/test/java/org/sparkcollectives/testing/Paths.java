@@ -3,7 +3,6 @@ package org.sparkcollectives.testing;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.IntFunction;
-import java.util.stream.Stream;
 import org.sparkcollectives.DebugLevel;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.HostedRank;
@@ -11,8 +10,8 @@ import org.sparkcollectives.net.TransportSecurity;
 import org.sparkcollectives.spi.RankContext;
 
 /**
- * Lists the paths between ranks that are threads of one JVM. Each contract of groups runs over all
- * of them, or with {@code -Dpaths=TCP,SHM} over those.
+ * Lists the paths between ranks that are threads of one JVM. The contracts of groups run over all of
+ * them or over some, or with {@code -Dpaths=TCP,SHM} over those.
  */
 @SuppressWarnings("ImmutableEnumChecker") // Options never change, and the functions have no state.
 public enum Paths {
@@ -79,12 +78,24 @@ public enum Paths {
     return contexts.apply(rank);
   }
 
-  /** Returns the paths that the property {@code paths} names, or all. */
-  public static Stream<Paths> selected() {
+  /** Returns all paths, or those that the property {@code paths} names. */
+  public static List<Paths> all() {
+    return named(List.of(values()));
+  }
+
+  /**
+   * Returns some paths that differ from each other, or those that the property {@code paths} names.
+   * They are enough for what is built upon collectives and messages and knows no path.
+   */
+  public static List<Paths> some() {
+    return named(List.of(HEAP, DETAIL, TCP, STRIPED, TLS, INTERLEAVED));
+  }
+
+  private static List<Paths> named(List<Paths> others) {
     String names = System.getProperty("paths", "");
     return names.isEmpty()
-        ? Arrays.stream(values())
-        : Arrays.stream(names.split(",", -1)).map(Paths::valueOf);
+        ? others
+        : Arrays.stream(names.split(",", -1)).map(Paths::valueOf).toList();
   }
 
   private static GroupOptions over(String... transports) {
