@@ -24,7 +24,7 @@ public record CollectiveCall(
     implements Serializable {
 
   /**
-   * The tensors of a call, as far as other ranks know them.
+   * The tensors of a call, as far as the ranks must agree on them.
    *
    * @param dtype the type of the elements; null where the operation has none
    * @param count the number of elements on which the ranks must agree; -1 where it may differ, or

@@ -68,7 +68,7 @@ abstract class OperationConformanceTest implements Operation {
 
   @Tag("full")
   @TestFactory
-  Stream<DynamicTest> everyCaseConformsOverEveryOtherPath() {
+  Stream<DynamicTest> everyCaseConformsOverOtherPaths() {
     List<ConformanceCase> all = cases();
     return OTHERS.stream()
         .flatMap(

@@ -10,8 +10,8 @@ import org.sparkcollectives.net.TransportSecurity;
 import org.sparkcollectives.spi.RankContext;
 
 /**
- * Lists the paths between ranks that are threads of one JVM. The contracts of groups run over all of
- * them or over some, or with {@code -Dpaths=TCP,SHM} over those.
+ * Lists the paths between ranks that are threads of one JVM. The contracts of groups run over all
+ * of them or over some, or with {@code -Dpaths=TCP,SHM} over those.
  */
 @SuppressWarnings("ImmutableEnumChecker") // Options never change, and the functions have no state.
 public enum Paths {
@@ -45,7 +45,7 @@ public enum Paths {
   /** Memory that ranks share as processes of one host do, each in a JVM of its own. */
   SHM(over("shm", "tcp"), HostedRank::inNode),
   /**
-   * The heap between two and two ranks, which different settings keep apart from the others; else
+   * The heap within each pair of ranks, which different settings keep apart from the others; else
    * shared memory.
    */
   MIXED(GroupOptions.defaults(), rank -> HostedRank.inNode(rank / 2)),

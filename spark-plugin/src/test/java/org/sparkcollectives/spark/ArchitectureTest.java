@@ -291,7 +291,10 @@ class ArchitectureTest {
     return each.getName().replaceAll("\\$.*", "");
   }
 
-  /** Returns the files that need this one and that it needs, directly or not; none in no circle. */
+  /**
+   * Returns the files that need this one and that it needs, directly or not; empty if it is in no
+   * circle.
+   */
   private static Set<String> circleOf(String file, Map<String, Set<String>> reached) {
     return reached.get(file).stream()
         .filter(each -> reached.get(each).contains(file))

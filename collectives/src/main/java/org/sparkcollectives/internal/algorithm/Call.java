@@ -13,7 +13,7 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  */
 interface Call<C extends Call<C>> {
 
-  /** Returns the collective: that of any sizes, where another type stands for equal ones. */
+  /** Returns the collective; where one type is for equal sizes and one for any, the latter. */
   OpType type();
 
   /** Returns what all ranks know of it, by which they choose alike. */

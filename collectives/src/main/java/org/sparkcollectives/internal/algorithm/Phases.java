@@ -3,7 +3,7 @@ package org.sparkcollectives.internal.algorithm;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.internal.transport.Peers;
 
-/** The collectives among some of the ranks of which hierarchical algorithms consist. */
+/** Runs the phases of hierarchical algorithms: collectives among some of the ranks. */
 abstract class Phases {
 
   /** Carries out a phase, by the algorithm that is chosen for its ranks. */

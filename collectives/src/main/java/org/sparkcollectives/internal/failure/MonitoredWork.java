@@ -3,7 +3,7 @@ package org.sparkcollectives.internal.failure;
 import java.time.Duration;
 import org.sparkcollectives.Work;
 
-/** The work of one operation, as the monitor of its group and its parts see it. */
+/** The work of one operation, as the code that monitors its group sees it. */
 public abstract class MonitoredWork implements Work {
 
   /** Returns the operation as messages name it. */

@@ -14,8 +14,8 @@ import org.sparkcollectives.internal.transport.Locality;
 
 /**
  * Makes groups from a group, or from a view of it, whose timeout they inherit: checks the arguments
- * and has {@link Subgroups} do the rest. What makes a group returns null where this rank is no
- * member.
+ * and has {@link Subgroups} do the rest. Methods that make a group return null where this rank is
+ * no member.
  *
  * @param group that they are made from
  * @param view the group as the user has it

@@ -77,7 +77,7 @@ record EndpointTable(byte[] secret, List<Endpoint> endpoints) {
         int rank = in.readInt();
         int number = in.readInt();
         if (number < 0 || number >= nodes.length) {
-          throw new IOException("an endpoint table with rank " + rank + " at no place");
+          throw new IOException("an endpoint table with rank " + rank + " at no node");
         }
         endpoints.add(new Endpoint(rank, nodes[number], in.readLong()));
       }

@@ -20,13 +20,13 @@ import java.util.function.BooleanSupplier;
  * who would make the condition true, and from the compiler: after a few waits in a row that were
  * long the waiter parks at once, until one was short again.
  *
- * <p>A waiter does not yield as long as waits are short and follow each other: a fair scheduler
- * then runs whoever else is there for a whole slice, and two ranks that yield to each other's
- * compilers take turns in milliseconds. It yields once, before it spins, after a wait that slept or
- * a longer time without a wait, and so does who wakes a waiter that has parked. The reason is that
- * a scheduler puts a woken thread on the processor of the one that woke it, where it takes the
- * other processors to be unavailable: Linux does so in a virtual machine whose idle processor the
- * host has descheduled. The woken thread then runs only when the spin is over.
+ * <p>A waiter does not yield while it spins: a fair scheduler then runs whoever else is there for a
+ * whole slice, and two ranks that yield to each other's compilers take turns in milliseconds. It
+ * yields once before it spins, if it has slept in its last wait, or if that is longer ago than two
+ * spins. Whoever wakes a waiter in the middle of an operation yields once, too, when it has woken
+ * all. The reason is that a scheduler puts a woken thread on the processor of the one that woke it,
+ * where it takes the other processors to be unavailable: Linux does so in a virtual machine whose
+ * idle processor the host has descheduled. The woken thread then runs only when the spin is over.
  */
 public final class EventCount {
 
@@ -51,7 +51,9 @@ public final class EventCount {
   private int trust = TRUST;
   private int waits;
 
-  /** When the last wait began that ended without a sleep. */
+  private boolean slept;
+
+  /** When the last wait began that ended while the thread spun. */
   private long lastShortWait = System.nanoTime();
 
   private volatile Thread parked;
@@ -79,9 +81,10 @@ public final class EventCount {
     long start = System.nanoTime();
     boolean spins = spinNanos > 0 && (trust > 0 || ++waits % PROBE == 0);
     if (spins) {
-      if (start - lastShortWait > 2 * spinNanos) {
+      if ((slept || start - lastShortWait > 2 * spinNanos) && !condition.getAsBoolean()) {
         parking.yieldProcessor();
       }
+      slept = false;
       if (comesSoon(condition, cancellation, start)) {
         trust = TRUST;
         lastShortWait = start;
@@ -106,6 +109,7 @@ public final class EventCount {
         if (parking.announce()) {
           continue;
         }
+        slept = true;
         parking.park(PARK_NANOS);
         // Left pending, the interrupt would turn every park into a spin.
         if (Thread.interrupted()) {
@@ -155,12 +159,16 @@ public final class EventCount {
     return now;
   }
 
-  /** Wakes the waiter, if there is one, to look at its condition again. Any thread may call. */
-  public void signal() {
+  /**
+   * Wakes the waiter, if it has parked, to look at its condition again. Any thread may call.
+   *
+   * @return whether it had parked
+   */
+  public boolean signal() {
     Thread waiter = parked;
     if (waiter != null) {
       parking.unpark(waiter);
-      parking.yieldProcessor();
     }
+    return waiter != null;
   }
 }

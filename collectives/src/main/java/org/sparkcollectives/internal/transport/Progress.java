@@ -134,8 +134,12 @@ public final class Progress {
     cancellation.check();
   }
 
-  /** Wakes the waiting thread to look again. Any thread may call. */
-  public void signal() {
-    events.signal();
+  /**
+   * Wakes the waiting thread to look again. Any thread may call.
+   *
+   * @return whether it had parked
+   */
+  public boolean signal() {
+    return events.signal();
   }
 }

@@ -59,9 +59,12 @@ class EventCountTest {
   /** Counts how often the processor is yielded; a park ends at once. */
   private static final class CountedYields implements Parking {
     private int yields;
+    private int parks;
 
     @Override
-    public void park(long nanos) {}
+    public void park(long nanos) {
+      parks++;
+    }
 
     @Override
     public void unpark(Thread thread) {}
@@ -147,20 +150,15 @@ class EventCountTest {
 
   /** With a spin of a nanosecond, whatever this thread does between two waits takes longer. */
   @Test
-  void aWaitAfterALongerTimeWithoutOneYieldsOnceBeforeItSpins() {
+  void aWaitAfterALongerTimeWithoutOneYieldsOnce() {
     CountedYields parking = new CountedYields();
     EventCount events = new EventCount(Duration.ofNanos(1), parking);
-    int[] yieldsAtFirstLook = {-1};
+    long start = System.nanoTime();
+    while (System.nanoTime() - start < TimeUnit.MICROSECONDS.toNanos(1)) {
+      Thread.onSpinWait();
+    }
     AtomicInteger looks = new AtomicInteger();
-    events.await(
-        () -> {
-          if (looks.getAndIncrement() == 0) {
-            yieldsAtFirstLook[0] = parking.yields;
-          }
-          return looks.get() > 100;
-        },
-        cancellation);
-    assertThat(yieldsAtFirstLook[0]).isEqualTo(1);
+    events.await(() -> looks.incrementAndGet() > 100, cancellation);
     assertThat(parking.yields).isEqualTo(1);
   }
 
@@ -172,20 +170,38 @@ class EventCountTest {
     assertThat(parking.yields).isZero();
   }
 
+  /** Two spins are not over at the second wait, so that it yields for the sleep alone. */
   @Test
-  void whoWakesAParkedWaiterYieldsToIt() {
+  void theWaitAfterASleepYieldsOnce() {
     CountedYields parking = new CountedYields();
-    EventCount events = new EventCount(Duration.ZERO, parking);
-    events.signal();
+    EventCount events = new EventCount(Duration.ofMillis(100), parking);
+    events.await(() -> parking.parks > 0, cancellation);
     assertThat(parking.yields).isZero();
+    AtomicInteger looks = new AtomicInteger();
+    events.await(() -> looks.incrementAndGet() > 10, cancellation);
+    assertThat(parking.yields).isEqualTo(1);
+  }
+
+  @Test
+  void aConditionThatIsTrueIsNotYieldedFor() {
+    CountedYields parking = new CountedYields();
+    new EventCount(Duration.ofNanos(1), parking).await(() -> true, cancellation);
+    assertThat(parking.yields).isZero();
+  }
+
+  @Test
+  void whoWakesAWaiterIsToldWhetherItHadParked() {
+    EventCount events = new EventCount(Duration.ZERO, new CountedYields());
+    assertThat(events.signal()).isFalse();
+    boolean[] woken = {false};
     AtomicInteger looks = new AtomicInteger();
     events.await(
         () -> {
           // The waiter has announced its park.
-          events.signal();
+          woken[0] |= events.signal();
           return looks.incrementAndGet() > 1;
         },
         cancellation);
-    assertThat(parking.yields).isEqualTo(2);
+    assertThat(woken[0]).isTrue();
   }
 }

@@ -7,7 +7,7 @@ import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
 import org.sparkcollectives.config.Configuration;
 
-/** Tests which of Spark's settings are ours. */
+/** Tests how settings are read from those of Spark. */
 class SparkSettingsTest {
 
   @Test

@@ -47,11 +47,13 @@ public final class HeapGroup {
     return mailboxes.computeIfAbsent(new Edge(from, to), edge -> new HeapMailbox());
   }
 
-  /** Wakes a rank, if it is here already: one that comes later looks before it waits. */
-  void signal(int rank) {
+  /**
+   * Wakes a rank, if it is here already: one that comes later looks before it waits.
+   *
+   * @return whether it had parked
+   */
+  boolean signal(int rank) {
     Progress progress = ranks.get(rank);
-    if (progress != null) {
-      progress.signal();
-    }
+    return progress != null && progress.signal();
   }
 }

@@ -284,11 +284,16 @@ public final class HeapRegion implements SharedRegion {
     return true;
   }
 
+  /** Wakes the other ranks, and lets those run that were put on this processor. */
   private void wakeOthers() {
+    boolean woken = false;
     for (int peer = 0; peer < size(); peer++) {
       if (peer != rank) {
-        group.signal(ranks[peer]);
+        woken |= group.signal(ranks[peer]);
       }
+    }
+    if (woken) {
+      Thread.yield();
     }
   }
 }

@@ -176,16 +176,14 @@ public final class Doorbell implements AutoCloseable {
   // What it does to others.
 
   /**
-   * Wakes another rank; null for none. Does not block, but yields: the thread that wakes may have
-   * been put on this processor.
+   * Wakes another rank; null for none. Does not block.
+   *
+   * @return whether it has been woken
    */
-  public void ring(Key other) {
-    if (other != null && write(other)) {
-      Thread.yield();
-    }
+  public boolean ring(Key other) {
+    return other != null && write(other);
   }
 
-  /** Returns whether the other rank has been woken. */
   private synchronized boolean write(Key other) {
     if (closed) {
       return false;

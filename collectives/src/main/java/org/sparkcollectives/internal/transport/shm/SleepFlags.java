@@ -24,13 +24,20 @@ final class SleepFlags {
     return ranks * SleepFlag.BYTES;
   }
 
-  /** Wakes all that sleep: this rank has changed what they may wait for. */
+  /**
+   * Wakes all that sleep: this rank has changed what they may wait for. Lets those run that were
+   * put on this processor.
+   */
   void changed() {
     SleepFlag.publish();
+    boolean woken = false;
     for (int each = 0; each < flags.length; each++) {
       if (each != rank) {
-        bell.ring(flags[each].take());
+        woken |= bell.ring(flags[each].take());
       }
+    }
+    if (woken) {
+      Thread.yield();
     }
   }
 

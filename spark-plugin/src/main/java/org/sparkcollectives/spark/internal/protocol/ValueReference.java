@@ -50,7 +50,7 @@ public record ValueReference(long value, int size, int pieces) {
   /**
    * Returns the bytes of the value, which it reads piece by piece. Blocks.
    *
-   * @throws StoreException if the pieces are fewer bytes than the value
+   * @throws StoreException if the pieces have another number of bytes than the value
    */
   public byte[] fetch(PieceReader reader) {
     byte[] bytes = new byte[size];
