@@ -80,16 +80,10 @@ public final class EventCount {
   public void await(BooleanSupplier condition, Cancellation cancellation) {
     long start = System.nanoTime();
     boolean spins = spinNanos > 0 && (trust > 0 || ++waits % PROBE == 0);
-    if (spins) {
-      if ((slept || start - lastShortWait > 2 * spinNanos) && !condition.getAsBoolean()) {
-        parking.yieldProcessor();
-      }
-      slept = false;
-      if (comesSoon(condition, cancellation, start)) {
-        trust = TRUST;
-        lastShortWait = start;
-        return;
-      }
+    if (spins && comesSoon(condition, cancellation, start)) {
+      trust = TRUST;
+      lastShortWait = start;
+      return;
     }
     park(condition, cancellation);
     boolean cameSoon = System.nanoTime() - start <= SOON_NANOS;
@@ -127,10 +121,17 @@ public final class EventCount {
   }
 
   private boolean comesSoon(BooleanSupplier condition, Cancellation cancellation, long start) {
+    boolean yields = slept || start - lastShortWait > 2 * spinNanos;
+    slept = false;
     long looked = start;
     for (int i = 1; ; i++) {
+      // Once in each round: to look may change something.
       if (condition.getAsBoolean()) {
         return true;
+      }
+      if (yields) {
+        yields = false;
+        parking.yieldProcessor();
       }
       if (i % LOOKS_PER_CLOCK == 0) {
         long now = System.nanoTime();

@@ -182,6 +182,18 @@ class EventCountTest {
     assertThat(parking.yields).isEqualTo(1);
   }
 
+  /** A condition may take what it finds. */
+  @Test
+  void aConditionThatWasTrueIsNotLookedAtAgain() {
+    EventCount events = new EventCount(Duration.ofNanos(1), new CountedYields());
+    for (int round = 0; round < 10; round++) {
+      int trueAt = 1 + round;
+      AtomicInteger looks = new AtomicInteger();
+      events.await(() -> looks.incrementAndGet() == trueAt, cancellation);
+      assertThat(looks).hasValue(trueAt);
+    }
+  }
+
   @Test
   void aConditionThatIsTrueIsNotYieldedFor() {
     CountedYields parking = new CountedYields();
