@@ -42,29 +42,7 @@ class PythonBridgeLoadTest {
       PythonBridge.Listening listening, ThreadFactory threads, Duration handshakeLimit)
       throws IOException {
     bridge = new PythonBridge(() -> folder, listening, threads, handshakeLimit);
-    address =
-        bridge.begin(
-            new PythonTask() {
-              @Override
-              public long attempt() {
-                return ATTEMPT;
-              }
-
-              @Override
-              public int rank() {
-                return 0;
-              }
-
-              @Override
-              public ProcessGroup join(GroupOptions options) {
-                return world;
-              }
-
-              @Override
-              public void report(byte[] message, boolean await) {
-                throw new UnsupportedOperationException();
-              }
-            });
+    address = bridge.begin(new StubTask(ATTEMPT, world, List.of()));
   }
 
   private static ServerSocket loopback(int backlog) throws IOException {
@@ -76,12 +54,7 @@ class PythonBridgeLoadTest {
     world.close();
     bridge.end(ATTEMPT);
     store.close();
-    for (Thread each : Thread.getAllStackTraces().keySet()) {
-      if (each.getName().startsWith("collectives-python")) {
-        each.join(LONG.toMillis());
-        assertThat(each.isAlive()).as(each.getName()).isFalse();
-      }
-    }
+    StubTask.awaitEndOfThreads(LONG);
   }
 
   /** Connects as a worker does: retries while the bridge closes the connection. */

@@ -52,31 +52,7 @@ class PythonBridgeTest {
     world =
         ProcessGroups.create(
             store, 0, 1, GroupOptions.defaults().withName("python").withTimeout(LONG));
-    address = bridge.begin(task());
-  }
-
-  private PythonTask task() {
-    return new PythonTask() {
-      @Override
-      public long attempt() {
-        return ATTEMPT;
-      }
-
-      @Override
-      public int rank() {
-        return 0;
-      }
-
-      @Override
-      public ProcessGroup join(GroupOptions options) {
-        return world;
-      }
-
-      @Override
-      public void report(byte[] message, boolean await) {
-        reports.add(message);
-      }
-    };
+    address = bridge.begin(new StubTask(ATTEMPT, world, reports));
   }
 
   @AfterEach
@@ -84,12 +60,7 @@ class PythonBridgeTest {
     world.close();
     bridge.end(ATTEMPT);
     store.close();
-    for (Thread each : Thread.getAllStackTraces().keySet()) {
-      if (each.getName().startsWith("collectives-python")) {
-        each.join(LONG.toMillis());
-        assertThat(each.isAlive()).as(each.getName()).isFalse();
-      }
-    }
+    StubTask.awaitEndOfThreads(LONG);
   }
 
   private BridgeWorker connect() throws IOException {

@@ -21,7 +21,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.DType;
-import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.SharedMemory;
@@ -137,30 +136,7 @@ class TaskBridgeTest {
 
   @BeforeEach
   void taskBegins() throws IOException {
-    ProcessGroup world = group();
-    PythonTask task =
-        new PythonTask() {
-          @Override
-          public long attempt() {
-            return ATTEMPT;
-          }
-
-          @Override
-          public int rank() {
-            return 0;
-          }
-
-          @Override
-          public ProcessGroup join(GroupOptions options) {
-            return world;
-          }
-
-          @Override
-          public void report(byte[] message, boolean await) {
-            throw new UnsupportedOperationException();
-          }
-        };
-    address = bridge.begin(task);
+    address = bridge.begin(new StubTask(ATTEMPT, group(), List.of()));
   }
 
   @AfterEach

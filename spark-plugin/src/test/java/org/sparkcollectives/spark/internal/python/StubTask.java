@@ -1,0 +1,42 @@
+package org.sparkcollectives.spark.internal.python;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.List;
+import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.ProcessGroup;
+
+/**
+ * A task of one rank.
+ *
+ * @param group the group that its workers join
+ * @param reports takes what its workers report; one that cannot be changed refuses it
+ */
+record StubTask(long attempt, ProcessGroup group, List<byte[]> reports) implements PythonTask {
+
+  @Override
+  public int rank() {
+    return 0;
+  }
+
+  @Override
+  public ProcessGroup join(GroupOptions options) {
+    return group;
+  }
+
+  @Override
+  public void report(byte[] message, boolean await) {
+    reports.add(message);
+  }
+
+  /** Waits until the threads of all bridges have ended. */
+  static void awaitEndOfThreads(Duration limit) throws InterruptedException {
+    for (Thread each : Thread.getAllStackTraces().keySet()) {
+      if (each.getName().startsWith("collectives-python")) {
+        each.join(limit.toMillis());
+        assertThat(each.isAlive()).as(each.getName()).isFalse();
+      }
+    }
+  }
+}
