@@ -3,7 +3,7 @@ package org.sparkcollectives;
 import java.nio.ByteBuffer;
 
 /** Creates what the static methods of {@link Tensor} return. Programs call these instead. */
-public interface TensorProvider {
+interface TensorProvider {
 
   /** Returns the tensor of {@link Tensor#wrap(DType, Object)}. */
   Tensor wrap(DType dtype, Object primitiveArray);
