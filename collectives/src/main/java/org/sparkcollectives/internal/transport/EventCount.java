@@ -22,11 +22,12 @@ import java.util.function.BooleanSupplier;
  *
  * <p>A waiter does not yield while it spins: a fair scheduler then runs whoever else is there for a
  * whole slice, and two ranks that yield to each other's compilers take turns in milliseconds. It
- * yields once before it spins, if it has slept in its last wait, or if that is longer ago than two
- * spins. Whoever wakes a waiter in the middle of an operation yields once, too, when it has woken
- * all. The reason is that a scheduler puts a woken thread on the processor of the one that woke it,
- * where it takes the other processors to be unavailable: Linux does so in a virtual machine whose
- * idle processor the host has descheduled. The woken thread then runs only when the spin is over.
+ * yields once when it begins to spin, if it slept in its last wait, or if it has not waited for the
+ * time of two spins. Whoever wakes a waiter in the middle of an operation yields once, too, when it
+ * has woken all. The reason is that a scheduler puts a woken thread on the processor of the one
+ * that woke it, where it takes the other processors to be unavailable: Linux does so in a virtual
+ * machine whose idle processor the host has descheduled. The woken thread then runs only when the
+ * spin is over.
  */
 public final class EventCount {
 
