@@ -57,7 +57,9 @@ public final class RankThreads {
       // The summary of a build shows the message only, and not the cause.
       throw new AssertionError("A rank failed: " + first.join(), first.join());
     } catch (TimeoutException e) {
-      throw new AssertionError("The ranks hang after " + LIMIT + stacks(), first.getNow(e));
+      Throwable cause = first.getNow(e);
+      throw new AssertionError(
+          "The ranks hang after " + LIMIT + ", first: " + cause + stacks(), cause);
     } catch (InterruptedException e) {
       throw new AssertionError(e);
     }
