@@ -54,8 +54,9 @@ public final class AlgorithmSelector extends Phases {
     return first.of(type);
   }
 
+  /** Carries out a call. Blocks until this rank's part is done. */
   @Override
-  <C extends Call<C>> void run(Peers peers, C call) {
+  public <C extends Call<C>> void run(Peers peers, C call) {
     Access access = peers.memory().open(() -> call.published(peers));
     AlgorithmRows.Row<C> chosen =
         first.of(call).choose(Situation.of(costs, peers, access, call.shape()));
@@ -91,82 +92,17 @@ public final class AlgorithmSelector extends Phases {
         });
   }
 
-  /** Reduces {@code tensor} over all ranks, in place. */
-  public void allReduce(Peers peers, HostTensor tensor, ReduceOp op) {
-    run(peers, new Call.AllReduce(tensor, ReduceKernels.of(op, tensor.dtype())));
-  }
-
-  /** Reduces {@code tensor} over all ranks, in place at the root; elsewhere it is only read. */
-  public void reduce(Peers peers, HostTensor tensor, ReduceOp op, int root) {
-    run(peers, new Call.Reduce(tensor, root, ReduceKernels.of(op, tensor.dtype())));
-  }
-
-  /** Reduces equal parts of {@code input}, one to each rank. */
-  public void reduceScatter(Peers peers, HostTensor output, HostTensor input, ReduceOp op) {
-    reduceScatter(peers, output, Chunks.equal(input, peers.size()), op);
-  }
-
-  /** Reduces {@code inputs}, one to each rank; they may differ in size. */
-  public void reduceScatter(Peers peers, HostTensor output, List<HostTensor> inputs, ReduceOp op) {
-    reduceScatter(peers, output, Chunks.ofParts(inputs), op);
-  }
-
-  private void reduceScatter(Peers peers, HostTensor output, Chunks input, ReduceOp op) {
-    run(peers, new Call.ReduceScatter(output, input, ReduceKernels.of(op, output.dtype())));
-  }
-
-  /** Gathers inputs of equal size. */
-  public void allGather(Peers peers, HostTensor output, HostTensor input) {
-    run(peers, new Call.AllGather(Chunks.equal(output, peers.size()), input));
-  }
-
-  /** Gathers inputs that may differ in size. */
-  public void allGather(Peers peers, List<HostTensor> outputs, HostTensor input) {
-    run(peers, new Call.AllGather(Chunks.ofParts(outputs), input));
-  }
-
   /**
    * Returns the sum of all ranks' tensors.
    *
    * @param call what this rank calls, for ranks that call another
    */
   public SparseTensor allReduce(Peers peers, SparseTensor tensor, CollectiveCall call) {
-    return sparseAllReduce.run(peers, tensor, call, this::allGather);
+    return sparseAllReduce.run(peers, tensor, call, this);
   }
 
   /** Reduces each of {@code tensors}, which are of one type, over all ranks, in place. */
   public void allReduceCoalesced(Peers peers, List<HostTensor> tensors, ReduceOp op) {
-    coalescedAllReduce.run(tensors, tensor -> allReduce(peers, tensor, op));
-  }
-
-  /** Gathers inputs that may differ in size at the root; {@code outputs} are empty elsewhere. */
-  public void gather(Peers peers, List<HostTensor> outputs, HostTensor input, int root) {
-    run(peers, new Call.Gather(outputs, input, root));
-  }
-
-  /** Scatters the root's inputs, which may differ in size and are empty elsewhere. */
-  public void scatter(Peers peers, HostTensor output, List<HostTensor> inputs, int root) {
-    run(peers, new Call.Scatter(output, inputs, root));
-  }
-
-  /** Sends each rank an equal part. */
-  public void allToAll(Peers peers, HostTensor output, HostTensor input) {
-    int n = peers.size();
-    run(peers, new Call.AllToAll(Chunks.equal(output, n), Chunks.equal(input, n), true));
-  }
-
-  /** Sends each rank its part; parts may differ in size. */
-  public void allToAll(Peers peers, List<HostTensor> outputs, List<HostTensor> inputs) {
-    run(peers, new Call.AllToAll(Chunks.ofParts(outputs), Chunks.ofParts(inputs), false));
-  }
-
-  /** Sends the root's tensor to all. */
-  public void broadcast(Peers peers, HostTensor tensor, int root) {
-    run(peers, new Call.Broadcast(tensor, root));
-  }
-
-  /** Returns when all ranks have called it. */
-  public void barrier(Peers peers) {
-    run(peers, new Call.Barrier());
+    coalescedAllReduce.run(tensors, tensor -> run(peers, Call.allReduce(tensor, op)));
   }
 }

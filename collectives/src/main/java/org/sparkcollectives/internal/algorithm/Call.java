@@ -2,7 +2,9 @@ package org.sparkcollectives.internal.algorithm;
 
 import java.util.List;
 import org.sparkcollectives.OpType;
+import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.internal.kernel.ReduceKernel;
+import org.sparkcollectives.internal.kernel.ReduceKernels;
 import org.sparkcollectives.internal.transport.Peers;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
@@ -11,7 +13,53 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  *
  * @param <C> the kind of call
  */
-interface Call<C extends Call<C>> {
+public interface Call<C extends Call<C>> {
+
+  /** Returns a call that reduces {@code tensor} over all ranks, in place. */
+  static AllReduce allReduce(HostTensor tensor, ReduceOp op) {
+    return new AllReduce(tensor, ReduceKernels.of(op, tensor.dtype()));
+  }
+
+  /** Returns a call that reduces {@code tensor} in place at the root; elsewhere it is only read. */
+  static Reduce reduce(HostTensor tensor, ReduceOp op, int root) {
+    return new Reduce(tensor, root, ReduceKernels.of(op, tensor.dtype()));
+  }
+
+  /**
+   * Returns a call that reduces equal parts of {@code input}, one to each of {@code size} ranks.
+   */
+  static ReduceScatter reduceScatter(HostTensor output, HostTensor input, ReduceOp op, int size) {
+    return reduceScatter(output, Chunks.equal(input, size), op);
+  }
+
+  /** Returns a call that reduces {@code inputs}, one to each rank; they may differ in size. */
+  static ReduceScatter reduceScatter(HostTensor output, List<HostTensor> inputs, ReduceOp op) {
+    return reduceScatter(output, Chunks.ofParts(inputs), op);
+  }
+
+  private static ReduceScatter reduceScatter(HostTensor output, Chunks input, ReduceOp op) {
+    return new ReduceScatter(output, input, ReduceKernels.of(op, output.dtype()));
+  }
+
+  /** Returns a call that gathers inputs of equal size, of {@code size} ranks. */
+  static AllGather allGather(HostTensor output, HostTensor input, int size) {
+    return new AllGather(Chunks.equal(output, size), input);
+  }
+
+  /** Returns a call that gathers inputs that may differ in size. */
+  static AllGather allGather(List<HostTensor> outputs, HostTensor input) {
+    return new AllGather(Chunks.ofParts(outputs), input);
+  }
+
+  /** Returns a call that sends each of {@code size} ranks an equal part. */
+  static AllToAll allToAll(HostTensor output, HostTensor input, int size) {
+    return new AllToAll(Chunks.equal(output, size), Chunks.equal(input, size), true);
+  }
+
+  /** Returns a call that sends each rank its part; parts may differ in size. */
+  static AllToAll allToAll(List<HostTensor> outputs, List<HostTensor> inputs) {
+    return new AllToAll(Chunks.ofParts(outputs), Chunks.ofParts(inputs), false);
+  }
 
   /** Returns the collective; where one type is for equal sizes and one for any, the latter. */
   OpType type();

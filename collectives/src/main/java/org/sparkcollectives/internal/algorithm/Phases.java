@@ -7,7 +7,7 @@ import org.sparkcollectives.internal.transport.Peers;
 abstract class Phases {
 
   /** Carries out a phase, by the algorithm that is chosen for its ranks. */
-  abstract <C extends Call<C>> void run(Peers peers, C phase);
+  public abstract <C extends Call<C>> void run(Peers peers, C phase);
 
   /** Returns the algorithms for a collective, by which the time of a phase is predicted. */
   abstract AlgorithmRows<?> rows(OpType type);

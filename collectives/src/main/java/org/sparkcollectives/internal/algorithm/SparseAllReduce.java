@@ -29,11 +29,6 @@ final class SparseAllReduce {
   private static final int DIMENSIONS = 2;
   private static final int SHAPE_HASH = 3;
 
-  /** Gathers inputs that may differ in size. */
-  interface Gathering {
-    void allGather(Peers peers, List<HostTensor> outputs, HostTensor input);
-  }
-
   /**
    * Sums up.
    *
@@ -41,7 +36,7 @@ final class SparseAllReduce {
    * @throws CollectiveMismatchException on every rank, with the same two calls, if the shapes
    *     differ
    */
-  SparseTensor run(Peers peers, SparseTensor tensor, CollectiveCall call, Gathering gathering) {
+  SparseTensor run(Peers peers, SparseTensor tensor, CollectiveCall call, Phases phases) {
     int n = peers.size();
     long[] shape = tensor.shape();
     long[] own = {tensor.stored(), tensor.sparseDimensions(), shape.length, Arrays.hashCode(shape)};
@@ -51,14 +46,14 @@ final class SparseAllReduce {
     for (int rank = 0; rank < n; rank++) {
       each.add(allHeads.slice((long) rank * HEAD, HEAD));
     }
-    gathering.allGather(peers, each, HostTensor.wrap(DType.INT64, own));
+    phases.run(peers, Call.allGather(each, HostTensor.wrap(DType.INT64, own)));
 
     int odd = 0;
     while (odd < n && isAlike(heads, odd)) {
       odd++;
     }
     if (odd < n) {
-      throw mismatch(call, heads, odd, shapes(peers, shape, heads, gathering));
+      throw mismatch(call, heads, odd, shapes(peers, shape, heads, phases));
     }
 
     HostTensor values = HostTensor.of(tensor.values());
@@ -77,8 +72,8 @@ final class SparseAllReduce {
       indicesOfEach.add(HostTensor.allocate(DType.INT64, stored * tensor.sparseDimensions()));
       done += stored;
     }
-    gathering.allGather(peers, indicesOfEach, HostTensor.of(tensor.indices()));
-    gathering.allGather(peers, valuesOfEach, values);
+    phases.run(peers, Call.allGather(indicesOfEach, HostTensor.of(tensor.indices())));
+    phases.run(peers, Call.allGather(valuesOfEach, values));
     return new SparseSum(tensor, indicesOfEach, allValues).sum();
   }
 
@@ -99,15 +94,16 @@ final class SparseAllReduce {
   }
 
   /** Gathers the shapes, as all ranks do when they have seen from the heads that some differ. */
-  private static List<long[]> shapes(Peers peers, long[] shape, long[] heads, Gathering gathering) {
+  private static List<long[]> shapes(Peers peers, long[] shape, long[] heads, Phases phases) {
     List<long[]> shapes = new ArrayList<>();
     for (int rank = 0; rank < peers.size(); rank++) {
       shapes.add(new long[(int) heads[rank * HEAD + DIMENSIONS]]);
     }
-    gathering.allGather(
+    phases.run(
         peers,
-        shapes.stream().map(each -> HostTensor.wrap(DType.INT64, each)).toList(),
-        HostTensor.wrap(DType.INT64, shape));
+        Call.allGather(
+            shapes.stream().map(each -> HostTensor.wrap(DType.INT64, each)).toList(),
+            HostTensor.wrap(DType.INT64, shape)));
     return shapes;
   }
 

@@ -13,6 +13,7 @@ import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.internal.algorithm.AlgorithmSelector;
+import org.sparkcollectives.internal.algorithm.Call;
 import org.sparkcollectives.internal.transport.Communicator;
 import org.sparkcollectives.internal.transport.OperationHeader;
 import org.sparkcollectives.spi.failure.MismatchCodec;
@@ -152,8 +153,12 @@ public final class FingerprintCheck {
 
   private long[] gather(Communicator communicator, long[] own) {
     long[] all = new long[own.length * communicator.size()];
-    algorithms.allGather(
-        communicator, HostTensor.wrap(DType.INT64, all), HostTensor.wrap(DType.INT64, own));
+    algorithms.run(
+        communicator,
+        Call.allGather(
+            HostTensor.wrap(DType.INT64, all),
+            HostTensor.wrap(DType.INT64, own),
+            communicator.size()));
     return all;
   }
 
@@ -167,7 +172,7 @@ public final class FingerprintCheck {
       all.add(each);
       outputs.add(HostTensor.wrap(DType.UINT8, each));
     }
-    algorithms.allGather(communicator, outputs, HostTensor.wrap(DType.UINT8, encoded));
+    algorithms.run(communicator, Call.allGather(outputs, HostTensor.wrap(DType.UINT8, encoded)));
     return all.stream().map(MismatchCodec::decodeCall).toList();
   }
 }

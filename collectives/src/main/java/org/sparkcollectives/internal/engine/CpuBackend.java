@@ -3,7 +3,6 @@ package org.sparkcollectives.internal.engine;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
-import java.util.function.Consumer;
 import org.sparkcollectives.AlgorithmChoices;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.ReduceOp;
@@ -12,6 +11,7 @@ import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 import org.sparkcollectives.internal.algorithm.AlgorithmSelector;
+import org.sparkcollectives.internal.algorithm.Call;
 import org.sparkcollectives.internal.failure.TimeLimit;
 import org.sparkcollectives.internal.transport.Communicator;
 import org.sparkcollectives.internal.transport.OperationHeader;
@@ -110,17 +110,14 @@ public final class CpuBackend implements HostBackend {
         OperationSpec.broadcast(host, root),
         timeout,
         List.of(tensor),
-        peers -> algorithms.broadcast(peers, host, root));
+        new Call.Broadcast(host, root));
   }
 
   @Override
   public Work allReduce(Tensor tensor, ReduceOp op, Duration timeout) {
     HostTensor host = HostTensor.of(tensor);
     return submit(
-        OperationSpec.allReduce(host, op),
-        timeout,
-        List.of(tensor),
-        peers -> algorithms.allReduce(peers, host, op));
+        OperationSpec.allReduce(host, op), timeout, List.of(tensor), Call.allReduce(host, op));
   }
 
   @Override
@@ -131,11 +128,13 @@ public final class CpuBackend implements HostBackend {
   @Override
   public Work allReduceCoalesced(List<Tensor> tensors, ReduceOp op, Duration timeout) {
     List<HostTensor> hosts = hosts(tensors);
-    return submit(
-        OperationSpec.allReduceCoalesced(hosts, op),
-        timeout,
-        tensors,
-        peers -> algorithms.allReduceCoalesced(peers, hosts, op));
+    return queue.submit(
+        new HostCollective(OperationSpec.allReduceCoalesced(hosts, op), timeout, tensors) {
+          @Override
+          void exchange(Communicator communicator) {
+            algorithms.allReduceCoalesced(communicator, hosts, op);
+          }
+        });
   }
 
   @Override
@@ -145,7 +144,7 @@ public final class CpuBackend implements HostBackend {
         OperationSpec.reduce(host, op, root),
         timeout,
         paths.communicator().rank() == root ? List.of(tensor) : List.of(),
-        peers -> algorithms.reduce(peers, host, op, root));
+        Call.reduce(host, op, root));
   }
 
   @Override
@@ -156,18 +155,14 @@ public final class CpuBackend implements HostBackend {
         OperationSpec.allGather(to, from),
         timeout,
         List.of(output),
-        peers -> algorithms.allGather(peers, to, from));
+        Call.allGather(to, from, size()));
   }
 
   @Override
   public Work allGather(List<Tensor> outputs, Tensor input, Duration timeout) {
     List<HostTensor> to = hosts(outputs);
     HostTensor from = HostTensor.of(input);
-    return submit(
-        OperationSpec.allGather(to, from),
-        timeout,
-        outputs,
-        peers -> algorithms.allGather(peers, to, from));
+    return submit(OperationSpec.allGather(to, from), timeout, outputs, Call.allGather(to, from));
   }
 
   @Override
@@ -178,7 +173,7 @@ public final class CpuBackend implements HostBackend {
         OperationSpec.reduceScatter(to, from, op),
         timeout,
         List.of(output),
-        peers -> algorithms.reduceScatter(peers, to, from, op));
+        Call.reduceScatter(to, from, op, size()));
   }
 
   @Override
@@ -189,7 +184,7 @@ public final class CpuBackend implements HostBackend {
         OperationSpec.reduceScatter(to, from, op),
         timeout,
         List.of(output),
-        peers -> algorithms.reduceScatter(peers, to, from, op));
+        Call.reduceScatter(to, from, op));
   }
 
   @Override
@@ -197,10 +192,7 @@ public final class CpuBackend implements HostBackend {
     List<HostTensor> to = hosts(outputs);
     HostTensor from = HostTensor.of(input);
     return submit(
-        OperationSpec.gather(to, from, root),
-        timeout,
-        outputs,
-        peers -> algorithms.gather(peers, to, from, root));
+        OperationSpec.gather(to, from, root), timeout, outputs, new Call.Gather(to, from, root));
   }
 
   @Override
@@ -211,7 +203,7 @@ public final class CpuBackend implements HostBackend {
         OperationSpec.scatter(to, from, root),
         timeout,
         List.of(output),
-        peers -> algorithms.scatter(peers, to, from, root));
+        new Call.Scatter(to, from, root));
   }
 
   @Override
@@ -222,35 +214,32 @@ public final class CpuBackend implements HostBackend {
         OperationSpec.allToAll(to, from),
         timeout,
         List.of(output),
-        peers -> algorithms.allToAll(peers, to, from));
+        Call.allToAll(to, from, size()));
   }
 
   @Override
   public Work allToAll(List<Tensor> outputs, List<Tensor> inputs, Duration timeout) {
     List<HostTensor> to = hosts(outputs);
     List<HostTensor> from = hosts(inputs);
-    return submit(
-        OperationSpec.allToAll(to, from),
-        timeout,
-        outputs,
-        peers -> algorithms.allToAll(peers, to, from));
+    return submit(OperationSpec.allToAll(to, from), timeout, outputs, Call.allToAll(to, from));
   }
 
   @Override
   public Work barrier(Duration timeout) {
-    return submit(OperationSpec.barrier(), timeout, List.of(), algorithms::barrier);
+    return submit(OperationSpec.barrier(), timeout, List.of(), new Call.Barrier());
   }
 
   private static List<HostTensor> hosts(List<Tensor> tensors) {
     return tensors.stream().map(HostTensor::of).toList();
   }
 
-  private Work submit(
-      OperationSpec spec,
-      Duration timeout,
-      List<Tensor> outputs,
-      Consumer<Communicator> algorithm) {
-    return queue.submit(new HostCollective(spec, timeout, outputs, algorithm));
+  private int size() {
+    return paths.communicator().size();
+  }
+
+  private <C extends Call<C>> Work submit(
+      OperationSpec spec, Duration timeout, List<Tensor> outputs, C call) {
+    return queue.submit(new CallTask<>(spec, timeout, outputs, call));
   }
 
   private TimeLimit limit(Duration timeout) {
@@ -258,17 +247,14 @@ public final class CpuBackend implements HostBackend {
   }
 
   /** A collective of this backend. */
-  private class HostCollective extends CollectiveTask {
-    private final Consumer<Communicator> algorithm;
+  private abstract class HostCollective extends CollectiveTask {
 
-    HostCollective(
-        OperationSpec spec,
-        Duration timeout,
-        List<Tensor> outputs,
-        Consumer<Communicator> algorithm) {
+    HostCollective(OperationSpec spec, Duration timeout, List<Tensor> outputs) {
       super(queue, spec, limit(timeout), outputs);
-      this.algorithm = algorithm;
     }
+
+    /** Exchanges data with the other ranks. Blocks until this rank's part is done. */
+    abstract void exchange(Communicator communicator);
 
     @Override
     protected void execute() {
@@ -280,7 +266,7 @@ public final class CpuBackend implements HostBackend {
           comparison.compare(spec(), sequenceNumber());
         }
         communicator.begin(OperationHeader.of(spec(), sequenceNumber()));
-        run(communicator);
+        exchange(communicator);
         stage.after();
         done = true;
       } finally {
@@ -289,10 +275,20 @@ public final class CpuBackend implements HostBackend {
         }
       }
     }
+  }
 
-    /** Exchanges data with the other ranks. */
-    void run(Communicator communicator) {
-      algorithm.accept(communicator);
+  /** A collective that an algorithm carries out. */
+  private final class CallTask<C extends Call<C>> extends HostCollective {
+    private final C call;
+
+    CallTask(OperationSpec spec, Duration timeout, List<Tensor> outputs, C call) {
+      super(spec, timeout, outputs);
+      this.call = call;
+    }
+
+    @Override
+    void exchange(Communicator communicator) {
+      algorithms.run(communicator, call);
     }
   }
 
@@ -304,12 +300,12 @@ public final class CpuBackend implements HostBackend {
     private volatile SparseTensor sum;
 
     SparseAllReduceTask(OperationSpec spec, Duration timeout, SparseTensor tensor) {
-      super(spec, timeout, List.of(), communicator -> {});
+      super(spec, timeout, List.of());
       this.tensor = tensor;
     }
 
     @Override
-    void run(Communicator communicator) {
+    void exchange(Communicator communicator) {
       sum =
           algorithms.allReduce(
               communicator, tensor, spec().call(communicator.rank(), sequenceNumber()));

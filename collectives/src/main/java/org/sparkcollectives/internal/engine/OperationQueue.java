@@ -152,7 +152,11 @@ public final class OperationQueue {
       if (task == null) {
         return;
       }
-      more = runAndRelease(task);
+      try {
+        task.run();
+      } finally {
+        more = release(task);
+      }
     }
     if (more) {
       runAllInBackground();
@@ -182,21 +186,15 @@ public final class OperationQueue {
 
   private void runAll() {
     for (QueuedTask task = take(false); task != null; task = take(false)) {
-      runAndRelease(task);
+      try {
+        task.run();
+      } finally {
+        release(task);
+      }
     }
   }
 
-  /** Runs a task, and returns whether there are more. */
-  private boolean runAndRelease(QueuedTask task) {
-    boolean more;
-    try {
-      task.run();
-    } finally {
-      more = release(task);
-    }
-    return more;
-  }
-
+  /** Ends the turn of a task, and returns whether there are more. */
   private synchronized boolean release(QueuedTask task) {
     running = null;
     if (task.isCompleted()) {

@@ -167,26 +167,30 @@ public abstract class PendingWork extends MonitoredWork {
 
   @Override
   public final void await() {
-    // The watchdog ends every work at its deadline, so this wait needs none of its own.
-    waitFor(Long.MAX_VALUE);
+    if (!completed) {
+      help(Long.MAX_VALUE);
+      // The watchdog ends every work at its deadline, so this wait needs none of its own.
+      waitUntil(System.nanoTime() + Long.MAX_VALUE / 2);
+    }
     throwFailure();
   }
 
   @Override
   public final boolean await(Duration atMost) {
-    boolean done = waitFor(nanosOf(atMost));
-    if (done) {
-      throwFailure();
+    if (!completed) {
+      long nanos = nanosOf(atMost);
+      long end = System.nanoTime() + nanos;
+      help(nanos);
+      if (!waitUntil(end)) {
+        return false;
+      }
     }
-    return done;
+    throwFailure();
+    return true;
   }
 
-  private boolean waitFor(long nanos) {
-    if (completed) {
-      return true;
-    }
-    long end = System.nanoTime() + Math.min(nanos, Long.MAX_VALUE / 2);
-    help(nanos);
+  /** Waits until the work has ended, and returns true, or until {@code end}. */
+  private boolean waitUntil(long end) {
     if (completed) {
       return true;
     }

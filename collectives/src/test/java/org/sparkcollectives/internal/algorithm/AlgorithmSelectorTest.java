@@ -107,7 +107,7 @@ class AlgorithmSelectorTest {
                 ranks,
                 peers ->
                     new AlgorithmSelector(costs(costs))
-                        .reduceScatter(peers, output, input, ReduceOp.SUM)))
+                        .run(peers, Call.reduceScatter(output, input, ReduceOp.SUM, peers.size()))))
         .isEqualTo(algorithm);
   }
 }

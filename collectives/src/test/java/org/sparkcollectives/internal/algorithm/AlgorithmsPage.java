@@ -57,7 +57,8 @@ final class AlgorithmsPage {
         new AlgorithmSelector(new PathCosts(inHeap(), inSharedMemory(), overTcp()));
     AlgorithmSelector shm =
         new AlgorithmSelector(new PathCosts(inHeap(), inSharedMemory(), inSharedMemory()));
-    Operation allReduce = (selector, peers, t) -> selector.allReduce(peers, t, ReduceOp.SUM);
+    Operation allReduce =
+        (selector, peers, t) -> selector.run(peers, Call.allReduce(t, ReduceOp.SUM));
     Map<String, String> parts = new LinkedHashMap<>();
     parts.put("figures", figures());
     parts.put("all-reduce over TCP", choices(tcp, WORLDS, allReduce, "AllReduce"));
@@ -67,20 +68,25 @@ final class AlgorithmsPage {
     parts.put("hierarchical in shared memory", hierarchical(shm));
     parts.put(
         "broadcast over TCP",
-        choices(tcp, WORLDS, (selector, peers, t) -> selector.broadcast(peers, t, 0), "Broadcast"));
+        choices(
+            tcp,
+            WORLDS,
+            (selector, peers, t) -> selector.run(peers, new Call.Broadcast(t, 0)),
+            "Broadcast"));
     parts.put(
         "reduce over TCP",
         choices(
             tcp,
             WORLDS,
-            (selector, peers, t) -> selector.reduce(peers, t, ReduceOp.SUM, 0),
+            (selector, peers, t) -> selector.run(peers, Call.reduce(t, ReduceOp.SUM, 0)),
             "Reduce"));
     parts.put(
         "all-gather over TCP",
         choices(
             tcp,
             WORLDS,
-            (selector, peers, t) -> selector.allGather(peers, whole(peers, t), part(peers, t)),
+            (selector, peers, t) ->
+                selector.run(peers, Call.allGather(whole(peers, t), part(peers, t), peers.size())),
             "AllGather"));
     parts.put(
         "reduce-scatter over TCP",
@@ -88,7 +94,10 @@ final class AlgorithmsPage {
             tcp,
             WORLDS,
             (selector, peers, t) ->
-                selector.reduceScatter(peers, part(peers, t), whole(peers, t), ReduceOp.SUM),
+                selector.run(
+                    peers,
+                    Call.reduceScatter(
+                        part(peers, t), whole(peers, t), ReduceOp.SUM, peers.size())),
             "ReduceScatter"));
     parts.put("explanation", explanation(tcp));
     parts.put("simulation", simulation());
@@ -107,17 +116,24 @@ final class AlgorithmsPage {
   /** From which size on each operation is hierarchical. */
   private static String hierarchical(AlgorithmSelector selector) {
     Map<String, Operation> operations = new LinkedHashMap<>();
-    operations.put("all-reduce", (s, peers, t) -> s.allReduce(peers, t, ReduceOp.SUM));
-    operations.put("reduce", (s, peers, t) -> s.reduce(peers, t, ReduceOp.SUM, 0));
-    operations.put("broadcast", (s, peers, t) -> s.broadcast(peers, t, 0));
+    operations.put("all-reduce", (s, peers, t) -> s.run(peers, Call.allReduce(t, ReduceOp.SUM)));
+    operations.put("reduce", (s, peers, t) -> s.run(peers, Call.reduce(t, ReduceOp.SUM, 0)));
+    operations.put("broadcast", (s, peers, t) -> s.run(peers, new Call.Broadcast(t, 0)));
     operations.put(
-        "all-gather", (s, peers, t) -> s.allGather(peers, whole(peers, t), part(peers, t)));
+        "all-gather",
+        (s, peers, t) ->
+            s.run(peers, Call.allGather(whole(peers, t), part(peers, t), peers.size())));
     operations.put(
         "reduce-scatter",
-        (s, peers, t) -> s.reduceScatter(peers, part(peers, t), whole(peers, t), ReduceOp.SUM));
+        (s, peers, t) ->
+            s.run(
+                peers,
+                Call.reduceScatter(part(peers, t), whole(peers, t), ReduceOp.SUM, peers.size())));
     operations.put(
-        "all-to-all", (s, peers, t) -> s.allToAll(peers, whole(peers, t), whole(peers, t)));
-    operations.put("barrier", (s, peers, t) -> s.barrier(peers));
+        "all-to-all",
+        (s, peers, t) ->
+            s.run(peers, Call.allToAll(whole(peers, t), whole(peers, t), peers.size())));
+    operations.put("barrier", (s, peers, t) -> s.run(peers, new Call.Barrier()));
     StringBuilder text = new StringBuilder("| operation |");
     JVMS.forEach(sizes -> text.append(' ').append(name(sizes)).append(" |"));
     text.append("\n|---|").append("---|".repeat(JVMS.size())).append('\n');

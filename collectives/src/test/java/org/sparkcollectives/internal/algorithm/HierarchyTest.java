@@ -145,10 +145,10 @@ class HierarchyTest {
           for (DType dtype : TYPES) {
             for (int count : COUNTS) {
               HostTensor tensor = contribution(dtype, peers.rank(), count);
-              selector.allReduce(peers, tensor, ReduceOp.SUM);
+              selector.run(peers, Call.allReduce(tensor, ReduceOp.SUM));
               assertThat(values(tensor)).isEqualTo(sum(layout.size(), 0, count));
               HostTensor product = contribution(dtype, peers.rank(), count);
-              selector.allReduce(peers, product, ReduceOp.premulSum(2));
+              selector.run(peers, Call.allReduce(product, ReduceOp.premulSum(2)));
               float[] twice = sum(layout.size(), 0, count);
               for (int i = 0; i < count; i++) {
                 twice[i] *= 2;
@@ -169,7 +169,7 @@ class HierarchyTest {
             for (DType dtype : TYPES) {
               for (int count : COUNTS) {
                 HostTensor tensor = contribution(dtype, peers.rank(), count);
-                selector.reduce(peers, tensor, ReduceOp.SUM, root);
+                selector.run(peers, Call.reduce(tensor, ReduceOp.SUM, root));
                 float[] expected =
                     peers.rank() == root
                         ? sum(layout.size(), 0, count)
@@ -190,7 +190,7 @@ class HierarchyTest {
           for (int root = 0; root < layout.size(); root++) {
             for (int count : COUNTS) {
               HostTensor tensor = contribution(DType.FLOAT32, peers.rank(), count);
-              selector.broadcast(peers, tensor, root);
+              selector.run(peers, new Call.Broadcast(tensor, root));
               assertThat(values(tensor))
                   .isEqualTo(values(contribution(DType.FLOAT32, root, count)));
             }
@@ -212,7 +212,8 @@ class HierarchyTest {
                           rank -> HostTensor.allocate(DType.FLOAT32, equal ? count : count + rank))
                       .toList();
               int own = (int) outputs.get(peers.rank()).count();
-              selector.allGather(peers, outputs, contribution(DType.FLOAT32, peers.rank(), own));
+              selector.run(
+                  peers, Call.allGather(outputs, contribution(DType.FLOAT32, peers.rank(), own)));
               for (int rank = 0; rank < layout.size(); rank++) {
                 int size = (int) outputs.get(rank).count();
                 assertThat(values(outputs.get(rank)))
@@ -283,7 +284,7 @@ class HierarchyTest {
         (selector, peers) -> {
           for (int round = 1; round <= 200; round++) {
             come.put(peers.rank(), round);
-            selector.barrier(peers);
+            selector.run(peers, new Call.Barrier());
             for (int rank = 0; rank < layout.size(); rank++) {
               assertThat(come.get(rank)).isGreaterThanOrEqualTo(round);
             }
@@ -301,16 +302,18 @@ class HierarchyTest {
             layout,
             (selector, peers) -> {
               HostTensor tensor = contribution(DType.FLOAT32, peers.rank(), COUNT);
-              selector.allReduce(peers, tensor, ReduceOp.SUM);
-              selector.reduce(peers, tensor, ReduceOp.SUM, 1);
-              selector.broadcast(peers, tensor, 2);
-              selector.barrier(peers);
+              selector.run(peers, Call.allReduce(tensor, ReduceOp.SUM));
+              selector.run(peers, Call.reduce(tensor, ReduceOp.SUM, 1));
+              selector.run(peers, new Call.Broadcast(tensor, 2));
+              selector.run(peers, new Call.Barrier());
               if (even) {
                 HostTensor whole = HostTensor.allocate(DType.FLOAT32, 40L * layout.size());
                 HostTensor other = HostTensor.allocate(DType.FLOAT32, whole.count());
-                selector.allGather(peers, whole, other.slice(0, 40));
-                selector.reduceScatter(peers, other.slice(0, 40), whole, ReduceOp.SUM);
-                selector.allToAll(peers, other, whole);
+                selector.run(peers, Call.allGather(whole, other.slice(0, 40), peers.size()));
+                selector.run(
+                    peers,
+                    Call.reduceScatter(other.slice(0, 40), whole, ReduceOp.SUM, peers.size()));
+                selector.run(peers, Call.allToAll(other, whole, peers.size()));
               }
             })) {
       for (int peer = 0; peer < layout.size(); peer++) {

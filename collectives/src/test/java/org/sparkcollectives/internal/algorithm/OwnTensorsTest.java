@@ -54,7 +54,8 @@ class OwnTensorsTest {
   }
 
   private static Operation reducing(ReduceOp op) {
-    return (algorithms, peers, count) -> algorithms.allReduce(peers, filled(7, count), op);
+    return (algorithms, peers, count) ->
+        algorithms.run(peers, Call.allReduce(filled(7, count), op));
   }
 
   static Stream<Arguments> operations() {
@@ -65,42 +66,59 @@ class OwnTensorsTest {
             "reduce",
             (Operation)
                 (algorithms, peers, count) ->
-                    algorithms.reduce(peers, filled(7, count), ReduceOp.SUM, 1)),
+                    algorithms.run(peers, Call.reduce(filled(7, count), ReduceOp.SUM, 1))),
         Arguments.of(
             "reduce-scatter",
             (Operation)
                 (algorithms, peers, count) ->
-                    algorithms.reduceScatter(
-                        peers, filled(7, count), filled(8, count * (long) RANKS), ReduceOp.SUM)),
+                    algorithms.run(
+                        peers,
+                        Call.reduceScatter(
+                            filled(7, count),
+                            filled(8, count * (long) RANKS),
+                            ReduceOp.SUM,
+                            RANKS))),
         Arguments.of(
             "broadcast",
             (Operation)
-                (algorithms, peers, count) -> algorithms.broadcast(peers, filled(7, count), 1)),
+                (algorithms, peers, count) ->
+                    algorithms.run(peers, new Call.Broadcast(filled(7, count), 1))),
         Arguments.of(
             "all-gather",
             (Operation)
                 (algorithms, peers, count) ->
-                    algorithms.allGather(peers, filled(7, count * (long) RANKS), filled(8, count))),
+                    algorithms.run(
+                        peers,
+                        Call.allGather(filled(7, count * (long) RANKS), filled(8, count), RANKS))),
         Arguments.of(
             "gather",
             (Operation)
                 (algorithms, peers, count) ->
-                    algorithms.gather(
-                        peers, peers.rank() == 1 ? filled(count) : List.of(), filled(8, count), 1)),
+                    algorithms.run(
+                        peers,
+                        new Call.Gather(
+                            peers.rank() == 1 ? filled(count) : List.of(), filled(8, count), 1))),
         Arguments.of(
             "scatter",
             (Operation)
                 (algorithms, peers, count) ->
-                    algorithms.scatter(
-                        peers, filled(8, count), peers.rank() == 1 ? filled(count) : List.of(), 1)),
+                    algorithms.run(
+                        peers,
+                        new Call.Scatter(
+                            filled(8, count), peers.rank() == 1 ? filled(count) : List.of(), 1))),
         Arguments.of(
             "all-to-all",
             (Operation)
                 (algorithms, peers, count) ->
-                    algorithms.allToAll(
-                        peers, filled(7, count * (long) RANKS), filled(8, count * (long) RANKS))),
+                    algorithms.run(
+                        peers,
+                        Call.allToAll(
+                            filled(7, count * (long) RANKS),
+                            filled(8, count * (long) RANKS),
+                            RANKS))),
         Arguments.of(
-            "barrier", (Operation) (algorithms, peers, count) -> algorithms.barrier(peers)));
+            "barrier",
+            (Operation) (algorithms, peers, count) -> algorithms.run(peers, new Call.Barrier())));
   }
 
   @ParameterizedTest(name = "{0}")

@@ -93,39 +93,55 @@ class RecordedChoicesTest {
   private static Map<String, Operation> reductions(ReduceOp op, String suffix) {
     Map<String, Operation> operations = new LinkedHashMap<>();
     operations.put(
-        "all-reduce" + suffix, (s, peers, t) -> s.allReduce(agreed(peers, t, op), t, op));
-    operations.put("reduce" + suffix, (s, peers, t) -> s.reduce(agreed(peers, t, op), t, op, 0));
+        "all-reduce" + suffix, (s, peers, t) -> s.run(agreed(peers, t, op), Call.allReduce(t, op)));
+    operations.put(
+        "reduce" + suffix, (s, peers, t) -> s.run(agreed(peers, t, op), Call.reduce(t, op, 0)));
     operations.put(
         "reduce-scatter" + suffix,
         (s, peers, t) ->
-            s.reduceScatter(agreed(peers, t, op), part(peers, t), whole(peers, t), op));
+            s.run(
+                agreed(peers, t, op),
+                Call.reduceScatter(part(peers, t), whole(peers, t), op, peers.size())));
     return operations;
   }
 
   private static Map<String, Operation> others() {
     Map<String, Operation> operations = new LinkedHashMap<>();
-    operations.put("broadcast", (s, peers, t) -> s.broadcast(agreed(peers, t.byteSize()), t, 0));
+    operations.put(
+        "broadcast", (s, peers, t) -> s.run(agreed(peers, t.byteSize()), new Call.Broadcast(t, 0)));
     operations.put(
         "all-gather",
-        (s, peers, t) -> s.allGather(agreed(peers, t.byteSize()), whole(peers, t), part(peers, t)));
+        (s, peers, t) ->
+            s.run(
+                agreed(peers, t.byteSize()),
+                Call.allGather(whole(peers, t), part(peers, t), peers.size())));
     operations.put(
         "uneven all-gather",
         (s, peers, t) ->
-            s.allGather(agreed(peers, t.byteSize()), uneven(peers, t), uneven(peers, t).get(0)));
+            s.run(
+                agreed(peers, t.byteSize()),
+                Call.allGather(uneven(peers, t), uneven(peers, t).get(0))));
     operations.put(
         "all-to-all",
-        (s, peers, t) -> s.allToAll(agreed(peers, t.byteSize()), whole(peers, t), whole(peers, t)));
+        (s, peers, t) ->
+            s.run(
+                agreed(peers, t.byteSize()),
+                Call.allToAll(whole(peers, t), whole(peers, t), peers.size())));
     operations.put(
         "uneven all-to-all",
-        (s, peers, t) -> s.allToAll(agreed(peers, -1), uneven(peers, t), uneven(peers, t)));
+        (s, peers, t) ->
+            s.run(agreed(peers, -1), Call.allToAll(uneven(peers, t), uneven(peers, t))));
     operations.put(
         "gather",
-        (s, peers, t) -> s.gather(agreed(peers, -1), uneven(peers, t), uneven(peers, t).get(0), 0));
+        (s, peers, t) ->
+            s.run(
+                agreed(peers, -1), new Call.Gather(uneven(peers, t), uneven(peers, t).get(0), 0)));
     operations.put(
         "scatter",
         (s, peers, t) ->
-            s.scatter(agreed(peers, -1), uneven(peers, t).get(0), uneven(peers, t), 0));
-    operations.put("barrier", (s, peers, t) -> s.barrier(agreed(peers, 0)));
+            s.run(
+                agreed(peers, -1), new Call.Scatter(uneven(peers, t).get(0), uneven(peers, t), 0)));
+    operations.put("barrier", (s, peers, t) -> s.run(agreed(peers, 0), new Call.Barrier()));
     return operations;
   }
 

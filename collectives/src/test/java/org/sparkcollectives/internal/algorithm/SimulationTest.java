@@ -131,7 +131,7 @@ class SimulationTest {
               ranks,
               rank -> {
                 rank.divide(jvms);
-                selector.allReduce(rank, tensor, ReduceOp.SUM);
+                selector.run(rank, Call.allReduce(tensor, ReduceOp.SUM));
                 waits.accumulateAndGet(rank.waits(), Math::max);
               });
       assertThat(waits).hasValue(3);
@@ -154,7 +154,7 @@ class SimulationTest {
             10_000,
             rank -> {
               rank.divide(jvms);
-              selector.barrier(rank);
+              selector.run(rank, new Call.Barrier());
             });
     assertThat(simulated.steps()).isEqualTo(10);
     assertThat(simulated.messages()).isEqualTo(10);
