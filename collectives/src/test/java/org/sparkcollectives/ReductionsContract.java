@@ -8,26 +8,26 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Specifies all-reduce, reduce and reduce-scatter, with sums that are easily checked. */
 interface ReductionsContract extends RanksUnderTest {
 
   @ParameterizedTest
-  @MethodSource("org.sparkcollectives.Samples#reductions")
-  default void allReduceGivesEveryRankTheReduction(DType dtype, ReduceOp op) {
-    for (int size : new int[] {1, 2, 3, 4, 7}) {
-      ranks(
-          size,
-          group -> {
+  @ValueSource(ints = {1, 2, 3, 4, 7})
+  default void allReduceGivesEveryRankTheReduction(int size) {
+    ranks(
+        size,
+        group -> {
+          for (Samples.Reduction each : Samples.reductions()) {
             for (int count : Samples.COUNTS) {
-              Tensor tensor = Samples.contribution(dtype, group.rank(), count);
-              group.allReduce(tensor, op).await();
-              Samples.assertClose(tensor, Samples.model(op, size, count));
+              Tensor tensor = Samples.contribution(each.dtype(), group.rank(), count);
+              group.allReduce(tensor, each.op()).await();
+              Samples.assertClose(each, tensor, Samples.model(each.op(), size, count));
             }
-            return null;
-          });
-    }
+          }
+          return null;
+        });
   }
 
   @Test
@@ -122,26 +122,25 @@ interface ReductionsContract extends RanksUnderTest {
   }
 
   @ParameterizedTest
-  @MethodSource("org.sparkcollectives.Samples#reductions")
-  default void reduceScatterLeavesEachRankItsPartAndTheInputAlone(DType dtype, ReduceOp op) {
-    for (int size : new int[] {1, 2, 3, 4}) {
-      ranks(
-          size,
-          group -> {
+  @ValueSource(ints = {1, 2, 3, 4})
+  default void reduceScatterLeavesEachRankItsPartAndTheInputAlone(int size) {
+    ranks(
+        size,
+        group -> {
+          for (Samples.Reduction each : Samples.reductions()) {
             for (int part : new int[] {0, 1, 5, 20_001}) {
-              Tensor input = Samples.contribution(dtype, group.rank(), part * size);
+              Tensor input = Samples.contribution(each.dtype(), group.rank(), part * size);
               double[] before = Samples.values(input).clone();
-              Tensor output = Tensor.allocate(dtype, part);
-              group.reduceScatter(output, input, op).await();
+              Tensor output = Tensor.allocate(each.dtype(), part);
+              group.reduceScatter(output, input, each.op()).await();
+              double[] all = Samples.model(each.op(), size, part * size);
               int from = group.rank() * part;
-              Samples.assertClose(
-                  output,
-                  Arrays.copyOfRange(Samples.model(op, size, part * size), from, from + part));
-              assertThat(Samples.values(input)).isEqualTo(before);
+              Samples.assertClose(each, output, Arrays.copyOfRange(all, from, from + part));
+              assertThat(Samples.values(input)).as("input of %s", each).isEqualTo(before);
             }
-            return null;
-          });
-    }
+          }
+          return null;
+        });
   }
 
   @Test

@@ -158,7 +158,10 @@ class StripesTest {
               int count = bytes / dtype.bytes();
               Tensor tensor = Samples.contribution(dtype, group.rank(), count);
               group.allReduce(tensor, ReduceOp.SUM).await();
-              Samples.assertClose(tensor, Samples.model(ReduceOp.SUM, 3, count));
+              Samples.assertClose(
+                  new Samples.Reduction(tensor.dtype(), ReduceOp.SUM),
+                  tensor,
+                  Samples.model(ReduceOp.SUM, 3, count));
             }
             byte[] copied = new byte[bytes];
             if (group.rank() == 1) {
