@@ -24,7 +24,6 @@ final class CommunicatorQueue {
 
   private final Nccl nccl;
   private final CudaDevice device;
-  private final String name;
   private final LazyCommunicator communicator;
   private final DaemonThreads threads;
   private final Queue<List<NcclOperation>> waiting = new ConcurrentLinkedQueue<>();
@@ -38,28 +37,18 @@ final class CommunicatorQueue {
   private final ExclusiveUse exclusiveUse;
 
   /**
-   * Creates a queue whose communicator does not exist yet.
+   * Creates an empty queue.
    *
-   * @param name of the communicator, for errors
-   * @param cancelled whether the group has failed
-   * @param factory creates the communicator; its device is current on the thread
+   * @param communicator used by this queue alone
    */
   CommunicatorQueue(
-      Nccl nccl,
-      CudaDevice device,
-      String name,
-      boolean highPriority,
-      DaemonThreads threads,
-      Deadline.Cancelled cancelled,
-      LazyCommunicator.Factory factory) {
+      Nccl nccl, CudaDevice device, DaemonThreads threads, LazyCommunicator communicator) {
     this.nccl = nccl;
     this.device = device;
-    this.name = name;
-    this.lock = new CommunicatorLock(name);
     this.threads = threads;
-    this.communicator =
-        new LazyCommunicator(device, name, highPriority, threads, cancelled, factory);
-    this.exclusiveUse = new ExclusiveUse(device, name, communicator);
+    this.communicator = communicator;
+    this.lock = new CommunicatorLock(communicator.name());
+    this.exclusiveUse = new ExclusiveUse(device, communicator);
   }
 
   /**
@@ -70,9 +59,9 @@ final class CommunicatorQueue {
     return order;
   }
 
-  /** Returns the communicator, or null if it is not ready. */
-  Communicator communicator() {
-    return communicator.get();
+  /** Returns the communicator, which need not exist yet. */
+  LazyCommunicator communicator() {
+    return communicator;
   }
 
   /**
@@ -205,7 +194,7 @@ final class CommunicatorQueue {
    * "ncclCommSplit").
    */
   <T> T exclusivelyWhenIdle(Duration atMost, ExclusiveUse.Body<T> body) {
-    return exclusively(atMost, deadline -> launched.await(deadline, name), body);
+    return exclusively(atMost, deadline -> launched.await(deadline, communicator.name()), body);
   }
 
   private <T> T exclusively(Duration atMost, Consumer<Deadline> before, ExclusiveUse.Body<T> body) {
@@ -237,21 +226,6 @@ final class CommunicatorQueue {
             device.leave(previous);
           }
         });
-  }
-
-  /**
-   * Returns the error that NCCL reports; null if there is none, or NCCL cannot be called at the
-   * moment.
-   */
-  RuntimeException error() {
-    Communicator own = communicator.get();
-    if (own == null || isEnded()) {
-      return null;
-    }
-    int state = own.asyncError();
-    return state == NcclResult.SUCCESS || state == NcclResult.IN_PROGRESS
-        ? null
-        : own.failure("An operation", state);
   }
 
   /** Returns whether the communicator is released, or about to be. */
@@ -311,6 +285,6 @@ final class CommunicatorQueue {
 
   @Override
   public String toString() {
-    return name;
+    return communicator.name();
   }
 }

@@ -11,20 +11,14 @@ import org.sparkcollectives.gpu.cuda.CudaDevice;
 final class ExclusiveUse {
 
   private final CudaDevice device;
-  private final String name;
   private final LazyCommunicator communicator;
 
   /** True while NCCL may still be busy with a use that was given up. */
   private boolean inProgress;
 
-  /**
-   * Creates the object for a communicator that need not exist yet.
-   *
-   * @param name of the communicator, for errors
-   */
-  ExclusiveUse(CudaDevice device, String name, LazyCommunicator communicator) {
+  /** Creates the object for a communicator that need not exist yet. */
+  ExclusiveUse(CudaDevice device, LazyCommunicator communicator) {
     this.device = device;
-    this.name = name;
     this.communicator = communicator;
   }
 
@@ -41,7 +35,7 @@ final class ExclusiveUse {
    */
   <T> T run(Deadline deadline, Body<T> body) {
     // An abort may have come before.
-    deadline.check("exclusive use of " + name);
+    deadline.check("exclusive use of " + communicator.name());
     long previous = device.enter();
     try {
       return call(communicator.await(deadline), deadline, body);
@@ -62,7 +56,7 @@ final class ExclusiveUse {
           });
     } catch (NcclException e) {
       // A failure after an abort is no error of NCCL's.
-      deadline.check("NCCL's answer for " + name);
+      deadline.check("NCCL's answer for " + communicator.name());
       throw e;
     }
   }

@@ -67,14 +67,15 @@ final class GroupCommunicators {
   }
 
   private CommunicatorQueue queue(String name, LazyCommunicator.Factory factory) {
-    return new CommunicatorQueue(
-        nccl,
-        device,
-        name,
-        context.configuration().get(GpuConfiguration.HIGH_PRIORITY),
-        threads,
-        context.operations()::hasFailed,
-        factory);
+    LazyCommunicator communicator =
+        new LazyCommunicator(
+            device,
+            name,
+            context.configuration().get(GpuConfiguration.HIGH_PRIORITY),
+            threads,
+            context.operations()::hasFailed,
+            factory);
+    return new CommunicatorQueue(nccl, device, threads, communicator);
   }
 
   /** Returns the communicator of all ranks. */
@@ -165,7 +166,7 @@ final class GroupCommunicators {
 
   /** Returns whether other communicators can be created from that of all ranks. */
   boolean isReady() {
-    return all.communicator() != null && !context.operations().hasFailed();
+    return all.communicator().get() != null && !context.operations().hasFailed();
   }
 
   /** Returns whether no operation is in progress in the communicator of all ranks. */

@@ -72,6 +72,11 @@ final class LazyCommunicator {
     return communicator;
   }
 
+  /** Returns its name, for errors. */
+  String name() {
+    return name;
+  }
+
   /** Returns its stream. The stream exists if the communicator does. */
   long stream() {
     return stream.handle();
@@ -87,6 +92,21 @@ final class LazyCommunicator {
   /** Returns whether it is released, or about to be. */
   boolean isEnded() {
     return ended;
+  }
+
+  /**
+   * Returns the error that NCCL reports; null if there is none, or NCCL cannot be called at the
+   * moment.
+   */
+  RuntimeException error() {
+    Communicator own = communicator;
+    if (own == null || ended) {
+      return null;
+    }
+    int state = own.asyncError();
+    return state == NcclResult.SUCCESS || state == NcclResult.IN_PROGRESS
+        ? null
+        : own.failure("An operation", state);
   }
 
   /** Returns whether nobody needs it any more. */

@@ -10,7 +10,6 @@ import org.sparkcollectives.gpu.DeviceTensor;
 import org.sparkcollectives.gpu.GpuConfiguration;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.cuda.CudaStream;
-import org.sparkcollectives.gpu.cuda.EventCache;
 import org.sparkcollectives.spi.BackendContext;
 import org.sparkcollectives.spi.BackendOperations;
 import org.sparkcollectives.spi.OperationSpec;
@@ -27,8 +26,7 @@ final class NcclGroup {
   private final BackendOperations operations;
   private final CudaDevice device;
   private final DaemonThreads threads;
-  private final EventCache events;
-  private final EventCache timers;
+  private final OperationEvents events;
   private final NcclMemory memory;
 
   private final DeviceNanCheck nanCheck;
@@ -53,9 +51,7 @@ final class NcclGroup {
     this.operations = context.operations();
     this.device = device;
     this.threads = new DaemonThreads(Integer.toString(context.rank()));
-    this.events = new EventCache(device, false);
-    this.timers =
-        context.configuration().get(GpuConfiguration.TIMING) ? new EventCache(device, true) : null;
+    this.events = new OperationEvents(device, context.configuration().get(GpuConfiguration.TIMING));
     this.memory = new NcclMemory(nccl, device, threads);
     this.nanCheck = new DeviceNanCheck(device);
     this.checksNan = context.options().nanCheck().orElseThrow();
@@ -247,7 +243,7 @@ final class NcclGroup {
                 + caller
                 + ", and collectives cannot be a part of it: their deadlines could not be watched");
       }
-      return new NcclOperation(target, device, events, timers, tensors, launch, caller.handle());
+      return new NcclOperation(target.communicator(), events, tensors, launch, caller.handle());
     } finally {
       device.leave(previous);
     }
@@ -309,9 +305,6 @@ final class NcclGroup {
         .queues()
         .forEach(each -> shutdown.releaseStep("the resources of " + each, each::release));
     shutdown.releaseStep("events", events::close);
-    if (timers != null) {
-      shutdown.releaseStep("timers", timers::close);
-    }
     shutdown.releaseStep("the device", device::close);
   }
 }

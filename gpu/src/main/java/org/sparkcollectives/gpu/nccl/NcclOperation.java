@@ -6,9 +6,7 @@ import java.util.concurrent.TimeUnit;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.DeviceStream;
 import org.sparkcollectives.gpu.DeviceTensor;
-import org.sparkcollectives.gpu.cuda.Cuda;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
-import org.sparkcollectives.gpu.cuda.EventCache;
 import org.sparkcollectives.gpu.cuda.MemoryUse;
 import org.sparkcollectives.spi.BackendOperation;
 import org.sparkcollectives.spi.BackendOperations;
@@ -36,12 +34,9 @@ final class NcclOperation implements BackendOperation {
     DROPPED
   }
 
-  private final CommunicatorQueue queue;
+  private final LazyCommunicator communicator;
+  private final OperationEvents events;
   private final CudaDevice device;
-  private final EventCache events;
-
-  /** The cache of timed events; null if nothing is measured. */
-  private final EventCache timers;
 
   /** Null once the operation is over, because it refers to the tensors, too. */
   private volatile Call call;
@@ -65,35 +60,22 @@ final class NcclOperation implements BackendOperation {
    * Creates an operation that starts after the work in the caller's stream now. The device must be
    * current on the thread.
    *
-   * @param queue of the operation's communicator
-   * @param timers the cache of timed events, or null
+   * @param communicator in which it will run
    * @param callerStream the stream after whose work it starts
    */
   NcclOperation(
-      CommunicatorQueue queue,
-      CudaDevice device,
-      EventCache events,
-      EventCache timers,
+      LazyCommunicator communicator,
+      OperationEvents events,
       List<DeviceTensor> tensors,
       Call call,
       long callerStream) {
-    this.queue = queue;
-    this.device = device;
+    this.communicator = communicator;
     this.events = events;
-    this.timers = timers;
+    this.device = events.device();
     this.tensors = tensors;
     this.call = call;
     this.memory = DeviceTensor.use(tensors);
-    this.callerReady = events.take();
-    boolean recorded = false;
-    try {
-      device.cuda().recordEvent(callerReady, callerStream);
-      recorded = true;
-    } finally {
-      if (!recorded) {
-        events.giveBack(callerReady);
-      }
-    }
+    this.callerReady = events.recordReady(callerStream);
   }
 
   /** Sets its number. Called once, before it is launched. */
@@ -113,12 +95,8 @@ final class NcclOperation implements BackendOperation {
    * Makes later work in the stream wait for the caller's. The device must be current on the thread.
    */
   synchronized void beginIn(long stream) {
-    Cuda cuda = device.cuda();
-    cuda.streamWaitEvent(stream, callerReady);
-    if (timers != null) {
-      start = timers.take();
-      cuda.recordEvent(start, stream);
-    }
+    device.cuda().streamWaitEvent(stream, callerReady);
+    start = events.recordStart(stream);
   }
 
   /** Marks that the whole operation is in the stream. The device must be current on the thread. */
@@ -126,10 +104,9 @@ final class NcclOperation implements BackendOperation {
     if (state != State.QUEUED) {
       return;
     }
-    end = timers == null ? events.take() : timers.take();
-    device.cuda().recordEvent(end, stream);
+    end = events.recordEnd(stream);
     // The wait for the event is in the stream already: the driver keeps what it needs.
-    events.giveBack(callerReady);
+    events.giveBackReady(callerReady);
     state = State.LAUNCHED;
     notifyAll();
   }
@@ -145,20 +122,14 @@ final class NcclOperation implements BackendOperation {
         return false;
       }
       // NCCL's kernels also end when it has noticed an error, or was aborted.
-      RuntimeException error = queue.error();
+      RuntimeException error = communicator.error();
       if (error != null) {
         throw error;
       }
-      if (queue.isEnded()) {
+      if (communicator.isEnded()) {
         return false;
       }
-      if (timers == null) {
-        events.giveBack(end);
-      } else {
-        millis = OptionalDouble.of(device.cuda().elapsedMillis(start, end));
-        timers.giveBack(start);
-        timers.giveBack(end);
-      }
+      millis = events.giveBack(start, end);
     } finally {
       device.leave(previous);
     }

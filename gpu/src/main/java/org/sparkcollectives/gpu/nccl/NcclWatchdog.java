@@ -90,7 +90,7 @@ final class NcclWatchdog implements AutoCloseable {
     }
     lastErrorCheck = now;
     for (CommunicatorQueue each : all) {
-      RuntimeException found = each.error();
+      RuntimeException found = each.communicator().error();
       if (found != null && !operations.hasFailed()) {
         operations.fail(found);
       }

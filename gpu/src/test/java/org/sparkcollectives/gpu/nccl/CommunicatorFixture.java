@@ -17,7 +17,6 @@ import org.sparkcollectives.Work;
 import org.sparkcollectives.gpu.DeviceTensor;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.cuda.CudaStream;
-import org.sparkcollectives.gpu.cuda.EventCache;
 import org.sparkcollectives.gpu.testing.FakeCuda;
 import org.sparkcollectives.gpu.testing.FakeNccl;
 import org.sparkcollectives.spi.BackendOperations;
@@ -36,12 +35,12 @@ final class CommunicatorFixture implements BeforeEachCallback, AfterEachCallback
   final DaemonThreads threads = new DaemonThreads("0");
   CudaDevice device;
   CommunicatorQueue queue;
-  private EventCache events;
+  private OperationEvents events;
 
   @Override
   public void beforeEach(ExtensionContext test) {
     device = CudaDevice.open(cuda, 0);
-    events = new EventCache(device, false);
+    events = new OperationEvents(device, false);
     useQueue(1, created -> {});
   }
 
@@ -86,7 +85,11 @@ final class CommunicatorFixture implements BeforeEachCallback, AfterEachCallback
   void useQueue(LazyCommunicator.Factory factory) {
     queue =
         new CommunicatorQueue(
-            nccl, device, "the communicator of the test", false, threads, () -> false, factory);
+            nccl,
+            device,
+            threads,
+            new LazyCommunicator(
+                device, "the communicator of the test", false, threads, () -> false, factory));
   }
 
   void launch(NcclOperation operation) {
@@ -125,7 +128,7 @@ final class CommunicatorFixture implements BeforeEachCallback, AfterEachCallback
     try {
       NcclOperation operation =
           new NcclOperation(
-              queue, device, events, null, List.of(), call, CudaStream.defaultOf(device).handle());
+              queue.communicator(), events, List.of(), call, CudaStream.defaultOf(device).handle());
       operation.begun(begun);
       return operation;
     } finally {

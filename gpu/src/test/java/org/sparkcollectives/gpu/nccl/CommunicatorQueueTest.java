@@ -83,7 +83,7 @@ final class CommunicatorQueueTest {
     Thread launch = CommunicatorFixture.start(() -> fixture.launch(operation));
     fixture.awaitCall("ncclGroupEnd");
     // A thread that checks for errors meanwhile must not call NCCL for the communicator.
-    assertThat(queue().error()).isNull();
+    assertThat(queue().communicator().error()).isNull();
     Thread abort = CommunicatorFixture.start(queue()::abort);
     Eventually.holds(queue()::isEnded, () -> "the queue has not ended");
     assertThat(queue().awaitUnused(Duration.ofMillis(50))).isFalse();

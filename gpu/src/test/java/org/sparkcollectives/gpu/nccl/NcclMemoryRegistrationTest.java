@@ -29,7 +29,7 @@ final class NcclMemoryRegistrationTest {
   void memoryIsAllocatedAlsoAfterTheCommunicatorWasAborted() {
     queue().createNow(LIMIT);
     NcclMemory memory = new NcclMemory(fixture.nccl, fixture.device, new DaemonThreads("0"));
-    memory.use(queue().communicator(), queue());
+    memory.use(queue().communicator().get(), queue());
     queue().abort();
     assertThat(memory.allocate(DType.FLOAT32, 8).count()).isEqualTo(8);
     memory.deregister();
@@ -72,7 +72,7 @@ final class NcclMemoryRegistrationTest {
   void deregistrationDoesNotWaitForACommunicatorWithoutRegisteredMemory() {
     queue().createNow(LIMIT);
     NcclMemory memory = new NcclMemory(fixture.nccl, fixture.device, fixture.threads);
-    memory.use(queue().communicator(), queue());
+    memory.use(queue().communicator().get(), queue());
     queue()
         .exclusively(
             LIMIT,

@@ -11,7 +11,6 @@ import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 import org.sparkcollectives.gpu.cuda.Cuda;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
-import org.sparkcollectives.gpu.cuda.EventCache;
 import org.sparkcollectives.gpu.testing.FakeCuda;
 import org.sparkcollectives.gpu.testing.FakeNccl;
 import org.sparkcollectives.spi.BackendOperations;
@@ -21,18 +20,20 @@ final class NcclWatchdogTest {
 
   private final FakeCuda cuda = new FakeCuda(1);
   private final CudaDevice device = CudaDevice.open(cuda, 0);
-  private final EventCache events = new EventCache(device, false);
-  private final CommunicatorQueue queue =
-      new CommunicatorQueue(
-          new FakeNccl(cuda),
+  private final OperationEvents events = new OperationEvents(device, false);
+  private final DaemonThreads threads = new DaemonThreads("0");
+  private final LazyCommunicator communicator =
+      new LazyCommunicator(
           device,
           "the communicator of the test",
           false,
-          new DaemonThreads("0"),
+          threads,
           () -> false,
           (name, deadline) -> {
             throw new AssertionError("no operation needs it");
           });
+  private final CommunicatorQueue queue =
+      new CommunicatorQueue(new FakeNccl(cuda), device, threads, communicator);
   private final NcclWatchdog watchdog = new NcclWatchdog(null, () -> List.of(queue));
   private final CompletableFuture<List<Tensor>> end = new CompletableFuture<>();
 
@@ -48,8 +49,7 @@ final class NcclWatchdogTest {
     long previous = device.enter();
     try {
       NcclOperation operation =
-          new NcclOperation(
-              queue, device, events, null, List.of(), target -> {}, Cuda.DEFAULT_STREAM);
+          new NcclOperation(communicator, events, List.of(), target -> {}, Cuda.DEFAULT_STREAM);
       operation.begun(new Begun(Work.of(OpType.ALL_REDUCE, 0, end)));
       return operation;
     } finally {
