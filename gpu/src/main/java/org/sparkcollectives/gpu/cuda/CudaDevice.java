@@ -22,13 +22,15 @@ public final class CudaDevice implements AutoCloseable {
 
   private final Cuda cuda;
   private final int ordinal;
+  private final SharedDevice shared;
   private final PrimaryContext context;
   private boolean closed;
 
-  private CudaDevice(PrimaryContext context) {
+  private CudaDevice(SharedDevice shared) {
+    this.shared = shared;
+    this.context = shared.context();
     this.cuda = context.cuda();
     this.ordinal = context.ordinal();
-    this.context = context;
   }
 
   /**
@@ -48,7 +50,7 @@ public final class CudaDevice implements AutoCloseable {
               + System.getenv("CUDA_VISIBLE_DEVICES")
               + ")");
     }
-    return new CudaDevice(PrimaryContext.of(cuda, ordinal));
+    return new CudaDevice(SharedDevice.of(cuda, ordinal));
   }
 
   /**
@@ -68,15 +70,20 @@ public final class CudaDevice implements AutoCloseable {
     context.leave(previous);
   }
 
-  PrimaryContext context() {
-    return context;
+  SharedDevice shared() {
+    return shared;
   }
 
   /**
    * Returns the pinned buffers for copies from and to this device, which the whole process shares.
    */
   public PinnedPool pinnedPool() {
-    return context.pinned();
+    return shared.pinned();
+  }
+
+  /** Pins a buffer of at least one byte, for the caller alone. */
+  public PinnedBuffer pin(int bytes) {
+    return PinnedBuffer.allocate(context, bytes);
   }
 
   /**
@@ -85,7 +92,7 @@ public final class CudaDevice implements AutoCloseable {
    * not count, nor memory that NCCL has allocated.
    */
   public long memoryAllocated() {
-    return context.allocator().allocatedBytes();
+    return shared.allocator().allocatedBytes();
   }
 
   /**
@@ -93,7 +100,7 @@ public final class CudaDevice implements AutoCloseable {
    * {@code torch.cuda.memory_reserved}.
    */
   public long memoryReserved() {
-    return context.allocator().reservedBytes();
+    return shared.allocator().reservedBytes();
   }
 
   /**
@@ -103,7 +110,7 @@ public final class CudaDevice implements AutoCloseable {
    * rank does next.
    */
   public void emptyCache() {
-    context.allocator().freeIdle();
+    shared.allocator().freeIdle();
   }
 
   /** Returns the driver. */

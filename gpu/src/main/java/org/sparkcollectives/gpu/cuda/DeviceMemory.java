@@ -70,14 +70,14 @@ public final class DeviceMemory {
     if (bytes == 0) {
       return new DeviceMemory(null, () -> {});
     }
-    PrimaryContext context = device.context();
+    PrimaryContext context = device.shared().context();
     context.hold();
     try {
       long previous = context.enter();
       try {
         StreamKey stream = CudaStream.current(device).key();
-        DeviceBlock block = context.allocator().allocate(bytes, stream);
-        DeviceAllocator allocator = context.allocator();
+        DeviceAllocator allocator = device.shared().allocator();
+        DeviceBlock block = allocator.allocate(bytes, stream);
         return new DeviceMemory(
             new Allocation(
                 done -> allocator.giveBack(block, done), block.address(), block.bytes()));

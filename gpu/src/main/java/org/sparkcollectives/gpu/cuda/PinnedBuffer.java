@@ -19,10 +19,6 @@ public final class PinnedBuffer implements AutoCloseable {
   }
 
   /** Pins a buffer of at least one byte. */
-  public static PinnedBuffer allocate(CudaDevice device, int bytes) {
-    return allocate(device.context(), bytes);
-  }
-
   static PinnedBuffer allocate(PrimaryContext context, int bytes) {
     long previous = context.enter();
     try {

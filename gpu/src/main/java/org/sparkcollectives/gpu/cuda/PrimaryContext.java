@@ -1,54 +1,47 @@
 package org.sparkcollectives.gpu.cuda;
 
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.Device;
 
 /**
- * The context that all libraries of the process share on a GPU, with the memory that this library
- * keeps in it: GPU memory and pinned host memory. There is one per GPU, for as long as somebody
- * holds it: open devices, memory in use, pinned buffers in use. The last holder frees the kept
- * memory, and then releases the driver's context. Thread-safe.
+ * The context that all libraries of the process share on a GPU, for as long as somebody holds it:
+ * open devices, memory in use, pinned buffers in use. When the last holder has released it, its
+ * owner frees the memory that is kept in it, and then the driver's context is released.
+ * Thread-safe.
  */
 final class PrimaryContext {
 
   private static final Logger LOG = LoggerFactory.getLogger(PrimaryContext.class);
   private static final long RELEASE_MILLIS = 5_000;
-  private static final ConcurrentMap<Key, PrimaryContext> ALL = new ConcurrentHashMap<>();
 
-  private final Key key;
+  private final Cuda cuda;
+  private final int ordinal;
+  private final Owner owner;
   private final long handle;
-  private final DeviceAllocator allocator = new DeviceAllocator(this);
-  private final PinnedPool pinned = new PinnedPool(this);
   private int holders;
   private boolean ended;
 
-  private record Key(Cuda cuda, int ordinal) {}
+  /** Keeps memory in the context. */
+  interface Owner {
 
-  private PrimaryContext(Key key) {
-    this.key = key;
-    this.handle = key.cuda.retainPrimaryContext(key.ordinal);
+    /**
+     * Frees what is kept in the context. Called once, when the last holder has released the context
+     * and there can be no other.
+     */
+    void released();
   }
 
-  /**
-   * Returns the context of a GPU, held; the caller releases it. Blocks while the driver creates it,
-   * if there is none.
-   */
-  static PrimaryContext of(Cuda cuda, int ordinal) {
-    Key key = new Key(cuda, ordinal);
-    while (true) {
-      PrimaryContext context = ALL.computeIfAbsent(key, PrimaryContext::new);
-      if (context.tryHold()) {
-        return context;
-      }
-      // Its last holder is releasing it, which may take long: meanwhile a new one may be created.
-      ALL.remove(key, context);
-    }
+  /** Creates the context of a GPU. Blocks while the driver does. It has no holder yet. */
+  PrimaryContext(Cuda cuda, int ordinal, Owner owner) {
+    this.cuda = cuda;
+    this.ordinal = ordinal;
+    this.owner = owner;
+    this.handle = cuda.retainPrimaryContext(ordinal);
   }
 
-  private synchronized boolean tryHold() {
+  /** Adds a holder, who must release it. Returns false, and adds none, if it was released. */
+  synchronized boolean tryHold() {
     if (!ended) {
       holders++;
     }
@@ -63,7 +56,7 @@ final class PrimaryContext {
   void hold() {
     if (!tryHold()) {
       throw new IllegalStateException(
-          Device.cuda(key.ordinal) + " was closed: nothing can be allocated on it");
+          Device.cuda(ordinal) + " was closed: nothing can be allocated on it");
     }
   }
 
@@ -78,7 +71,7 @@ final class PrimaryContext {
       if (end != null && !hasEnded(end)) {
         LOG.warn(
             "{} was closed and has work that does not end: its idle memory is freed when it does",
-            Device.cuda(key.ordinal));
+            Device.cuda(ordinal));
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -103,7 +96,7 @@ final class PrimaryContext {
     if (!isLast()) {
       return null;
     }
-    Thread thread = new Thread(this::endQuietly, "collectives-gpu-" + key.ordinal + "-end");
+    Thread thread = new Thread(this::endQuietly, "collectives-gpu-" + ordinal + "-end");
     thread.setDaemon(true);
     thread.start();
     return thread;
@@ -119,27 +112,25 @@ final class PrimaryContext {
     try {
       end();
     } catch (CudaException e) {
-      LOG.warn("{} could not be released: {}", Device.cuda(key.ordinal), e.toString());
+      LOG.warn("{} could not be released: {}", Device.cuda(ordinal), e.toString());
     }
   }
 
   private void end() {
-    ALL.remove(key, this);
     try {
-      allocator.freeIdle();
-      pinned.freeIdle();
+      owner.released();
     } finally {
-      key.cuda.releasePrimaryContext(key.ordinal);
+      cuda.releasePrimaryContext(ordinal);
     }
   }
 
   /** Makes the context current, as {@link CudaDevice#enter} does. */
   long enter() {
-    long previous = key.cuda.currentContext();
+    long previous = cuda.currentContext();
     if (previous == handle) {
       return 0;
     }
-    key.cuda.setCurrentContext(handle);
+    cuda.setCurrentContext(handle);
     return previous;
   }
 
@@ -147,12 +138,12 @@ final class PrimaryContext {
   void leave(long previous) {
     if (previous != 0) {
       try {
-        key.cuda.setCurrentContext(previous);
+        cuda.setCurrentContext(previous);
       } catch (CudaException e) {
         // Threads of a pool outlive the groups of earlier tasks, and so their contexts.
         LOG.debug(
             "The context that the thread had before {} is gone: {}",
-            Device.cuda(key.ordinal),
+            Device.cuda(ordinal),
             e.toString());
       }
     }
@@ -166,23 +157,15 @@ final class PrimaryContext {
     try {
       call.run();
     } catch (CudaException e) {
-      LOG.debug("Idle memory of {}: {}", Device.cuda(key.ordinal), e.toString());
+      LOG.debug("Idle memory of {}: {}", Device.cuda(ordinal), e.toString());
     }
   }
 
   Cuda cuda() {
-    return key.cuda;
+    return cuda;
   }
 
   int ordinal() {
-    return key.ordinal;
-  }
-
-  DeviceAllocator allocator() {
-    return allocator;
-  }
-
-  PinnedPool pinned() {
-    return pinned;
+    return ordinal;
   }
 }

@@ -14,7 +14,7 @@ public final class NanReport implements AutoCloseable {
 
   /** Creates a report that names no element. */
   public NanReport(CudaDevice device) {
-    this.word = PinnedBuffer.allocate(device, Long.BYTES);
+    this.word = device.pin(Long.BYTES);
     clear();
   }
 

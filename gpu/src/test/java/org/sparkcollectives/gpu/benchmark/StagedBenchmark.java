@@ -43,7 +43,7 @@ final class StagedBenchmark {
 
   private void measure(ProcessGroup world, int bytes) {
     DeviceTensor tensor = DeviceTensor.allocate(device, DType.FLOAT32, bytes / 4);
-    try (PinnedBuffer pinned = PinnedBuffer.allocate(device, bytes)) {
+    try (PinnedBuffer pinned = device.pin(bytes)) {
       double out = timer.seconds(() -> toHost(pinned, tensor, bytes));
       double in = timer.seconds(() -> toDevice(pinned, tensor, bytes));
       double whole = timer.hostSeconds(() -> world.allReduce(tensor, ReduceOp.SUM).await());
