@@ -8,18 +8,11 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import org.apache.spark.ExceptionFailure;
-import org.apache.spark.ExecutorLostFailure;
-import org.apache.spark.TaskEndReason;
-import org.apache.spark.TaskKilled;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerJobEnd;
 import org.apache.spark.scheduler.SparkListenerJobStart;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
-import org.sparkcollectives.CollectiveTimeoutException;
 import org.sparkcollectives.Failure;
-import org.sparkcollectives.PeerFailedException;
-import org.sparkcollectives.spark.internal.protocol.KillReason;
 
 /**
  * Finds out why the tasks of a job failed, from all that Spark reports of them until the job has
@@ -56,7 +49,7 @@ final class JobFailures extends SparkListener {
 
   @Override
   public synchronized void onTaskEnd(SparkListenerTaskEnd end) {
-    Failure.Kind kind = stages.contains(end.stageId()) ? kind(end.reason()) : null;
+    Failure.Kind kind = stages.contains(end.stageId()) ? TaskEnds.kind(end.reason()) : null;
     if (kind != null && (firstCause == null || kind.compareTo(firstCause) < 0)) {
       firstCause = kind;
     }
@@ -80,38 +73,6 @@ final class JobFailures extends SparkListener {
     synchronized (this) {
       return firstCause;
     }
-  }
-
-  /** Returns the kind of failure of a task, or null if it has succeeded. */
-  static Failure.Kind kind(TaskEndReason reason) {
-    if (reason instanceof ExecutorLostFailure) {
-      return Failure.Kind.EXECUTOR_LOST;
-    }
-    if (reason instanceof TaskKilled killed) {
-      return KillReason.isEndOfStage(killed.reason())
-          ? Failure.Kind.STAGE_STOPPED
-          : Failure.Kind.KILLED;
-    }
-    if (reason instanceof ExceptionFailure failed) {
-      return kindOfThrown(failed.exception().getOrElse(() -> null));
-    }
-    return null;
-  }
-
-  /**
-   * Returns the kind of failure of a rank that threw: the exception may be wrapped, and may follow
-   * from the failure of another rank.
-   */
-  private static Failure.Kind kindOfThrown(Throwable thrown) {
-    for (Throwable each = thrown; each != null; each = each.getCause()) {
-      if (each instanceof PeerFailedException failed) {
-        return failed.failure().kind();
-      }
-      if (each instanceof CollectiveTimeoutException) {
-        return Failure.Kind.TIMEOUT;
-      }
-    }
-    return Failure.Kind.EXCEPTION;
   }
 
   /**

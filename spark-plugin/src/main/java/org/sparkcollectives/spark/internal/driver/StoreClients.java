@@ -262,12 +262,12 @@ final class StoreClients {
    * Returns the worlds that there are, each with its number of ranks; groups made from them are
    * left out.
    */
-  synchronized Map<WorldRequests.World, Integer> worlds() {
-    Map<WorldRequests.World, Integer> worlds = new LinkedHashMap<>();
+  synchronized Map<World, Integer> worlds() {
+    Map<World, Integer> worlds = new LinkedHashMap<>();
     for (Client client : clients.values()) {
       for (String group : client.wills().keySet()) {
         if (client.wills().keySet().stream().noneMatch(each -> group.startsWith(each + "/"))) {
-          worlds.merge(new WorldRequests.World(client.stage(), group), 1, Integer::sum);
+          worlds.merge(new World(client.stage(), group), 1, Integer::sum);
         }
       }
     }

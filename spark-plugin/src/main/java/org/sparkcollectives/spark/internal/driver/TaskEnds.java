@@ -1,16 +1,20 @@
 package org.sparkcollectives.spark.internal.driver;
 
 import org.apache.spark.ExceptionFailure;
+import org.apache.spark.ExecutorLostFailure;
 import org.apache.spark.Success$;
 import org.apache.spark.TaskEndReason;
 import org.apache.spark.TaskFailedReason;
 import org.apache.spark.TaskKilled;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.apache.spark.scheduler.TaskInfo;
+import org.sparkcollectives.CollectiveTimeoutException;
 import org.sparkcollectives.Failure;
+import org.sparkcollectives.PeerFailedException;
 import org.sparkcollectives.RankLocation;
+import org.sparkcollectives.spark.internal.protocol.KillReason;
 
-/** Converts Spark's report of the end of a task to the failure of a rank that others wait for. */
+/** Converts Spark's report of the end of a task to the failure of its rank. */
 final class TaskEnds {
 
   /** Deep recursion makes stack traces of megabytes. */
@@ -25,7 +29,7 @@ final class TaskEnds {
    */
   static Failure failure(SparkListenerTaskEnd end) {
     TaskInfo task = end.taskInfo();
-    Failure.Kind kind = kind(end.reason());
+    Failure.Kind kind = kindIfNotJoined(end.reason());
     return kind == null
         ? null
         : new Failure(
@@ -36,11 +40,44 @@ final class TaskEnds {
             cause(end.reason()));
   }
 
-  private static Failure.Kind kind(TaskEndReason reason) {
+  /** Returns the kind of failure of a task, or null if it has succeeded. */
+  static Failure.Kind kind(TaskEndReason reason) {
+    if (reason instanceof ExecutorLostFailure) {
+      return Failure.Kind.EXECUTOR_LOST;
+    }
+    if (reason instanceof TaskKilled killed) {
+      return KillReason.isEndOfStage(killed.reason())
+          ? Failure.Kind.STAGE_STOPPED
+          : Failure.Kind.KILLED;
+    }
+    if (reason instanceof ExceptionFailure failed) {
+      return kindOfThrown(failed.exception().getOrElse(() -> null));
+    }
+    return null;
+  }
+
+  /**
+   * Returns the kind of failure of a rank that threw: the exception may be wrapped, and may follow
+   * from the failure of another rank.
+   */
+  private static Failure.Kind kindOfThrown(Throwable thrown) {
+    for (Throwable each = thrown; each != null; each = each.getCause()) {
+      if (each instanceof PeerFailedException failed) {
+        return failed.failure().kind();
+      }
+      if (each instanceof CollectiveTimeoutException) {
+        return Failure.Kind.TIMEOUT;
+      }
+    }
+    return Failure.Kind.EXCEPTION;
+  }
+
+  /** Returns the same for a task that has not joined, or null if it says nothing of its rank. */
+  private static Failure.Kind kindIfNotJoined(TaskEndReason reason) {
     if (reason.equals(Success$.MODULE$)) {
       return Failure.Kind.PEER_FINISHED;
     }
-    Failure.Kind kind = JobFailures.kind(reason);
+    Failure.Kind kind = kind(reason);
     if (kind == null) {
       return Failure.Kind.EXCEPTION;
     }

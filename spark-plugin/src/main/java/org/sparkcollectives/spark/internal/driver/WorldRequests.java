@@ -7,16 +7,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.spark.SparkEnv;
-import org.sparkcollectives.spark.internal.protocol.StageAttempt;
 import org.sparkcollectives.spi.RankAnswer;
 import org.sparkcollectives.spi.RankRequest;
 import org.sparkcollectives.store.Store;
 
 /** Sends requests of the driver to the ranks of all running barrier stages. */
 public final class WorldRequests {
-
-  /** The world group of a stage. */
-  record World(StageAttempt stage, String name) {}
 
   private final DriverStore driver;
   private final Map<World, Integer> worlds;

@@ -29,13 +29,26 @@ final class TaskBridge {
 
   private static final long END_OF_THREADS_MILLIS = 2_000;
 
+  /** A connection of one of the task's workers, which ends with the task. */
+  interface Connection {
+
+    /** Closes the connection; its thread sees the end. */
+    void close();
+
+    /**
+     * Waits until its thread runs no more of its code. Returns false if that is not so by {@code
+     * deadlineNanos}.
+     */
+    boolean awaitEnd(long deadlineNanos);
+  }
+
   private final PythonTask task;
   private final byte[] secret;
   private final Segments segments;
   private final Works works = new Works();
   private final Map<Integer, ProcessGroup> groups = new ConcurrentHashMap<>();
   private final AtomicInteger nextGroup = new AtomicInteger();
-  private final Set<WorkerConnection> connections = ConcurrentHashMap.newKeySet();
+  private final Set<Connection> connections = ConcurrentHashMap.newKeySet();
   private final CountDownLatch ended = new CountDownLatch(1);
 
   /** Held while a worker's thread waits for the other ranks to join. */
@@ -160,11 +173,11 @@ final class TaskBridge {
   }
 
   /** Adds a connection. Returns false once the task has ended. */
-  synchronized boolean add(WorkerConnection connection) {
+  synchronized boolean add(Connection connection) {
     return !closed && connections.add(connection);
   }
 
-  void remove(WorkerConnection connection) {
+  void remove(Connection connection) {
     connections.remove(connection);
   }
 
@@ -198,15 +211,15 @@ final class TaskBridge {
    */
   void close() {
     ended.countDown();
-    List<WorkerConnection> open;
+    List<Connection> open;
     synchronized (this) {
       closed = true;
       open = List.copyOf(connections);
     }
-    open.forEach(WorkerConnection::close);
+    open.forEach(Connection::close);
     boolean quiet = true;
     long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(END_OF_THREADS_MILLIS);
-    for (WorkerConnection each : open) {
+    for (Connection each : open) {
       quiet &= each.awaitEnd(deadline);
     }
     if (!quiet) {

@@ -14,7 +14,7 @@ import org.sparkcollectives.CollectiveException;
 /**
  * A connection of a Python worker, served by a thread of its own, which runs the worker's calls.
  */
-final class WorkerConnection implements AutoCloseable {
+final class WorkerConnection implements TaskBridge.Connection {
 
   private static final Logger LOG = LoggerFactory.getLogger(WorkerConnection.class);
 
@@ -86,7 +86,6 @@ final class WorkerConnection implements AutoCloseable {
     }
   }
 
-  /** Closes the connection; its reader sees the end. */
   @Override
   public void close() {
     try {
@@ -96,10 +95,8 @@ final class WorkerConnection implements AutoCloseable {
     }
   }
 
-  /**
-   * Waits until none of its code runs. Returns false if that is not so by {@code deadlineNanos}.
-   */
-  boolean awaitEnd(long deadlineNanos) {
+  @Override
+  public boolean awaitEnd(long deadlineNanos) {
     try {
       return ended.await(deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS);
     } catch (InterruptedException e) {

@@ -25,7 +25,7 @@ class JobFailuresTest {
 
   @Test
   void aJobOfWhichNoTaskFailedIsNotTriedAgain() {
-    assertThat(JobFailures.kind(Success$.MODULE$)).isNull();
+    assertThat(TaskEnds.kind(Success$.MODULE$)).isNull();
     assertThat(JobFailures.canBeMended(null)).isFalse();
   }
 }
