@@ -1,9 +1,10 @@
 package org.sparkcollectives.testing;
 
-import java.util.Arrays;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.AfterClassTemplateInvocationCallback;
 import org.junit.jupiter.api.extension.AfterEachCallback;
@@ -28,6 +29,7 @@ public final class LeakCheck
         AfterEachCallback {
 
   private static final String NAME = "collectives-";
+  private static final int TOP_FRAMES = 5;
 
   @Override
   public void beforeAll(ExtensionContext context) {
@@ -68,19 +70,45 @@ public final class LeakCheck
     Eventually.holds(
         () -> before.containsAll(ourThreads().keySet()),
         () -> {
-          Map<Thread, String> left = ourThreads();
+          Map<Thread, StackTraceElement[]> left = ourThreads();
           left.keySet().removeAll(before);
-          return context.getDisplayName() + " left threads behind: " + left.values();
+          return left.entrySet().stream()
+              .map(each -> "  " + each.getKey().getName() + topOf(each.getValue()))
+              .sorted()
+              .collect(Collectors.joining("\n", path(context) + " left threads behind:\n", "\n"));
         });
   }
 
-  private static Map<Thread, String> ourThreads() {
-    return Thread.getAllStackTraces().entrySet().stream()
-        .filter(entry -> entry.getKey().getName().contains(NAME))
-        .collect(
-            Collectors.toMap(
-                Map.Entry::getKey,
-                entry -> entry.getKey().getName() + " at " + Arrays.toString(entry.getValue())));
+  /** Returns the names from the test class on, with that of a parameterized class's invocation. */
+  private static String path(ExtensionContext context) {
+    String name = context.getDisplayName();
+    return context
+        .getParent()
+        .filter(parent -> parent.getTestClass().isPresent())
+        .map(parent -> path(parent) + " > " + name)
+        .orElse(name);
+  }
+
+  /** Returns where the thread is, and which code outside the JDK has brought it there. */
+  private static String topOf(StackTraceElement[] frames) {
+    return IntStream.range(0, frames.length)
+        .filter(i -> i == 0 || frames[i].getModuleName() == null)
+        .limit(TOP_FRAMES)
+        .mapToObj(i -> frames[i])
+        .map(
+            each ->
+                each.getClassName().replaceAll(".*\\.", "")
+                    + "."
+                    + each.getMethodName()
+                    + ":"
+                    + each.getLineNumber())
+        .collect(Collectors.joining(" < ", " at ", ""));
+  }
+
+  private static Map<Thread, StackTraceElement[]> ourThreads() {
+    Map<Thread, StackTraceElement[]> threads = new HashMap<>(Thread.getAllStackTraces());
+    threads.keySet().removeIf(each -> !each.getName().contains(NAME));
+    return threads;
   }
 
   private static ExtensionContext.Store store(ExtensionContext context) {

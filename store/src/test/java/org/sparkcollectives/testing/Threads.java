@@ -52,8 +52,18 @@ public final class Threads implements AutoCloseable {
               }));
     }
     List<T> results = new ArrayList<>();
-    for (Future<T> future : futures) {
-      results.add(result(future));
+    try {
+      for (Future<T> future : futures) {
+        results.add(result(future));
+      }
+    } catch (TimeoutException e) {
+      // It may wait in vain for another thread, which has failed.
+      for (Future<T> each : futures) {
+        if (each.isDone()) {
+          each.get();
+        }
+      }
+      throw e;
     }
     return results;
   }
@@ -73,8 +83,21 @@ public final class Threads implements AutoCloseable {
     }
   }
 
+  /**
+   * Interrupts the threads, and waits until they have ended: what they use may be released then.
+   *
+   * @throws AssertionError if they have not ended within {@link Eventually#LIMIT}
+   */
   @Override
   public void close() {
     executor.shutdownNow();
+    try {
+      if (!executor.awaitTermination(Eventually.LIMIT.toSeconds(), TimeUnit.SECONDS)) {
+        throw new AssertionError("threads of the test do not end after an interrupt: " + executor);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new AssertionError("interrupted while threads of the test were ending", e);
+    }
   }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Random;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -39,13 +40,16 @@ class SleepingRanksTest {
 
   private static final int MOST_LOOKS = 200;
 
-  private static final Cancellation NEVER =
+  /** Ends a wait when the other rank has failed, and so the test is over. */
+  private static final Cancellation INTERRUPT =
       new Cancellation() {
         @Override
         public void check() {}
 
         @Override
-        public void interrupted() {}
+        public void interrupted() {
+          throw new CancellationException("this rank was interrupted");
+        }
       };
 
   /** How many segments there are: the writer says so before it writes the last. */
@@ -58,7 +62,7 @@ class SleepingRanksTest {
 
     void until(BooleanSupplier condition) {
       long start = System.nanoTime();
-      events.await(condition, NEVER);
+      events.await(condition, INTERRUPT);
       if (System.nanoTime() - start >= TOO_LONG.toNanos()) {
         throw new AssertionError("nobody has woken this rank");
       }
@@ -170,14 +174,14 @@ class SleepingRanksTest {
       for (int i = 0; i < 10; i++) {
         int[] looks = new int[1];
         // The first is followed by another, because the sleep is announced; then it sleeps.
-        events.await(() -> ++looks[0] > 2, NEVER);
+        events.await(() -> ++looks[0] > 2, INTERRUPT);
       }
       assertThat(sockets.reliesOnBell()).as("relies on a bell that never came").isFalse();
       try (Doorbell other = new Doorbell()) {
         other.ring(sockets.bell().key());
       }
       int[] looks = new int[1];
-      events.await(() -> ++looks[0] > 2, NEVER);
+      events.await(() -> ++looks[0] > 2, INTERRUPT);
       assertThat(sockets.reliesOnBell()).isTrue();
     }
   }
