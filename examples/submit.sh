@@ -15,7 +15,7 @@ changed() {
     \( -name '*.java' -o -name pom.xml -o -path '*/src/main/*' \) \
     ! -path '*/target/*' ! -path '*/src/test/*' -type f -print | head -n 1
 }
-jar() { ls "$root/$1"/target/"$2"-*.jar 2>/dev/null | grep -v -e original -e tests -e sources | head -n 1; }
+jar() { ls "$root/$1"/target/"$2"-*.jar 2>/dev/null | grep -v -e original -e tests -e sources -e javadoc | head -n 1; }
 if [ -z "$(jar examples spark-collectives-examples)" ] ||
   [ -z "$(jar spark-plugin spark-collectives_2.13)" ] || [ ! -d examples/target/spark/jars ] ||
   [ -n "$(changed "$(jar examples spark-collectives-examples)")" ]; then

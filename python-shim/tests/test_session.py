@@ -1,10 +1,11 @@
+import re
 import zipfile
 from types import SimpleNamespace
 
 import pytest
 
 import spark_collectives as dist
-from spark_collectives import session
+from spark_collectives import _version, session
 from spark_collectives.session import PLUGIN
 
 
@@ -14,13 +15,16 @@ def no_jvm(monkeypatch):
     monkeypatch.setattr(session, "_running_jvm", lambda: None)
 
 
-def jvm(has_jar, **properties):
-    """Create a JVM as spark-submit starts it."""
+def jvm(has_jar, version=None, **properties):
+    """Create a JVM as spark-submit starts it, with a jar of a version."""
     loader = SimpleNamespace(getResource=lambda name: name if has_jar else None)
     thread = SimpleNamespace(getContextClassLoader=lambda: loader)
+    package = SimpleNamespace(getImplementationVersion=lambda: version)
+    plugin = SimpleNamespace(getPackage=lambda: package)
     return SimpleNamespace(
         java=SimpleNamespace(
             lang=SimpleNamespace(
+                Class=SimpleNamespace(forName=lambda name, initialize, loader: plugin),
                 Thread=SimpleNamespace(currentThread=lambda: thread),
                 System=SimpleNamespace(getProperty=properties.get),
             )
@@ -73,3 +77,40 @@ def test_a_jvm_that_was_started_without_the_jar_is_an_error(monkeypatch):
     monkeypatch.setattr(session, "_running_jvm", lambda: jvm(False))
     with pytest.raises(RuntimeError, match=r"start it with spark-submit --jars .*\.jar --conf"):
         dist.configure(Builder())
+
+
+def test_the_package_has_the_version_of_its_jar():
+    with zipfile.ZipFile(dist.jar_path()) as jar:
+        manifest = jar.read("META-INF/MANIFEST.MF").decode()
+    version = re.search(r"^Implementation-Version: (\S+)", manifest, re.MULTILINE).group(1)
+    assert dist.__version__ == _version.own() == _version.in_pythons_notation(version)
+
+
+def test_a_jvm_with_the_jar_of_the_same_version_is_used(monkeypatch):
+    monkeypatch.setattr(_version, "own", lambda: "0.1.0.dev0")
+    monkeypatch.setattr(session, "_running_jvm", lambda: jvm(True, "0.1.0-SNAPSHOT"))
+    assert dist.configure(Builder())._options["spark.plugins"] == PLUGIN
+
+
+def test_a_jvm_with_the_jar_of_another_version_is_an_error(monkeypatch):
+    monkeypatch.setattr(_version, "own", lambda: "0.1.0")
+    monkeypatch.setattr(session, "_running_jvm", lambda: jvm(True, "0.2.0"))
+    with pytest.raises(RuntimeError, match=r"JVM has the jar of version 0\.2\.0, .* 0\.1\.0: in"):
+        dist.configure(Builder())
+
+
+def test_a_rank_whose_executor_has_the_jar_of_another_version_gets_an_error(spark):
+    def join(_rows):
+        own = _version.own
+        _version.own = lambda: "9.9"
+        try:
+            dist.init_process_group()
+            yield "joined"
+        except dist.BridgeError as e:
+            yield str(e)
+        finally:
+            _version.own = own
+
+    context = spark.sparkContext
+    answer = context.parallelize(range(1), 1).barrier().mapPartitions(join).collect()
+    assert re.match(r"The executor's JVM has the jar of version \S+, .* 9\.9: install", answer[0])

@@ -24,10 +24,9 @@ bundle=$work/gpu-bundle
 mkdir -p "$bundle/lib"
 
 # Of the dependencies those that the tests reach; of the natives only those of this platform.
-cp "$target"/spark-collectives-gpu-*-SNAPSHOT*.jar "$bundle/lib/"
-for jar in "$target"/dependency/*.jar; do
+for jar in "$target"/spark-collectives-gpu-*.jar "$target"/dependency/*.jar; do
   case $(basename "$jar") in
-    byte-buddy* | *aarch_64.jar) ;;
+    byte-buddy* | *aarch_64.jar | *-sources.jar | *-javadoc.jar) ;;
     jcuda-natives-*) (cd "$work" && unzip -q -o "$jar" 'lib/libJCudaDriver-*') ;;
     jna-*)
       cp "$jar" "$bundle/lib/"

@@ -18,6 +18,7 @@ The executor's JVM does the collective; arrays reach it through memory that both
 
 from __future__ import annotations
 
+from . import _version
 from .distributed import (
     NON_GROUP_MEMBER,
     P2POp,
@@ -83,6 +84,8 @@ from .runner import RankFailedError, report_progress, run
 from .session import configure, jar_path
 from .store import Store
 from .work import Work
+
+__version__ = _version.own() or "0+unknown"
 
 __all__ = [
     "NON_GROUP_MEMBER",

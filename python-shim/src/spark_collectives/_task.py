@@ -7,7 +7,7 @@ import threading
 import weakref
 from typing import Any, List, Optional, Protocol
 
-from . import _codes, _connection, errors
+from . import _codes, _connection, _version, errors
 from ._connection import Connection
 
 _HOST = "spark.collectives.python.host"
@@ -16,6 +16,7 @@ _SECRET = "spark.collectives.python.secret"
 _SECRET_FILE = "spark.collectives.python.secretFile"
 _STORE_TIMEOUT = "spark.collectives.python.storeTimeout"
 _NAN_CHECK = "spark.collectives.python.nanCheck"
+_JAR_VERSION = "spark.collectives.python.jarVersion"
 
 _lock = threading.Lock()
 _current: Optional[Task] = None
@@ -190,6 +191,9 @@ def _address(context: Any) -> tuple[str, int, bytes, float, bool]:
     port = context.getLocalProperty(_PORT)
     if port is None:
         raise RuntimeError(_why_not(context))
+    different = _version.difference(context.getLocalProperty(_JAR_VERSION), "The executor's JVM")
+    if different is not None:
+        raise errors.BridgeError(different)
     return (
         context.getLocalProperty(_HOST),
         int(port),

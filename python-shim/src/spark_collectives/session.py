@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 from typing import Any, Dict
 
+from . import _version
+
 PLUGIN = "org.sparkcollectives.spark.CollectivesPlugin"
 
 _KEYS = ("spark.jars", "spark.plugins")
@@ -30,7 +32,7 @@ def configure(builder: Any) -> Any:
     or ``spark-submit``. Call it before the session begins: Spark loads plugins only then.
 
     :raises RuntimeError: if Spark's JVM runs already, as under ``spark-submit``, and was started
-        without the jar: it cannot be added any more
+        without the jar, which cannot be added any more, or with the jar of another release
 
     >>> spark = configure(SparkSession.builder.master("local-cluster[2,2,1024]")).getOrCreate()
     """
@@ -67,6 +69,10 @@ def _require_plugin(jvm: Any) -> None:
             f"start it with spark-submit --jars {jar_path()} --conf spark.plugins={PLUGIN}, or "
             "call configure() before the first use of Spark in this process"
         )
+    plugin = jvm.java.lang.Class.forName(PLUGIN, False, loader)
+    different = _version.difference(plugin.getPackage().getImplementationVersion(), "Spark's JVM")
+    if different is not None:
+        raise RuntimeError(different)
 
 
 def _defaults_of_file() -> Dict[str, str]:

@@ -6,6 +6,8 @@ import org.apache.spark.api.plugin.DriverPlugin;
 import org.apache.spark.api.plugin.ExecutorPlugin;
 import org.apache.spark.api.plugin.PluginContext;
 import org.apache.spark.api.plugin.SparkPlugin;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.sparkcollectives.spark.internal.driver.DriverStores;
 import org.sparkcollectives.spark.internal.python.PythonTasks;
 import org.sparkcollectives.spark.internal.python.RankReports;
@@ -20,6 +22,8 @@ import org.sparkcollectives.spark.internal.python.RankReports;
  */
 public final class CollectivesPlugin implements SparkPlugin {
 
+  private static final Logger LOG = LoggerFactory.getLogger(CollectivesPlugin.class);
+
   /** Creates the plugin; Spark calls this. */
   public CollectivesPlugin() {}
 
@@ -28,6 +32,8 @@ public final class CollectivesPlugin implements SparkPlugin {
     return new DriverPlugin() {
       @Override
       public Map<String, String> init(SparkContext context, PluginContext plugin) {
+        LOG.info(
+            "Spark Collectives {}", CollectivesPlugin.class.getPackage().getImplementationVersion());
         DriverStores.install(context);
         return Map.of();
       }

@@ -41,6 +41,7 @@ public final class PythonTasks implements ExecutorPlugin {
   static final String SECRET_FILE = "spark.collectives.python.secretFile";
   static final String STORE_TIMEOUT = "spark.collectives.python.storeTimeout";
   static final String NAN_CHECK = "spark.collectives.python.nanCheck";
+  static final String JAR_VERSION = "spark.collectives.python.jarVersion";
 
   private final PythonBridge bridge = new PythonBridge(PythonTasks::localFolder);
 
@@ -110,6 +111,10 @@ public final class PythonTasks implements ExecutorPlugin {
           STORE_TIMEOUT, Long.toString(settings.get(StoreConfiguration.TIMEOUT).toMillis()));
       properties.setProperty(
           NAN_CHECK, Boolean.toString(settings.get(CollectivesConfiguration.NAN_CHECK)));
+      String version = PythonTasks.class.getPackage().getImplementationVersion();
+      if (version != null) {
+        properties.setProperty(JAR_VERSION, version);
+      }
     }
     long attempt = task.taskAttemptId();
     TaskCompletionListener onEnd = ended -> bridge.end(attempt);

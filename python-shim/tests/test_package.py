@@ -1,0 +1,24 @@
+"""The installed package and its jar: a sample of what the tests in ``publication`` check."""
+
+from importlib import metadata
+
+import jars
+import spark_collectives as dist
+
+
+def test_the_package_has_its_licence_and_says_what_it_is():
+    package = metadata.distribution("spark-collectives")
+    described = package.metadata
+    assert described["License-Expression"] == "Apache-2.0"
+    assert described.get_all("License-File") == ["LICENSE", "NOTICE"]
+    assert {url.split(",")[0] for url in described.get_all("Project-URL")} >= {"Source"}
+    licences = {path.name for path in package.files if "licenses" in path.parts}
+    assert licences == {"LICENSE", "NOTICE"}
+    notice = next(path for path in package.files if path.name == "NOTICE")
+    assert "spark-collectives_2.13" in notice.read_text()
+
+
+def test_the_jar_has_its_licence_and_no_class_of_others():
+    path = dist.jar_path()
+    version = jars.manifest(path)["Implementation-Version"]
+    jars.check_classes(path, version, "org.sparkcollectives.spark")
