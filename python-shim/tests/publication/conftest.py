@@ -6,13 +6,16 @@ import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 SPARK_3_5 = "3.5.9"
+#: The time of the release's commit, for Python's archives and for Maven's.
 EPOCH = "1790000000"
+TIMESTAMP = datetime.fromtimestamp(int(EPOCH), timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -69,7 +72,12 @@ class Publication:
     def deploy(self, *arguments, repository=None, **environment):
         target = f"staging::{(repository or self.repository).as_uri()}"
         return self.maven(
-            "-Prelease", "deploy", f"-DaltDeploymentRepository={target}", *arguments, **environment
+            "-Prelease",
+            "deploy",
+            f"-DaltDeploymentRepository={target}",
+            f"-Dproject.build.outputTimestamp={TIMESTAMP}",
+            *arguments,
+            **environment,
         )
 
     def artifact(self, name, suffix):

@@ -2,7 +2,7 @@
 
 import zipfile
 
-from publication.conftest import packages
+from publication.conftest import TIMESTAMP, packages
 
 
 def difference(first, second):
@@ -24,6 +24,14 @@ def check_same(first, second):
 
 def test_two_builds_in_two_folders_publish_the_same_bytes(publication, another_publication):
     check_same(publication.files(), another_publication.files())
+
+
+def test_all_entries_have_the_time_of_the_commit(publication):
+    for name, path in publication.files().items():
+        if name.endswith(".jar"):
+            with zipfile.ZipFile(path) as jar:
+                days = {entry.date_time[:3] for entry in jar.infolist()}
+            assert days == {tuple(map(int, TIMESTAMP[:10].split("-")))}, name
 
 
 def test_two_builds_give_the_same_python_packages(wheels, another_publication, tmp_path):
