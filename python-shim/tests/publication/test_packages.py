@@ -38,6 +38,9 @@ def submit(publication, tmp_path):
             f"spark.plugins={GROUP}.spark.CollectivesPlugin",
             "--conf",
             "spark.ui.enabled=false",
+            # A busy machine takes long to start executors.
+            "--conf",
+            "spark.collectives.preflight.timeout=5m",
             "--class",
             "AllReduce",
             "program.jar",
