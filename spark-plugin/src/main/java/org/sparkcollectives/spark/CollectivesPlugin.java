@@ -33,7 +33,8 @@ public final class CollectivesPlugin implements SparkPlugin {
       @Override
       public Map<String, String> init(SparkContext context, PluginContext plugin) {
         LOG.info(
-            "Spark Collectives {}", CollectivesPlugin.class.getPackage().getImplementationVersion());
+            "Spark Collectives {}",
+            CollectivesPlugin.class.getPackage().getImplementationVersion());
         DriverStores.install(context);
         return Map.of();
       }
