@@ -392,6 +392,18 @@ public interface ProcessGroup extends GroupMembers, SubgroupFactory, AutoCloseab
   FlightRecorder flightRecorder();
 
   /**
+   * Sums up this rank's operations in this group since it was made: how many, how large, by which
+   * algorithm, how long. May be called at any time by any thread, even when the group has failed or
+   * is closed; no operation waits for it. It does not depend on the size of the flight recorder.
+   *
+   * <p>Counts what the group's backends carry out in host memory, and what they report through
+   * {@link org.sparkcollectives.spi.BackendOperations}. Operations of the backend {@code fake} are
+   * done by nobody, and are not counted. Operations that the library itself makes of a call, such
+   * as those of {@link #objects} and {@link #coalesce}, count one by one.
+   */
+  GroupStatistics statistics();
+
+  /**
    * Turns the NaN check of this rank's operations in this group on or off from now on, whatever
    * {@link GroupOptions#withNanCheck} said when it was made: c10d's {@code _set_enable_nan_check}.
    * All handles of the group share the setting. Groups that are made from it later inherit what the

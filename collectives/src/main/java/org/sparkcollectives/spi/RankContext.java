@@ -11,6 +11,7 @@ import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.ErrorHandling;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.FlightDump;
+import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.net.TransportSecurity;
 import org.sparkcollectives.object.KryoObjectCodec;
@@ -50,6 +51,13 @@ public interface RankContext {
    * Must not block.
    */
   default void joined(String group, Failure ifLost) {}
+
+  /**
+   * Receives a group that the rank has joined, to watch it: its {@link ProcessGroup#statistics} and
+   * {@link ProcessGroup#failure} may be read by any thread, also after {@link #left}. Must not
+   * block, and must begin no operation.
+   */
+  default void opened(ProcessGroup group) {}
 
   /** Notes that the rank has left a group. Must not block. */
   default void left(String group) {}

@@ -2,6 +2,7 @@ package org.sparkcollectives.spark;
 
 import java.util.Map;
 import org.apache.spark.SparkContext;
+import org.apache.spark.SparkEnv;
 import org.apache.spark.api.plugin.DriverPlugin;
 import org.apache.spark.api.plugin.ExecutorPlugin;
 import org.apache.spark.api.plugin.PluginContext;
@@ -37,6 +38,11 @@ public final class CollectivesPlugin implements SparkPlugin {
             CollectivesPlugin.class.getPackage().getImplementationVersion());
         DriverStores.install(context);
         return Map.of();
+      }
+
+      @Override
+      public void registerMetrics(String application, PluginContext plugin) {
+        DriverStores.registerMetrics(SparkEnv.get(), plugin.metricRegistry());
       }
 
       @Override

@@ -31,7 +31,9 @@ public final class SparkCollectives {
    * nothing. Tasks in Java and Scala need no more; those in Python need {@code spark.plugins}.
    */
   public static void install(SparkContext context) {
-    DriverStores.install(context);
+    if (DriverStores.install(context)) {
+      DriverStores.publishMetrics(SparkEnv.get());
+    }
   }
 
   /** Does the same as {@link #install(SparkContext)}. */

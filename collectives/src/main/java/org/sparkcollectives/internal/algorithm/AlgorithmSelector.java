@@ -29,6 +29,9 @@ public final class AlgorithmSelector extends Phases {
   /** The tables of the further stripes: each table has scratch memory for one thread. */
   private final List<AlgorithmTable> further = new ArrayList<>();
 
+  /** Written by the thread that runs an operation; there is one at a time. */
+  private String lastAlgorithm = "";
+
   private final CoalescedAllReduce coalescedAllReduce = new CoalescedAllReduce();
   private final SparseAllReduce sparseAllReduce = new SparseAllReduce();
 
@@ -39,6 +42,14 @@ public final class AlgorithmSelector extends Phases {
 
   AlgorithmTable table() {
     return first;
+  }
+
+  /**
+   * Returns the name of the algorithm that has run last: of an operation in parts that of the last
+   * part, and of one in several stripes that of the first. For the thread that runs operations.
+   */
+  public String lastAlgorithm() {
+    return lastAlgorithm;
   }
 
   /**
@@ -63,6 +74,8 @@ public final class AlgorithmSelector extends Phases {
     int pieces = pieces(peers, chosen, call.shape());
     if (pieces == 1) {
       chosen.algorithm().run(peers, call);
+      // This comes last: a hierarchical algorithm runs others.
+      lastAlgorithm = chosen.name();
     } else {
       runPieces(peers.stripes(), pieces, call);
     }
@@ -84,11 +97,14 @@ public final class AlgorithmSelector extends Phases {
         (index, peers) -> {
           C piece = call.piece(index, count);
           AlgorithmTable table = index == 0 ? first : further.get(index - 1);
-          table
-              .of(piece)
-              .chooseMessages(Situation.of(costs, peers, Access.NONE, piece.shape()))
-              .algorithm()
-              .run(peers, piece);
+          AlgorithmRows.Row<C> chosen =
+              table
+                  .of(piece)
+                  .chooseMessages(Situation.of(costs, peers, Access.NONE, piece.shape()));
+          if (index == 0) {
+            lastAlgorithm = chosen.name();
+          }
+          chosen.algorithm().run(peers, piece);
         });
   }
 

@@ -27,16 +27,19 @@ class BackendWork extends PendingWork implements BackendOperations.Begun {
 
   private final OperationQueue queue;
   private final BackendOperation operation;
+  private final String backend;
   private final boolean pointToPoint;
 
   BackendWork(
       OperationQueue queue,
+      String backend,
       OperationSpec spec,
       TimeLimit limit,
       List<Tensor> outputs,
       BackendOperation operation) {
     super(queue.monitor(), spec, limit, outputs);
     this.queue = queue;
+    this.backend = backend;
     this.operation = operation;
     this.pointToPoint = spec.type().isPointToPoint();
   }
@@ -99,6 +102,7 @@ class BackendWork extends PendingWork implements BackendOperations.Begun {
     if (!pointToPoint) {
       queue.completed(sequenceNumber());
     }
+    recordAlgorithm(pointToPoint ? "" : backend);
     complete(null);
   }
 

@@ -30,12 +30,13 @@ final class ComparedWork extends BackendWork implements QueuedTask {
 
   ComparedWork(
       OperationQueue queue,
+      String backend,
       OperationSpec spec,
       TimeLimit limit,
       List<Tensor> outputs,
       BackendOperation operation,
       CallComparison comparison) {
-    super(queue, spec, limit, outputs, operation);
+    super(queue, backend, spec, limit, outputs, operation);
     this.queue = queue;
     this.comparison = comparison;
   }

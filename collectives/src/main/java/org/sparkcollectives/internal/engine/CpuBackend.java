@@ -267,6 +267,7 @@ public final class CpuBackend implements HostBackend {
         }
         communicator.begin(OperationHeader.of(spec(), sequenceNumber()));
         exchange(communicator);
+        recordAlgorithm(algorithms.lastAlgorithm());
         stage.after();
         done = true;
       } finally {

@@ -14,6 +14,7 @@ import org.sparkcollectives.spi.OperationSpec;
 /** Takes the operations of other backends into a group's sequence, and monitors them. */
 public final class GroupOperations implements BackendOperations {
 
+  private final String backend;
   private final GroupMonitor monitor;
   private final OperationQueue queue;
   private final AtomicLong messages;
@@ -24,11 +25,14 @@ public final class GroupOperations implements BackendOperations {
   /**
    * Creates the operations of the group that the queue belongs to.
    *
+   * @param backend the name of the backend that carries them out
    * @param queue numbers the collectives
    * @param messages numbers the messages
    * @param comparison of the ranks' calls; null for none
    */
-  public GroupOperations(OperationQueue queue, AtomicLong messages, CallComparison comparison) {
+  public GroupOperations(
+      String backend, OperationQueue queue, AtomicLong messages, CallComparison comparison) {
+    this.backend = backend;
     this.monitor = queue.monitor();
     this.queue = queue;
     this.messages = messages;
@@ -42,11 +46,12 @@ public final class GroupOperations implements BackendOperations {
     boolean message = spec.type().isPointToPoint();
     if (comparison != null && !message) {
       ComparedWork work =
-          queue.submit(new ComparedWork(queue, spec, limit, outputs, operation, comparison));
+          queue.submit(
+              new ComparedWork(queue, backend, spec, limit, outputs, operation, comparison));
       work.awaitComparison();
       return work;
     }
-    BackendWork work = new BackendWork(queue, spec, limit, outputs, operation);
+    BackendWork work = new BackendWork(queue, backend, spec, limit, outputs, operation);
     if (message) {
       work.begin(messages.getAndIncrement());
       return work;

@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import org.sparkcollectives.CollectivesConfiguration;
+import org.sparkcollectives.GroupStatistics;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.internal.rendezvous.Membership;
 import org.sparkcollectives.internal.transport.Locality;
@@ -40,6 +41,14 @@ public record GroupTransports(
   /** Returns whether all ranks see each other's heap. */
   boolean isOneHeap() {
     return heap && nodes.nodes() == 1;
+  }
+
+  /** Returns how many ranks a rank reaches in which way. */
+  public GroupStatistics.Paths paths(int rank) {
+    int heapPeers = heap ? nodes.ranks(nodes.node(rank)).length - 1 : 0;
+    int hostPeers = hosts.ranks(hosts.node(rank)).length - 1;
+    int shared = Math.max(0, hostPeers - heapPeers);
+    return new GroupStatistics.Paths(heapPeers, shared, hosts.size() - 1 - heapPeers - shared);
   }
 
   /** Returns whether these ranks reach each other over TCP only. */

@@ -80,7 +80,7 @@ final class AbortPropagation implements AutoCloseable {
     this.self = self;
     this.mode = mode;
     this.time = host.time();
-    this.background = new BackgroundCalls(host.background(), LOG, self.where());
+    this.background = BackgroundCalls.of(host.background(), LOG, self);
     this.watch =
         new StoreWatch(
             store,

@@ -9,7 +9,9 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
+import org.sparkcollectives.spi.failure.RankIdentity;
 import org.sparkcollectives.store.StoreException;
 
 /**
@@ -23,6 +25,7 @@ public final class BackgroundCalls {
   private final Executor executor;
   private final Logger log;
   private final Object rank;
+  private final Consumer<Runnable> context;
 
   /**
    * Creates calls whose errors are logged.
@@ -30,9 +33,19 @@ public final class BackgroundCalls {
    * @param rank what the log calls the rank
    */
   public BackgroundCalls(Executor executor, Logger log, Object rank) {
+    this(executor, log, rank, Runnable::run);
+  }
+
+  private BackgroundCalls(Executor executor, Logger log, Object rank, Consumer<Runnable> context) {
+    this.context = context;
     this.executor = executor;
     this.log = log;
     this.rank = rank;
+  }
+
+  /** Creates calls of a rank in a group, during which log lines have the keys of both. */
+  static BackgroundCalls of(Executor executor, Logger log, RankIdentity rank) {
+    return new BackgroundCalls(executor, log, rank.where(), LogContext.of(rank)::run);
   }
 
   /**
@@ -49,11 +62,7 @@ public final class BackgroundCalls {
       executor.execute(
           () -> {
             try {
-              call.run();
-            } catch (StoreException | IllegalStateException e) {
-              log.debug("{} could not reach its store: {}", rank, e.toString());
-            } catch (RuntimeException | Error e) {
-              log.warn("{} could not do what it had to do in the background", rank, e);
+              context.accept(() -> runAndLog(call));
             } finally {
               done.complete(null);
             }
@@ -66,6 +75,16 @@ public final class BackgroundCalls {
     }
     done.complete(null);
     return false;
+  }
+
+  private void runAndLog(Runnable call) {
+    try {
+      call.run();
+    } catch (StoreException | IllegalStateException e) {
+      log.debug("{} could not reach its store: {}", rank, e.toString());
+    } catch (RuntimeException | Error e) {
+      log.warn("{} could not do what it had to do in the background", rank, e);
+    }
   }
 
   /**

@@ -58,7 +58,7 @@ final class BrokenPath {
     this.ask = ask;
     this.propagation = propagation;
     this.time = host.time();
-    this.background = new BackgroundCalls(host.background(), LOG, members.identity().where());
+    this.background = BackgroundCalls.of(host.background(), LOG, members.identity());
   }
 
   /**

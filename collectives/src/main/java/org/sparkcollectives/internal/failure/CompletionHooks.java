@@ -12,6 +12,7 @@ import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.FlightRecord;
+import org.sparkcollectives.spi.failure.RankIdentity;
 
 /**
  * Calls a group's hooks for each operation that is done, in the order in which they end, one call
@@ -22,7 +23,7 @@ public final class CompletionHooks {
   private static final Logger LOG = LoggerFactory.getLogger(CompletionHooks.class);
 
   private final Executor executor;
-  private final Object rank;
+  private final RankIdentity rank;
   private final List<Consumer<FlightRecord>> hooks = new CopyOnWriteArrayList<>();
   private final Queue<FlightRecord> untold = new ArrayDeque<>();
   private boolean telling;
@@ -32,7 +33,7 @@ public final class CompletionHooks {
    *
    * @param rank what the log calls the rank
    */
-  CompletionHooks(Executor executor, Object rank) {
+  CompletionHooks(Executor executor, RankIdentity rank) {
     this.executor = executor;
     this.rank = rank;
   }
@@ -80,15 +81,20 @@ public final class CompletionHooks {
     return next;
   }
 
+  private void tell(FlightRecord record) {
+    for (Consumer<FlightRecord> hook : hooks) {
+      try {
+        hook.accept(record);
+      } catch (RuntimeException | Error e) {
+        LOG.warn("{}: a completion hook failed at {}", rank, record.describe(), e);
+      }
+    }
+  }
+
   private void tellAll() {
     for (FlightRecord record = next(); record != null; record = next()) {
-      for (Consumer<FlightRecord> hook : hooks) {
-        try {
-          hook.accept(record);
-        } catch (RuntimeException | Error e) {
-          LOG.warn("{}: a completion hook failed at {}", rank, record.describe(), e);
-        }
-      }
+      FlightRecord told = record;
+      LogContext.of(rank).during(record.describe()).run(() -> tell(told));
     }
   }
 

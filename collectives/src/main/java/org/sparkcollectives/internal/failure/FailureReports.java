@@ -155,6 +155,10 @@ public final class FailureReports {
    * @return what the operation's work ends with
    */
   public Throwable operationFailed(MonitoredWork work, Throwable thrown) {
+    return LogContext.of(self).during(work.describe()).call(() -> describeFailure(work, thrown));
+  }
+
+  private Throwable describeFailure(MonitoredWork work, Throwable thrown) {
     if (!state.failed()) {
       long start = time.nanos();
       partFailed(work, thrown);

@@ -11,6 +11,7 @@ import org.sparkcollectives.ErrorHandling;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.FlightRecorder;
 import org.sparkcollectives.GroupAbortedException;
+import org.sparkcollectives.GroupStatistics;
 import org.sparkcollectives.internal.recorder.GroupRecords;
 import org.sparkcollectives.internal.rendezvous.Membership;
 import org.sparkcollectives.internal.transport.ConnectionListener;
@@ -36,6 +37,7 @@ public final class GroupMonitor implements AutoCloseable {
 
   private final Membership members;
   private final RankIdentity self;
+  private final LogContext logContext;
   private final RankHost host;
   private final GroupMonitor parent;
   private final RankDumps dumps;
@@ -78,6 +80,7 @@ public final class GroupMonitor implements AutoCloseable {
       RankHost host) {
     this.members = members;
     this.self = members.identity();
+    this.logContext = LogContext.of(self);
     this.host = host;
     this.parent = parent;
     this.storeSteps = new StoreSteps(host.time());
@@ -148,6 +151,11 @@ public final class GroupMonitor implements AutoCloseable {
     return reports;
   }
 
+  /** Returns what log lines of this rank in this group carry. */
+  public LogContext logContext() {
+    return logContext;
+  }
+
   TimeSource time() {
     return host.time();
   }
@@ -159,6 +167,25 @@ public final class GroupMonitor implements AutoCloseable {
   /** Returns the records of the group's operations. */
   public FlightRecorder recorder() {
     return dumps.of(records);
+  }
+
+  /**
+   * Sums up the operations of this rank.
+   *
+   * @param paths to the other ranks
+   */
+  public GroupStatistics statistics(GroupStatistics.Paths paths) {
+    long now = host.time().nanos();
+    int count = 0;
+    long longest = 0;
+    for (MonitoredWork work : pending) {
+      // A work completes a moment before it is removed.
+      if (!work.isCompleted()) {
+        count++;
+        longest = Math.max(longest, work.ageNanos(now));
+      }
+    }
+    return records.statistics(members.rank(), count, longest / 1e9, paths);
   }
 
   /** Returns the hooks that are called for each operation that ends. */
@@ -235,6 +262,10 @@ public final class GroupMonitor implements AutoCloseable {
    * not block.
    */
   public void poll() {
+    logContext.run(this::pollAll);
+  }
+
+  private void pollAll() {
     if (parent == null) {
       control.poll();
       heartbeat.poll();

@@ -76,8 +76,7 @@ public final class LeaveTracker implements AutoCloseable {
     this.store = store;
     this.rank = members.rank();
     this.last = new AtomicLongArray(nobody(members.size()));
-    BackgroundCalls background =
-        new BackgroundCalls(host.background(), LOG, members.identity().where());
+    BackgroundCalls background = BackgroundCalls.of(host.background(), LOG, members.identity());
     Duration perRank = REREAD_PER_RANK.multipliedBy(members.size());
     Duration period = perRank.compareTo(REREAD) > 0 ? perRank : REREAD;
     this.rereading = new PeriodicCall(background, period, host.time());

@@ -129,6 +129,11 @@ public abstract class PendingWork extends MonitoredWork {
     entry.with(groupRank);
   }
 
+  /** Records how the work is carried out: the algorithm, or the backend that does it. */
+  protected final void recordAlgorithm(String name) {
+    entry.by(name);
+  }
+
   /** Records that the work begins to run on this rank. */
   public final void started() {
     entry.started();

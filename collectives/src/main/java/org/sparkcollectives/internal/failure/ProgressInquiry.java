@@ -70,7 +70,7 @@ final class ProgressInquiry implements AutoCloseable {
             this.store,
             StoreWatch.Keys.series(QUESTION, 0),
             PATIENCE,
-            new BackgroundCalls(host.background(), LOG, members.identity().where()),
+            BackgroundCalls.of(host.background(), LOG, members.identity()),
             host.time(),
             this::asked);
     watch.open();

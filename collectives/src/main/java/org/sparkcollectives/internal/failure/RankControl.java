@@ -35,7 +35,7 @@ final class RankControl implements AutoCloseable {
     this.world = world;
     this.store = store.withTimeout(STORE_TIMEOUT);
     this.dumps = dumps;
-    this.background = new BackgroundCalls(host.background(), LOG, world);
+    this.background = BackgroundCalls.of(host.background(), LOG, world.identity());
     this.watch =
         new StoreWatch(
             this.store,

@@ -43,7 +43,7 @@ final class RankDumps implements AutoCloseable {
         new RecordRing(context.configuration().get(CollectivesConfiguration.FLIGHT_RECORDER_SIZE));
     this.world = world;
     this.store = store.withTimeout(STORE_TIMEOUT);
-    this.background = new BackgroundCalls(host.background(), LOG, world);
+    this.background = BackgroundCalls.of(host.background(), LOG, world.identity());
   }
 
   /** Begins to record a group of this rank, and dumps if it fails. */

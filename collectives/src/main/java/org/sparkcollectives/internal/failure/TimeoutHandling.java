@@ -31,7 +31,7 @@ final class TimeoutHandling {
     this.members = members;
     this.inquiry = inquiry;
     this.propagation = propagation;
-    this.background = new BackgroundCalls(host.background(), LOG, members.identity().where());
+    this.background = BackgroundCalls.of(host.background(), LOG, members.identity());
     this.time = host.time();
   }
 

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import org.sparkcollectives.BackendConfig;
 import org.sparkcollectives.Device;
 import org.sparkcollectives.GroupOptions;
@@ -44,6 +45,7 @@ final class Backends implements AutoCloseable {
    * Creates the backends that {@code config} names.
    *
    * @param netty the one that is built in, which every group has, for its messages and its end
+   * @param operations takes the operations of the backend of a name into the group
    * @param origin of the group, or null
    */
   static Backends of(
@@ -52,7 +54,7 @@ final class Backends implements AutoCloseable {
       Membership members,
       Store groupStore,
       GroupOptions options,
-      BackendOperations operations,
+      Function<String, BackendOperations> operations,
       RankContext context,
       GroupOrigin origin) {
     Map<String, Backend> byName = new LinkedHashMap<>();
@@ -77,7 +79,7 @@ final class Backends implements AutoCloseable {
                                 options,
                                 patient(groupStore, options.timeout().orElseThrow())
                                     .withPrefix("backend/" + name),
-                                operations,
+                                operations.apply(name),
                                 context,
                                 netty)));
         byDevice.put(each.getKey(), backend);
@@ -173,6 +175,12 @@ final class Backends implements AutoCloseable {
               + "; see GroupOptions.withBackend");
     }
     return backend;
+  }
+
+  /** Returns whether operations of users go through host memory. */
+  boolean useHostMemory() {
+    return byDevice.values().stream()
+        .anyMatch(each -> each == netty || each.name().equals(BackendRegistry.NETTY_ON_GPU));
   }
 
   /** Returns all backends, each once. */

@@ -11,6 +11,7 @@ import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.CostConfiguration;
 import org.sparkcollectives.DebugLevel;
 import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.GroupStatistics.Paths;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.internal.algorithm.AlgorithmSelector;
 import org.sparkcollectives.internal.algorithm.CostModel;
@@ -28,6 +29,7 @@ import org.sparkcollectives.internal.engine.RankMessages;
 import org.sparkcollectives.internal.engine.TcpConnections;
 import org.sparkcollectives.internal.engine.Waiter;
 import org.sparkcollectives.internal.failure.GroupMonitor;
+import org.sparkcollectives.internal.failure.LogContext;
 import org.sparkcollectives.internal.failure.RankHeartbeat;
 import org.sparkcollectives.internal.failure.RankHost;
 import org.sparkcollectives.internal.failure.Watchdog;
@@ -89,6 +91,8 @@ record GroupAssembly(Store store, RankContext context, String path) implements S
             : new GroupMonitor(members, groupStore, options.errorHandling().orElseThrow(), parent);
     OperationQueue queue = new OperationQueue(monitor, node.executor());
     monitor.reportsProgressOf(queue::progress);
+    GroupTransports transports =
+        GroupTransports.of(members, options.transports(), context.configuration());
     GroupPaths paths =
         new GroupPaths(
             members,
@@ -96,7 +100,7 @@ record GroupAssembly(Store store, RankContext context, String path) implements S
             local,
             monitor,
             Waiter.of(monitor, spin(members, context.configuration())),
-            GroupTransports.of(members, options.transports(), context.configuration()));
+            transports);
     paths.stripe(TcpConnections.of(members, context.configuration()), queue::partFailed);
     paths.open();
     RankMessages messages =
@@ -132,12 +136,13 @@ record GroupAssembly(Store store, RankContext context, String path) implements S
               members,
               groupStore,
               options,
-              new GroupOperations(queue, messages.numbers(), comparison),
+              name -> new GroupOperations(name, queue, messages.numbers(), comparison),
               context,
               origin);
       RankGroup group =
           new RankGroup(
               queue,
+              backends.useHostMemory() ? transports.paths(members.rank()) : Paths.NONE,
               options,
               backends,
               lease,
@@ -146,11 +151,13 @@ record GroupAssembly(Store store, RankContext context, String path) implements S
                   ClosingSteps.run(
                       () -> node.watchdog().forget(polled),
                       () -> context.left(members.name()),
-                      () -> log(options, "{} is closed", members),
+                      () -> log(members, options, "{} is closed", members),
                       node::release,
                       afterClose));
       context.joined(members.name(), members.identity().lost());
+      context.opened(RankProcessGroup.of(group, false));
       log(
+          members,
           options,
           "{} with {} and {}",
           members,
@@ -195,9 +202,10 @@ record GroupAssembly(Store store, RankContext context, String path) implements S
         : Duration.ZERO;
   }
 
-  private static void log(GroupOptions options, String format, Object... arguments) {
+  private static void log(
+      Membership members, GroupOptions options, String format, Object... arguments) {
     if (options.debugLevel().orElseThrow() != DebugLevel.OFF) {
-      LOG.info(format, arguments);
+      LogContext.of(members.identity()).run(() -> LOG.info(format, arguments));
     }
   }
 

@@ -14,6 +14,7 @@ import org.sparkcollectives.Failure;
 import org.sparkcollectives.FlightRecord;
 import org.sparkcollectives.FlightRecorder;
 import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.GroupStatistics;
 import org.sparkcollectives.MemoryRegistration;
 import org.sparkcollectives.ObjectCollectives;
 import org.sparkcollectives.ProcessGroup;
@@ -283,6 +284,11 @@ abstract class GroupHandle implements ProcessGroup {
   @Override
   public FlightRecorder flightRecorder() {
     return group.monitor().recorder();
+  }
+
+  @Override
+  public GroupStatistics statistics() {
+    return group.statistics();
   }
 
   @Override

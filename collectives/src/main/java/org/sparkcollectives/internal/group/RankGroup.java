@@ -9,6 +9,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.GroupStatistics;
 import org.sparkcollectives.internal.engine.OperationQueue;
 import org.sparkcollectives.internal.failure.GroupMonitor;
 import org.sparkcollectives.internal.rendezvous.Membership;
@@ -41,6 +42,7 @@ final class RankGroup {
   private final Backends backends;
   private final Subgroups subgroups;
   private final OperationQueue queue;
+  private final GroupStatistics.Paths paths;
   private final StoreLease lease;
   private final GroupStores stores;
   private final CoalescingBlocks coalescing;
@@ -53,6 +55,7 @@ final class RankGroup {
    * Creates the group from its parts.
    *
    * @param queue of the group's collectives
+   * @param paths to the other ranks
    * @param options with every setting resolved
    * @param lease of the group's keys
    * @param assembly makes groups from this one
@@ -60,12 +63,14 @@ final class RankGroup {
    */
   RankGroup(
       OperationQueue queue,
+      GroupStatistics.Paths paths,
       GroupOptions options,
       Backends backends,
       StoreLease lease,
       Subgroups.Assembly assembly,
       Runnable afterClose) {
     this.queue = queue;
+    this.paths = paths;
     this.monitor = queue.monitor();
     this.members = monitor.members();
     this.options = options;
@@ -163,6 +168,11 @@ final class RankGroup {
     return objectCodec;
   }
 
+  /** Sums up the operations of this rank. */
+  GroupStatistics statistics() {
+    return monitor.statistics(paths);
+  }
+
   void monitoredBarrier(Duration timeout, boolean waitAllRanks) {
     new MonitoredBarrier(members, stores.own(), monitoredBarriers.getAndIncrement())
         .await(timeout, waitAllRanks);
@@ -213,6 +223,10 @@ final class RankGroup {
   }
 
   void close(Duration timeout) {
+    monitor.logContext().run(() -> closeAll(timeout));
+  }
+
+  private void closeAll(Duration timeout) {
     if (!monitor.state().beginClose()) {
       return;
     }

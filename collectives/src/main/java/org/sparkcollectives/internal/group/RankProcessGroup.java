@@ -40,7 +40,12 @@ final class RankProcessGroup extends GroupHandle {
     return of(group, true);
   }
 
-  private static RankProcessGroup of(RankGroup group, boolean owner) {
+  /**
+   * Returns a handle of the group.
+   *
+   * @param owner whether closing the handle closes the group
+   */
+  static RankProcessGroup of(RankGroup group, boolean owner) {
     return new RankProcessGroup(
         group, group.backends(), group.options().timeout().orElseThrow(), owner);
   }

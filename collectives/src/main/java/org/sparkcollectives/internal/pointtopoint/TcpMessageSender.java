@@ -12,6 +12,7 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
 import org.sparkcollectives.internal.transport.ConnectionListener;
+import org.sparkcollectives.net.ProcessCounters;
 
 /**
  * The sending side of one connection of messages. Lives on the connection's event loop, which also
@@ -145,6 +146,7 @@ final class TcpMessageSender extends SimpleChannelInboundHandler<ByteBuf> {
     }
     frame.writerIndex(prefix + elements * width);
     message.sent += elements;
+    ProcessCounters.sent(frame.readableBytes());
     context.write(frame);
     return true;
   }

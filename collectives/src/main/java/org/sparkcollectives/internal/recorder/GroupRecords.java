@@ -3,6 +3,7 @@ package org.sparkcollectives.internal.recorder;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.sparkcollectives.FlightRecord;
+import org.sparkcollectives.GroupStatistics;
 import org.sparkcollectives.GroupStatus;
 import org.sparkcollectives.spi.OperationSpec;
 
@@ -18,6 +19,8 @@ public final class GroupRecords {
   private final AtomicLong lastEnqueued = new AtomicLong(-1);
   private final AtomicLong lastStarted = new AtomicLong(-1);
   private final AtomicLong lastCompleted = new AtomicLong(-1);
+
+  private final GroupCounters counters = new GroupCounters();
 
   GroupRecords(RecordRing ring, String name, String description, List<Integer> ranks) {
     this.ring = ring;
@@ -50,6 +53,24 @@ public final class GroupRecords {
 
   void started(long sequenceNumber) {
     lastStarted.lazySet(sequenceNumber);
+  }
+
+  /** Returns what sums up the operations of this group. */
+  GroupCounters counters() {
+    return counters;
+  }
+
+  /**
+   * Sums up the operations of this group, whether or not their records have been overwritten.
+   *
+   * @param rank the rank whose operations they are, in the group
+   * @param pending how many operations are pending
+   * @param longestPendingSeconds the age of the oldest of them
+   * @param paths to the other ranks
+   */
+  public GroupStatistics statistics(
+      int rank, int pending, double longestPendingSeconds, GroupStatistics.Paths paths) {
+    return counters.statistics(name, rank, ranks.size(), pending, longestPendingSeconds, paths);
   }
 
   void completed(long sequenceNumber) {

@@ -128,6 +128,7 @@ public final class RecordRing {
     // These are written in this order, each before the state that publishes it with a release
     // store. A fence for each would cost half as much as a whole record.
     private int peer = FlightRecord.NO_PEER;
+    private String algorithm = "";
     private long startedNanos;
     private long completedNanos;
     private volatile FlightRecord.State state;
@@ -154,6 +155,11 @@ public final class RecordRing {
       peer = groupRank;
     }
 
+    /** Records how the operation is carried out: the algorithm, or the backend that does it. */
+    public void by(String name) {
+      algorithm = name;
+    }
+
     /** Records that the operation began to run. */
     public void started() {
       startedNanos = System.nanoTime();
@@ -163,9 +169,19 @@ public final class RecordRing {
       }
     }
 
-    /** Records that the operation is done. */
+    /** Records that the operation is done, and counts it. */
     public void completed(boolean well) {
       completedNanos = System.nanoTime();
+      group
+          .counters()
+          .add(
+              spec,
+              algorithm,
+              sequenceNumber,
+              createdNanos,
+              startedNanos == 0 ? createdNanos : startedNanos,
+              completedNanos,
+              well);
       STATE.lazySet(this, well ? FlightRecord.State.COMPLETED : FlightRecord.State.FAILED);
       if (well && !spec.type().isPointToPoint()) {
         group.completed(sequenceNumber);

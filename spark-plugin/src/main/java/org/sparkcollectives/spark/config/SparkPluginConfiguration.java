@@ -56,11 +56,29 @@ public final class SparkPluginConfiguration {
           .check(value -> value >= 0, "0 or more")
           .defaultsTo(32L << 20);
 
+  /** How often executors report their ranks' operations to the driver. */
+  public static final ConfigEntry<Duration> STATISTICS_INTERVAL =
+      ConfigEntry.duration("spark.collectives.statistics.interval")
+          .doc(
+              "How often each executor sends the driver what its ranks have done: the figures of"
+                  + " the driver's metrics, and by which ranks that are slower than the others are"
+                  + " found. 0 sends nothing; the executors' own metrics stay.")
+          .since("0.1.0")
+          .check(
+              value -> value.isZero() || value.compareTo(Duration.ofMillis(100)) >= 0,
+              "0, or 100ms or more")
+          .defaultsTo(Duration.ofSeconds(2));
+
   private SparkPluginConfiguration() {}
 
   /** Returns all settings, in the order of the documentation. */
   public static List<ConfigEntry<?>> entries() {
     return List.of(
-        PREFLIGHT_TIMEOUT, PYTHON_ENABLED, STORE_MAX_SIZE, STORE_CHUNK, STORE_MAX_IN_FLIGHT);
+        PREFLIGHT_TIMEOUT,
+        PYTHON_ENABLED,
+        STORE_MAX_SIZE,
+        STORE_CHUNK,
+        STORE_MAX_IN_FLIGHT,
+        STATISTICS_INTERVAL);
   }
 }

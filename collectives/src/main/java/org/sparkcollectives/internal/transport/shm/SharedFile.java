@@ -16,6 +16,7 @@ import java.security.SecureRandom;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Set;
+import org.sparkcollectives.net.ProcessCounters;
 import org.sparkcollectives.spi.tensor.LeasedMemory;
 
 /**
@@ -63,7 +64,13 @@ public final class SharedFile implements AutoCloseable {
     this.key = key;
     this.nonce = nonce;
     this.memory = channel.map(FileChannel.MapMode.READ_WRITE, 0, NONCE_BYTES + (long) bytes);
-    this.lease = new LeasedMemory(() -> PlatformDependent.freeDirectBuffer(memory));
+    ProcessCounters.mapped(memory.capacity());
+    this.lease =
+        new LeasedMemory(
+            () -> {
+              ProcessCounters.mapped(-memory.capacity());
+              PlatformDependent.freeDirectBuffer(memory);
+            });
   }
 
   /**

@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.sparkcollectives.internal.transport.ByteSink;
+import org.sparkcollectives.net.ProcessCounters;
 
 /** Sends segments through a channel's event loop: at most four of them are unsent at any time. */
 final class NettySink implements ByteSink {
@@ -46,6 +47,7 @@ final class NettySink implements ByteSink {
       }
     }
     unsent.incrementAndGet();
+    ProcessCounters.sent(segment.readableBytes());
     channel.writeAndFlush(segment).addListener(onSent);
     return true;
   }

@@ -8,6 +8,7 @@ import java.nio.ByteOrder;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import org.sparkcollectives.internal.transport.ByteSink;
+import org.sparkcollectives.net.ProcessCounters;
 
 /** Writes segments to a socket on the thread that offers them. */
 final class SocketSink implements ByteSink, SocketInterest {
@@ -45,7 +46,7 @@ final class SocketSink implements ByteSink, SocketInterest {
   public boolean drain() {
     if (unsent && !broken) {
       try {
-        socket.write(staging);
+        ProcessCounters.sent(socket.write(staging));
         unsent = staging.hasRemaining();
       } catch (IOException e) {
         // How the connection ended is read, and told, on the way back.

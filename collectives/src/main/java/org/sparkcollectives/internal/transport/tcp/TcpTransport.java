@@ -19,6 +19,7 @@ import org.sparkcollectives.TransportException;
 import org.sparkcollectives.net.ConnectionId;
 import org.sparkcollectives.net.EventLoops;
 import org.sparkcollectives.net.Listening;
+import org.sparkcollectives.net.ProcessCounters;
 import org.sparkcollectives.net.ServerHandshake;
 import org.sparkcollectives.net.TransportSecurity;
 import org.sparkcollectives.net.UnauthenticatedConnections;
@@ -151,6 +152,8 @@ public final class TcpTransport implements Connector, AutoCloseable {
   /** Prepares a connection that begins. */
   private void begin(Channel channel) {
     channels.add(channel);
+    ProcessCounters.connected();
+    channel.closeFuture().addListener(closed -> ProcessCounters.disconnected());
     KeepAlive.on(channel, sockets.silence());
   }
 

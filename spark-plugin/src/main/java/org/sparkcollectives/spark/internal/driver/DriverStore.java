@@ -1,9 +1,11 @@
 package org.sparkcollectives.spark.internal.driver;
 
+import static org.sparkcollectives.spark.config.SparkPluginConfiguration.STATISTICS_INTERVAL;
 import static org.sparkcollectives.spark.config.SparkPluginConfiguration.STORE_CHUNK;
 import static org.sparkcollectives.spark.config.SparkPluginConfiguration.STORE_MAX_IN_FLIGHT;
 import static org.sparkcollectives.spark.config.SparkPluginConfiguration.STORE_MAX_SIZE;
 
+import com.codahale.metrics.Timer;
 import java.nio.ByteBuffer;
 import java.util.Set;
 import java.util.UUID;
@@ -59,6 +61,10 @@ final class DriverStore {
   private final CheckpointScopes checkpoints;
   private final DumpCollection dumps;
   private final StoreClients clients;
+  private final StatisticsCollector statistics;
+  private final Timer messageTimer = new Timer();
+  private final ScheduledThreadPoolExecutor statisticsThread =
+      DriverThreads.scheduler("collectives-driver-statistics");
 
   /**
    * Creates the store of a driver.
@@ -79,6 +85,15 @@ final class DriverStore {
     checkpoints = new CheckpointScopes(table);
     dumps = new DumpCollection(application, settings);
     StageTearDown tearDown = new StageTearDown(kill, background);
+    statistics =
+        new StatisticsCollector(
+            statisticsThread,
+            step ->
+                statisticsThread.schedule(
+                    step, StatisticsCollector.PERIOD.toMillis(), TimeUnit.MILLISECONDS),
+            System::currentTimeMillis,
+            settings.get(STATISTICS_INTERVAL),
+            dumps::ofFailure);
     clients = new StoreClients(table, uploads, largeValues, checkpoints, tearDown);
   }
 
@@ -88,6 +103,7 @@ final class DriverStore {
    */
   void receive(RpcAddress sender, byte[] bytes, Consumer<byte[]> reply) {
     ByteBuffer message = ByteBuffer.wrap(bytes);
+    long began = System.nanoTime();
     try {
       byte kind = StoreMessages.kind(message);
       UUID id = StoreMessages.session(message);
@@ -132,6 +148,10 @@ final class DriverStore {
           clients.tearDown(id, StoreMessages.millis(message), StoreMessages.text(message));
           reply.accept(StoreMessages.ok(new byte[0]));
         }
+        case StoreMessages.STATISTICS -> {
+          statistics.receive(StoreMessages.rest(message));
+          reply.accept(StoreMessages.ok(new byte[0]));
+        }
         case StoreMessages.CLOSE -> {
           clients.close(id);
           reply.accept(StoreMessages.ok(new byte[0]));
@@ -146,6 +166,8 @@ final class DriverStore {
       // Nobody else would tell the client.
       reply.accept(StoreMessages.refused("the driver failed: " + e));
       throw e;
+    } finally {
+      messageTimer.update(System.nanoTime() - began, TimeUnit.NANOSECONDS);
     }
   }
 
@@ -179,6 +201,16 @@ final class DriverStore {
     return clients;
   }
 
+  /** Returns what executors have reported of their ranks. */
+  StatisticsCollector statistics() {
+    return statistics;
+  }
+
+  /** Returns what times the messages of clients, each until the driver's thread is done with it. */
+  Timer messageTimer() {
+    return messageTimer;
+  }
+
   /** Returns the collection of the ranks' dumps. */
   DumpCollection dumps() {
     return dumps;
@@ -186,6 +218,7 @@ final class DriverStore {
 
   /** Removes what a stage has kept here, when it has ended, successfully or not. */
   void stageEnded(StageAttempt stage, boolean failed) {
+    statistics.stageEnded(stage);
     if (failed) {
       background.schedule(() -> clients.stageOver(stage), KEEP_FAILED_SECONDS, TimeUnit.SECONDS);
     } else {
@@ -228,6 +261,7 @@ final class DriverStore {
   }
 
   void close() {
+    statisticsThread.shutdownNow();
     dumps.close();
     table.close();
     background.shutdownNow();

@@ -1,5 +1,6 @@
 package org.sparkcollectives.spark.internal.driver;
 
+import com.codahale.metrics.MetricRegistry;
 import java.util.HashMap;
 import java.util.Map;
 import org.apache.spark.SparkContext;
@@ -8,6 +9,7 @@ import org.apache.spark.rpc.RpcEndpointRef;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.spark.config.SparkSettings;
+import org.sparkcollectives.spark.internal.metrics.CollectivesMetrics;
 import org.sparkcollectives.spark.internal.protocol.StoreMessages;
 import org.sparkcollectives.spark.internal.security.SparkSecurity;
 
@@ -19,13 +21,17 @@ public final class DriverStores {
 
   private DriverStores() {}
 
-  /** Installs the store in a running application, unless it is there. */
-  public static void install(SparkContext context) {
+  /**
+   * Installs the store in a running application, unless it is there.
+   *
+   * @return whether it was not there
+   */
+  public static boolean install(SparkContext context) {
     SparkEnv env = SparkEnv.get();
     String application = env.rpcEnv().address().toString();
     synchronized (INSTALLED) {
       if (INSTALLED.containsKey(application)) {
-        return;
+        return false;
       }
       DriverStore store =
           new DriverStore(
@@ -53,6 +59,7 @@ public final class DriverStores {
           StoreMessages.ENDPOINT,
           application);
       SparkSecurity.warnIfOpen(env);
+      return true;
     }
   }
 
@@ -61,6 +68,33 @@ public final class DriverStores {
     synchronized (INSTALLED) {
       return INSTALLED.get(env.rpcEnv().address().toString());
     }
+  }
+
+  /** Returns what executors have reported of their ranks; null if there is no store. */
+  public static StatisticsCollector statistics(SparkEnv env) {
+    DriverStore store = of(env);
+    return store == null ? null : store.statistics();
+  }
+
+  /** Registers the driver's metrics in the registry of a plugin. */
+  public static void registerMetrics(SparkEnv env, MetricRegistry registry) {
+    DriverStore store = of(env);
+    if (store != null) {
+      StatisticsCollector statistics = store.statistics();
+      CollectivesMetrics.register(
+          registry, () -> statistics.sums().figures(), store.messageTimer());
+      CollectivesMetrics.gauge(registry, "ranks.active", () -> statistics.sums().activeRanks());
+      CollectivesMetrics.gauge(registry, "stragglers", () -> statistics.sums().stragglers());
+      CollectivesMetrics.gauge(registry, "store.keys", () -> store.table().count(""));
+      CollectivesMetrics.gauge(registry, "store.clients", () -> store.clients().count());
+    }
+  }
+
+  /** Publishes the driver's metrics where no plugin does. */
+  public static void publishMetrics(SparkEnv env) {
+    MetricRegistry registry = new MetricRegistry();
+    registerMetrics(env, registry);
+    CollectivesMetrics.publish(env, registry);
   }
 
   /** Releases the checkpoints of a call of {@code BarrierStage} that has no further job. */

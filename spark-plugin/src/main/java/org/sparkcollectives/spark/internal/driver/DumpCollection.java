@@ -145,6 +145,20 @@ final class DumpCollection implements AutoCloseable {
     }
   }
 
+  /**
+   * Returns the folder of the dumps that ranks of a stage made when their groups failed; an empty
+   * text if none has arrived.
+   */
+  String ofFailure(StageAttempt stage) {
+    synchronized (arrived) {
+      return arrived.keySet().stream()
+          .filter(path -> path.endsWith(Path.of(stage.toString().replace(' ', '-'), "failure")))
+          .map(Path::toString)
+          .findFirst()
+          .orElse("");
+    }
+  }
+
   private void report(Path path) {
     if (!unreported.remove(path)) {
       return;

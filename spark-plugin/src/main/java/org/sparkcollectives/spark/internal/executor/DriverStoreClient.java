@@ -185,6 +185,11 @@ public final class DriverStoreClient extends RemoteStore implements BoundedStore
     driver.ask(StoreMessages.will(session, group, FailureCodec.encode(ifLost)));
   }
 
+  /** Returns the way to the driver, which this client does not close. */
+  DriverLink link() {
+    return driver;
+  }
+
   /** Sends a dump of the rank's flight recorder to the driver. */
   void handIn(String occasion, FlightDump dump) {
     byte[] packed = PackedDump.pack(dump);

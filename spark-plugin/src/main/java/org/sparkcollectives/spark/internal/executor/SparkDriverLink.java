@@ -66,10 +66,13 @@ final class SparkDriverLink implements DriverLink {
   @Override
   public CompletableFuture<byte[]> ask(byte[] message) {
     CompletableFuture<byte[]> reply = new CompletableFuture<>();
+    long asked = System.nanoTime();
     driver
         .ask(message, NO_TIMEOUT, ANY)
         .onComplete(
             result -> {
+              ExecutorStatistics.STORE_CALLS.update(
+                  System.nanoTime() - asked, TimeUnit.NANOSECONDS);
               try {
                 if (result.isSuccess()) {
                   reply.complete(StoreMessages.unwrap((byte[]) result.get()));

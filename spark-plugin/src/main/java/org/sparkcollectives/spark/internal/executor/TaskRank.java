@@ -10,11 +10,13 @@ import org.slf4j.LoggerFactory;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.FlightDump;
+import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.net.TransportSecurity;
 import org.sparkcollectives.object.ObjectCodec;
 import org.sparkcollectives.spark.config.SparkSettings;
 import org.sparkcollectives.spark.internal.protocol.KillReason;
+import org.sparkcollectives.spark.internal.protocol.StageAttempt;
 import org.sparkcollectives.spark.internal.security.SparkSecurity;
 import org.sparkcollectives.spi.RankContext;
 import org.sparkcollectives.store.Store;
@@ -77,7 +79,15 @@ final class TaskRank implements RankContext {
   }
 
   @Override
+  public void opened(ProcessGroup group) {
+    StageAttempt stage = new StageAttempt(task.stageId(), task.stageAttemptNumber());
+    DriverLink driver = store == null ? null : store.link();
+    ExecutorStatistics.of(env).opened(driver, stage, task.taskAttemptId(), group);
+  }
+
+  @Override
   public void left(String group) {
+    ExecutorStatistics.of(env).left(task.taskAttemptId(), group);
     if (store != null) {
       store.revokeWill(group);
     }

@@ -31,6 +31,7 @@ import org.sparkcollectives.store.StoreException;
  *                                      the tasks of the stage are to fail, unless they end by
  *                                      themselves within so many milliseconds
  *   CLOSE session                      the client is done
+ *   STATISTICS session, report         what an executor reports of its ranks; the session is none
  *   reply: OK, bytes   or   REFUSED, text
  * </pre>
  */
@@ -50,6 +51,7 @@ public final class StoreMessages {
   public static final byte PIECE = 9;
   public static final byte DISCARD = 10;
   public static final byte ROOM = 11;
+  public static final byte STATISTICS = 12;
 
   private static final byte OK = 0;
   private static final byte REFUSED = 1;
@@ -153,6 +155,10 @@ public final class StoreMessages {
         .putInt(why.length)
         .put(why)
         .array();
+  }
+
+  public static byte[] statistics(UUID session, byte[] report) {
+    return head(STATISTICS, session, report.length).put(report).array();
   }
 
   /** Reads the next text of {@code message}: its call, group, occasion or reason. */

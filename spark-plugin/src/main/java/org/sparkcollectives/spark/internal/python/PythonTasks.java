@@ -20,6 +20,7 @@ import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.spark.config.SparkPluginConfiguration;
 import org.sparkcollectives.spark.config.SparkSettings;
+import org.sparkcollectives.spark.internal.executor.ExecutorStatistics;
 import org.sparkcollectives.spark.internal.executor.TaskWorlds;
 import org.sparkcollectives.store.StoreConfiguration;
 
@@ -70,6 +71,7 @@ public final class PythonTasks implements ExecutorPlugin {
   @Override
   public void init(PluginContext context, Map<String, String> fromDriver) {
     plugin = context;
+    ExecutorStatistics.register(context.metricRegistry());
   }
 
   private static Path localFolder() {

@@ -1,0 +1,203 @@
+package org.sparkcollectives.spark.internal.driver;
+
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.sparkcollectives.Arrival;
+
+/**
+ * Compares when the ranks of a group came to the same collectives: which came last, and which takes
+ * longer in its own code than the others. No clock of one rank is compared with that of another.
+ *
+ * <p>The time between two samples that a rank spends outside of collectives is compared with the
+ * median of all ranks. A rank is a straggler if it takes a tenth more on average, and this is no
+ * chance: the mean of its excess must be {@link #CERTAINTY} times its standard error, over {@link
+ * #FEWEST} intervals or more. A single long pause, such as one garbage collection, makes the error
+ * as large as the mean, and never suffices. The excess must also be a hundredth of all the time
+ * that passed, so that programs that do nothing but collectives raise no alarm. To find a rank that
+ * has become slow lately, the newest half and quarter of the intervals are looked at, too.
+ */
+final class ArrivalComparison {
+
+  /** By so much a straggler is slower than the median. */
+  static final double THRESHOLD = 0.1;
+
+  static final int FEWEST = 8;
+
+  /** Seven degrees of freedom exceed this by chance in 1 of 4,000 windows, more ones never. */
+  static final double CERTAINTY = 6;
+
+  private static final double RELEVANT = 0.01;
+
+  private final int size;
+  private final long[] arrivedLast;
+  private final double[] waitedSeconds;
+  private final double[] slowness;
+  private final boolean[] straggler;
+  private long samples;
+  private long lastCounted = -1;
+
+  /** Creates a comparison of so many ranks. */
+  ArrivalComparison(int size) {
+    this.size = size;
+    this.arrivedLast = new long[size];
+    this.waitedSeconds = new double[size];
+    this.slowness = new double[size];
+    this.straggler = new boolean[size];
+  }
+
+  /** Returns in how many operations arrivals have been compared. */
+  long samples() {
+    return samples;
+  }
+
+  /** Returns in how many of them a rank came last. */
+  long arrivedLast(int rank) {
+    return arrivedLast[rank];
+  }
+
+  /** Returns how long the median rank has waited for a rank in these. */
+  double waitedSeconds(int rank) {
+    return waitedSeconds[rank];
+  }
+
+  /** Returns by which part of the median's time a rank is slower; 0 if that is not known. */
+  double slowness(int rank) {
+    return slowness[rank];
+  }
+
+  /** Returns whether a rank is certainly slower. */
+  boolean isStraggler(int rank) {
+    return straggler[rank];
+  }
+
+  /**
+   * Compares the newest samples.
+   *
+   * @param byRank the samples of each rank, oldest first
+   */
+  void compare(List<List<Arrival>> byRank) {
+    Arrival[][] common = common(byRank);
+    int count = common[0].length;
+    for (int i = 0; i < count; i++) {
+      if (common[0][i].sequence() > lastCounted) {
+        countArrival(common, i);
+      }
+    }
+    if (count > 0) {
+      lastCounted = Math.max(lastCounted, common[0][count - 1].sequence());
+    }
+    findStragglers(common);
+  }
+
+  /** Returns, of each rank, the samples that all ranks have. */
+  private Arrival[][] common(List<List<Arrival>> byRank) {
+    Map<Long, Integer> known = new HashMap<>();
+    for (List<Arrival> each : byRank) {
+      each.forEach(arrival -> known.merge(arrival.sequence(), 1, Integer::sum));
+    }
+    Arrival[][] common = new Arrival[size][];
+    for (int rank = 0; rank < size; rank++) {
+      common[rank] =
+          byRank.get(rank).stream()
+              .filter(arrival -> known.get(arrival.sequence()) == size)
+              .toArray(Arrival[]::new);
+    }
+    return common;
+  }
+
+  private void countArrival(Arrival[][] common, int index) {
+    long[] durations = new long[size];
+    int last = 0;
+    for (int rank = 0; rank < size; rank++) {
+      durations[rank] = common[rank][index].durationNanos();
+      last = durations[rank] < durations[last] ? rank : last;
+    }
+    long shortest = durations[last];
+    Arrays.sort(durations);
+    samples++;
+    arrivedLast[last]++;
+    waitedSeconds[last] += (durations[size / 2] - shortest) / 1e9;
+  }
+
+  private void findStragglers(Arrival[][] common) {
+    Arrays.fill(slowness, 0);
+    Arrays.fill(straggler, false);
+    int intervals = common[0].length - 1;
+    if (intervals < FEWEST) {
+      return;
+    }
+    double[][] outside = new double[size][intervals];
+    for (int rank = 0; rank < size; rank++) {
+      for (int i = 0; i < intervals; i++) {
+        outside[rank][i] =
+            common[rank][i + 1].outsideNanos() - (double) common[rank][i].outsideNanos();
+      }
+    }
+    double[] medians = medians(outside, intervals);
+    double[] collectives = collectives(common, intervals);
+    for (int rank = 0; rank < size; rank++) {
+      for (int from = 0; intervals - from >= FEWEST && !straggler[rank]; ) {
+        judge(rank, outside[rank], medians, collectives, from);
+        from = intervals - (intervals - from) / 2;
+      }
+    }
+  }
+
+  /** Returns the lower median of the ranks' times in each interval. */
+  private double[] medians(double[][] outside, int intervals) {
+    double[] medians = new double[intervals];
+    double[] column = new double[size];
+    for (int i = 0; i < intervals; i++) {
+      for (int rank = 0; rank < size; rank++) {
+        column[rank] = outside[rank][i];
+      }
+      Arrays.sort(column);
+      medians[i] = column[(size - 1) / 2];
+    }
+    return medians;
+  }
+
+  /** Estimates how long the collectives of each interval took, if nobody was waited for. */
+  private double[] collectives(Arrival[][] common, int intervals) {
+    double[] shortest = new double[intervals];
+    for (int i = 0; i < intervals; i++) {
+      long duration = Long.MAX_VALUE;
+      for (int rank = 0; rank < size; rank++) {
+        duration = Math.min(duration, common[rank][i + 1].durationNanos());
+      }
+      long steps = common[0][i + 1].sequence() - common[0][i].sequence();
+      shortest[i] = (double) duration * steps;
+    }
+    return shortest;
+  }
+
+  /** Judges a rank by the intervals from {@code from} on. */
+  private void judge(int rank, double[] outside, double[] medians, double[] collectives, int from) {
+    int count = medians.length - from;
+    double usual = 0;
+    double all = 0;
+    double excess = 0;
+    for (int i = from; i < medians.length; i++) {
+      usual += medians[i];
+      all += medians[i] + collectives[i];
+      excess += outside[i] - medians[i];
+    }
+    double mean = excess / count;
+    double squares = 0;
+    for (int i = from; i < medians.length; i++) {
+      double difference = outside[i] - medians[i] - mean;
+      squares += difference * difference;
+    }
+    double error = Math.sqrt(squares / (count - 1) / count);
+    double slower = usual > 0 ? excess / usual : 0;
+    if (from == 0) {
+      slowness[rank] = slower;
+    }
+    if (slower >= THRESHOLD && mean >= CERTAINTY * error && excess >= RELEVANT * all) {
+      straggler[rank] = true;
+      slowness[rank] = slower;
+    }
+  }
+}

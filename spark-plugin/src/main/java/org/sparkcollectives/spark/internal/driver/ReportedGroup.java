@@ -1,0 +1,199 @@
+package org.sparkcollectives.spark.internal.driver;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.sparkcollectives.Arrival;
+import org.sparkcollectives.Failure;
+import org.sparkcollectives.GroupStatistics;
+import org.sparkcollectives.OpType;
+import org.sparkcollectives.OperationStatistics;
+import org.sparkcollectives.spark.internal.protocol.RankReport;
+import org.sparkcollectives.spark.internal.protocol.StageAttempt;
+
+/** Keeps the newest reports of the ranks of one group. For one thread. */
+final class ReportedGroup {
+
+  private final StageAttempt stage;
+  private final String name;
+  private final int size;
+  private final long startMillis;
+  private final ArrivalComparison comparison;
+  private final Map<Integer, Rank> ranks = new TreeMap<>();
+  private long updateMillis;
+  private int left;
+  private boolean ended;
+  private Failure failure;
+  private long failureMillis;
+
+  private record Rank(String host, String executorId, RankReport report) {}
+
+  private record RowKey(OpType operation, int sizeClass, String algorithm) {}
+
+  /** Creates a group of which a rank has reported. */
+  ReportedGroup(StageAttempt stage, GroupStatistics first, long nowMillis) {
+    this.stage = stage;
+    this.name = first.group();
+    this.size = first.size();
+    this.startMillis = nowMillis;
+    this.updateMillis = nowMillis;
+    this.comparison = new ArrivalComparison(size);
+  }
+
+  /** Keeps a report, unless it is of another group of the same name. */
+  void add(String host, String executorId, RankReport report, long nowMillis) {
+    if (report.statistics().size() != size) {
+      return;
+    }
+    Rank before = ranks.put(report.statistics().rank(), new Rank(host, executorId, report));
+    if (before != null && before.report().ended()) {
+      left--;
+    }
+    if (report.ended()) {
+      left++;
+    }
+    updateMillis = nowMillis;
+    if (report.failure().isPresent()) {
+      Failure reported = report.failure().get();
+      if (failure == null) {
+        failureMillis = nowMillis;
+      }
+      if (failure == null || reported.outranks(failure)) {
+        failure = reported;
+      }
+    }
+  }
+
+  StageAttempt stage() {
+    return stage;
+  }
+
+  /** Returns whether all ranks have left, or the stage has ended. */
+  boolean hasEnded() {
+    return ended || left == size;
+  }
+
+  /** Notes that the stage has ended. */
+  void end() {
+    ended = true;
+  }
+
+  long updateMillis() {
+    return updateMillis;
+  }
+
+  /** Returns the failure that tells the most of the first cause. */
+  Optional<Failure> failure() {
+    return Optional.ofNullable(failure);
+  }
+
+  /** Returns when the first failure was reported. */
+  long failureMillis() {
+    return failureMillis;
+  }
+
+  GroupFailure describe(Failure first, String dump) {
+    return new GroupFailure(
+        name,
+        stage.stageId(),
+        stage.attempt(),
+        failureMillis,
+        first.rank(),
+        first.host(),
+        first.executorId(),
+        first.kind().name(),
+        first.cause(),
+        dump);
+  }
+
+  /** Compares the arrivals of the ranks, if all have reported and none has left. */
+  void compareArrivals() {
+    if (size < 2 || ranks.size() < size || left > 0) {
+      return;
+    }
+    List<List<Arrival>> arrivals = new ArrayList<>(size);
+    ranks.values().forEach(each -> arrivals.add(each.report().statistics().arrivals()));
+    comparison.compare(arrivals);
+  }
+
+  /** Returns the sums over the ranks. */
+  GroupSnapshot.Sums sums() {
+    GroupSnapshot.Sums sums = GroupSnapshot.Sums.NONE;
+    for (Rank each : ranks.values()) {
+      GroupStatistics of = each.report().statistics();
+      boolean pends = !hasEnded() && !each.report().ended();
+      sums =
+          sums.plus(
+              new GroupSnapshot.Sums(
+                  of.operations(),
+                  of.failures(),
+                  of.bytes(),
+                  of.collectiveSeconds(),
+                  of.outsideSeconds(),
+                  pends ? of.pending() : 0,
+                  pends ? of.longestPendingSeconds() : 0));
+    }
+    return sums;
+  }
+
+  /** Returns all that is known. */
+  GroupSnapshot snapshot() {
+    List<RankSnapshot> known = new ArrayList<>(ranks.size());
+    for (Map.Entry<Integer, Rank> each : ranks.entrySet()) {
+      int rank = each.getKey();
+      RankReport report = each.getValue().report();
+      known.add(
+          new RankSnapshot(
+              rank,
+              each.getValue().host(),
+              each.getValue().executorId(),
+              report.taskAttemptId(),
+              report.ended(),
+              report.statistics(),
+              comparison.arrivedLast(rank),
+              comparison.waitedSeconds(rank),
+              comparison.slowness(rank),
+              comparison.isStraggler(rank)));
+    }
+    return new GroupSnapshot(
+        name,
+        stage.stageId(),
+        stage.attempt(),
+        size,
+        startMillis,
+        updateMillis,
+        hasEnded(),
+        failure != null,
+        sums(),
+        byOperation(),
+        comparison.samples(),
+        known);
+  }
+
+  private List<OperationStatistics> byOperation() {
+    Map<RowKey, List<OperationStatistics>> rows = new LinkedHashMap<>();
+    for (Rank each : ranks.values()) {
+      for (OperationStatistics row : each.report().statistics().byOperation()) {
+        RowKey key = new RowKey(row.operation(), row.sizeClass(), row.algorithm());
+        rows.computeIfAbsent(key, unused -> new ArrayList<>()).add(row);
+      }
+    }
+    return rows.values().stream().map(ReportedGroup::sum).toList();
+  }
+
+  private static OperationStatistics sum(List<OperationStatistics> rows) {
+    OperationStatistics first = rows.get(0);
+    return new OperationStatistics(
+        first.operation(),
+        first.sizeClass(),
+        first.algorithm(),
+        rows.stream().mapToLong(OperationStatistics::count).sum(),
+        rows.stream().mapToLong(OperationStatistics::bytes).sum(),
+        rows.stream().mapToDouble(OperationStatistics::seconds).sum(),
+        rows.stream().mapToDouble(OperationStatistics::medianSeconds).average().orElse(0),
+        rows.stream().mapToDouble(OperationStatistics::p99Seconds).max().orElse(0));
+  }
+}

@@ -1,0 +1,361 @@
+package org.sparkcollectives.spark.internal.driver;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkcollectives.Failure;
+import org.sparkcollectives.spark.internal.protocol.ExecutorReport;
+import org.sparkcollectives.spark.internal.protocol.ProcessStatistics;
+import org.sparkcollectives.spark.internal.protocol.RankReport;
+import org.sparkcollectives.spark.internal.protocol.StageAttempt;
+
+/**
+ * Collects in the driver what executors report of their ranks: keeps the newest of each rank, names
+ * stragglers in the log, and tells listeners.
+ *
+ * <p>One thread does all of it; reports wait for it, up to a limit, and beyond that are dropped.
+ * What others read is published by it once in a second.
+ */
+public final class StatisticsCollector {
+
+  /** How often the collector looks at its groups. */
+  static final Duration PERIOD = Duration.ofSeconds(1);
+
+  private static final int MOST_GROUPS = 1_000;
+  private static final int MOST_ENDED = 200;
+  private static final int MOST_PROCESSES = 10_000;
+  private static final long MOST_WAITING_BYTES = 32 << 20;
+
+  /** The time in which the last reports of a stage's ranks arrive. */
+  private static final long LAST_REPORTS_MILLIS = 2_000;
+
+  /** The time in which the ranks of a failed group agree on the first cause, and dump. */
+  private static final long SETTLE_MILLIS = 1_500;
+
+  private static final long WARN_MILLIS = TimeUnit.MINUTES.toMillis(1);
+
+  /** The time without a report after which a process is thought to hold nothing. */
+  private static final long SILENCE_MILLIS = TimeUnit.SECONDS.toMillis(10);
+
+  private static final Logger LOG = LoggerFactory.getLogger(StatisticsCollector.class);
+
+  private final Executor executor;
+  private final Consumer<Runnable> afterPeriod;
+  private final LongSupplier millis;
+  private final long intervalMillis;
+  private final Function<StageAttempt, String> dumps;
+  private final List<StatisticsListener> listeners = new CopyOnWriteArrayList<>();
+  private final AtomicLong waitingBytes = new AtomicLong();
+  private volatile List<GroupSnapshot> published = List.of();
+  private volatile ApplicationSums sums = ApplicationSums.NONE;
+
+  // The executor's thread alone uses these.
+  private final Map<Key, Followed> groups = new LinkedHashMap<>();
+  private final Map<String, Reported> processes = new HashMap<>();
+  private GroupSnapshot.Sums forgotten = GroupSnapshot.Sums.NONE;
+  private boolean scheduled;
+  private boolean full;
+
+  private record Key(StageAttempt stage, String group) {}
+
+  private record Reported(ProcessStatistics statistics, long atMillis) {}
+
+  /** A group, and what was done for it. */
+  private static final class Followed {
+    private final ReportedGroup group;
+    private final Map<Integer, Long> warned = new HashMap<>();
+    private GroupSnapshot snapshot;
+    private boolean changed = true;
+    private boolean failureTold;
+    private boolean endTold;
+    private long toldMillis;
+
+    /** When the group ends because its stage has; 0 while that runs. */
+    private long endMillis;
+
+    private Followed(ReportedGroup group) {
+      this.group = group;
+    }
+  }
+
+  /**
+   * Creates a collector that has heard of nothing.
+   *
+   * @param executor of one thread
+   * @param afterPeriod runs a step on that thread, after {@link #PERIOD}
+   * @param millis the clock, since the epoch
+   * @param interval how often executors report
+   * @param dumps returns the folder with the dumps of a stage that has failed, or an empty text
+   */
+  StatisticsCollector(
+      Executor executor,
+      Consumer<Runnable> afterPeriod,
+      LongSupplier millis,
+      Duration interval,
+      Function<StageAttempt, String> dumps) {
+    this.executor = executor;
+    this.afterPeriod = afterPeriod;
+    this.millis = millis;
+    this.intervalMillis = interval.toMillis();
+    this.dumps = dumps;
+  }
+
+  /** Adds a listener, which hears of what happens from now on. */
+  public void addListener(StatisticsListener listener) {
+    listeners.add(listener);
+  }
+
+  /** Removes a listener. */
+  public void removeListener(StatisticsListener listener) {
+    listeners.remove(listener);
+  }
+
+  /** Returns the groups that are open, and those that have ended lately. */
+  public List<GroupSnapshot> groups() {
+    return published;
+  }
+
+  /** Returns the sums over all executors. */
+  public ApplicationSums sums() {
+    return sums;
+  }
+
+  /** Receives a report. Does not block. */
+  void receive(byte[] report) {
+    if (waitingBytes.addAndGet(report.length) > MOST_WAITING_BYTES) {
+      waitingBytes.addAndGet(-report.length);
+      return;
+    }
+    execute(
+        () -> {
+          waitingBytes.addAndGet(-report.length);
+          add(ExecutorReport.decode(report));
+        });
+  }
+
+  /** Notes that a stage has ended: its groups end, too. Does not block. */
+  void stageEnded(StageAttempt stage) {
+    execute(
+        () -> {
+          long end = millis.getAsLong() + LAST_REPORTS_MILLIS;
+          groups.forEach(
+              (key, each) -> {
+                if (key.stage().equals(stage)) {
+                  each.endMillis = end;
+                }
+              });
+        });
+  }
+
+  private void execute(Runnable step) {
+    try {
+      executor.execute(
+          () -> {
+            try {
+              step.run();
+            } catch (RuntimeException | Error e) {
+              LOG.warn("A report of statistics is dropped", e);
+            }
+          });
+    } catch (RejectedExecutionException e) {
+      LOG.debug("Statistics came after the end of the application");
+    }
+  }
+
+  private void add(ExecutorReport report) {
+    long now = millis.getAsLong();
+    if (processes.size() < MOST_PROCESSES || processes.containsKey(report.executorId())) {
+      processes.put(report.executorId(), new Reported(report.process(), now));
+    }
+    for (RankReport each : report.ranks()) {
+      Followed followed = follow(new Key(each.stage(), each.statistics().group()), each, now);
+      if (followed != null) {
+        followed.group.add(report.host(), report.executorId(), each, now);
+        followed.changed = true;
+      }
+    }
+    schedule();
+  }
+
+  private Followed follow(Key key, RankReport report, long now) {
+    Followed known = groups.get(key);
+    if (known != null) {
+      return known;
+    }
+    if (groups.size() >= MOST_GROUPS && !forgetEnded(1)) {
+      if (!full) {
+        LOG.warn("There are more than {} groups: further ones are not watched", MOST_GROUPS);
+      }
+      full = true;
+      return null;
+    }
+    Followed made = new Followed(new ReportedGroup(key.stage(), report.statistics(), now));
+    groups.put(key, made);
+    return made;
+  }
+
+  /** Forgets the oldest groups that have ended, and returns whether there were any. */
+  private boolean forgetEnded(int count) {
+    int left = count;
+    for (Iterator<Followed> all = groups.values().iterator(); all.hasNext() && left > 0; ) {
+      Followed each = all.next();
+      if (each.endTold) {
+        forgotten = forgotten.plus(each.snapshot.sums());
+        all.remove();
+        left--;
+      }
+    }
+    return left < count;
+  }
+
+  private void schedule() {
+    boolean awaitsMore = groups.values().stream().anyMatch(each -> !each.endTold);
+    if (!scheduled && (awaitsMore || sums.processes().connections() > 0)) {
+      scheduled = true;
+      try {
+        afterPeriod.accept(
+            () -> {
+              scheduled = false;
+              tick();
+            });
+      } catch (RejectedExecutionException e) {
+        LOG.debug("The application has ended");
+      }
+    }
+  }
+
+  /** Looks at all groups of which reports have come. Called once in a second. */
+  private void tick() {
+    long now = millis.getAsLong();
+    for (Followed each : groups.values()) {
+      if (!each.endTold) {
+        look(each, now);
+      }
+    }
+    long ended = groups.values().stream().filter(each -> each.endTold).count();
+    forgetEnded((int) Math.max(0, ended - MOST_ENDED));
+    publish(now);
+    schedule();
+  }
+
+  private void look(Followed each, long now) {
+    ReportedGroup group = each.group;
+    if (each.endMillis > 0 && now >= each.endMillis) {
+      group.end();
+    }
+    boolean ended = group.hasEnded();
+    boolean due = each.changed && now - each.toldMillis >= intervalMillis;
+    if (!due && !ended && group.failure().isEmpty()) {
+      return;
+    }
+    boolean made = each.snapshot == null;
+    if (each.changed || ended) {
+      group.compareArrivals();
+      each.snapshot = group.snapshot();
+      each.changed = false;
+    }
+    if (made) {
+      tell(listener -> listener.onGroupMade(each.snapshot));
+    }
+    boolean settled = ended || now - group.failureMillis() >= SETTLE_MILLIS;
+    if (group.failure().isPresent() && !each.failureTold && settled) {
+      each.failureTold = true;
+      Failure first = group.failure().get();
+      GroupFailure failure = group.describe(first, dumps.apply(group.stage()));
+      tell(listener -> listener.onFailure(failure));
+    }
+    if (ended) {
+      each.endTold = true;
+      tell(listener -> listener.onGroupEnded(each.snapshot));
+    } else if (due) {
+      each.toldMillis = now;
+      warn(each, now);
+      tell(listener -> listener.onStatistics(each.snapshot));
+    }
+  }
+
+  private void warn(Followed each, long now) {
+    for (RankSnapshot rank : each.snapshot.ranks()) {
+      Long before = each.warned.get(rank.rank());
+      if (rank.straggler() && (before == null || now - before >= WARN_MILLIS)) {
+        each.warned.put(rank.rank(), now);
+        LOG.warn(
+            "Rank {} of group {} ({}, executor {}, task {}) is slower than the others: between"
+                + " collectives it takes {} % longer than the median rank. It came last in {} of {}"
+                + " collectives that were compared",
+            rank.rank(),
+            each.snapshot.group(),
+            rank.host(),
+            rank.executorId(),
+            rank.taskAttemptId(),
+            Math.round(100 * rank.slowness()),
+            rank.arrivedLast(),
+            each.snapshot.samples());
+      }
+    }
+  }
+
+  private void tell(Consumer<StatisticsListener> event) {
+    for (StatisticsListener each : listeners) {
+      try {
+        event.accept(each);
+      } catch (RuntimeException | LinkageError e) {
+        LOG.warn("A listener to the statistics of groups failed", e);
+      }
+    }
+  }
+
+  private void publish(long now) {
+    List<GroupSnapshot> all = new ArrayList<>(groups.size());
+    GroupSnapshot.Sums total = forgotten;
+    int active = 0;
+    int ranks = 0;
+    Set<String> stragglers = new HashSet<>();
+    for (Followed each : groups.values()) {
+      if (each.snapshot == null) {
+        continue;
+      }
+      all.add(each.snapshot);
+      total = total.plus(each.snapshot.sums());
+      if (!each.endTold) {
+        active++;
+        ranks += each.snapshot.ranks().size();
+        each.snapshot.ranks().stream()
+            .filter(RankSnapshot::straggler)
+            .forEach(rank -> stragglers.add(each.snapshot.group() + " " + rank.rank()));
+      }
+    }
+    published = List.copyOf(all);
+    sums = new ApplicationSums(total, active, ranks, stragglers.size(), processes(now));
+  }
+
+  private ProcessStatistics processes(long now) {
+    long sent = 0;
+    long connections = 0;
+    long shared = 0;
+    for (Reported each : processes.values()) {
+      sent += each.statistics().bytesSent();
+      if (now - each.atMillis() < SILENCE_MILLIS) {
+        connections += each.statistics().connections();
+        shared += each.statistics().sharedBytes();
+      }
+    }
+    return new ProcessStatistics(sent, connections, shared);
+  }
+}
