@@ -24,6 +24,36 @@ public final class SparkPluginConfiguration {
           .since("0.1.0")
           .defaultsTo(true);
 
+  /** Permits the tab in Spark's UI. */
+  public static final ConfigEntry<Boolean> UI_ENABLED =
+      ConfigEntry.bool("spark.collectives.ui.enabled")
+          .doc(
+              "Whether Spark's UI has the tab \"Collectives\", and the event log what a history"
+                  + " server needs for it. A history server reads its own value.")
+          .since("0.1.0")
+          .defaultsTo(true);
+
+  /** The limit of the groups in the tab. */
+  public static final ConfigEntry<Integer> UI_RETAINED_GROUPS =
+      ConfigEntry.integer("spark.collectives.ui.retainedGroups")
+          .doc(
+              "How many groups the tab \"Collectives\" shows before those that ended first are"
+                  + " removed. A history server reads its own value.")
+          .since("0.1.0")
+          .check(value -> value > 0, "1 or more")
+          .defaultsTo(1000);
+
+  /** The time between two events of a group. */
+  public static final ConfigEntry<Duration> UI_INTERVAL =
+      ConfigEntry.duration("spark.collectives.ui.interval")
+          .doc(
+              "How often a group that works writes an event with its sums, for the tab"
+                  + " \"Collectives\" and the event log. Groups of more than 160 ranks write less"
+                  + " often: once in as many seconds as a sixteenth of their ranks.")
+          .since("0.1.0")
+          .check(value -> value.toSeconds() >= 1, "1s or more")
+          .defaultsTo(Duration.ofSeconds(10));
+
   /** The limit of all large values in the driver's store. */
   public static final ConfigEntry<Long> STORE_MAX_SIZE =
       ConfigEntry.bytes("spark.collectives.store.maxSize")
@@ -76,6 +106,9 @@ public final class SparkPluginConfiguration {
     return List.of(
         PREFLIGHT_TIMEOUT,
         PYTHON_ENABLED,
+        UI_ENABLED,
+        UI_RETAINED_GROUPS,
+        UI_INTERVAL,
         STORE_MAX_SIZE,
         STORE_CHUNK,
         STORE_MAX_IN_FLIGHT,

@@ -4,11 +4,12 @@ import java.nio.file.{Files, Path}
 
 import scala.collection.JavaConverters._
 
-import org.apache.spark.{BarrierTaskContext, SparkConf, SparkContext}
+import org.apache.spark.{BarrierTaskContext, SparkConf, SparkContext, SparkEnv}
 import org.scalatest.funsuite.AnyFunSuite
+import org.sparkcollectives.spark.internal.driver.DriverStores
 
 /** Tests what Spark writes of an application for its history server, which others may read. */
-class EventLogSuite extends AnyFunSuite {
+class EventLogSuite extends AnyFunSuite with Patience {
 
   import EventLogSuite._
 
@@ -51,7 +52,38 @@ class EventLogSuite extends AnyFunSuite {
     }
   }
 
-  private def withContext[T](eventLog: Path)(body: SparkContext => T): T = {
+  test("an application without a UI writes the events of its groups") {
+    val count = eventsOf()
+    assert(count("LibraryStarted") == 1)
+    assert(count("GroupMade") >= 1)
+    assert(count("GroupEnded") == 1)
+  }
+
+  test("an application with the tab switched off writes none") {
+    assert(eventsOf("spark.collectives.ui.enabled" -> "false").values.sum == 0)
+  }
+
+  /** Returns how many events of this library an application with one group writes, by name. */
+  private def eventsOf(settings: (String, String)*): Map[String, Int] = {
+    val folder = Files.createTempDirectory("event-log-")
+    withContext(folder, settings: _*) { sc =>
+      assert(Jobs.ranks(sc, 2)(Jobs.sum) == Seq(3, 3))
+      def groups = DriverStores.statistics(SparkEnv.get).groups.asScala
+      eventually(s"the driver knows that the group has ended: $groups")(groups.exists(_.ended))
+    }
+    val files = Files.walk(folder).iterator.asScala.filter(Files.isRegularFile(_)).toList
+    val Event = """\{"Event":"org\.sparkcollectives\.spark\.event\.(\w+)".*""".r
+    files
+      .flatMap(Files.readAllLines(_).asScala)
+      .collect { case Event(name) => name }
+      .groupBy(identity)
+      .map { case (name, all) => name -> all.size }
+      .withDefaultValue(0)
+  }
+
+  private def withContext[T](eventLog: Path, settings: (String, String)*)(
+      body: SparkContext => T
+  ): T = {
     val sc = new SparkContext(
       new SparkConf()
         .setMaster("local[2]")
@@ -61,6 +93,7 @@ class EventLogSuite extends AnyFunSuite {
         .set("spark.eventLog.enabled", "true")
         .set("spark.eventLog.dir", eventLog.toUri.toString)
         .set("spark.eventLog.compress", "false")
+        .setAll(settings)
     )
     try body(sc)
     finally sc.stop()

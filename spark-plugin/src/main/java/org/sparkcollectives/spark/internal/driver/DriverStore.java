@@ -261,6 +261,7 @@ final class DriverStore {
   }
 
   void close() {
+    statistics.applicationEnded();
     statisticsThread.shutdownNow();
     dumps.close();
     table.close();

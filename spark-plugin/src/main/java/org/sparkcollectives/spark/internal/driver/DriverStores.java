@@ -12,6 +12,7 @@ import org.sparkcollectives.spark.config.SparkSettings;
 import org.sparkcollectives.spark.internal.metrics.CollectivesMetrics;
 import org.sparkcollectives.spark.internal.protocol.StoreMessages;
 import org.sparkcollectives.spark.internal.security.SparkSecurity;
+import org.sparkcollectives.spark.internal.ui.CollectivesUi;
 
 /** The {@link DriverStore} of each application whose driver is in this JVM. Thread-safe. */
 public final class DriverStores {
@@ -59,6 +60,11 @@ public final class DriverStores {
           StoreMessages.ENDPOINT,
           application);
       SparkSecurity.warnIfOpen(env);
+      CollectivesUi.install(context)
+          .map(
+              interval ->
+                  new GroupEvents(context.listenerBus()::post, System::currentTimeMillis, interval))
+          .ifPresent(store.statistics()::addListener);
       return true;
     }
   }

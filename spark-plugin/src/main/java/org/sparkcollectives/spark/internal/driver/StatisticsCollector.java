@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -161,6 +162,30 @@ public final class StatisticsCollector {
                 }
               });
         });
+  }
+
+  /**
+   * Ends all groups, because the application has ended, and tells the listeners. Waits for that,
+   * for a second at the most.
+   */
+  void applicationEnded() {
+    CountDownLatch told = new CountDownLatch(1);
+    execute(
+        () -> {
+          try {
+            groups.values().forEach(each -> each.endMillis = 1);
+            tick();
+          } finally {
+            told.countDown();
+          }
+        });
+    try {
+      if (!told.await(1, TimeUnit.SECONDS)) {
+        LOG.debug("The listeners to statistics took too long to hear of the application's end");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   private void execute(Runnable step) {

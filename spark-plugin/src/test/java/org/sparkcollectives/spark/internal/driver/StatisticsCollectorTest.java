@@ -107,6 +107,15 @@ class StatisticsCollectorTest {
     }
   }
 
+  @Test
+  void theEndOfTheApplicationEndsGroupsThatWereJustReported() {
+    report(statistics("world", 0, 2, 5, 10), false, null);
+    collector.applicationEnded();
+    assertThat(events).containsExactly("made world", "ended 5");
+    collector.applicationEnded();
+    assertThat(events).hasSize(2);
+  }
+
   private static Failure failure(Failure.Kind kind, int rank) {
     return new Failure(kind, new RankLocation(rank, "host", "e", 7), "", -1, "it broke");
   }

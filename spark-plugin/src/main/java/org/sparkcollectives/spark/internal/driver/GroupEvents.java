@@ -1,0 +1,169 @@
+package org.sparkcollectives.spark.internal.driver;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.apache.spark.scheduler.SparkListenerEvent;
+import org.sparkcollectives.spark.event.GroupEnded;
+import org.sparkcollectives.spark.event.GroupFailed;
+import org.sparkcollectives.spark.event.GroupMade;
+import org.sparkcollectives.spark.event.GroupProgress;
+
+/**
+ * Posts what the driver knows of groups as events, for the tab "Collectives" and the event log.
+ *
+ * <p>Nothing is posted for each operation: the sums of a group at most once in an interval, which
+ * grows with the number of ranks, because the event does. So a group writes at most a few KiB in a
+ * second. One thread calls this.
+ */
+final class GroupEvents implements StatisticsListener {
+
+  /** The interval has as many seconds as the ranks of a group over this. */
+  static final int RANKS_IN_A_SECOND = 16;
+
+  /** How many groups that have ended are remembered, for a failure that comes late. */
+  private static final int MOST_ENDED = 1000;
+
+  private final Consumer<SparkListenerEvent> bus;
+  private final LongSupplier millis;
+  private final long intervalMillis;
+  private final Map<Key, Posted> groups = new LinkedHashMap<>();
+  private long made;
+
+  private record Key(String group, int stage, int attempt) {}
+
+  /** What has been posted of a group. */
+  private static final class Posted {
+    private final long id;
+
+    /** How many ranks the last event listed. */
+    private int ranks;
+
+    /** When the sums were last posted; the first are posted at once. */
+    private long atMillis = Long.MIN_VALUE / 2;
+
+    /** The newest sums, if they have not been posted. */
+    private GroupSnapshot unposted;
+
+    private boolean ended;
+
+    private Posted(long id) {
+      this.id = id;
+    }
+  }
+
+  /**
+   * Creates a listener that has posted nothing.
+   *
+   * @param bus receives the events
+   * @param millis the clock, since the epoch
+   * @param interval the shortest time between two sums of a group
+   */
+  GroupEvents(Consumer<SparkListenerEvent> bus, LongSupplier millis, Duration interval) {
+    this.bus = bus;
+    this.millis = millis;
+    this.intervalMillis = interval.toMillis();
+  }
+
+  @Override
+  public void onGroupMade(GroupSnapshot group) {
+    postMade(group, posted(group));
+  }
+
+  @Override
+  public void onStatistics(GroupSnapshot group) {
+    posted(group).unposted = group;
+    long now = millis.getAsLong();
+    // Others may have sums that were too early, and no operation since.
+    for (Posted each : List.copyOf(groups.values())) {
+      if (each.unposted != null && now - each.atMillis >= interval(each.unposted.size())) {
+        postProgress(each, now);
+      }
+    }
+  }
+
+  private long interval(int ranks) {
+    return Math.max(intervalMillis, Duration.ofSeconds(ranks / RANKS_IN_A_SECOND).toMillis());
+  }
+
+  @Override
+  public void onGroupEnded(GroupSnapshot group) {
+    Posted posted = posted(group);
+    postMade(group, posted);
+    posted.ended = true;
+    posted.unposted = null;
+    bus.accept(
+        new GroupEnded(
+            posted.id, group.group(), millis.getAsLong(), group.failed(), SnapshotSums.of(group)));
+    forgetEnded();
+  }
+
+  @Override
+  public void onFailure(GroupFailure failure) {
+    Key key = new Key(failure.group(), failure.stage(), failure.attempt());
+    bus.accept(
+        new GroupFailed(
+            posted(key).id,
+            failure.group(),
+            failure.timeMillis(),
+            failure.rank(),
+            failure.host(),
+            failure.executorId(),
+            failure.kind(),
+            failure.text(),
+            failure.dump(),
+            ""));
+  }
+
+  private void postProgress(Posted posted, long now) {
+    GroupSnapshot group = posted.unposted;
+    postMade(group, posted);
+    posted.unposted = null;
+    posted.atMillis = now;
+    bus.accept(new GroupProgress(posted.id, group.group(), now, SnapshotSums.of(group)));
+  }
+
+  /** Posts where the ranks are: once for those that are known first, and once for all. */
+  private void postMade(GroupSnapshot group, Posted posted) {
+    int known = group.ranks().size();
+    boolean more = known > posted.ranks && (known == group.size() || group.ended());
+    if (posted.ranks > 0 && !more) {
+      return;
+    }
+    posted.ranks = known;
+    bus.accept(
+        new GroupMade(
+            posted.id,
+            group.group(),
+            group.startMillis(),
+            group.stage(),
+            group.attempt(),
+            group.size(),
+            SnapshotSums.places(group)));
+  }
+
+  private Posted posted(GroupSnapshot group) {
+    return posted(new Key(group.group(), group.stage(), group.attempt()));
+  }
+
+  private Posted posted(Key key) {
+    return groups.computeIfAbsent(key, each -> new Posted(++made));
+  }
+
+  private void forgetEnded() {
+    List<Key> ended = new ArrayList<>();
+    groups.forEach(
+        (key, posted) -> {
+          if (posted.ended) {
+            ended.add(key);
+          }
+        });
+    for (int i = 0; i < ended.size() - MOST_ENDED; i++) {
+      groups.remove(ended.get(i));
+    }
+  }
+}

@@ -1,0 +1,231 @@
+package org.sparkcollectives.spark.internal.ui;
+
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.UnaryOperator;
+import org.apache.spark.ui.SparkUITab;
+import org.sparkcollectives.Failure;
+import org.sparkcollectives.spark.config.SparkPluginConfiguration;
+import org.sparkcollectives.spark.event.OperationSums;
+import org.sparkcollectives.spark.internal.ui.GroupDetails.FailureNote;
+
+/** The page of one group, at {@code group/?id=...}. */
+final class GroupPage extends CollectivesPage {
+
+  private static final String TO_ROOT = "../../";
+
+  private final GroupStore store;
+
+  GroupPage(SparkUITab tab, GroupStore store) {
+    super(tab, "group");
+    this.store = store;
+  }
+
+  /**
+   * What the page shows, as JSON; both are null if there is no such group.
+   *
+   * @param group the group as the list has it
+   * @param details what this page shows beside that
+   */
+  public record Content(GroupRow group, GroupDetails details) {}
+
+  @Override
+  String title(UnaryOperator<String> parameter) {
+    return find(parameter).map(group -> "Group " + group.name).orElse("Group");
+  }
+
+  @Override
+  Object json(UnaryOperator<String> parameter) {
+    Optional<GroupRow> group = find(parameter);
+    return new Content(
+        group.orElse(null), group.flatMap(each -> store.details(each.id)).orElse(null));
+  }
+
+  @Override
+  String html(UnaryOperator<String> parameter) {
+    Optional<GroupRow> group = find(parameter);
+    return group.isEmpty()
+        ? missing()
+        : html(group.get(), store.details(group.get().id).orElseGet(GroupDetails::new));
+  }
+
+  private Optional<GroupRow> find(UnaryOperator<String> parameter) {
+    String id = parameter.apply("id");
+    try {
+      return id == null ? Optional.empty() : store.group(Long.parseLong(id));
+    } catch (NumberFormatException e) {
+      return Optional.empty();
+    }
+  }
+
+  private static String missing() {
+    Html html = new Html();
+    html.open("p")
+        .text("There is no such group, or it is no longer shown because there were more than ")
+        .element("code", SparkPluginConfiguration.UI_RETAINED_GROUPS.key())
+        .text(" after it. ")
+        .link("../", "All groups")
+        .close("p");
+    return html.toString();
+  }
+
+  static String html(GroupRow group, GroupDetails details) {
+    Html html = new Html();
+    summary(html, group, details);
+    failures(html, details);
+    RankTable.write(html, group, details, TO_ROOT);
+    operations(html, group, details);
+    Timeline.write(html, group.size, details.intervals);
+    training(html, details);
+    html.open("p")
+        .link("../", "All groups")
+        .text(" · ")
+        .link("json?id=" + group.id, "This page as JSON")
+        .close("p");
+    return html.toString();
+  }
+
+  private static void summary(Html html, GroupRow group, GroupDetails details) {
+    html.open("ul", "class", "list-unstyled");
+    html.open("li").element("strong", "Stage: ");
+    Figures.stage(html, group, TO_ROOT);
+    html.close("li");
+    html.open("li").element("strong", "State: ");
+    GroupsPage.state(html, group);
+    html.text(", since " + Format.time(group.since));
+    if (group.ended > 0) {
+      html.text(", for " + Format.millis(GroupsPage.duration(group)));
+    }
+    html.close("li");
+    item(html, "Ranks", Format.count(group.size) + " on " + hosts(group.hosts));
+    item(html, "Paths between ranks", Figures.paths(group));
+    item(
+        html,
+        "Operations",
+        Format.count(Math.round(group.operationsOfARank()))
+            + " on a rank; over all ranks "
+            + Format.bytes(group.bytes)
+            + (group.failures > 0 ? ", and " + Format.count(group.failures) + " failed" : ""));
+    pending(html, group, details);
+    item(html, "In collectives", Format.share(group.insideShare) + " of the time");
+    item(
+        html,
+        "Waiting",
+        Format.share(group.waitingShare)
+            + " of that, in the newest of the "
+            + Format.count(details.sums.compared())
+            + " operations that were compared");
+    item(html, "As of", Format.time(details.time));
+    html.close("ul");
+  }
+
+  private static String hosts(int hosts) {
+    return hosts == 1 ? "1 host" : Format.count(hosts) + " hosts";
+  }
+
+  private static void pending(Html html, GroupRow group, GroupDetails details) {
+    if (group.ended == 0 && details.sums.pending() > 0) {
+      item(
+          html,
+          "Pending",
+          Format.count(details.sums.pending())
+              + " operations over all ranks, the oldest for "
+              + Format.millis(details.sums.longestPendingMillis()));
+    }
+  }
+
+  private static void item(Html html, String name, String value) {
+    html.open("li").element("strong", name + ": ").text(value).close("li");
+  }
+
+  private static void failures(Html html, GroupDetails details) {
+    if (details.failures.isEmpty()) {
+      return;
+    }
+    html.element("h4", "Failure");
+    for (FailureNote failure : details.failures) {
+      html.open("div", "class", "alert alert-danger");
+      html.open("p").element("strong", cause(failure)).close("p");
+      html.element("pre", failure.text());
+      if (!failure.finding().isEmpty()) {
+        html.element("p", "The flight recorders say:").element("pre", failure.finding());
+      }
+      if (!failure.dump().isEmpty()) {
+        html.open("p").text("Dumps on the driver's host: ").element("code", failure.dump());
+        html.close("p");
+      }
+      html.close("div");
+    }
+  }
+
+  private static String cause(FailureNote failure) {
+    String where =
+        failure.rank() < 0
+            ? "Unknown rank"
+            : "Rank "
+                + failure.rank()
+                + " ("
+                + failure.host()
+                + ", executor "
+                + failure.executor()
+                + ")";
+    return where + " " + verb(failure.kind()) + ", at " + Format.time(failure.time());
+  }
+
+  private static String verb(String kind) {
+    try {
+      return Failure.Kind.valueOf(kind).verb();
+    } catch (IllegalArgumentException e) {
+      // Of a later version.
+      return "failed: " + kind;
+    }
+  }
+
+  private static void operations(Html html, GroupRow group, GroupDetails details) {
+    html.element("h4", "Operations");
+    if (details.sums.byOperation().isEmpty()) {
+      html.element("p", "No operation has been reported yet.");
+      return;
+    }
+    Table table =
+        new Table(html, "collectives-operations")
+            .column("Operation", "The kind of operation")
+            .column("Size", "From this size to less than that, of what one rank gives or gets")
+            .column("Algorithm", "How it was carried out; see docs/algorithms.md")
+            .column("Count", "How many have succeeded on a rank, the mean of all")
+            .column("Bytes", "Their bytes, summed over the ranks")
+            .column("Bus bandwidth", "As nccl-tests has it: comparable between sizes of groups")
+            .column("Median", "Half of the operations took less, waiting included")
+            .column("p99", "99 % of the operations took less, waiting included")
+            .rows();
+    for (OperationSums row : details.sums.byOperation()) {
+      table
+          .beginRow()
+          .cell(row.operation())
+          .cell(row.sizeClass(), Figures.sizeClass(row.sizeClass()))
+          .cell(row.algorithm().isEmpty() ? "–" : row.algorithm())
+          .cell(
+              row.count(), Format.count(Math.round((double) row.count() / Math.max(1, group.size))))
+          .cell(row.bytes(), Format.bytes(row.bytes()))
+          .cell(
+              row.busBytesPerSecond(),
+              row.busBytesPerSecond() > 0 ? Format.rate(row.busBytesPerSecond()) : "–")
+          .cell(row.medianSeconds(), Format.seconds(row.medianSeconds()))
+          .cell(row.p99Seconds(), Format.seconds(row.p99Seconds()))
+          .endRow();
+    }
+    table.end();
+  }
+
+  private static void training(Html html, GroupDetails details) {
+    if (details.sums.training().isEmpty()) {
+      return;
+    }
+    html.element("h4", "Training");
+    html.open("ul", "class", "list-unstyled");
+    for (Map.Entry<String, Double> each : details.sums.training().entrySet()) {
+      item(html, each.getKey(), String.valueOf(each.getValue()));
+    }
+    html.close("ul");
+  }
+}
