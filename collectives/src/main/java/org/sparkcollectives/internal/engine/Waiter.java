@@ -17,10 +17,11 @@ public record Waiter(Progress progress, SocketWait sockets) {
 
   /**
    * Creates a waiter that looks again and again for {@code spin} before it sleeps, and that wakes
-   * when the group ends.
+   * when the group ends. If {@code spin} is zero it does not poll memory either: where ranks share
+   * processors, each poll keeps one from the rank that is waited for.
    */
   public static Waiter of(GroupMonitor monitor, Duration spin) {
-    SocketWait sockets = new SocketWait();
+    SocketWait sockets = spin.isZero() ? SocketWait.withoutPolling() : new SocketWait();
     Progress progress = new Progress(new EventCount(spin, sockets), monitor.state());
     monitor.state().onFailure(progress::signal);
     return new Waiter(progress, sockets);

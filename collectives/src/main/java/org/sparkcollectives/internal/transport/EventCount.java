@@ -24,10 +24,10 @@ import java.util.function.BooleanSupplier;
  * whole slice, and two ranks that yield to each other's compilers take turns in milliseconds. It
  * yields once when it begins to spin, if it slept in its last wait, or if it has not waited for the
  * time of two spins. Whoever wakes a waiter in the middle of an operation yields once, too, when it
- * has woken all. The reason is that a scheduler puts a woken thread on the processor of the one
- * that woke it, where it takes the other processors to be unavailable: Linux does so in a virtual
- * machine whose idle processor the host has descheduled. The woken thread then runs only when the
- * spin is over.
+ * has woken all, unless it never spins. The reason is that a scheduler puts a woken thread on the
+ * processor of the one that woke it, where it takes the other processors to be unavailable: Linux
+ * does so in a virtual machine whose idle processor the host has descheduled. The woken thread then
+ * runs only when the spin is over.
  */
 public final class EventCount {
 
@@ -159,6 +159,16 @@ public final class EventCount {
       }
     }
     return now;
+  }
+
+  /**
+   * Lets those run that this thread has woken, if it would otherwise spin on the processor that
+   * they were put on.
+   */
+  public void yieldToWoken() {
+    if (spinNanos > 0) {
+      parking.yieldProcessor();
+    }
   }
 
   /**

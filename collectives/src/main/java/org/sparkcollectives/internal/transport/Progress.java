@@ -142,4 +142,9 @@ public final class Progress {
   public boolean signal() {
     return events.signal();
   }
+
+  /** Lets those run that this thread has woken, see {@link EventCount#yieldToWoken}. */
+  public void yieldToWoken() {
+    events.yieldToWoken();
+  }
 }

@@ -13,6 +13,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkcollectives.testing.Threads;
 
@@ -160,6 +161,14 @@ class EventCountTest {
     AtomicInteger looks = new AtomicInteger();
     events.await(() -> looks.incrementAndGet() > 100, cancellation);
     assertThat(parking.yields).isEqualTo(1);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"PT0S, 0", "PT1H, 1"})
+  void whoHasWokenOthersYieldsToThemIfItSpins(Duration spin, int yields) {
+    CountedYields parking = new CountedYields();
+    new EventCount(spin, parking).yieldToWoken();
+    assertThat(parking.yields).isEqualTo(yields);
   }
 
   @Test

@@ -284,7 +284,7 @@ public final class HeapRegion implements SharedRegion {
     return true;
   }
 
-  /** Wakes the other ranks, and lets those run that were put on this processor. */
+  /** Wakes the other ranks, and lets them run. */
   private void wakeOthers() {
     boolean woken = false;
     for (int peer = 0; peer < size(); peer++) {
@@ -293,7 +293,7 @@ public final class HeapRegion implements SharedRegion {
       }
     }
     if (woken) {
-      Thread.yield();
+      progress.yieldToWoken();
     }
   }
 }

@@ -202,7 +202,7 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
       ByteBuffer rest = memory.position(tableBytes).slice().order(ByteOrder.nativeOrder());
       ByteBuffer last =
           memory.position(tableBytes + slotBytes).slice().order(ByteOrder.nativeOrder());
-      sleepers = new SleepFlags(last, rank, size, bell);
+      sleepers = new SleepFlags(last, rank, size, bell, progress::yieldToWoken);
       slots = new ShmSlots(new SlotTable(rest, rank, size), peers, this::await, sleepers::changed);
       progress.whenIdle(() -> slots.checkPeers(inOperation.get()));
     }

@@ -8,15 +8,21 @@ final class SleepFlags {
   private final SleepFlag[] flags;
   private final int rank;
   private final Doorbell bell;
+  private final Runnable afterWaking;
 
-  /** Creates a view of the flags in the first {@link #bytes} bytes of {@code memory}. */
-  SleepFlags(ByteBuffer memory, int rank, int size, Doorbell bell) {
+  /**
+   * Creates a view of the flags in the first {@link #bytes} bytes of {@code memory}.
+   *
+   * @param afterWaking what a thread runs after it has woken others
+   */
+  SleepFlags(ByteBuffer memory, int rank, int size, Doorbell bell, Runnable afterWaking) {
     this.flags = new SleepFlag[size];
     for (int each = 0; each < size; each++) {
       flags[each] = new SleepFlag(memory, each * SleepFlag.BYTES);
     }
     this.rank = rank;
     this.bell = bell;
+    this.afterWaking = afterWaking;
   }
 
   /** Returns what the flags of so many ranks take. */
@@ -24,10 +30,7 @@ final class SleepFlags {
     return ranks * SleepFlag.BYTES;
   }
 
-  /**
-   * Wakes all that sleep: this rank has changed what they may wait for. Lets those run that were
-   * put on this processor.
-   */
+  /** Wakes all that sleep: this rank has changed what they may wait for. */
   void changed() {
     SleepFlag.publish();
     boolean woken = false;
@@ -37,7 +40,7 @@ final class SleepFlags {
       }
     }
     if (woken) {
-      Thread.yield();
+      afterWaking.run();
     }
   }
 

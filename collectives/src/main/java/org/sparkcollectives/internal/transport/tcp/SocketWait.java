@@ -76,6 +76,14 @@ public final class SocketWait implements Parking, AutoCloseable {
   }
 
   /**
+   * Creates a place to wait at for a thread that does not poll, because it has no processor of its
+   * own: it sleeps at once until a bell rings.
+   */
+  public static SocketWait withoutPolling() {
+    return new SocketWait(Duration.ZERO, SHORTEST_SLEEP, LONGEST_SLEEP);
+  }
+
+  /**
    * Creates a place for one thread to wait at.
    *
    * @param backoff how long a wait only backs off before it sleeps until a bell rings

@@ -108,7 +108,7 @@ class SleepingNeighboursTest {
     private final EventCount events = new EventCount(SPIN, wait);
 
     Sleeper(ByteBuffer memory, int rank) {
-      flags = new SleepFlags(memory, rank, RANKS, wait.bell());
+      flags = new SleepFlags(memory, rank, RANKS, wait.bell(), Thread::yield);
       wait.register(this);
       sockets[rank] = wait;
     }
