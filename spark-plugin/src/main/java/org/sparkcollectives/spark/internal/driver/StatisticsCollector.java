@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -41,6 +42,7 @@ public final class StatisticsCollector {
   private static final int MOST_GROUPS = 1_000;
   private static final int MOST_ENDED = 200;
   private static final int MOST_PROCESSES = 10_000;
+  private static final int MOST_ENDED_STAGES = 1_000;
   private static final long MOST_WAITING_BYTES = 32 << 20;
 
   /** The time in which the last reports of a stage's ranks arrive. */
@@ -69,6 +71,10 @@ public final class StatisticsCollector {
   // The executor's thread alone uses these.
   private final Map<Key, Followed> groups = new LinkedHashMap<>();
   private final Map<String, Reported> processes = new HashMap<>();
+
+  /** The stages that have ended last: the first report of a group may come after that. */
+  private final Set<StageAttempt> endedStages = new LinkedHashSet<>();
+
   private GroupSnapshot.Sums forgotten = GroupSnapshot.Sums.NONE;
   private boolean scheduled;
   private boolean full;
@@ -154,6 +160,10 @@ public final class StatisticsCollector {
   void stageEnded(StageAttempt stage) {
     execute(
         () -> {
+          endedStages.add(stage);
+          if (endedStages.size() > MOST_ENDED_STAGES) {
+            endedStages.remove(endedStages.iterator().next());
+          }
           long end = millis.getAsLong() + LAST_REPORTS_MILLIS;
           groups.forEach(
               (key, each) -> {
@@ -231,6 +241,9 @@ public final class StatisticsCollector {
       return null;
     }
     Followed made = new Followed(new ReportedGroup(key.stage(), report.statistics(), now));
+    if (endedStages.contains(key.stage())) {
+      made.endMillis = now + LAST_REPORTS_MILLIS;
+    }
     groups.put(key, made);
     return made;
   }

@@ -184,6 +184,15 @@ class StatisticsCollectorTest {
   }
 
   @Test
+  void aGroupWhoseFirstReportComesAfterTheEndOfItsStageEndsToo() {
+    collector.stageEnded(STAGE);
+    report(statistics("world", 0, 2, 5, 20), false, null);
+    pass(13);
+    assertThat(events).last().isEqualTo("ended 5");
+    assertThat(later).as("nothing is left to do").isEmpty();
+  }
+
+  @Test
   void aSlowerRankIsFoundWithinFiveSeconds() {
     // Steps of 50 ms, reported after 2 s.
     now += 2_000;
