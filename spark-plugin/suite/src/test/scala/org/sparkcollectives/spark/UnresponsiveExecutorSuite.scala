@@ -1,6 +1,7 @@
 package org.sparkcollectives.spark
 
 import java.nio.file.{Files, Path}
+import java.util.concurrent.CountDownLatch
 
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -31,6 +32,8 @@ object StandingStill {
     val pid = ProcessHandle.current().pid().toString
     Files.writeString(Path.of(path, "stopped"), pid)
     Signal.send("-STOP", pid)
+    // On a busy machine the signal takes effect late: this thread must not go on until then.
+    new CountDownLatch(1).await()
   }
 
   /** Kills the stopped executor, for which Spark would wait for two minutes. */
