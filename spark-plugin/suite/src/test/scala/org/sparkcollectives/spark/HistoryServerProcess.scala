@@ -14,7 +14,7 @@ final class HistoryServerProcess(events: Path, jars: Seq[String])
 
   private val log = Files.createTempFile("history-", ".log")
 
-  /** Where the server keeps what it shows: on disk, as a large one does. */
+  /** The folder of the server's rows, which a large history server keeps on disk, too. */
   private val store = Files.createTempDirectory("history-")
 
   private val process: Process = {

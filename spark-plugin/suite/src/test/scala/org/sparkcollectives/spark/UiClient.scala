@@ -7,7 +7,7 @@ import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 /** Reads pages of Spark's UI over HTTP. */
 object UiClient {
 
-  /** What a server answers. */
+  /** The response of a server. */
   case class Answer(status: Int, body: String, contentSecurityPolicy: Option[String])
 
   def answer(url: String): Answer = {

@@ -33,7 +33,7 @@ public record ApplicationSums(
         processes);
   }
 
-  /** Nothing has been reported yet. */
+  /** The sums before the first report. */
   static final ApplicationSums NONE =
       new ApplicationSums(GroupSnapshot.Sums.NONE, 0, 0, 0, ProcessStatistics.NONE);
 }

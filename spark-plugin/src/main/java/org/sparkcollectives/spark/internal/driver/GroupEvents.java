@@ -36,7 +36,7 @@ final class GroupEvents implements StatisticsListener {
 
   private record Key(String group, int stage, int attempt) {}
 
-  /** What has been posted of a group. */
+  /** Remembers which events of a group were posted. */
   private static final class Posted {
     private final long id;
 

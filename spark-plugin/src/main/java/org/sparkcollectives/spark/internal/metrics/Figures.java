@@ -27,7 +27,7 @@ public record Figures(
     int activeGroups,
     ProcessStatistics process) {
 
-  /** Nothing has happened. */
+  /** The figures before the first operation. */
   public static final Figures NONE = new Figures(0, 0, 0, 0, 0, 0, 0, 0, ProcessStatistics.NONE);
 
   /**

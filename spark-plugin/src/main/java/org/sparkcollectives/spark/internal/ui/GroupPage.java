@@ -88,7 +88,7 @@ final class GroupPage extends CollectivesPage {
   private static void summary(Html html, GroupRow group, GroupDetails details) {
     html.open("ul", "class", "list-unstyled");
     html.open("li").element("strong", "Stage: ");
-    Figures.stage(html, group, TO_ROOT);
+    GroupTexts.stage(html, group, TO_ROOT);
     html.close("li");
     html.open("li").element("strong", "State: ");
     GroupsPage.state(html, group);
@@ -98,7 +98,7 @@ final class GroupPage extends CollectivesPage {
     }
     html.close("li");
     item(html, "Ranks", Format.count(group.size) + " on " + hosts(group.hosts));
-    item(html, "Paths between ranks", Figures.paths(group));
+    item(html, "Paths between ranks", GroupTexts.paths(group));
     item(
         html,
         "Operations",
@@ -202,7 +202,7 @@ final class GroupPage extends CollectivesPage {
       table
           .beginRow()
           .cell(row.operation())
-          .cell(row.sizeClass(), Figures.sizeClass(row.sizeClass()))
+          .cell(row.sizeClass(), GroupTexts.sizeClass(row.sizeClass()))
           .cell(row.algorithm().isEmpty() ? "–" : row.algorithm())
           .cell(
               row.count(), Format.count(Math.round((double) row.count() / Math.max(1, group.size))))

@@ -74,10 +74,10 @@ final class GroupsPage extends CollectivesPage {
       table
           .beginRow()
           .cell(cell -> cell.link("group/?id=" + group.id, group.name))
-          .cell(cell -> Figures.stage(cell, group, TO_ROOT))
+          .cell(cell -> GroupTexts.stage(cell, group, TO_ROOT))
           .cell(group.size)
           .cell(group.hosts)
-          .cell(Figures.paths(group))
+          .cell(GroupTexts.paths(group))
           .cell(cell -> state(cell, group))
           .cell(group.since, Format.time(group.since))
           .cell(duration(group), group.ended == 0 ? "–" : Format.millis(duration(group)))

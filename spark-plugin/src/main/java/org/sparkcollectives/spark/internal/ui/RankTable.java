@@ -126,6 +126,6 @@ final class RankTable {
     own.heap = place.heap();
     own.sharedMemory = place.sharedMemory();
     own.tcp = place.tcp();
-    return Figures.paths(own);
+    return GroupTexts.paths(own);
   }
 }

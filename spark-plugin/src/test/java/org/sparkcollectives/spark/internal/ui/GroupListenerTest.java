@@ -66,7 +66,7 @@ class GroupListenerTest {
     assertThat(row.stageAttempt).isEqualTo(1);
     assertThat(row.size).isEqualTo(3);
     assertThat(row.hosts).isEqualTo(2);
-    assertThat(Figures.paths(row)).isEqualTo("heap 1, tcp 2");
+    assertThat(GroupTexts.paths(row)).isEqualTo("heap 1, tcp 2");
     assertThat(row.state).isEqualTo(GroupRow.State.OPEN);
     assertThat(row.since).isEqualTo(1000);
     assertThat(store.details(1).orElseThrow().ranks).hasSize(3);

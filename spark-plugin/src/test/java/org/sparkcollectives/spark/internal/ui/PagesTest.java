@@ -224,7 +224,7 @@ class PagesTest {
     assertThat(Format.rate(0.5e6)).isEqualTo("500 kB/s");
     assertThat(Format.share(0.004)).isEqualTo("0.4 %");
     assertThat(Format.share(1)).isEqualTo("100 %");
-    assertThat(Figures.sizeClass(-1)).isEqualTo("–");
-    assertThat(Figures.sizeClass(62)).isEqualTo("4 EiB and more");
+    assertThat(GroupTexts.sizeClass(-1)).isEqualTo("–");
+    assertThat(GroupTexts.sizeClass(62)).isEqualTo("4 EiB and more");
   }
 }

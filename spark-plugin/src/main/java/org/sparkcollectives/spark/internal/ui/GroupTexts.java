@@ -4,9 +4,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Texts about a group that both pages show. */
-final class Figures {
+final class GroupTexts {
 
-  private Figures() {}
+  private GroupTexts() {}
 
   /** Returns the pairs of ranks by the way between them, such as {@code shm 1, tcp 4}. */
   static String paths(GroupRow group) {
