@@ -8,6 +8,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.sparkcollectives.AlgorithmChoices;
 import org.sparkcollectives.CollectivesConfiguration;
@@ -40,6 +42,15 @@ final class AlgorithmsPage {
           Collections.nCopies(16, 4),
           Collections.nCopies(100, 10));
 
+  /** How many ranks each host has. */
+  private static final List<List<Integer>> HOSTS =
+      List.of(
+          List.of(2, 2),
+          List.of(4, 4),
+          List.of(1, 3),
+          Collections.nCopies(4, 4),
+          Collections.nCopies(16, 8));
+
   private static final HostTensor LARGEST =
       HostTensor.allocate(DType.FLOAT32, SIZES.get(SIZES.size() - 1) / Float.BYTES);
 
@@ -64,8 +75,9 @@ final class AlgorithmsPage {
     parts.put("all-reduce over TCP", choices(tcp, WORLDS, allReduce, "AllReduce"));
     parts.put(
         "all-reduce in shared memory", choices(shm, WORLDS_OF_A_HOST, allReduce, "AllReduce"));
-    parts.put("hierarchical over TCP", hierarchical(tcp));
-    parts.put("hierarchical in shared memory", hierarchical(shm));
+    parts.put("hierarchical over TCP", hierarchical(tcp, JVMS, AskedPeers::inJvms));
+    parts.put("hierarchical in shared memory", hierarchical(shm, JVMS, AskedPeers::inJvms));
+    parts.put("hierarchical between hosts", hierarchical(tcp, HOSTS, AskedPeers::onHosts));
     parts.put(
         "broadcast over TCP",
         choices(
@@ -113,8 +125,9 @@ final class AlgorithmsPage {
         .collect(Collectors.joining("", "```text\n", "```\n"));
   }
 
-  /** From which size on each operation is hierarchical. */
-  private static String hierarchical(AlgorithmSelector selector) {
+  /** From which size on each operation is hierarchical, by how many ranks the nodes have. */
+  private static String hierarchical(
+      AlgorithmSelector selector, List<List<Integer>> nodes, Function<Locality, AskedPeers> group) {
     Map<String, Operation> operations = new LinkedHashMap<>();
     operations.put("all-reduce", (s, peers, t) -> s.run(peers, Call.allReduce(t, ReduceOp.SUM)));
     operations.put("reduce", (s, peers, t) -> s.run(peers, Call.reduce(t, ReduceOp.SUM, 0)));
@@ -135,13 +148,15 @@ final class AlgorithmsPage {
             s.run(peers, Call.allToAll(whole(peers, t), whole(peers, t), peers.size())));
     operations.put("barrier", (s, peers, t) -> s.run(peers, new Call.Barrier()));
     StringBuilder text = new StringBuilder("| operation |");
-    JVMS.forEach(sizes -> text.append(' ').append(name(sizes)).append(" |"));
-    text.append("\n|---|").append("---|".repeat(JVMS.size())).append('\n');
+    nodes.forEach(sizes -> text.append(' ').append(name(sizes)).append(" |"));
+    text.append("\n|---|").append("---|".repeat(nodes.size())).append('\n');
     operations.forEach(
         (name, operation) -> {
           text.append("| ").append(name).append(" |");
-          for (List<Integer> sizes : JVMS) {
-            text.append(' ').append(ranges(selector, operation, jvms(sizes))).append(" |");
+          for (List<Integer> sizes : nodes) {
+            text.append(' ')
+                .append(ranges(selector, operation, () -> group.apply(locality(sizes))))
+                .append(" |");
           }
           text.append('\n');
         });
@@ -154,21 +169,23 @@ final class AlgorithmsPage {
         : sizes.stream().map(String::valueOf).collect(Collectors.joining(" + "));
   }
 
-  private static Locality jvms(List<Integer> sizes) {
-    List<Integer> jvms = new ArrayList<>();
-    for (int jvm = 0; jvm < sizes.size(); jvm++) {
-      jvms.addAll(Collections.nCopies(sizes.get(jvm), jvm));
+  private static Locality locality(List<Integer> sizes) {
+    List<Integer> nodes = new ArrayList<>();
+    for (int node = 0; node < sizes.size(); node++) {
+      nodes.addAll(Collections.nCopies(sizes.get(node), node));
     }
-    return Locality.of(jvms);
+    return Locality.of(nodes);
   }
 
   /** The sizes for which an operation is hierarchical. */
-  private static String ranges(AlgorithmSelector selector, Operation operation, Locality jvms) {
+  private static String ranges(
+      AlgorithmSelector selector, Operation operation, Supplier<AskedPeers> group) {
     List<Boolean> hierarchical = new ArrayList<>();
     for (long bytes : SIZES) {
-      HostTensor tensor = LARGEST.slice(0, Math.max(bytes / Float.BYTES, jvms.size()));
+      AskedPeers asked = group.get();
+      HostTensor tensor = LARGEST.slice(0, Math.max(bytes / Float.BYTES, asked.size()));
       hierarchical.add(
-          ChosenAlgorithm.of(jvms, peers -> operation.begin(selector, peers, tensor))
+          ChosenAlgorithm.of(asked, peers -> operation.begin(selector, peers, tensor))
               .startsWith("Hierarchical"));
     }
     if (!hierarchical.contains(true)) {
