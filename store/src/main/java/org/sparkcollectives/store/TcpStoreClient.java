@@ -61,8 +61,9 @@ final class TcpStoreClient extends RemoteStore {
           boolean hopeless =
               cause instanceof HandshakeException refusal && !refusal.isWorthARetry();
           if (hopeless || System.nanoTime() - end > 0) {
+            Duration rounded = Duration.ofMillis(timeout.plusNanos(500_000).toMillis());
             throw unreachable(
-                address, hopeless ? "" : " within " + TimeString.format(timeout), cause);
+                address, hopeless ? "" : " within " + TimeString.format(rounded), cause);
           }
           // Jitter keeps a thousand ranks that start at once from retrying in step.
           TimeUnit.MILLISECONDS.sleep(ThreadLocalRandom.current().nextLong(backoff / 2, backoff));

@@ -9,6 +9,7 @@ import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
 import java.net.BindException;
 import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
@@ -95,29 +96,30 @@ final class TcpStoreListener implements AutoCloseable, ServerHandshake.Gate {
 
   @Override
   public void accepted(ConnectionId id, ChannelPipeline pipeline) {
-    String host = hostOf(pipeline.channel());
+    Channel channel = pipeline.channel();
+    String host = hostOf(channel.remoteAddress());
+    boolean isThisOne = host.equals(hostOf(channel.localAddress()));
     ClientHost clientHost;
     synchronized (this) {
-      clientHost = clients.computeIfAbsent(host, each -> new ClientHost());
-      clientHost.connections++;
+      clientHost =
+          clients.computeIfAbsent(host, each -> new ClientHost(isThisOne, System.nanoTime()));
+      clientHost.connected();
     }
-    pipeline.channel().closeFuture().addListener(closed -> clientLeft(host));
+    channel.closeFuture().addListener(closed -> clientLeft(host));
     StoreFrames.addTo(pipeline);
     pipeline.addLast(
         new TcpStoreConnection(
-            new StoreSession(table, ""), () -> clientHost.heardNanos = System.nanoTime()));
+            new StoreSession(table, ""), () -> clientHost.heard(System.nanoTime())));
   }
 
-  private static String hostOf(Channel channel) {
-    return channel.remoteAddress() instanceof InetSocketAddress remote
-        ? remote.getAddress().getHostAddress()
+  private static String hostOf(SocketAddress address) {
+    return address instanceof InetSocketAddress internet
+        ? internet.getAddress().getHostAddress()
         : "";
   }
 
   private synchronized void clientLeft(String host) {
-    ClientHost clientHost = clients.get(host);
-    clientHost.connections--;
-    if (clientHost.connections == 0) {
+    if (clients.get(host).left()) {
       clients.remove(host);
     }
     notifyAll();
@@ -129,8 +131,10 @@ final class TcpStoreListener implements AutoCloseable, ServerHandshake.Gate {
   }
 
   /**
-   * Waits until no client is connected from whose host anything was heard during the last {@code
-   * patience}. Returns false if some still are after {@code atMost}.
+   * Waits until no client is connected. Returns false if some still are after {@code atMost}, or
+   * are only of hosts that are silent, see {@link ClientHost#nanosLeft}.
+   *
+   * @param patience how long a host may be silent; null for as long as it likes
    */
   synchronized boolean awaitClientsGone(Duration atMost, Duration patience)
       throws InterruptedException {
@@ -138,13 +142,14 @@ final class TcpStoreListener implements AutoCloseable, ServerHandshake.Gate {
     while (!clients.isEmpty()) {
       long now = System.nanoTime();
       long left = atMost.toNanos() - (now - start);
-      // A silence before this call does not count against a host.
-      long heard =
-          clients.values().stream()
-              .mapToLong(each -> Math.max(each.heardNanos - now, start - now))
-              .max()
-              .orElseThrow();
-      left = Math.min(left, patience.toNanos() + heard);
+      if (patience != null) {
+        long ofHosts =
+            clients.values().stream()
+                .mapToLong(each -> each.nanosLeft(patience, start, now))
+                .max()
+                .orElseThrow();
+        left = Math.min(left, ofHosts);
+      }
       if (left <= 0) {
         return false;
       }
@@ -152,12 +157,6 @@ final class TcpStoreListener implements AutoCloseable, ServerHandshake.Gate {
       wait(left / 1_000_000 + 1);
     }
     return true;
-  }
-
-  /** A host with clients. */
-  private static final class ClientHost {
-    private int connections;
-    private volatile long heardNanos = System.nanoTime();
   }
 
   /** Cuts all connections and ends the thread. */

@@ -39,16 +39,22 @@ public final class TcpStoreServer extends TableStore {
    *     stays set
    */
   public boolean awaitClientsGone(Duration atMost) {
-    return awaitClientsGone(atMost, atMost);
+    return awaitGone(atMost, null);
   }
 
   /**
    * Waits as {@link #awaitClientsGone(Duration)} does, but not for clients of a host that sends
-   * nothing meanwhile: it may have been cut off, and its clients then never leave.
+   * nothing: it may have been cut off, and its clients then never leave. Another host that has been
+   * silent for so long before is waited for at most a second; for clients whose hosts need not send
+   * anything, there is the other method.
    *
    * @param patience how long a host may send nothing
    */
   public boolean awaitClientsGone(Duration atMost, Duration patience) {
+    return awaitGone(atMost, patience);
+  }
+
+  private boolean awaitGone(Duration atMost, Duration patience) {
     try {
       return listener.awaitClientsGone(atMost, patience);
     } catch (InterruptedException e) {

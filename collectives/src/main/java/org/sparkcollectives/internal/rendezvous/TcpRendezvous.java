@@ -76,15 +76,20 @@ final class TcpRendezvous implements RendezvousHandler {
     }
     TcpStoreServer server = TcpStore.server(host, port, secret, security);
     Duration heartbeat = configuration.get(CollectivesConfiguration.HEARTBEAT_TIMEOUT);
-    // A rank that is there sends heartbeats, unless they are off.
-    Duration patience = heartbeat.isZero() ? LINGER : Deadline.smaller(LINGER, heartbeat);
+    Duration interval = configuration.get(CollectivesConfiguration.HEARTBEAT_INTERVAL);
+    // Heartbeats come from each host but this one, unless they are off.
+    boolean beats = !heartbeat.isZero() && !interval.isZero();
     return new Meeting(
         server,
         rank,
         size,
         own,
         () -> {
-          server.awaitClientsGone(LINGER, patience);
+          if (beats) {
+            server.awaitClientsGone(LINGER, heartbeat);
+          } else {
+            server.awaitClientsGone(LINGER);
+          }
           server.close();
         });
   }
