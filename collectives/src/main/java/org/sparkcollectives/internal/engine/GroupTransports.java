@@ -51,6 +51,20 @@ public record GroupTransports(
     return new GroupStatistics.Paths(heapPeers, shared, hosts.size() - 1 - heapPeers - shared);
   }
 
+  /** Returns how many pairs of ranks may reach each other in which way. */
+  public GroupStatistics.Paths pairs() {
+    int heapPairs = 0;
+    int shared = 0;
+    int tcp = 0;
+    for (int rank = 0; rank < hosts.size(); rank++) {
+      GroupStatistics.Paths peers = paths(rank);
+      heapPairs += peers.heap();
+      shared += peers.sharedMemory();
+      tcp += peers.tcp();
+    }
+    return new GroupStatistics.Paths(heapPairs / 2, shared / 2, tcp / 2);
+  }
+
   /** Returns whether these ranks reach each other over TCP only. */
   boolean areOverTcpOnly(int... ranks) {
     return hosts.areApart(ranks) && (!heap || nodes.areApart(ranks));

@@ -156,6 +156,15 @@ record GroupAssembly(Store store, RankContext context, String path) implements S
                       afterClose));
       context.joined(members.name(), members.identity().lost());
       context.opened(RankProcessGroup.of(group, false));
+      if (parent == null && members.rank() == 0 && !members.isOneNode()) {
+        Paths pairs = transports.pairs();
+        LOG.info(
+            "{}; pairs of ranks: heap {}, shm {}, tcp {}",
+            members.layout(),
+            pairs.heap(),
+            pairs.sharedMemory(),
+            pairs.tcp());
+      }
       log(
           members,
           options,

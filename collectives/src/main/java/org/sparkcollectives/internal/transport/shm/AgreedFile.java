@@ -2,6 +2,7 @@ package org.sparkcollectives.internal.transport.shm;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Arrays;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.DType;
@@ -10,6 +11,9 @@ import org.sparkcollectives.spi.tensor.HostTensor;
 
 /** Memory that rank 0 of a group makes and that all its ranks see, or none does. */
 final class AgreedFile {
+
+  /** What rank 0 sends if it could not make the file, and has logged why. */
+  private static final byte[] NO_ADDRESS = new byte[SharedFile.ADDRESS_BYTES];
 
   private static final HostTensor NOTHING = HostTensor.allocate(DType.UINT8, 0);
   private static final Logger LOG = LoggerFactory.getLogger(AgreedFile.class);
@@ -41,7 +45,7 @@ final class AgreedFile {
 
   /** Runs rank 0's part; returns whether all ranks see the file, which it reports to them. */
   private static boolean offer(Peers peers, SharedFile file) {
-    byte[] address = file == null ? new byte[SharedFile.ADDRESS_BYTES] : file.address();
+    byte[] address = file == null ? NO_ADDRESS.clone() : file.address();
     for (int peer = 1; peer < peers.size(); peer++) {
       peers.pair(peer).send(HostTensor.wrap(DType.UINT8, address));
     }
@@ -81,6 +85,9 @@ final class AgreedFile {
     peers.pair(0).send(NOTHING);
     byte[] address = new byte[SharedFile.ADDRESS_BYTES];
     peers.pair(0).receive(HostTensor.wrap(DType.UINT8, address));
+    if (Arrays.equals(address, NO_ADDRESS)) {
+      return null;
+    }
     try {
       return SharedFile.open(address, bytes);
     } catch (IOException e) {

@@ -4,6 +4,7 @@ import io.netty.channel.Channel;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.sparkcollectives.TransportException;
 import org.sparkcollectives.internal.transport.ByteSink;
 import org.sparkcollectives.internal.transport.ConnectionListener;
@@ -19,8 +20,18 @@ import org.sparkcollectives.internal.transport.shm.SharedRing;
  * @param sharedMemory a folder in memory, through which ranks of this host may share memory; null
  *     if they may not
  * @param bell wakes the thread that sends
+ * @param hasLogged whether the log says already that no memory can be made
  */
-record Dialer(RankConnector ranks, ConnectionKind kind, Path sharedMemory, Doorbell bell) {
+record Dialer(
+    RankConnector ranks,
+    ConnectionKind kind,
+    Path sharedMemory,
+    Doorbell bell,
+    AtomicBoolean hasLogged) {
+
+  Dialer(RankConnector ranks, ConnectionKind kind, Path sharedMemory, Doorbell bell) {
+    this(ranks, kind, sharedMemory, bell, new AtomicBoolean());
+  }
 
   /** One connection that is to be made. */
   private record Call(int peer, PairConnection<ByteSink> out, ReturnPath back, Runnable signal) {}
@@ -36,7 +47,7 @@ record Dialer(RankConnector ranks, ConnectionKind kind, Path sharedMemory, Doorb
   void dial(int peer, PairConnection<ByteSink> out, ConnectionListener listener, Runnable signal) {
     Call call = new Call(peer, out, new ReturnPath(listener), signal);
     boolean neighbour = sharedMemory != null && ranks.sharesHostWith(peer);
-    SharedRing ring = neighbour ? RingOffer.prepare(sharedMemory) : null;
+    SharedRing ring = neighbour ? RingOffer.prepare(sharedMemory, hasLogged) : null;
     if (ring == null) {
       overTcp(call);
     } else {

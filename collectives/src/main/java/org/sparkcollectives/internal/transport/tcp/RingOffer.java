@@ -10,6 +10,7 @@ import io.netty.channel.SimpleChannelInboundHandler;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,12 +44,18 @@ final class RingOffer extends SimpleChannelInboundHandler<ByteBuf> {
     this.returnPath = returnPath;
   }
 
-  /** Returns memory for an offer; null if there is none here. */
-  static SharedRing prepare(Path folder) {
+  /**
+   * Returns memory for an offer; null if there is none here.
+   *
+   * @param hasLogged whether the log says so already
+   */
+  static SharedRing prepare(Path folder, AtomicBoolean hasLogged) {
     try {
       return SharedRing.create(folder);
     } catch (IOException | UnsupportedOperationException e) {
-      LOG.info("No shared memory in {}: messages to other processes go over TCP: {}", folder, e);
+      if (!hasLogged.getAndSet(true)) {
+        LOG.info("No shared memory in {}: messages go over TCP: {}", folder, e.toString());
+      }
       return null;
     }
   }

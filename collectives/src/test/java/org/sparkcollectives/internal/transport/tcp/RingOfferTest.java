@@ -8,6 +8,7 @@ import io.netty.channel.embedded.EmbeddedChannel;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -41,7 +42,7 @@ class RingOfferTest {
           });
 
   private boolean answered(Path folder, int answer) {
-    SharedRing ring = RingOffer.prepare(folder);
+    SharedRing ring = RingOffer.prepare(folder, new AtomicBoolean());
     EmbeddedChannel channel = new EmbeddedChannel();
     RingOffer offer = RingOffer.make(channel, ring, returnPath);
     ByteBuf offered = channel.readOutbound();
