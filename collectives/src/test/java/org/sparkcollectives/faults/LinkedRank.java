@@ -57,17 +57,14 @@ final class LinkedRank {
   /**
    * Runs the process until its input ends.
    *
-   * @param arguments the milliseconds of the heartbeat timeout, and the folder of shared memory
+   * @param arguments the milliseconds of the heartbeat timeout
    */
   public static void main(String[] arguments) throws Exception {
     int heartbeat = Integer.parseInt(arguments[0]);
     set(CollectivesConfiguration.HEARTBEAT_TIMEOUT.key(), heartbeat + "ms");
     set(CollectivesConfiguration.HEARTBEAT_INTERVAL.key(), heartbeat / 10 + "ms");
     set(CollectivesConfiguration.RENDEZVOUS_SECRET.key(), "of these ranks alone");
-    set(CollectivesConfiguration.SHM_FOLDER.key(), arguments[1]);
-    // Ranks of two hosts share no memory, which would go on where the link is cut.
-    set(CollectivesConfiguration.TRANSPORTS.key(), "tcp");
-    Remains remains = new Remains(arguments[1]);
+    Remains remains = new Remains("/dev/shm/");
     Iterator<String> commands =
         new BufferedReader(new InputStreamReader(System.in, UTF_8)).lines().iterator();
     System.out.println("started");

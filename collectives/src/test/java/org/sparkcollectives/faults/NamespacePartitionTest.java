@@ -1,7 +1,6 @@
 package org.sparkcollectives.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -41,8 +40,7 @@ class NamespacePartitionTest {
 
   @BeforeAll
   static void namespacesArePermitted() {
-    String obstacle = Namespaces.obstacle();
-    assumeTrue(obstacle.isEmpty(), () -> "Network namespaces cannot be made here: " + obstacle);
+    Containers.requireNone(Namespaces.obstacle());
   }
 
   @Test

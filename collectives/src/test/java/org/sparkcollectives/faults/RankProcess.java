@@ -6,6 +6,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -130,7 +131,24 @@ final class RankProcess implements AutoCloseable {
         line = lines.poll(STACKS.toMillis(), TimeUnit.MILLISECONDS)) {
       text.append('\n').append(line);
     }
-    return text.append('\n').append(Files.readString(log)).toString();
+    return text.append('\n').append(log()).toString();
+  }
+
+  /** Returns all that it has logged. */
+  String log() {
+    try {
+      return Files.readString(log);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Waits until it has ended by itself, and returns its exit status. */
+  int exitStatus() throws InterruptedException {
+    if (!process.waitFor(FaultSettings.HANG.toSeconds(), TimeUnit.SECONDS)) {
+      throw new AssertionError("does not end: " + String.join("\n", recent) + "\n" + log());
+    }
+    return process.exitValue();
   }
 
   /** Returns whether it was not killed, and has not ended. */
@@ -155,7 +173,9 @@ final class RankProcess implements AutoCloseable {
   }
 
   private void signal(String name) throws IOException, InterruptedException {
-    new ProcessBuilder("kill", name, String.valueOf(process.pid())).start().waitFor();
+    // What puts it into a namespace may be its parent.
+    long pid = process.descendants().reduce((one, last) -> last).orElse(process.toHandle()).pid();
+    new ProcessBuilder("kill", name, String.valueOf(pid)).start().waitFor();
   }
 
   /**
