@@ -41,11 +41,9 @@ public final class SlotPreflight {
 
   private void check() {
     SparkConf conf = context.conf();
-    if (conf.getBoolean("spark.dynamicAllocation.enabled", false)) {
-      throw new IllegalStateException(
-          "Barrier stages do not run with dynamic allocation (SPARK-24942). Set"
-              + " spark.dynamicAllocation.enabled=false and spark.executor.instances to what the"
-              + " ranks need");
+    // Spark ignores the setting where the driver runs the tasks itself.
+    if (!context.isLocal() && conf.getBoolean("spark.dynamicAllocation.enabled", false)) {
+      throw new IllegalStateException(dynamicAllocation().describe());
     }
     Configuration configuration = SparkSettings.of(conf);
     Duration patience = configuration.get(SparkPluginConfiguration.PREFLIGHT_TIMEOUT);
@@ -57,6 +55,16 @@ public final class SlotPreflight {
       }
       LockSupport.parkNanos(LOOK_NANOS);
     }
+  }
+
+  private DynamicAllocation dynamicAllocation() {
+    String master = context.master();
+    return new DynamicAllocation(
+        partitions,
+        resources.taskCpus(),
+        resources.ranksOfExecutor(),
+        context.conf().getInt("spark.executor.cores", 1),
+        master.startsWith("spark://") || master.startsWith("local-cluster"));
   }
 
   private SlotShortage shortage(int slots) {

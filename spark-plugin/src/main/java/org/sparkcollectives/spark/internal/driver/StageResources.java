@@ -45,6 +45,22 @@ final class StageResources {
     return profiles.stream().mapToInt(context::maxNumConcurrentTasks).min().orElseThrow();
   }
 
+  /**
+   * Returns how many of the stage's tasks an executor can run at the same time, or 0 if the
+   * settings do not say how many cores an executor has.
+   */
+  int ranksOfExecutor() {
+    int most = Integer.MAX_VALUE;
+    for (ResourceProfile profile : profiles) {
+      int tasks = profile.maxTasksPerExecutor(context.conf());
+      if (!profile.isCoresLimitKnown()) {
+        return 0;
+      }
+      most = Math.min(most, tasks);
+    }
+    return most;
+  }
+
   /** Returns the cores that a task needs. */
   int taskCpus() {
     Integer configured = context.conf().getInt("spark.task.cpus", 1);

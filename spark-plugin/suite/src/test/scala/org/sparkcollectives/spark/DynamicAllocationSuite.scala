@@ -1,0 +1,59 @@
+package org.sparkcollectives.spark
+
+import java.util.{Arrays, Iterator => JavaIterator, List => JavaList}
+
+import org.apache.spark.{SparkConf, SparkContext}
+import org.apache.spark.api.java.JavaSparkContext
+import org.scalatest.funsuite.AnyFunSuite
+import org.sparkcollectives.ProcessGroup
+
+/** Tests what barrier stages say to dynamic allocation. No executor has to start for that. */
+class DynamicAllocationSuite extends AnyFunSuite {
+
+  private def withContext[T](master: String, settings: (String, String)*)(
+      work: SparkContext => T
+  ): T = {
+    val conf = new SparkConf()
+      .setMaster(master)
+      .setAppName(getClass.getSimpleName)
+      .set("spark.ui.enabled", "false")
+      .set("spark.dynamicAllocation.enabled", "true")
+      .set("spark.dynamicAllocation.shuffleTracking.enabled", "true")
+      .setAll(settings)
+    val sc = new SparkContext(conf)
+    try work(sc)
+    finally sc.stop()
+  }
+
+  private def ranks(sc: SparkContext, count: Int): JavaList[Integer] = {
+    val rows = new JavaSparkContext(sc).parallelize(Arrays.asList[Integer](1, 2, 3, 4, 5), count)
+    val size: RankFunction[Integer, Integer] =
+      (world: ProcessGroup, _: JavaIterator[Integer]) => Arrays.asList[Integer](world.size).iterator
+    BarrierStage.of(rows).mapPartitions(size).collect()
+  }
+
+  test("the error has the settings to give, and Spark itself refuses the stage, too") {
+    withContext("local-cluster[1,2,1024]", "spark.executor.cores" -> "2") { sc =>
+      val error = intercept[IllegalStateException](ranks(sc, 5)).getMessage
+      val settings =
+        "--conf spark.dynamicAllocation.enabled=false --conf spark.cores.max=6 " +
+          "(an executor of 2 cores runs 2 ranks)"
+      assert(error.endsWith(settings), error)
+      val refusal = intercept[Exception] {
+        sc.parallelize(0 until 5, 5).barrier().mapPartitions(rows => rows).collect()
+      }
+      assert(refusal.getMessage.contains("SPARK-24942"), refusal)
+    }
+  }
+
+  test("where executors take what their host has, the cores of the ranks are asked for") {
+    withContext("local-cluster[1,2,1024]", "spark.task.cpus" -> "2") { sc =>
+      val error = intercept[IllegalStateException](ranks(sc, 5)).getMessage
+      assert(error.endsWith("--conf spark.cores.max=10 (a rank needs 2 cores)"), error)
+    }
+  }
+
+  test("a local master runs the stage, because Spark ignores the setting there") {
+    withContext("local[2]")(sc => assert(ranks(sc, 2) == Arrays.asList[Integer](2, 2)))
+  }
+}
