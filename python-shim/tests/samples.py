@@ -18,7 +18,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[2]
 
 _BLOCK = re.compile(
-    r"(?:^<!-- sample(?P<kind>:[^\n]*)?\n?(?P<before>(?:(?!-->).)*)-->\n+)?"
+    r"(?:^<!-- sample(?P<kind>:(?:(?!-->)[^\n])*)?\n?(?P<before>(?:(?!-->).)*)-->\n+)?"
     r"^(?P<fence> *```)(?P<language>\w+)\n(?P<code>.*?)^ *```$",
     re.DOTALL | re.MULTILINE,
 )

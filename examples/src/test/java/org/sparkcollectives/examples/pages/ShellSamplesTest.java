@@ -106,7 +106,7 @@ class ShellSamplesTest {
       int jar =
           command
               .words()
-              .indexOf("examples/target/spark-collectives-examples-" + version() + ".jar");
+              .indexOf("examples/target/spark-collectives-examples-" + ProjectVersion.ofTree() + ".jar");
       if (PROGRAMS.containsValue(main)) {
         assertThat(jar).as("the jar of %s in %s", name, command).isPositive();
         parse(main, command.words().subList(jar + 1, command.words().size()));
@@ -119,14 +119,9 @@ class ShellSamplesTest {
     }
     for (String word : command.words()) {
       if (word.matches(".*/target/.*\\.jar")) {
-        assertThat(word).as("%s", command).contains(version());
+        assertThat(word).as("%s", command).contains(ProjectVersion.ofTree());
       }
     }
-  }
-
-  private static String version() throws IOException {
-    String pom = Files.readString(Sample.ROOT.resolve("pom.xml"));
-    return pom.split("<version>", 2)[1].split("<", 2)[0];
   }
 
   @ParameterizedTest
@@ -184,6 +179,7 @@ class ShellSamplesTest {
     assertThat(Sample.all())
         .filteredOn(sample -> !sample.name().equals("settings"))
         .extracting(Sample::language)
-        .isSubsetOf("java", "scala", "python", "sh", "diff", "text", "mermaid");
+        .isSubsetOf(
+            "java", "scala", "python", "sh", "xml", "sbt", "kotlin", "diff", "text", "mermaid");
   }
 }

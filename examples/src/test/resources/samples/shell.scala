@@ -1,0 +1,7 @@
+import org.apache.spark.SparkContext
+
+object Shell {
+  def sample(sc: SparkContext): Unit = {
+$sample
+  }
+}
