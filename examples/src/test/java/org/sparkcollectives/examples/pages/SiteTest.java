@@ -1,0 +1,48 @@
+package org.sparkcollectives.examples.pages;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** Tests the navigation of the documentation's site, which {@code docs/site/build} makes. */
+class SiteTest {
+
+  private static final Path SITE = Sample.ROOT.resolve("docs/site");
+  private static final Pattern ENTRY = Pattern.compile("(?m)^ +- [^:\\n]+: (\\S+\\.md)$");
+  private static final Pattern ADDED = Pattern.compile("(?m)^    \"(\\S+\\.md)\": \"(\\S+)\",$");
+
+  private static List<MatchResult> matches(Pattern pattern, String file) throws IOException {
+    return pattern.matcher(Files.readString(SITE.resolve(file))).results().toList();
+  }
+
+  @Test
+  void theNavigationHasEachPageOnce() throws IOException {
+    List<String> added = new ArrayList<>();
+    for (MatchResult page : matches(ADDED, "pages.py")) {
+      added.add(page.group(1));
+      assertThat(Sample.ROOT.resolve(page.group(2))).exists();
+    }
+    assertThat(added).containsExactly("index.md", "contributing.md", "changelog.md");
+    List<String> pages;
+    try (Stream<Path> files = Files.list(SITE.getParent())) {
+      pages =
+          files
+              .map(file -> file.getFileName().toString())
+              .filter(name -> name.endsWith(".md"))
+              .toList();
+    }
+    assertThat(matches(ENTRY, "mkdocs.yml"))
+        .extracting(entry -> entry.group(1))
+        .as("the pages under nav in docs/site/mkdocs.yml")
+        .containsExactlyInAnyOrderElementsOf(
+            Stream.concat(pages.stream(), added.stream()).toList());
+  }
+}
