@@ -66,8 +66,7 @@ record Page(Path path, String text) {
     List<String> anchors = new ArrayList<>();
     for (MatchResult heading : HEADING.matcher(prose()).results().toList()) {
       String title = LINK_TEXT.matcher(heading.group(1)).replaceAll("$1");
-      String anchor =
-          title.toLowerCase(Locale.ROOT).replaceAll("[^\\w\\- ]", "").replace(' ', '-');
+      String anchor = title.toLowerCase(Locale.ROOT).replaceAll("[^\\w\\- ]", "").replace(' ', '-');
       int times = seen.merge(anchor, 1, Integer::sum);
       anchors.add(times == 1 ? anchor : anchor + "-" + (times - 1));
     }

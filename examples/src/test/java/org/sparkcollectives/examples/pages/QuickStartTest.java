@@ -21,7 +21,8 @@ class QuickStartTest {
 
   private static List<String> commands() throws IOException {
     String readme = Page.of("README.md").text();
-    String section = readme.split("(?m)^## Quick start from source$", -1)[1].split("(?m)^## ", -1)[0];
+    String section =
+        readme.split("(?m)^## Quick start from source$", -1)[1].split("(?m)^## ", -1)[0];
     List<Sample> samples = Sample.of(Path.of("README.md"), section);
     assertThat(samples).hasSize(1);
     return samples.get(0).text().lines().toList();

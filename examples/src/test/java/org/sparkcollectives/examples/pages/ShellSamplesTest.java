@@ -106,7 +106,8 @@ class ShellSamplesTest {
       int jar =
           command
               .words()
-              .indexOf("examples/target/spark-collectives-examples-" + ProjectVersion.ofTree() + ".jar");
+              .indexOf(
+                  "examples/target/spark-collectives-examples-" + ProjectVersion.ofTree() + ".jar");
       if (PROGRAMS.containsValue(main)) {
         assertThat(jar).as("the jar of %s in %s", name, command).isPositive();
         parse(main, command.words().subList(jar + 1, command.words().size()));

@@ -7,8 +7,8 @@ import org.apache.spark.SparkConf
 import org.scalatest.funsuite.AnyFunSuite
 import org.sparkcollectives.{ProcessGroup, ReduceOp, Tensor}
 
-/** Makes the picture of the tab that README and docs show, from a group that trains for a minute and
-  * a half. No build runs it: CONTRIBUTING.md has the command.
+/** Makes the picture of the tab that README and docs show, from a group that trains for a minute
+  * and a half. No build runs it: CONTRIBUTING.md has the command.
   */
 class TabPictures extends AnyFunSuite with LocalCluster {
 
