@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.store.Store;
@@ -103,15 +105,21 @@ class RendezvousTimeoutTest {
     client.join();
   }
 
-  /** Checks a store whose process hangs: it takes connections, and does not answer. */
-  @Test
-  void theGroupsTimeoutBoundsItsMakingOverAStoreThatDoesNotAnswer() {
-    GroupOptions hasty =
-        GroupOptions.defaults().withName("silent").withTimeout(Duration.ofMillis(300));
+  /**
+   * Checks a store whose process hangs: it takes connections, and does not answer. Without a name
+   * the first call asks for the group's number, with one it compares the ranks' settings.
+   */
+  @ParameterizedTest
+  @ValueSource(strings = {"", "silent"})
+  void theGroupsTimeoutBoundsItsMakingOverAStoreThatDoesNotAnswer(String name) {
+    GroupOptions hasty = GroupOptions.defaults().withName(name).withTimeout(Duration.ofMillis(300));
     try (UnresponsiveStore store = new UnresponsiveStore()) {
       long start = System.nanoTime();
       assertThatThrownBy(() -> ProcessGroups.create(store, 1, 3, hasty))
-          .isInstanceOf(StoreConnectionException.class);
+          .isInstanceOf(StoreConnectionException.class)
+          .hasMessageContaining("rank 1")
+          .hasMessageContaining("which of the 3 ranks are missing is not known")
+          .hasMessageContaining("did not answer");
       assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofMinutes(1));
     }
   }

@@ -36,6 +36,11 @@ class CutLinkTest {
 
   private static final Duration SECOND = Duration.ofSeconds(1);
 
+  /** What a rank says that has no group: who is missing, or that it is cut off from the store. */
+  private static final String WHO_IS_MISSING =
+      "ranks have not arrived: \\[\\d|the last to arrive has not said so"
+          + "|does not reach rank 0|which of the 3 ranks are missing is not known";
+
   @BeforeAll
   static void namespacesArePermitted() throws InterruptedException {
     Containers.requireNone(Namespaces.obstacle());
@@ -121,6 +126,9 @@ class CutLinkTest {
                   "rank %d is cut off after %.1f ms; rank %d %s",
                   victim, moment / 1e6, rank, all.get(rank));
           System.out.println(text);
+          if (!all.get(rank).joined()) {
+            assertThat(all.get(rank).outcome().message()).containsPattern(WHO_IS_MISSING);
+          }
           // A group that was made despite the cut fails as any group whose links are cut.
           Duration patience = all.get(rank).joined() ? heartbeat : SECOND;
           if (all.get(rank).total().compareTo(timeout.plus(patience).plus(SLACK)) > 0) {

@@ -20,6 +20,7 @@ import org.sparkcollectives.spi.RankContext;
 import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreConfiguration;
+import org.sparkcollectives.store.StoreConnectionException;
 
 /** Makes the first group of a rank: finds the others, then assembles this rank's part. */
 public final class GroupCreation {
@@ -102,7 +103,8 @@ public final class GroupCreation {
     }
     GroupAssembly assembly = new GroupAssembly(store, context, "");
     GroupOptions resolved = ResolvedOptions.resolve(options, context.configuration());
-    String name = options.name().isEmpty() ? nextName(deadline.bound(store), rank) : options.name();
+    String name =
+        options.name().isEmpty() ? nextName(deadline.bound(store), rank, size) : options.name();
     Membership.requireName(name);
     CollectiveNode node = CollectiveNode.acquire(NodeOptions.of(context));
     boolean created = false;
@@ -143,7 +145,18 @@ public final class GroupCreation {
    * Returns the name of a group without one: the n-th that a rank makes over a store is the n-th of
    * every rank.
    */
-  private static String nextName(Store store, int rank) {
-    return "group-" + store.add("group-counter/" + rank, 1);
+  private static String nextName(Store store, int rank, int size) {
+    try {
+      return "group-" + store.add("group-counter/" + rank, 1);
+    } catch (StoreConnectionException e) {
+      throw new StoreConnectionException(
+          "The rendezvous failed on rank "
+              + rank
+              + ", because its store cannot be reached, so which of the "
+              + size
+              + " ranks are missing is not known: "
+              + e.getMessage(),
+          e);
+    }
   }
 }

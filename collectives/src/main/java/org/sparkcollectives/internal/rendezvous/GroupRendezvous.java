@@ -102,12 +102,17 @@ public final class GroupRendezvous {
    * @throws org.sparkcollectives.PeerFailedException if a rank ended without joining, see {@link
    *     FailedRendezvous}
    * @throws CollectiveTimeoutException naming the ranks that did not arrive
+   * @throws StoreConnectionException if the store does not answer, so that they are not known
    */
   public Membership join(Endpoint self, String description) {
-    agree(self);
-    take(self);
-    if (store.add(FailedRendezvous.FOLDER + "/joined", 1) == size) {
-      writeEndpoints();
+    try {
+      agree(self);
+      take(self);
+      if (store.add(FailedRendezvous.FOLDER + "/joined", 1) == size) {
+        writeEndpoints();
+      }
+    } catch (StoreConnectionException e) {
+      throw unreachable(self, e);
     }
     EndpointTable table = awaitEndpoints(self);
     return new Membership(name, description, self.rank(), table.endpoints(), table.secret());
