@@ -128,6 +128,11 @@ final class Namespaces implements AutoCloseable {
     return List.of("ip", "netns", "exec", hosts.get(host));
   }
 
+  /** Returns the name of a host's network. */
+  String name(int host) {
+    return hosts.get(host);
+  }
+
   /** Returns the address of a host. */
   String address(int host) {
     return network + (FIRST_HOST + host);
