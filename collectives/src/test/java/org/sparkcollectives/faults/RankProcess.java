@@ -21,13 +21,15 @@ final class RankProcess implements AutoCloseable {
 
   /**
    * The options for several JVMs that start and end on a few cores, and of which any may leak a
-   * buffer.
+   * buffer, or be process 1 beside another process 1 with the same {@code /tmp}: their performance
+   * data would be one file.
    */
   private static final List<String> OPTIONS =
       List.of(
           "-Xmx256m",
           "-XX:+UseSerialGC",
           "-XX:TieredStopAtLevel=1",
+          "-XX:-UsePerfData",
           "-Dio.netty.leakDetection.level=paranoid",
           "-Dfaults.slowness=" + FaultSettings.SLOWNESS);
 
