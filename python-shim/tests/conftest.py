@@ -22,7 +22,12 @@ def spark():
     builder = (
         SparkSession.builder.master("local-cluster[2,2,1024]")
         .appName("spark_collectives tests")
-        .config("spark.ui.enabled", "false")
+        .config("spark.ui.port", "0")
+        .config(
+            "spark.metrics.conf.driver.sink.prometheusServlet.class",
+            "org.apache.spark.metrics.sink.PrometheusServlet",
+        )
+        .config("spark.metrics.conf.driver.sink.prometheusServlet.path", "/metrics/prometheus")
         .config("spark.executorEnv.PYTHONPATH", TESTS)
         .config("spark.python.daemon.module", "preloading_daemon")
         .config("spark.sql.execution.arrow.pyspark.enabled", "true")
