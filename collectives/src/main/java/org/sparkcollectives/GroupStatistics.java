@@ -25,6 +25,7 @@ import java.util.List;
  * @param sampleInterval every how many collectives one is sampled, a power of two; it grows with
  *     the number of operations in a second
  * @param arrivals the newest samples, oldest first; at most {@value #MOST_ARRIVALS}
+ * @param progress what this rank has last said with {@link ProcessGroup#progress}
  */
 public record GroupStatistics(
     String group,
@@ -40,7 +41,8 @@ public record GroupStatistics(
     Paths paths,
     List<OperationStatistics> byOperation,
     long sampleInterval,
-    List<Arrival> arrivals)
+    List<Arrival> arrivals,
+    Progress progress)
     implements Serializable {
 
   /** The largest number of rows in {@link #byOperation}. */
@@ -65,6 +67,31 @@ public record GroupStatistics(
 
     /** No peers. */
     public static final Paths NONE = new Paths(0, 0, 0);
+  }
+
+  /**
+   * How far a program has come, as it says itself.
+   *
+   * @param done how much is done
+   * @param total of how much; 0 if the program has said nothing
+   * @param text what else the program says, such as its loss
+   */
+  public record Progress(long done, long total, String text) implements Serializable {
+
+    /** The longest text; a longer one is cut. */
+    public static final int MOST_CHARACTERS = 200;
+
+    /** A program that has said nothing. */
+    public static final Progress NONE = new Progress(0, 0, "");
+
+    public Progress {
+      text = text.length() <= MOST_CHARACTERS ? text : text.substring(0, MOST_CHARACTERS);
+    }
+
+    /** Returns which part is done, from 0 to 1. */
+    public double share() {
+      return total <= 0 ? 0 : Math.max(0, Math.min(1, (double) done / total));
+    }
   }
 
   /** Returns which part of the time at least one operation was pending, from 0 to 1. */

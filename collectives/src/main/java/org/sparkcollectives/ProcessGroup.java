@@ -3,8 +3,6 @@ package org.sparkcollectives;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
-import java.util.function.Consumer;
 import org.sparkcollectives.store.Store;
 
 /**
@@ -35,7 +33,8 @@ import org.sparkcollectives.store.Store;
  * <p>A group may be used by several threads, which must then agree on the order of their
  * collectives. The semantics follow c10d's {@code ProcessGroup} in PyTorch.
  */
-public interface ProcessGroup extends GroupMembers, SubgroupFactory, AutoCloseable {
+public interface ProcessGroup
+    extends GroupMembers, SubgroupFactory, GroupDiagnostics, AutoCloseable {
 
   /**
    * Returns the group's part of the store, for the user's own keys. A call that waits in it when
@@ -268,28 +267,6 @@ public interface ProcessGroup extends GroupMembers, SubgroupFactory, AutoCloseab
   ObjectCollectives objects();
 
   /**
-   * Explains which algorithm carries out each collective of this group on tensors in host memory,
-   * by size, and why the others do not. The same on all ranks; asks no other rank, and does not
-   * block. There are no choices where the backend leaves them to a library.
-   *
-   * @param dtype the type of the elements
-   * @param op the reduction
-   * @throws IllegalArgumentException if the type cannot be reduced so
-   */
-  AlgorithmChoices explain(DType dtype, ReduceOp op);
-
-  /** Explains the algorithms for sums of {@code float32}. */
-  default AlgorithmChoices explain() {
-    return explain(DType.FLOAT32, ReduceOp.SUM);
-  }
-
-  /**
-   * Returns which backend carries out the operations for each kind of device, such as {@code
-   * cpu:netty}.
-   */
-  String backend();
-
-  /**
    * Returns a tensor of zeros in the memory that is fastest for the group's paths. Prefer it for
    * tensors that are used again and again. The memory may be unmapped when the group is closed: any
    * use of it afterwards throws {@link IllegalStateException}.
@@ -376,53 +353,6 @@ public interface ProcessGroup extends GroupMembers, SubgroupFactory, AutoCloseab
    * @throws CollectiveException if what was kept cannot be read; what the tensors hold is undefined
    */
   boolean restore(String name, List<Tensor> tensors);
-
-  /**
-   * Registers {@code hook}, which is called with the record of each operation of this group on this
-   * rank that ends from now on, whether it succeeded or failed. The calls come in the order in
-   * which the operations end, one at a time, on a thread of the library. Exceptions of the hook are
-   * logged. {@link #close} waits some seconds for it. Records queue up if a hook is slower than the
-   * operations.
-   *
-   * <p>As c10d's completion hook, but there may be several.
-   */
-  void onCompletion(Consumer<FlightRecord> hook);
-
-  /** Returns this rank's recent operations and how far they came. */
-  FlightRecorder flightRecorder();
-
-  /**
-   * Sums up this rank's operations in this group since it was made: how many, how large, by which
-   * algorithm, how long. May be called at any time by any thread, even when the group has failed or
-   * is closed; no operation waits for it. It does not depend on the size of the flight recorder.
-   *
-   * <p>Counts what the group's backends carry out in host memory, and what they report through
-   * {@link org.sparkcollectives.spi.BackendOperations}. Operations of the backend {@code fake} are
-   * done by nobody, and are not counted. Operations that the library itself makes of a call, such
-   * as those of {@link #objects} and {@link #coalesce}, count one by one.
-   */
-  GroupStatistics statistics();
-
-  /**
-   * Turns the NaN check of this rank's operations in this group on or off from now on, whatever
-   * {@link GroupOptions#withNanCheck} said when it was made: c10d's {@code _set_enable_nan_check}.
-   * All handles of the group share the setting. Groups that are made from it later inherit what the
-   * options said.
-   */
-  void setNanCheck(boolean enabled);
-
-  /**
-   * Returns whether the group has failed or was aborted, so that its operations throw. Closing does
-   * not count. Does not block; false for a failure that has not been reported to this rank yet.
-   */
-  boolean isFailed();
-
-  /**
-   * Returns why the group has failed: the record of the first cause as far as this rank knows it,
-   * which may be its own failure. Empty while {@link #isFailed} is false. The exception of a single
-   * operation, with its own cause, is that of its {@link Work}.
-   */
-  Optional<Failure> failure();
 
   /** Ends the group on every rank; all pending and future operations throw. Does not block. */
   void abort(Throwable cause);

@@ -99,6 +99,32 @@ interface StatisticsContract extends RanksUnderTest {
   }
 
   @Test
+  default void theStatisticsHaveWhatTheProgramSaysOfItsProgress() {
+    ranks(
+        2,
+        group -> {
+          assertThat(group.statistics().progress()).isEqualTo(GroupStatistics.Progress.NONE);
+          group.progress(3, 10, "loss " + group.rank());
+          GroupStatistics.Progress said =
+              group.withTimeout(Duration.ofSeconds(9)).statistics().progress();
+          assertThat(said).isEqualTo(new GroupStatistics.Progress(3, 10, "loss " + group.rank()));
+          assertThat(said.share()).isEqualTo(0.3);
+          group.progress(10, 10, "x".repeat(1000));
+          assertThat(group.statistics().progress().text())
+              .hasSize(GroupStatistics.Progress.MOST_CHARACTERS);
+          for (long[] wrong : new long[][] {{-1, 10}, {11, 10}, {0, 0}, {0, -1}}) {
+            assertThatThrownBy(() -> group.progress(wrong[0], wrong[1], ""))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith("Rank " + group.rank() + " of group \"" + group.name())
+                .hasMessageContaining("cannot have done " + wrong[0] + " of " + wrong[1]);
+          }
+          assertThat(group.statistics().progress().done()).isEqualTo(10);
+          group.barrier().await();
+          return group;
+        });
+  }
+
+  @Test
   default void failuresAreCountedAndAClosedGroupStillTells() {
     List<ProcessGroup> closed =
         ranks(

@@ -9,7 +9,10 @@ import org.apache.spark.api.plugin.PluginContext;
 import org.apache.spark.api.plugin.SparkPlugin;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkcollectives.spark.config.SparkPluginConfiguration;
+import org.sparkcollectives.spark.config.SparkSettings;
 import org.sparkcollectives.spark.internal.driver.DriverStores;
+import org.sparkcollectives.spark.internal.metrics.StageAccumulators;
 import org.sparkcollectives.spark.internal.python.PythonTasks;
 import org.sparkcollectives.spark.internal.python.RankReports;
 
@@ -31,13 +34,21 @@ public final class CollectivesPlugin implements SparkPlugin {
   @Override
   public DriverPlugin driverPlugin() {
     return new DriverPlugin() {
+
+      /** Spark forgets accumulators that nobody holds. */
+      private StageAccumulators accumulators;
+
       @Override
       public Map<String, String> init(SparkContext context, PluginContext plugin) {
         LOG.info(
             "Spark Collectives {}",
             CollectivesPlugin.class.getPackage().getImplementationVersion());
         DriverStores.install(context);
-        return Map.of();
+        if (!reportsStatistics(context)) {
+          return Map.of();
+        }
+        accumulators = StageAccumulators.of(context);
+        return Map.of(StageAccumulators.KEY, accumulators.encode());
       }
 
       @Override
@@ -53,6 +64,12 @@ public final class CollectivesPlugin implements SparkPlugin {
         return null;
       }
     };
+  }
+
+  private static boolean reportsStatistics(SparkContext context) {
+    return !SparkSettings.of(context.getConf())
+        .get(SparkPluginConfiguration.STATISTICS_INTERVAL)
+        .isZero();
   }
 
   @Override

@@ -221,8 +221,14 @@ public final class GroupPaths implements TcpTransport.Receiver {
       try {
         return memory.orElseThrow().allocate(dtype, count);
       } catch (IOException | UnsupportedOperationException e) {
-        LOG.info(
-            "{} allocates on the heap what other processes cannot see: {}", monitor, e.toString());
+        monitor
+            .logContext()
+            .run(
+                () ->
+                    LOG.info(
+                        "{} allocates on the heap what other processes cannot see: {}",
+                        monitor,
+                        e.toString()));
       }
     }
     return HostTensor.allocate(dtype, count);

@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
+import org.sparkcollectives.spi.LogContext;
 import org.sparkcollectives.spi.failure.RankIdentity;
 import org.sparkcollectives.store.StoreException;
 

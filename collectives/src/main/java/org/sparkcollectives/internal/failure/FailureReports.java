@@ -9,6 +9,7 @@ import org.sparkcollectives.GroupAbortedException;
 import org.sparkcollectives.PeerFailedException;
 import org.sparkcollectives.TransportException;
 import org.sparkcollectives.internal.rendezvous.Membership;
+import org.sparkcollectives.spi.LogContext;
 import org.sparkcollectives.spi.RankContext;
 import org.sparkcollectives.spi.failure.RankIdentity;
 

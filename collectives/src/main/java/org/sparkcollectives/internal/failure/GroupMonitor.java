@@ -1,8 +1,6 @@
 package org.sparkcollectives.internal.failure;
 
 import java.time.Duration;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -15,6 +13,7 @@ import org.sparkcollectives.GroupStatistics;
 import org.sparkcollectives.internal.recorder.GroupRecords;
 import org.sparkcollectives.internal.rendezvous.Membership;
 import org.sparkcollectives.internal.transport.ConnectionListener;
+import org.sparkcollectives.spi.LogContext;
 import org.sparkcollectives.spi.RankContext;
 import org.sparkcollectives.spi.failure.RankIdentity;
 import org.sparkcollectives.store.Deadline;
@@ -52,7 +51,7 @@ public final class GroupMonitor implements AutoCloseable {
   private final RankHeartbeat heartbeat;
   private final CompletionHooks completionHooks;
   private final EphemeralTimeout ephemeralTimeout = new EphemeralTimeout();
-  private final Set<MonitoredWork> pending = ConcurrentHashMap.newKeySet();
+  private final PendingOperations pending = new PendingOperations();
   private final StoreSteps storeSteps;
   private volatile Thread caller = Thread.currentThread();
   private volatile CollectiveProgress progress = CollectiveProgress.NONE;
@@ -160,7 +159,8 @@ public final class GroupMonitor implements AutoCloseable {
     return host.time();
   }
 
-  GroupRecords records() {
+  /** Returns the records of the group's operations, with their sums. */
+  public GroupRecords records() {
     return records;
   }
 
@@ -175,17 +175,9 @@ public final class GroupMonitor implements AutoCloseable {
    * @param paths to the other ranks
    */
   public GroupStatistics statistics(GroupStatistics.Paths paths) {
-    long now = host.time().nanos();
-    int count = 0;
-    long longest = 0;
-    for (MonitoredWork work : pending) {
-      // A work completes a moment before it is removed.
-      if (!work.isCompleted()) {
-        count++;
-        longest = Math.max(longest, work.ageNanos(now));
-      }
-    }
-    return records.statistics(members.rank(), count, longest / 1e9, paths);
+    PendingOperations.Count count = pending.count(host.time().nanos());
+    return records.statistics(
+        members.rank(), count.operations(), count.longestNanos() / 1e9, paths);
   }
 
   /** Returns the hooks that are called for each operation that ends. */
@@ -245,8 +237,7 @@ public final class GroupMonitor implements AutoCloseable {
 
   /** Returns whether an operation is pending. */
   public boolean hasPending() {
-    // The set's size is only an estimate while others add and remove.
-    return pending.iterator().hasNext();
+    return pending.any();
   }
 
   /**
@@ -293,22 +284,7 @@ public final class GroupMonitor implements AutoCloseable {
         propagation.read();
       }
       propagation.poll();
-      pollPending();
-    }
-  }
-
-  private void pollPending() {
-    long now = host.time().nanos();
-    for (MonitoredWork work : pending) {
-      if (work.isOverdue(now)) {
-        timeouts.handle(work);
-        return;
-      }
-      int departed = work.departedPeer(leaves);
-      if (departed >= 0) {
-        reports.peerFinished(work, departed);
-        return;
-      }
+      pending.poll(host.time().nanos(), timeouts, leaves, reports);
     }
   }
 
@@ -317,9 +293,7 @@ public final class GroupMonitor implements AutoCloseable {
    * queue. Does not block.
    */
   public void failPending() {
-    for (MonitoredWork work : pending) {
-      work.groupFailed();
-    }
+    pending.fail();
   }
 
   /** Returns the listener for the end of connections to a peer, whatever they carry. */
@@ -350,8 +324,7 @@ public final class GroupMonitor implements AutoCloseable {
   void storeUnresponsive(Duration patience, String cause) {
     long now = host.time().nanos();
     long longest = patience.toNanos();
-    if (pending.stream().anyMatch(work -> work.ageNanos(now) > longest)
-        || storeSteps.anyIsOlder(longest, now)) {
+    if (pending.anyIsOlder(longest, now) || storeSteps.anyIsOlder(longest, now)) {
       state.fail(
           self.failure(Failure.Kind.UNRESPONSIVE, "", -1, cause),
           operation ->

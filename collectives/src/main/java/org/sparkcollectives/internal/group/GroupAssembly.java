@@ -29,11 +29,11 @@ import org.sparkcollectives.internal.engine.RankMessages;
 import org.sparkcollectives.internal.engine.TcpConnections;
 import org.sparkcollectives.internal.engine.Waiter;
 import org.sparkcollectives.internal.failure.GroupMonitor;
-import org.sparkcollectives.internal.failure.LogContext;
 import org.sparkcollectives.internal.failure.RankHeartbeat;
 import org.sparkcollectives.internal.failure.RankHost;
 import org.sparkcollectives.internal.failure.Watchdog;
 import org.sparkcollectives.internal.rendezvous.Membership;
+import org.sparkcollectives.spi.LogContext;
 import org.sparkcollectives.spi.RankContext;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreLease;
@@ -63,6 +63,17 @@ record GroupAssembly(Store store, RankContext context, String path) implements S
 
   @Override
   public RankGroup assemble(
+      CollectiveNode node,
+      Membership members,
+      GroupOptions options,
+      GroupMonitor parent,
+      GroupOrigin origin,
+      Runnable afterClose) {
+    return LogContext.of(members.identity())
+        .call(() -> assembleLogging(node, members, options, parent, origin, afterClose));
+  }
+
+  private RankGroup assembleLogging(
       CollectiveNode node,
       Membership members,
       GroupOptions options,

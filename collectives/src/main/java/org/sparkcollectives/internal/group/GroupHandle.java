@@ -292,6 +292,12 @@ abstract class GroupHandle implements ProcessGroup {
   }
 
   @Override
+  public void progress(long done, long total, String text) {
+    group.requireNotClosed();
+    group.progress(done, total, Objects.requireNonNull(text, "text"));
+  }
+
+  @Override
   public void setNanCheck(boolean enabled) {
     group.requireNotClosed();
     group.setNanCheck(enabled);

@@ -173,6 +173,27 @@ final class RankGroup {
     return monitor.statistics(paths);
   }
 
+  /**
+   * Keeps what the program says of its progress.
+   *
+   * @throws IllegalArgumentException if it makes no sense
+   */
+  void progress(long done, long total, String text) {
+    if (total <= 0 || done < 0 || done > total) {
+      throw new IllegalArgumentException(
+          "Rank "
+              + rank()
+              + " of group \""
+              + name()
+              + "\" cannot have done "
+              + done
+              + " of "
+              + total
+              + ": give a total of 1 or more, and how much of it is done, from 0 to the total");
+    }
+    monitor.records().progress(new GroupStatistics.Progress(done, total, text));
+  }
+
   void monitoredBarrier(Duration timeout, boolean waitAllRanks) {
     new MonitoredBarrier(members, stores.own(), monitoredBarriers.getAndIncrement())
         .await(timeout, waitAllRanks);

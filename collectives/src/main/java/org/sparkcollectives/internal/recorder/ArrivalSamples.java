@@ -28,6 +28,7 @@ final class ArrivalSamples {
   private static final long SCATTER = 0x9E3779B97F4A7C15L;
 
   private final long[] sequences = new long[SIZE];
+  private final int[] rows = new int[SIZE];
   private final long[] durations = new long[SIZE];
   private final long[] outsides = new long[SIZE];
   private final long[] ends = new long[SIZE];
@@ -45,7 +46,12 @@ final class ArrivalSamples {
     return Long.numberOfLeadingZeros(sequence * SCATTER) >= power;
   }
 
-  void add(long sequence, long durationNanos, long outsideNanos, long endNanos) {
+  /**
+   * Adds a collective, if it is to be sampled.
+   *
+   * @param row the row that counts it
+   */
+  void add(long sequence, int row, long durationNanos, long outsideNanos, long endNanos) {
     if (!isSampled(sequence, power)) {
       return;
     }
@@ -54,7 +60,7 @@ final class ArrivalSamples {
       if (cover < SHORTEST_COVER_NANOS) {
         power++;
         dropUnsampled();
-        add(sequence, durationNanos, outsideNanos, endNanos);
+        add(sequence, row, durationNanos, outsideNanos, endNanos);
         return;
       }
       if (cover > LONGEST_COVER_NANOS && power > 0) {
@@ -65,6 +71,7 @@ final class ArrivalSamples {
     }
     int at = (first + count) % SIZE;
     sequences[at] = sequence;
+    rows[at] = row;
     durations[at] = durationNanos;
     outsides[at] = outsideNanos;
     ends[at] = endNanos;
@@ -78,6 +85,7 @@ final class ArrivalSamples {
       if (isSampled(sequences[from], power)) {
         int to = (first + kept) % SIZE;
         sequences[to] = sequences[from];
+        rows[to] = rows[from];
         durations[to] = durations[from];
         outsides[to] = outsides[from];
         ends[to] = ends[from];
@@ -103,7 +111,7 @@ final class ArrivalSamples {
     List<Arrival> samples = new ArrayList<>(known);
     for (int i = 0; i < known; i++) {
       int at = (start + i) % SIZE;
-      samples.add(new Arrival(sequences[at], durations[at], outsides[at]));
+      samples.add(new Arrival(sequences[at], rows[at], durations[at], outsides[at]));
     }
     return samples;
   }

@@ -35,6 +35,8 @@ final class GroupCounters {
 
   private boolean any;
 
+  private volatile GroupStatistics.Progress progress = GroupStatistics.Progress.NONE;
+
   /**
    * Counts an operation that has ended.
    *
@@ -67,9 +69,9 @@ final class GroupCounters {
       operations++;
       bytes += size;
       long nanos = Math.max(0, endedNanos - startedNanos);
-      rows.add(spec.type(), size, algorithm, nanos);
+      int row = rows.add(spec.type(), size, algorithm, nanos);
       if (synchronises(spec.type())) {
-        samples.add(sequenceNumber, nanos, outsideNanos, endedNanos);
+        samples.add(sequenceNumber, row, nanos, outsideNanos, endedNanos);
       }
     } finally {
       lock.unlockWrite(stamp);
@@ -152,7 +154,13 @@ final class GroupCounters {
         paths,
         byOperation,
         totals.interval(),
-        totals.arrivals());
+        totals.arrivals(),
+        progress);
+  }
+
+  /** Keeps what the program says of its progress. */
+  void progress(GroupStatistics.Progress newest) {
+    progress = newest;
   }
 
   private <T> T read(Supplier<T> fields) {

@@ -73,6 +73,11 @@ public final class GroupRecords {
     return counters.statistics(name, rank, ranks.size(), pending, longestPendingSeconds, paths);
   }
 
+  /** Keeps what the program says of its progress, for the statistics. */
+  public void progress(GroupStatistics.Progress newest) {
+    counters.progress(newest);
+  }
+
   void completed(long sequenceNumber) {
     lastCompleted.lazySet(sequenceNumber);
   }

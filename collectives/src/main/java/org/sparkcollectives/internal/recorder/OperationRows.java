@@ -23,6 +23,7 @@ final class OperationRows {
   private volatile int count;
 
   private static final class Row {
+    private final int index;
     private final OpType operation;
     private final int sizeClass;
     private final String algorithm;
@@ -34,7 +35,8 @@ final class OperationRows {
     /** The next row of the same kind and size, or null. */
     private Row next;
 
-    private Row(OpType operation, int sizeClass, String algorithm) {
+    private Row(int index, OpType operation, int sizeClass, String algorithm) {
+      this.index = index;
       this.operation = operation;
       this.sizeClass = sizeClass;
       this.algorithm = algorithm;
@@ -53,12 +55,14 @@ final class OperationRows {
     }
   }
 
-  void add(OpType operation, long bytes, String algorithm, long nanos) {
+  /** Counts an operation, and returns the number of its row among {@link #statistics}. */
+  int add(OpType operation, long bytes, String algorithm, long nanos) {
     Row row = row(operation, sizeClass(bytes), algorithm);
     row.operations++;
     row.bytes += bytes;
     row.nanos += nanos;
     row.durations.add(nanos);
+    return row.index;
   }
 
   private static int sizeClass(long bytes) {
@@ -84,13 +88,13 @@ final class OperationRows {
       return all[known - 1];
     }
     if (known == all.length - 1) {
-      return add(known, new Row(OpType.UNKNOWN, NO_SIZE, ""));
+      return add(known, new Row(known, OpType.UNKNOWN, NO_SIZE, ""));
     }
     if (byKind[operation.ordinal()] == null) {
       byKind[operation.ordinal()] = new Row[Long.SIZE + 1];
     }
     Row[] bySize = byKind[operation.ordinal()];
-    Row row = new Row(operation, sizeClass, algorithm);
+    Row row = new Row(known, operation, sizeClass, algorithm);
     row.next = bySize[sizeClass + 1];
     bySize[sizeClass + 1] = row;
     return add(known, row);

@@ -21,7 +21,7 @@ class ArrivalSamplesTest {
   void fewCollectivesAreAllSampled() {
     ArrivalSamples samples = new ArrivalSamples();
     for (int i = 0; i < 200; i++) {
-      samples.add(i, 1, 1, i * 200L * MILLI);
+      samples.add(i, 0, 1, 1, i * 200L * MILLI);
     }
     assertThat(samples.interval()).isEqualTo(1);
     assertThat(numbers(samples)).hasSize(64).startsWith(136L).endsWith(199L);
@@ -31,7 +31,7 @@ class ArrivalSamplesTest {
   void theIntervalGrowsUntilTheSamplesCoverSeconds() {
     ArrivalSamples samples = new ArrivalSamples();
     for (int i = 0; i < 100_000; i++) {
-      samples.add(i, 1, 1, i * MILLI);
+      samples.add(i, 0, 1, 1, i * MILLI);
     }
     assertThat(samples.interval()).isBetween(64L, 256L);
     List<Long> numbers = numbers(samples);
@@ -45,13 +45,13 @@ class ArrivalSamplesTest {
     ArrivalSamples samples = new ArrivalSamples();
     int number = 0;
     for (; number < 100_000; number++) {
-      samples.add(number, 1, 1, number * MILLI);
+      samples.add(number, 0, 1, 1, number * MILLI);
     }
     long before = samples.interval();
     long now = number * MILLI;
     for (int i = 0; i < 20_000; i++) {
       now += 100 * MILLI;
-      samples.add(number++, 1, 1, now);
+      samples.add(number++, 0, 1, 1, now);
     }
     assertThat(samples.interval()).isLessThan(before / 8);
   }
@@ -61,8 +61,8 @@ class ArrivalSamplesTest {
     ArrivalSamples one = new ArrivalSamples();
     ArrivalSamples other = new ArrivalSamples();
     for (int i = 0; i < 20_000; i++) {
-      one.add(i, 1, 1, i * MILLI);
-      other.add(i, 1, 1, i * MILLI / 2);
+      one.add(i, 0, 1, 1, i * MILLI);
+      other.add(i, 0, 1, 1, i * MILLI / 2);
     }
     assertThat(one.interval()).isNotEqualTo(other.interval());
     Set<Long> common = new HashSet<>(numbers(one));

@@ -44,7 +44,9 @@ class GroupCountersTest {
     assertThat(statistics.outsideSeconds()).isCloseTo(2e-6, within(1e-12));
     assertThat(statistics.arrivals())
         .containsExactly(
-            new Arrival(0, 1_000, 0), new Arrival(1, 1_000, 0), new Arrival(2, 1_000, 2_000));
+            new Arrival(0, 0, 1_000, 0),
+            new Arrival(1, 0, 1_000, 0),
+            new Arrival(2, 0, 1_000, 2_000));
   }
 
   @Test
@@ -77,6 +79,17 @@ class GroupCountersTest {
     assertThat(last.count()).isEqualTo(37);
     assertThat(rows.stream().mapToLong(OperationStatistics::count).sum()).isEqualTo(100);
     assertThat(statistics().bytes()).isEqualTo(100 * 1024);
+  }
+
+  @Test
+  void anArrivalNamesTheRowThatCountsIt() {
+    add(0, 0, 0, 10);
+    counters.add(ALL_REDUCE, "direct", 1, 10, 10, 20, true);
+    add(2, 20, 20, 30);
+    assertThat(statistics().arrivals()).extracting(Arrival::row).containsExactly(0, 1, 0);
+    assertThat(statistics().byOperation())
+        .extracting(OperationStatistics::algorithm)
+        .containsExactly("ring", "direct");
   }
 
   @Test

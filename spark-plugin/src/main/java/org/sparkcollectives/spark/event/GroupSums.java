@@ -18,8 +18,11 @@ import java.util.Map;
  * @param outsideMillis how long none was pending, between the first and the last, over all ranks
  * @param byOperation the operations by kind, size and algorithm; at most {@value #MOST_OPERATIONS}
  * @param byRank the ranks; at most {@value GroupMade#MOST_RANKS}
- * @param training what the program reports of its training, such as its loss; empty if it reports
- *     nothing
+ * @param training how far the program has come, {@value #DONE} of {@value #TOTAL}; empty if it does
+ *     not say so
+ * @param trainingText what else the program says of that
+ * @param newest the newest operations that were compared, oldest first; at most {@value
+ *     #MOST_NEWEST}
  */
 public record GroupSums(
     long operations,
@@ -33,19 +36,34 @@ public record GroupSums(
     long outsideMillis,
     List<OperationSums> byOperation,
     List<RankSums> byRank,
-    Map<String, Double> training) {
+    Map<String, Double> training,
+    String trainingText,
+    List<ComparedOperation> newest) {
 
   /** The largest number of kinds of operations that an event lists. */
   public static final int MOST_OPERATIONS = 64;
 
+  /** The largest number of operations that an event lists one by one. */
+  public static final int MOST_NEWEST = 16;
+
+  /** The name under which {@link #training} has how much is done. */
+  public static final String DONE = "done";
+
+  /** The name under which {@link #training} has of how much. */
+  public static final String TOTAL = "total";
+
+  private static final int MOST_TEXT_CHARACTERS = 256;
+
   /** No operations. */
   public static final GroupSums NONE =
-      new GroupSums(0, 0, 0, 0, 0, 0, 0, 0, 0, List.of(), List.of(), Map.of());
+      new GroupSums(0, 0, 0, 0, 0, 0, 0, 0, 0, List.of(), List.of(), Map.of(), "", List.of());
 
   public GroupSums {
     byOperation = Bounds.list(byOperation, MOST_OPERATIONS);
     byRank = Bounds.list(byRank, GroupMade.MOST_RANKS);
     training = Bounds.map(training);
+    trainingText = Bounds.text(trainingText, MOST_TEXT_CHARACTERS);
+    newest = Bounds.list(newest, MOST_NEWEST);
   }
 
   /** Returns which part of the time the ranks were in operations of the group, from 0 to 1. */

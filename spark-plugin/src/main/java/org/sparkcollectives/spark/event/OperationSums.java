@@ -12,6 +12,9 @@ package org.sparkcollectives.spark.event;
  * @param medianSeconds how long one took in the median
  * @param p99Seconds what 99 % of the operations took at most
  * @param busBytesPerSecond the bus bandwidth as nccl-tests has it
+ * @param compared in how many of the operations it was compared when the ranks arrived
+ * @param waitedSeconds how long a rank waited in one of these for the rank that arrived last, the
+ *     mean of all ranks and operations
  */
 public record OperationSums(
     String operation,
@@ -21,9 +24,11 @@ public record OperationSums(
     long bytes,
     double medianSeconds,
     double p99Seconds,
-    double busBytesPerSecond) {
+    double busBytesPerSecond,
+    long compared,
+    double waitedSeconds) {
 
-  private static final int MOST_CHARACTERS = 128;
+  static final int MOST_CHARACTERS = 128;
 
   public OperationSums {
     operation = Bounds.text(operation, MOST_CHARACTERS);

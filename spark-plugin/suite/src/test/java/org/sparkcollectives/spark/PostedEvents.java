@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.apache.spark.SparkContext;
+import org.sparkcollectives.spark.event.ComparedOperation;
 import org.sparkcollectives.spark.event.GroupEnded;
 import org.sparkcollectives.spark.event.GroupFailed;
 import org.sparkcollectives.spark.event.GroupMade;
@@ -93,11 +94,29 @@ public final class PostedEvents {
         insideMillis * RANKS,
         outsideMillis * RANKS,
         List.of(
-            operation("ALL_REDUCE", 22, "ring", interval * 900L, 0.0031, 0.0121, 2.37e9),
-            operation("ALL_REDUCE", 12, "recursive-doubling", interval * 90L, 8e-5, 4e-4, 8.8e7),
-            operation("BARRIER", -1, "dissemination", interval * 10L, 5.2e-5, 2e-4, 0)),
+            operation("ALL_REDUCE", 22, "ring", interval * 900L, 0.0031, 0.0121, 2.37e9, 1.3e-3),
+            operation(
+                "ALL_REDUCE", 12, "recursive-doubling", interval * 90L, 8e-5, 4e-4, 8.8e7, 3e-5),
+            operation("BARRIER", -1, "dissemination", interval * 10L, 5.2e-5, 2e-4, 0, 2e-5)),
         ranks,
-        Map.of("epoch", 3.0, "loss", 0.125));
+        Map.of("done", (double) interval, "total", (double) INTERVALS),
+        "loss 0.125",
+        newest(interval));
+  }
+
+  private static List<ComparedOperation> newest(int interval) {
+    List<ComparedOperation> newest = new ArrayList<>();
+    for (int i = 0; i < GroupSums.MOST_NEWEST; i++) {
+      boolean slow = i % 5 != 0;
+      newest.add(
+          new ComparedOperation(
+              interval * 1000L + 60L * i,
+              "ALL_REDUCE",
+              0.0018 + 0.0001 * (i % 3),
+              slow ? 0.0013 : 0.0002,
+              slow ? SLOWEST : i % RANKS));
+    }
+    return newest;
   }
 
   private static OperationSums operation(
@@ -107,8 +126,10 @@ public final class PostedEvents {
       long count,
       double p50,
       double p99,
-      double bus) {
+      double bus,
+      double waited) {
     long bytes = sizeClass < 0 ? 0 : (1L << sizeClass) * count * RANKS;
-    return new OperationSums(kind, sizeClass, algorithm, count * RANKS, bytes, p50, p99, bus);
+    return new OperationSums(
+        kind, sizeClass, algorithm, count * RANKS, bytes, p50, p99, bus, count / 10, waited);
   }
 }

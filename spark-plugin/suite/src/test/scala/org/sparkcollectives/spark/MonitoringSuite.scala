@@ -92,6 +92,7 @@ class MonitoringSuite extends AnyFunSuite with LocalCluster {
       )
       assert(scraped()("bytes_Value") == 4 * 50 * 4000)
       assert(scraped()("failures_Value") == 0)
+      assert(scraped()("progress_Value") == 0.5)
       assert(scraped()("wait_time_Value") > 0)
       assert(scraped()("store_calls_Count") > 0)
       eventually(s"no group is active, but there is ${scraped()}")(
@@ -107,7 +108,7 @@ class MonitoringSuite extends AnyFunSuite with LocalCluster {
       assert(ended.size == 4 && ended.ranks.size == 4)
       assert(ended.ranks.stream.allMatch(_.ended))
       assert(ended.sums.operations == 200)
-      assert(ended.byOperation.get(0).count == 200)
+      assert(ended.byOperation.get(0).sums.count == 200)
       assert(heard.failures.isEmpty)
     }
   }
@@ -130,6 +131,11 @@ class MonitoringSuite extends AnyFunSuite with LocalCluster {
       assert(ranks.get(2).straggler)
       assert(ranks.get(2).slowness > 0.1)
       assert(ranks.get(2).waitedSeconds > 0)
+      val barrier = slow.get.byOperation.get(0)
+      assert(barrier.compared > 8)
+      assert(barrier.waitedSeconds > 0.001, "three of four ranks wait for 10 ms")
+      val last = slow.get.newest.stream.filter(_.last == 2).count
+      assert(last > slow.get.newest.size / 2, slow.get.newest)
       val after = slow.get.updateMillis - slow.get.startMillis
       info(s"found $after ms after the first report, slower by ${ranks.get(2).slowness}")
     }
@@ -155,6 +161,7 @@ object MonitoredRanks {
   /** All-reduces 1,000 numbers so many times. */
   def reduce(world: ProcessGroup, times: Int): Int = {
     val tensor = Tensor.of(new Array[Float](1000): _*)
+    world.progress(times, 2L * times, "")
     for (_ <- 1 to times) world.allReduce(tensor, ReduceOp.SUM).await()
     world.statistics.operations.toInt
   }

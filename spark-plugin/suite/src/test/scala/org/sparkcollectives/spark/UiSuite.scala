@@ -88,18 +88,43 @@ class UiSuite extends AnyFunSuite with LocalCluster {
     val sums = details(ui, closed.head).get("sums")
     assert(sums.get("byOperation").get(0).get("operation").asText == "ALL_REDUCE")
     assert(sums.get("byRank").size == 4)
+    assert(sums.get("training").get("done").asInt == 1, sums)
+    val closedPage = UiClient.get(s"$ui/collectives/group/?id=${closed.head.get("id").asLong}")
+    assert(closedPage.contains("1 of 2, 50 %: half the &lt;way&gt;"), closedPage)
     val failed = made(ui, "FAILED")
     assert(failed.size == 1, groups(ui))
     val failure = details(ui, failed.head).get("failures").get(0)
     assert(failure.get("rank").asInt == 1, failure)
     assert(failure.get("kind").asText == "EXCEPTION", failure)
     assert(failure.get("text").asText.contains("no <more>"), failure)
+    assert(failure.get("dump").asText.endsWith("failure"), failure)
+    assert(failure.get("finding").asText.contains("rank 1"), failure)
     val page = UiClient.get(s"$ui/collectives/group/?id=${failed.head.get("id").asLong}")
     assert(page.contains("no &lt;more&gt;"), page)
   }
 
+  /** Checks what Spark shows of the first stage, whose four ranks all-reduced 1,000 integers. */
+  private def assertTheStageHasAccumulators(applications: String, id: String): Unit = {
+    val stage = UiClient.json(s"$applications/$id/stages/0/0")
+    val values = stage
+      .get("accumulatorUpdates")
+      .asScala
+      .map(each => each.get("name").asText -> each.get("value").asText)
+      .toMap
+    assert(values.get("collectives: bytes").contains("16000"), stage)
+    assert(values("collectives: seconds").toDouble > 0, stage)
+    assert(values.size == 2, stage)
+    val tasks = UiClient.json(s"$applications/$id/stages/0/0/taskList").asScala.toSeq
+    assert(tasks.size == 4 && tasks.forall(_.get("accumulatorUpdates").size == 2), tasks)
+  }
+
   test("the tab of a running application shows its groups") {
-    assert(Jobs.ranks(sc, 4)(Jobs.sum) == Seq(10, 10, 10, 10))
+    val sums = Jobs.ranks(sc, 4) { world =>
+      world.progress(1, 2, "half the <way>")
+      Jobs.sum(world)
+    }
+    assert(sums == Seq(10, 10, 10, 10))
+    assertTheStageHasAccumulators(s"$live/api/v1/applications", sc.applicationId)
     intercept[org.apache.spark.SparkException] {
       Jobs.ranks(sc, 4) { world =>
         if (world.rank == 1) throw new IllegalArgumentException("no <more>")
@@ -139,6 +164,7 @@ class UiSuite extends AnyFunSuite with LocalCluster {
       val ui = server.application(id)
       assertThePagesAreThere(ui)
       assertTheGroupsAreThere(ui)
+      assertTheStageHasAccumulators(ui.replace(s"/history/$id", "/api/v1/applications"), id)
     } finally server.close()
   }
 

@@ -1,5 +1,6 @@
 package org.sparkcollectives.spark.internal.driver;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -37,6 +38,16 @@ final class ArrivalComparison {
   private final boolean[] straggler;
   private long samples;
   private long lastCounted = -1;
+
+  /**
+   * An operation whose arrivals were compared.
+   *
+   * @param row the row that counts it, as rank 0 has it
+   * @param last the rank that came last
+   * @param seconds how long it took there
+   * @param waitedSeconds how long a rank waited for that one, the mean of all ranks
+   */
+  record Compared(long sequence, int row, int last, double seconds, double waitedSeconds) {}
 
   /** Creates a comparison of so many ranks. */
   ArrivalComparison(int size) {
@@ -76,19 +87,22 @@ final class ArrivalComparison {
    * Compares the newest samples.
    *
    * @param byRank the samples of each rank, oldest first
+   * @return the operations that had not been compared before
    */
-  void compare(List<List<Arrival>> byRank) {
+  List<Compared> compare(List<List<Arrival>> byRank) {
+    List<Compared> compared = new ArrayList<>();
     Arrival[][] common = common(byRank);
     int count = common[0].length;
     for (int i = 0; i < count; i++) {
       if (common[0][i].sequence() > lastCounted) {
-        countArrival(common, i);
+        compared.add(countArrival(common, i));
       }
     }
     if (count > 0) {
       lastCounted = Math.max(lastCounted, common[0][count - 1].sequence());
     }
     findStragglers(common);
+    return compared;
   }
 
   /** Returns, of each rank, the samples that all ranks have. */
@@ -107,11 +121,13 @@ final class ArrivalComparison {
     return common;
   }
 
-  private void countArrival(Arrival[][] common, int index) {
+  private Compared countArrival(Arrival[][] common, int index) {
     long[] durations = new long[size];
     int last = 0;
+    double sum = 0;
     for (int rank = 0; rank < size; rank++) {
       durations[rank] = common[rank][index].durationNanos();
+      sum += durations[rank];
       last = durations[rank] < durations[last] ? rank : last;
     }
     long shortest = durations[last];
@@ -119,6 +135,9 @@ final class ArrivalComparison {
     samples++;
     arrivedLast[last]++;
     waitedSeconds[last] += (durations[size / 2] - shortest) / 1e9;
+    Arrival first = common[0][index];
+    return new Compared(
+        first.sequence(), first.row(), last, shortest / 1e9, (sum / size - shortest) / 1e9);
   }
 
   private void findStragglers(Arrival[][] common) {

@@ -261,6 +261,8 @@ final class DriverStore {
   }
 
   void close() {
+    // The last events say what the dumps tell.
+    dumps.reportAll();
     statistics.applicationEnded();
     statisticsThread.shutdownNow();
     dumps.close();

@@ -91,6 +91,7 @@ public final class DriverStores {
           registry, () -> statistics.sums().figures(), store.messageTimer());
       CollectivesMetrics.gauge(registry, "ranks.active", () -> statistics.sums().activeRanks());
       CollectivesMetrics.gauge(registry, "stragglers", () -> statistics.sums().stragglers());
+      CollectivesMetrics.gauge(registry, "progress", () -> statistics.sums().progress());
       CollectivesMetrics.gauge(registry, "store.keys", () -> store.table().count(""));
       CollectivesMetrics.gauge(registry, "store.clients", () -> store.clients().count());
     }

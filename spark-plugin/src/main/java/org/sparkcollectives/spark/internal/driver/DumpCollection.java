@@ -8,13 +8,17 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -24,6 +28,7 @@ import org.sparkcollectives.FlightDump;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.recorder.DumpFolder;
 import org.sparkcollectives.recorder.FlightTrace;
+import org.sparkcollectives.recorder.TraceAnalysis;
 import org.sparkcollectives.spark.internal.protocol.PackedDump;
 import org.sparkcollectives.spark.internal.protocol.StageAttempt;
 
@@ -54,6 +59,7 @@ final class DumpCollection implements AutoCloseable {
   private final long maxBytes;
   private final ScheduledThreadPoolExecutor writer;
   private final Map<Path, Integer> arrived = new LinkedHashMap<>();
+  private final Map<Path, String> findings = new HashMap<>();
   private final List<Path> unreported = new ArrayList<>();
   private final AtomicLong waiting = new AtomicLong();
   private Path root;
@@ -146,16 +152,16 @@ final class DumpCollection implements AutoCloseable {
   }
 
   /**
-   * Returns the folder of the dumps that ranks of a stage made when their groups failed; an empty
-   * text if none has arrived.
+   * Returns what ranks of a stage dumped when their groups failed. What dumps tell is known some
+   * seconds after the first has arrived.
    */
-  String ofFailure(StageAttempt stage) {
+  FailureDump ofFailure(StageAttempt stage) {
     synchronized (arrived) {
       return arrived.keySet().stream()
           .filter(path -> path.endsWith(Path.of(stage.toString().replace(' ', '-'), "failure")))
-          .map(Path::toString)
           .findFirst()
-          .orElse("");
+          .map(path -> new FailureDump(path.toString(), Optional.ofNullable(findings.get(path))))
+          .orElse(FailureDump.NONE);
     }
   }
 
@@ -167,11 +173,19 @@ final class DumpCollection implements AutoCloseable {
       DumpFolder folder = new DumpFolder(path);
       List<FlightDump> dumps = folder.read();
       folder.align(dumps);
+      found(path, String.join("\n", TraceAnalysis.of(dumps)));
       String report = FlightTrace.report(dumps);
       folder.write(REPORT, report.getBytes(UTF_8));
       LOG.warn("Flight recorders were dumped to {}:\n{}", path, report);
     } catch (IOException | IllegalArgumentException e) {
+      found(path, "");
       LOG.warn("The dumps of flight recorders in {} cannot be read: {}", path, e.toString());
+    }
+  }
+
+  private void found(Path path, String finding) {
+    synchronized (arrived) {
+      findings.put(path, finding);
     }
   }
 
@@ -209,6 +223,19 @@ final class DumpCollection implements AutoCloseable {
       }
     }
     return path;
+  }
+
+  /**
+   * Writes the dumps that have arrived, and analyses them. Waits for that, for a second at most.
+   */
+  void reportAll() {
+    try {
+      writer.submit(() -> List.copyOf(unreported).forEach(this::report)).get(1, TimeUnit.SECONDS);
+    } catch (RejectedExecutionException | ExecutionException | TimeoutException e) {
+      LOG.debug("Dumps of flight recorders are not all analysed: {}", e.toString());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   /**

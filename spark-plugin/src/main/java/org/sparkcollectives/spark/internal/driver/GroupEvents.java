@@ -116,7 +116,7 @@ final class GroupEvents implements StatisticsListener {
             failure.kind(),
             failure.text(),
             failure.dump(),
-            ""));
+            failure.finding()));
   }
 
   private void postProgress(Posted posted, long now) {

@@ -13,6 +13,7 @@ package org.sparkcollectives.spark.internal.driver;
  * @param kind the name of the {@link org.sparkcollectives.Failure.Kind}
  * @param text what is known of the cause, with its stack trace where there is one
  * @param dump the folder with the dumps of the flight recorders; empty if there is none so far
+ * @param finding what the dumps tell; empty if they tell nothing, or have not been analysed
  */
 public record GroupFailure(
     String group,
@@ -24,4 +25,5 @@ public record GroupFailure(
     String executorId,
     String kind,
     String text,
-    String dump) {}
+    String dump,
+    String finding) {}

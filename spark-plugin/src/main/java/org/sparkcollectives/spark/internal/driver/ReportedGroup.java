@@ -9,8 +9,8 @@ import java.util.TreeMap;
 import org.sparkcollectives.Arrival;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.GroupStatistics;
-import org.sparkcollectives.OpType;
 import org.sparkcollectives.OperationStatistics;
+import org.sparkcollectives.spark.internal.metrics.OperationTotals;
 import org.sparkcollectives.spark.internal.protocol.RankReport;
 import org.sparkcollectives.spark.internal.protocol.StageAttempt;
 
@@ -22,6 +22,7 @@ final class ReportedGroup {
   private final int size;
   private final long startMillis;
   private final ArrivalComparison comparison;
+  private final OperationWaits waits = new OperationWaits();
   private final Map<Integer, Rank> ranks = new TreeMap<>();
   private long updateMillis;
   private int left;
@@ -30,8 +31,6 @@ final class ReportedGroup {
   private long failureMillis;
 
   private record Rank(String host, String executorId, RankReport report) {}
-
-  private record RowKey(OpType operation, int sizeClass, String algorithm) {}
 
   /** Creates a group of which a rank has reported. */
   ReportedGroup(StageAttempt stage, GroupStatistics first, long nowMillis) {
@@ -95,7 +94,12 @@ final class ReportedGroup {
     return failureMillis;
   }
 
-  GroupFailure describe(Failure first, String dump) {
+  /**
+   * Returns what is known of a failure.
+   *
+   * @param dump the dumps that the ranks made of it
+   */
+  GroupFailure describe(Failure first, FailureDump dump) {
     return new GroupFailure(
         name,
         stage.stageId(),
@@ -106,7 +110,8 @@ final class ReportedGroup {
         first.executorId(),
         first.kind().name(),
         first.cause(),
-        dump);
+        dump.folder(),
+        dump.finding().orElse(""));
   }
 
   /** Compares the arrivals of the ranks, if all have reported and none has left. */
@@ -116,25 +121,20 @@ final class ReportedGroup {
     }
     List<List<Arrival>> arrivals = new ArrayList<>(size);
     ranks.values().forEach(each -> arrivals.add(each.report().statistics().arrivals()));
-    comparison.compare(arrivals);
+    List<OperationStatistics> rows = ranks.get(0).report().statistics().byOperation();
+    for (ArrivalComparison.Compared each : comparison.compare(arrivals)) {
+      if (each.row() < rows.size()) {
+        waits.add(each, rows.get(each.row()));
+      }
+    }
   }
 
   /** Returns the sums over the ranks. */
-  GroupSnapshot.Sums sums() {
-    GroupSnapshot.Sums sums = GroupSnapshot.Sums.NONE;
+  private OperationTotals sums() {
+    OperationTotals sums = OperationTotals.NONE;
     for (Rank each : ranks.values()) {
-      GroupStatistics of = each.report().statistics();
-      boolean pends = !hasEnded() && !each.report().ended();
-      sums =
-          sums.plus(
-              new GroupSnapshot.Sums(
-                  of.operations(),
-                  of.failures(),
-                  of.bytes(),
-                  of.collectiveSeconds(),
-                  of.outsideSeconds(),
-                  pends ? of.pending() : 0,
-                  pends ? of.longestPendingSeconds() : 0));
+      boolean open = !hasEnded() && !each.report().ended();
+      sums = sums.plus(OperationTotals.of(each.report().statistics(), open));
     }
     return sums;
   }
@@ -169,19 +169,28 @@ final class ReportedGroup {
         failure != null,
         sums(),
         byOperation(),
+        waits.newest(),
+        progress(),
         comparison.samples(),
         known);
   }
 
-  private List<OperationStatistics> byOperation() {
-    Map<RowKey, List<OperationStatistics>> rows = new LinkedHashMap<>();
+  private GroupStatistics.Progress progress() {
+    return ranks.values().stream()
+        .map(each -> each.report().statistics().progress())
+        .filter(each -> each.total() > 0)
+        .findFirst()
+        .orElse(GroupStatistics.Progress.NONE);
+  }
+
+  private List<OperationSnapshot> byOperation() {
+    Map<OperationWaits.Key, List<OperationStatistics>> rows = new LinkedHashMap<>();
     for (Rank each : ranks.values()) {
       for (OperationStatistics row : each.report().statistics().byOperation()) {
-        RowKey key = new RowKey(row.operation(), row.sizeClass(), row.algorithm());
-        rows.computeIfAbsent(key, unused -> new ArrayList<>()).add(row);
+        rows.computeIfAbsent(OperationWaits.Key.of(row), key -> new ArrayList<>()).add(row);
       }
     }
-    return rows.values().stream().map(ReportedGroup::sum).toList();
+    return rows.values().stream().map(ReportedGroup::sum).map(waits::snapshot).toList();
   }
 
   private static OperationStatistics sum(List<OperationStatistics> rows) {

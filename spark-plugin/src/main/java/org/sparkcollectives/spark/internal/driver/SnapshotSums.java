@@ -14,6 +14,7 @@ import org.sparkcollectives.spark.event.GroupSums;
 import org.sparkcollectives.spark.event.OperationSums;
 import org.sparkcollectives.spark.event.RankPlace;
 import org.sparkcollectives.spark.event.RankSums;
+import org.sparkcollectives.spark.internal.metrics.OperationTotals;
 
 /** Turns what the driver knows of a group into the parts of an event. */
 final class SnapshotSums {
@@ -26,7 +27,7 @@ final class SnapshotSums {
   private SnapshotSums() {}
 
   static GroupSums of(GroupSnapshot group) {
-    GroupSnapshot.Sums sums = group.sums();
+    OperationTotals sums = group.sums();
     return new GroupSums(
         sums.operations(),
         sums.failures(),
@@ -39,7 +40,16 @@ final class SnapshotSums {
         millis(sums.outsideSeconds()),
         operations(group),
         group.ranks().stream().map(SnapshotSums::rank).toList(),
-        Map.of());
+        training(group.progress()),
+        group.progress().text(),
+        group.newest());
+  }
+
+  private static Map<String, Double> training(GroupStatistics.Progress progress) {
+    return progress.total() <= 0
+        ? Map.of()
+        : Map.of(
+            GroupSums.DONE, (double) progress.done(), GroupSums.TOTAL, (double) progress.total());
   }
 
   /** Returns where the ranks are. */
@@ -75,19 +85,26 @@ final class SnapshotSums {
   /** Returns the rows of operations, those that took longest first: an event may leave some out. */
   private static List<OperationSums> operations(GroupSnapshot group) {
     return group.byOperation().stream()
-        .sorted(Comparator.comparingDouble(OperationStatistics::seconds).reversed())
-        .map(
-            row ->
-                new OperationSums(
-                    row.operation().name(),
-                    row.sizeClass(),
-                    row.algorithm(),
-                    row.count(),
-                    row.bytes(),
-                    rounded(row.medianSeconds()),
-                    rounded(row.p99Seconds()),
-                    rounded(row.busBandwidth(group.size()))))
+        .sorted(
+            Comparator.comparingDouble((OperationSnapshot each) -> each.sums().seconds())
+                .reversed())
+        .map(each -> operation(each, group.size()))
         .toList();
+  }
+
+  private static OperationSums operation(OperationSnapshot operation, int size) {
+    OperationStatistics row = operation.sums();
+    return new OperationSums(
+        row.operation().name(),
+        row.sizeClass(),
+        row.algorithm(),
+        row.count(),
+        row.bytes(),
+        rounded(row.medianSeconds()),
+        rounded(row.p99Seconds()),
+        rounded(row.busBandwidth(size)),
+        operation.compared(),
+        rounded(operation.waitedSeconds()));
   }
 
   /**
@@ -122,7 +139,8 @@ final class SnapshotSums {
     return Math.round(seconds * MILLIS);
   }
 
-  private static double rounded(double value) {
+  /** Returns a number with three digits; 0 for what is none. */
+  static double rounded(double value) {
     return Double.isFinite(value) ? new BigDecimal(value).round(DIGITS).doubleValue() : 0;
   }
 }

@@ -21,11 +21,12 @@ import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkcollectives.Failure;
+import org.sparkcollectives.spark.internal.metrics.Figures;
+import org.sparkcollectives.spark.internal.metrics.OperationTotals;
 import org.sparkcollectives.spark.internal.protocol.ExecutorReport;
-import org.sparkcollectives.spark.internal.protocol.ProcessStatistics;
 import org.sparkcollectives.spark.internal.protocol.RankReport;
 import org.sparkcollectives.spark.internal.protocol.StageAttempt;
+import org.sparkcollectives.spi.LogContext;
 
 /**
  * Collects in the driver what executors report of their ranks: keeps the newest of each rank, names
@@ -41,7 +42,6 @@ public final class StatisticsCollector {
 
   private static final int MOST_GROUPS = 1_000;
   private static final int MOST_ENDED = 200;
-  private static final int MOST_PROCESSES = 10_000;
   private static final int MOST_ENDED_STAGES = 1_000;
   private static final long MOST_WAITING_BYTES = 32 << 20;
 
@@ -51,10 +51,10 @@ public final class StatisticsCollector {
   /** The time in which the ranks of a failed group agree on the first cause, and dump. */
   private static final long SETTLE_MILLIS = 1_500;
 
-  private static final long WARN_MILLIS = TimeUnit.MINUTES.toMillis(1);
+  /** The time after a failure in which its dumps have been analysed. */
+  private static final long FINDING_MILLIS = 6_000;
 
-  /** The time without a report after which a process is thought to hold nothing. */
-  private static final long SILENCE_MILLIS = TimeUnit.SECONDS.toMillis(10);
+  private static final long WARN_MILLIS = TimeUnit.MINUTES.toMillis(1);
 
   private static final Logger LOG = LoggerFactory.getLogger(StatisticsCollector.class);
 
@@ -62,7 +62,7 @@ public final class StatisticsCollector {
   private final Consumer<Runnable> afterPeriod;
   private final LongSupplier millis;
   private final long intervalMillis;
-  private final Function<StageAttempt, String> dumps;
+  private final Function<StageAttempt, FailureDump> dumps;
   private final List<StatisticsListener> listeners = new CopyOnWriteArrayList<>();
   private final AtomicLong waitingBytes = new AtomicLong();
   private volatile List<GroupSnapshot> published = List.of();
@@ -70,18 +70,17 @@ public final class StatisticsCollector {
 
   // The executor's thread alone uses these.
   private final Map<Key, Followed> groups = new LinkedHashMap<>();
-  private final Map<String, Reported> processes = new HashMap<>();
+  private final ReportedProcesses processes = new ReportedProcesses();
 
   /** The stages that have ended last: the first report of a group may come after that. */
   private final Set<StageAttempt> endedStages = new LinkedHashSet<>();
 
-  private GroupSnapshot.Sums forgotten = GroupSnapshot.Sums.NONE;
+  private OperationTotals forgotten = OperationTotals.NONE;
   private boolean scheduled;
   private boolean full;
+  private boolean over;
 
   private record Key(StageAttempt stage, String group) {}
-
-  private record Reported(ProcessStatistics statistics, long atMillis) {}
 
   /** A group, and what was done for it. */
   private static final class Followed {
@@ -108,14 +107,14 @@ public final class StatisticsCollector {
    * @param afterPeriod runs a step on that thread, after {@link #PERIOD}
    * @param millis the clock, since the epoch
    * @param interval how often executors report
-   * @param dumps returns the folder with the dumps of a stage that has failed, or an empty text
+   * @param dumps returns the dumps of a stage that has failed
    */
   StatisticsCollector(
       Executor executor,
       Consumer<Runnable> afterPeriod,
       LongSupplier millis,
       Duration interval,
-      Function<StageAttempt, String> dumps) {
+      Function<StageAttempt, FailureDump> dumps) {
     this.executor = executor;
     this.afterPeriod = afterPeriod;
     this.millis = millis;
@@ -183,6 +182,7 @@ public final class StatisticsCollector {
     execute(
         () -> {
           try {
+            over = true;
             groups.values().forEach(each -> each.endMillis = 1);
             tick();
           } finally {
@@ -215,9 +215,7 @@ public final class StatisticsCollector {
 
   private void add(ExecutorReport report) {
     long now = millis.getAsLong();
-    if (processes.size() < MOST_PROCESSES || processes.containsKey(report.executorId())) {
-      processes.put(report.executorId(), new Reported(report.process(), now));
-    }
+    processes.add(report.executorId(), report.process(), now);
     for (RankReport each : report.ranks()) {
       Followed followed = follow(new Key(each.stage(), each.statistics().group()), each, now);
       if (followed != null) {
@@ -264,7 +262,7 @@ public final class StatisticsCollector {
 
   private void schedule() {
     boolean awaitsMore = groups.values().stream().anyMatch(each -> !each.endTold);
-    if (!scheduled && (awaitsMore || sums.processes().connections() > 0)) {
+    if (!scheduled && (awaitsMore || sums.figures().process().connections() > 0)) {
       scheduled = true;
       try {
         afterPeriod.accept(
@@ -311,17 +309,21 @@ public final class StatisticsCollector {
     if (made) {
       tell(listener -> listener.onGroupMade(each.snapshot));
     }
-    boolean settled = ended || now - group.failureMillis() >= SETTLE_MILLIS;
-    if (group.failure().isPresent() && !each.failureTold && settled) {
-      each.failureTold = true;
-      Failure first = group.failure().get();
-      GroupFailure failure = group.describe(first, dumps.apply(group.stage()));
-      tell(listener -> listener.onFailure(failure));
+    boolean failureAwaited = group.failure().isPresent() && !each.failureTold;
+    if (failureAwaited) {
+      FailureDump dump = dumps.apply(group.stage());
+      long patience = dump.awaitsFinding() ? FINDING_MILLIS : SETTLE_MILLIS;
+      if (over || now - group.failureMillis() >= patience) {
+        each.failureTold = true;
+        failureAwaited = false;
+        GroupFailure failure = group.describe(group.failure().get(), dump);
+        tell(listener -> listener.onFailure(failure));
+      }
     }
-    if (ended) {
+    if (ended && !failureAwaited) {
       each.endTold = true;
       tell(listener -> listener.onGroupEnded(each.snapshot));
-    } else if (due) {
+    } else if (due && !ended) {
       each.toldMillis = now;
       warn(each, now);
       tell(listener -> listener.onStatistics(each.snapshot));
@@ -333,20 +335,24 @@ public final class StatisticsCollector {
       Long before = each.warned.get(rank.rank());
       if (rank.straggler() && (before == null || now - before >= WARN_MILLIS)) {
         each.warned.put(rank.rank(), now);
-        LOG.warn(
-            "Rank {} of group {} ({}, executor {}, task {}) is slower than the others: between"
-                + " collectives it takes {} % longer than the median rank. It came last in {} of {}"
-                + " collectives that were compared",
-            rank.rank(),
-            each.snapshot.group(),
-            rank.host(),
-            rank.executorId(),
-            rank.taskAttemptId(),
-            Math.round(100 * rank.slowness()),
-            rank.arrivedLast(),
-            each.snapshot.samples());
+        LogContext.of(each.snapshot.group(), rank.rank()).run(() -> warn(each.snapshot, rank));
       }
     }
+  }
+
+  private static void warn(GroupSnapshot group, RankSnapshot rank) {
+    LOG.warn(
+        "Rank {} of group {} ({}, executor {}, task {}) is slower than the others: between"
+            + " collectives it takes {} % longer than the median rank. It came last in {} of {}"
+            + " collectives that were compared",
+        rank.rank(),
+        group.group(),
+        rank.host(),
+        rank.executorId(),
+        rank.taskAttemptId(),
+        Math.round(100 * rank.slowness()),
+        rank.arrivedLast(),
+        group.samples());
   }
 
   private void tell(Consumer<StatisticsListener> event) {
@@ -361,7 +367,8 @@ public final class StatisticsCollector {
 
   private void publish(long now) {
     List<GroupSnapshot> all = new ArrayList<>(groups.size());
-    GroupSnapshot.Sums total = forgotten;
+    OperationTotals total = forgotten;
+    double progress = 0;
     int active = 0;
     int ranks = 0;
     Set<String> stragglers = new HashSet<>();
@@ -371,6 +378,7 @@ public final class StatisticsCollector {
       }
       all.add(each.snapshot);
       total = total.plus(each.snapshot.sums());
+      progress = each.snapshot.progress().total() > 0 ? each.snapshot.progress().share() : progress;
       if (!each.endTold) {
         active++;
         ranks += each.snapshot.ranks().size();
@@ -380,20 +388,7 @@ public final class StatisticsCollector {
       }
     }
     published = List.copyOf(all);
-    sums = new ApplicationSums(total, active, ranks, stragglers.size(), processes(now));
-  }
-
-  private ProcessStatistics processes(long now) {
-    long sent = 0;
-    long connections = 0;
-    long shared = 0;
-    for (Reported each : processes.values()) {
-      sent += each.statistics().bytesSent();
-      if (now - each.atMillis() < SILENCE_MILLIS) {
-        connections += each.statistics().connections();
-        shared += each.statistics().sharedBytes();
-      }
-    }
-    return new ProcessStatistics(sent, connections, shared);
+    Figures figures = new Figures(total, active, processes.sum(now));
+    sums = new ApplicationSums(figures, ranks, stragglers.size(), progress);
   }
 }

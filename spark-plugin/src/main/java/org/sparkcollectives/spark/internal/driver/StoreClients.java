@@ -18,6 +18,7 @@ import org.sparkcollectives.Failure;
 import org.sparkcollectives.spark.internal.protocol.JoinRequest;
 import org.sparkcollectives.spark.internal.protocol.StageAttempt;
 import org.sparkcollectives.spark.internal.protocol.StoreMessages;
+import org.sparkcollectives.spi.LogContext;
 import org.sparkcollectives.spi.failure.FailedRendezvous;
 import org.sparkcollectives.spi.failure.FailureCodec;
 import org.sparkcollectives.spi.failure.PublishedFailure;
@@ -208,7 +209,7 @@ final class StoreClients {
         .wills()
         .forEach(
             (group, failure) -> {
-              LOG.info("{} of group {} was lost", failure.where(), group);
+              log(group, failure, "{} of group {} was lost", failure.where(), group);
               new PublishedFailure(store.withPrefix(group)).offer(failure);
             });
   }
@@ -216,9 +217,18 @@ final class StoreClients {
   /** Reports to the ranks of a group that is not made yet that one of them will not come. */
   private void failRendezvous(StageAttempt stage, String group, Failure failure) {
     if (FailedRendezvous.publish(store(stage).withPrefix(group), failure)) {
-      LOG.info(
-          "Group {} is not made, because {} {}", group, failure.where(), failure.kind().verb());
+      log(
+          group,
+          failure,
+          "Group {} is not made, because {} {}",
+          group,
+          failure.where(),
+          failure.kind().verb());
     }
+  }
+
+  private static void log(String group, Failure failure, String format, Object... arguments) {
+    LogContext.of(group, failure.rank()).run(() -> LOG.info(format, arguments));
   }
 
   /** Records that a task has ended, well or not. Whoever waits for its rank waits in vain. */

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledExecutorService;
@@ -12,8 +13,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkcollectives.GroupStatistics;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.spark.internal.metrics.Figures;
+import org.sparkcollectives.spark.internal.metrics.OperationTotals;
+import org.sparkcollectives.spark.internal.metrics.StageAccumulators;
 import org.sparkcollectives.spark.internal.protocol.ExecutorReport;
 import org.sparkcollectives.spark.internal.protocol.ProcessStatistics;
 import org.sparkcollectives.spark.internal.protocol.RankReport;
@@ -45,7 +49,7 @@ final class StatisticsSender {
   private final Map<Member, Open> open = new LinkedHashMap<>();
 
   private final List<RankReport> last = new ArrayList<>();
-  private Figures closed = Figures.NONE;
+  private OperationTotals closed = OperationTotals.NONE;
   private DriverLink driver;
   private boolean scheduled;
   private int unanswered;
@@ -60,7 +64,29 @@ final class StatisticsSender {
 
   private record Member(long taskAttemptId, String group) {}
 
-  private record Open(StageAttempt stage, ProcessGroup group) {}
+  /** A group of a rank that is open. */
+  private static final class Open {
+    private final StageAttempt stage;
+    private final ProcessGroup group;
+    private final Optional<StageAccumulators> accumulators;
+
+    // What the accumulators have already.
+    private long bytes;
+    private double seconds;
+
+    private Open(StageAttempt stage, ProcessGroup group, Optional<StageAccumulators> accumulators) {
+      this.stage = stage;
+      this.group = group;
+      this.accumulators = accumulators;
+    }
+
+    private void accumulate(GroupStatistics statistics) {
+      accumulators.ifPresent(
+          to -> to.add(statistics.bytes() - bytes, statistics.collectiveSeconds() - seconds));
+      bytes = statistics.bytes();
+      seconds = statistics.collectiveSeconds();
+    }
+  }
 
   /**
    * Creates a sender that has nothing to send.
@@ -76,22 +102,27 @@ final class StatisticsSender {
 
   /** Returns the sums over all groups of this process, those that have ended included. */
   synchronized Figures figures() {
-    Figures figures = closed;
+    OperationTotals totals = closed;
     for (Open each : open.values()) {
-      figures = figures.plus(each.group().statistics(), true);
+      totals = totals.plus(OperationTotals.of(each.group.statistics(), true));
     }
-    return figures.with(origin.statistics().get());
+    return new Figures(totals, open.size(), origin.statistics().get());
   }
 
   /**
    * Begins to report a group of a rank. Does not block.
    *
    * @param link the way to the driver; null if the driver has no store, and takes no reports
+   * @param accumulators of the task
    */
   synchronized void opened(
-      DriverLink link, StageAttempt stage, long taskAttemptId, ProcessGroup group) {
+      DriverLink link,
+      StageAttempt stage,
+      long taskAttemptId,
+      ProcessGroup group,
+      Optional<StageAccumulators> accumulators) {
     driver = link;
-    open.put(new Member(taskAttemptId, group.name()), new Open(stage, group));
+    open.put(new Member(taskAttemptId, group.name()), new Open(stage, group, accumulators));
     schedule();
   }
 
@@ -128,8 +159,9 @@ final class StatisticsSender {
         return;
       }
       RankReport report = report(member, ended, true);
-      closed = closed.plus(report.statistics(), false);
+      closed = closed.plus(OperationTotals.of(report.statistics(), false));
       if (!reports()) {
+        driver = open.isEmpty() ? null : driver;
         return;
       }
       if (last.size() < MOST_LAST_REPORTS) {
@@ -141,12 +173,10 @@ final class StatisticsSender {
   }
 
   private static RankReport report(Member member, Open open, boolean ended) {
+    GroupStatistics statistics = open.group.statistics();
+    open.accumulate(statistics);
     return new RankReport(
-        open.stage(),
-        member.taskAttemptId(),
-        ended,
-        open.group().failure(),
-        open.group().statistics());
+        open.stage, member.taskAttemptId(), ended, open.group.failure(), statistics);
   }
 
   /**
@@ -177,6 +207,10 @@ final class StatisticsSender {
       unanswered = messages.size();
       sentNanos = now;
       link = driver;
+      if (open.isEmpty()) {
+        // It holds the environment of the application, which may be over.
+        driver = null;
+      }
     }
     for (byte[] message : messages) {
       CompletableFuture<byte[]> reply = link.ask(message);

@@ -82,7 +82,9 @@ final class TaskRank implements RankContext {
   public void opened(ProcessGroup group) {
     StageAttempt stage = new StageAttempt(task.stageId(), task.stageAttemptNumber());
     DriverLink driver = store == null ? null : store.link();
-    ExecutorStatistics.of(env).opened(driver, stage, task.taskAttemptId(), group);
+    long attempt = task.taskAttemptId();
+    ExecutorStatistics.of(env)
+        .opened(driver, stage, attempt, group, ExecutorStatistics.accumulators(attempt));
   }
 
   @Override

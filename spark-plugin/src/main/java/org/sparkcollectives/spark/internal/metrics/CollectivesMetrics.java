@@ -34,14 +34,14 @@ public final class CollectivesMetrics {
   public static void register(
       MetricRegistry registry, Supplier<Figures> figures, Timer storeCalls) {
     Supplier<Figures> recent = new Recent<>(figures);
-    gauge(registry, "operations", recent, Figures::operations);
-    gauge(registry, "operations.pending", recent, Figures::pending);
-    gauge(registry, "failures", recent, Figures::failures);
-    gauge(registry, "bytes", recent, Figures::bytes);
+    totals(registry, "operations", recent, OperationTotals::operations);
+    totals(registry, "operations.pending", recent, OperationTotals::pending);
+    totals(registry, "failures", recent, OperationTotals::failures);
+    totals(registry, "bytes", recent, OperationTotals::bytes);
     gauge(registry, "bytes.sent", recent, each -> each.process().bytesSent());
-    gauge(registry, "wait.time", recent, Figures::collectiveSeconds);
-    gauge(registry, "wait.longest", recent, Figures::longestPendingSeconds);
-    gauge(registry, "outside.time", recent, Figures::outsideSeconds);
+    totals(registry, "wait.time", recent, OperationTotals::collectiveSeconds);
+    totals(registry, "wait.longest", recent, OperationTotals::longestPendingSeconds);
+    totals(registry, "outside.time", recent, OperationTotals::outsideSeconds);
     gauge(registry, "groups.active", recent, Figures::activeGroups);
     gauge(registry, "connections", recent, each -> each.process().connections());
     gauge(registry, "memory.shared", recent, each -> each.process().sharedBytes());
@@ -51,6 +51,14 @@ public final class CollectivesMetrics {
   /** Registers one more gauge. */
   public static void gauge(MetricRegistry registry, String name, Supplier<Number> value) {
     add(registry, name, (Gauge<Number>) value::get);
+  }
+
+  private static void totals(
+      MetricRegistry registry,
+      String name,
+      Supplier<Figures> figures,
+      Function<OperationTotals, Number> value) {
+    gauge(registry, name, figures, each -> value.apply(each.totals()));
   }
 
   private static void gauge(

@@ -30,7 +30,7 @@ public record ExecutorReport(
   /** The most ranks in a report; an executor with more sends several. */
   public static final int MOST_RANKS = 32;
 
-  private static final int VERSION = 1;
+  private static final int VERSION = 2;
   private static final int MOST_TEXT_BYTES = 1 << 12;
 
   public ExecutorReport {
@@ -97,9 +97,13 @@ public record ExecutorReport(
     out.writeInt(statistics.arrivals().size());
     for (Arrival arrival : statistics.arrivals()) {
       out.writeLong(arrival.sequence());
+      out.writeByte(arrival.row());
       out.writeLong(arrival.durationNanos());
       out.writeLong(arrival.outsideNanos());
     }
+    out.writeLong(statistics.progress().done());
+    out.writeLong(statistics.progress().total());
+    write(out, statistics.progress().text());
   }
 
   private static void write(DataOutputStream out, String text) throws IOException {
@@ -186,7 +190,7 @@ public record ExecutorReport(
     int arrivalCount = count(in, GroupStatistics.MOST_ARRIVALS);
     List<Arrival> arrivals = new ArrayList<>(arrivalCount);
     for (int i = 0; i < arrivalCount; i++) {
-      arrivals.add(new Arrival(in.readLong(), in.readLong(), in.readLong()));
+      arrivals.add(new Arrival(in.readLong(), in.readUnsignedByte(), in.readLong(), in.readLong()));
     }
     return new GroupStatistics(
         group,
@@ -202,7 +206,8 @@ public record ExecutorReport(
         paths,
         rows,
         interval,
-        arrivals);
+        arrivals,
+        new GroupStatistics.Progress(in.readLong(), in.readLong(), text(in)));
   }
 
   private static String text(DataInputStream in) throws IOException {

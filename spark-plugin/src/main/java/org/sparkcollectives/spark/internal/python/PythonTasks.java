@@ -71,7 +71,7 @@ public final class PythonTasks implements ExecutorPlugin {
   @Override
   public void init(PluginContext context, Map<String, String> fromDriver) {
     plugin = context;
-    ExecutorStatistics.register(context.metricRegistry());
+    ExecutorStatistics.register(context.metricRegistry(), fromDriver);
   }
 
   private static Path localFolder() {
@@ -81,8 +81,11 @@ public final class PythonTasks implements ExecutorPlugin {
   @Override
   public void onTaskStart() {
     Configuration settings = SparkSettings.of(SparkEnv.get().conf());
-    if (settings.get(SparkPluginConfiguration.PYTHON_ENABLED)
-        && TaskContext.get() instanceof BarrierTaskContext task) {
+    if (!(TaskContext.get() instanceof BarrierTaskContext task)) {
+      return;
+    }
+    ExecutorStatistics.begin(task);
+    if (settings.get(SparkPluginConfiguration.PYTHON_ENABLED)) {
       try {
         begin(task, settings);
       } catch (IOException e) {

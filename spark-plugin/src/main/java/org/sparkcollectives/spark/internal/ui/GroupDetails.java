@@ -23,7 +23,7 @@ public final class GroupDetails {
   public List<RankPlace> ranks = List.of();
   public GroupSums sums = GroupSums.NONE;
   public List<Interval> intervals = List.of();
-  public List<FailureNote> failures = List.of();
+  public List<GroupFailed> failures = List.of();
 
   /** When the sums were taken, in milliseconds since 1970. */
   public long time;
@@ -40,28 +40,6 @@ public final class GroupDetails {
    */
   public record Interval(
       long from, long to, long operations, long bytes, double insideShare, double waitingShare) {}
-
-  /**
-   * A failure, as {@link GroupFailed} has it.
-   *
-   * @param time when, in milliseconds since 1970
-   * @param rank the rank, or -1
-   * @param host its host
-   * @param executor the id of its executor
-   * @param kind what happened to it
-   * @param text the message
-   * @param dump the folder of the dumps
-   * @param finding what the dumps tell
-   */
-  public record FailureNote(
-      long time,
-      int rank,
-      String host,
-      String executor,
-      String kind,
-      String text,
-      String dump,
-      String finding) {}
 
   /** Creates an empty row; Jackson fills it. */
   public GroupDetails() {}
@@ -124,19 +102,7 @@ public final class GroupDetails {
   GroupDetails with(GroupFailed failed) {
     GroupDetails details = copy();
     if (failures.size() < MOST_FAILURES) {
-      details.failures =
-          appended(
-              failures,
-              new FailureNote(
-                  failed.time(),
-                  failed.rank(),
-                  failed.host(),
-                  failed.executor(),
-                  failed.kind(),
-                  failed.text(),
-                  failed.dump(),
-                  failed.finding()),
-              MOST_FAILURES);
+      details.failures = appended(failures, failed, MOST_FAILURES);
     }
     return details;
   }

@@ -2,12 +2,13 @@ package org.sparkcollectives.spark.internal.ui;
 
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.function.UnaryOperator;
 import org.apache.spark.ui.SparkUITab;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.spark.config.SparkPluginConfiguration;
-import org.sparkcollectives.spark.event.OperationSums;
-import org.sparkcollectives.spark.internal.ui.GroupDetails.FailureNote;
+import org.sparkcollectives.spark.event.GroupFailed;
+import org.sparkcollectives.spark.event.GroupSums;
 
 /** The page of one group, at {@code group/?id=...}. */
 final class GroupPage extends CollectivesPage {
@@ -74,9 +75,9 @@ final class GroupPage extends CollectivesPage {
     summary(html, group, details);
     failures(html, details);
     RankTable.write(html, group, details, TO_ROOT);
-    operations(html, group, details);
+    OperationTable.write(html, group, details);
+    NewestOperations.write(html, details.sums.newest());
     Timeline.write(html, group.size, details.intervals);
-    training(html, details);
     html.open("p")
         .link("../", "All groups")
         .text(" · ")
@@ -107,6 +108,7 @@ final class GroupPage extends CollectivesPage {
             + Format.bytes(group.bytes)
             + (group.failures > 0 ? ", and " + Format.count(group.failures) + " failed" : ""));
     pending(html, group, details);
+    training(html, details.sums);
     item(html, "In collectives", Format.share(group.insideShare) + " of the time");
     item(
         html,
@@ -143,7 +145,7 @@ final class GroupPage extends CollectivesPage {
       return;
     }
     html.element("h4", "Failure");
-    for (FailureNote failure : details.failures) {
+    for (GroupFailed failure : details.failures) {
       html.open("div", "class", "alert alert-danger");
       html.open("p").element("strong", cause(failure)).close("p");
       html.element("pre", failure.text());
@@ -158,7 +160,7 @@ final class GroupPage extends CollectivesPage {
     }
   }
 
-  private static String cause(FailureNote failure) {
+  private static String cause(GroupFailed failure) {
     String where =
         failure.rank() < 0
             ? "Unknown rank"
@@ -181,51 +183,21 @@ final class GroupPage extends CollectivesPage {
     }
   }
 
-  private static void operations(Html html, GroupRow group, GroupDetails details) {
-    html.element("h4", "Operations");
-    if (details.sums.byOperation().isEmpty()) {
-      html.element("p", "No operation has been reported yet.");
-      return;
+  private static void training(Html html, GroupSums sums) {
+    Map<String, Double> training = new TreeMap<>(sums.training());
+    Double done = training.remove(GroupSums.DONE);
+    Double total = training.remove(GroupSums.TOTAL);
+    if (done != null && total != null && total > 0) {
+      item(
+          html,
+          "Progress",
+          Format.count(Math.round(done))
+              + " of "
+              + Format.count(Math.round(total))
+              + ", "
+              + Format.share(done / total)
+              + (sums.trainingText().isEmpty() ? "" : ": " + sums.trainingText()));
     }
-    Table table =
-        new Table(html, "collectives-operations")
-            .column("Operation", "The kind of operation")
-            .column("Size", "From this size to less than that, of what one rank gives or gets")
-            .column("Algorithm", "How it was carried out; see docs/algorithms.md")
-            .column("Count", "How many have succeeded on a rank, the mean of all")
-            .column("Bytes", "Their bytes, summed over the ranks")
-            .column("Bus bandwidth", "As nccl-tests has it: comparable between sizes of groups")
-            .column("Median", "Half of the operations took less, waiting included")
-            .column("p99", "99 % of the operations took less, waiting included")
-            .rows();
-    for (OperationSums row : details.sums.byOperation()) {
-      table
-          .beginRow()
-          .cell(row.operation())
-          .cell(row.sizeClass(), GroupTexts.sizeClass(row.sizeClass()))
-          .cell(row.algorithm().isEmpty() ? "–" : row.algorithm())
-          .cell(
-              row.count(), Format.count(Math.round((double) row.count() / Math.max(1, group.size))))
-          .cell(row.bytes(), Format.bytes(row.bytes()))
-          .cell(
-              row.busBytesPerSecond(),
-              row.busBytesPerSecond() > 0 ? Format.rate(row.busBytesPerSecond()) : "–")
-          .cell(row.medianSeconds(), Format.seconds(row.medianSeconds()))
-          .cell(row.p99Seconds(), Format.seconds(row.p99Seconds()))
-          .endRow();
-    }
-    table.end();
-  }
-
-  private static void training(Html html, GroupDetails details) {
-    if (details.sums.training().isEmpty()) {
-      return;
-    }
-    html.element("h4", "Training");
-    html.open("ul", "class", "list-unstyled");
-    for (Map.Entry<String, Double> each : details.sums.training().entrySet()) {
-      item(html, each.getKey(), String.valueOf(each.getValue()));
-    }
-    html.close("ul");
+    training.forEach((name, value) -> item(html, name, Format.figure(value)));
   }
 }

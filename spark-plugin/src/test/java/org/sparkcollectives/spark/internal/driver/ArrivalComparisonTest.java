@@ -24,7 +24,7 @@ class ArrivalComparisonTest {
     for (int i = 0; i < count; i++) {
       double time = own.applyAsDouble(i);
       outside += time;
-      arrivals.add(new Arrival(i, (long) (step - time), (long) outside));
+      arrivals.add(new Arrival(i, 0, (long) (step - time), (long) outside));
     }
     return arrivals;
   }
@@ -137,7 +137,7 @@ class ArrivalComparisonTest {
 
   @Test
   void ranksWithoutSamplesInCommonAreNotCompared() {
-    ArrivalComparison comparison = compared(List.of(List.of(), List.of(new Arrival(1, 2, 3))));
+    ArrivalComparison comparison = compared(List.of(List.of(), List.of(new Arrival(1, 0, 2, 3))));
     assertThat(comparison.samples()).isZero();
   }
 }

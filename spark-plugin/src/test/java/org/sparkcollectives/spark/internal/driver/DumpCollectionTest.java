@@ -64,6 +64,21 @@ class DumpCollectionTest {
   }
 
   @Test
+  void whatTheDumpsTellIsKnownOnceTheyAreAnalysed() throws Exception {
+    try (DumpCollection dumps = collection("1m")) {
+      assertThat(dumps.ofFailure(STAGE)).isEqualTo(FailureDump.NONE);
+      dumps.receive(STAGE, "failure", PackedDump.pack(dump(0)));
+      dumps.receive(STAGE, "failure", PackedDump.pack(dump(2)));
+      dumps.await(STAGE, "failure", 2, TimeUnit.SECONDS.toNanos(60));
+      dumps.reportAll();
+      FailureDump found = dumps.ofFailure(STAGE);
+      assertThat(found.folder()).isEqualTo(failure().toString());
+      assertThat(found.awaitsFinding()).isFalse();
+      assertThat(found.finding().orElseThrow()).startsWith("There is no dump of rank 1");
+    }
+  }
+
+  @Test
   void noMoreIsWrittenThanWasSaid() throws IOException {
     try (DumpCollection dumps = collection("1b")) {
       dumps.receive(STAGE, "failure", PackedDump.pack(dump(0)));

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import org.apache.spark.scheduler.SparkListenerEvent;
 import org.junit.jupiter.api.Test;
@@ -13,6 +14,7 @@ import org.sparkcollectives.Arrival;
 import org.sparkcollectives.GroupStatistics;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.OperationStatistics;
+import org.sparkcollectives.spark.event.ComparedOperation;
 import org.sparkcollectives.spark.event.GroupEnded;
 import org.sparkcollectives.spark.event.GroupFailed;
 import org.sparkcollectives.spark.event.GroupMade;
@@ -21,6 +23,7 @@ import org.sparkcollectives.spark.event.GroupSums;
 import org.sparkcollectives.spark.event.OperationSums;
 import org.sparkcollectives.spark.event.RankPlace;
 import org.sparkcollectives.spark.event.RankSums;
+import org.sparkcollectives.spark.internal.metrics.OperationTotals;
 
 /** Tests which events are posted for what the driver knows of groups. */
 class GroupEventsTest {
@@ -33,7 +36,7 @@ class GroupEventsTest {
   private static RankSnapshot rank(int rank, int size, long... durations) {
     List<Arrival> arrivals = new ArrayList<>();
     for (int i = 0; i < durations.length; i++) {
-      arrivals.add(new Arrival(i, durations[i], 0));
+      arrivals.add(new Arrival(i, 0, durations[i], 0));
     }
     GroupStatistics statistics =
         new GroupStatistics(
@@ -50,7 +53,8 @@ class GroupEventsTest {
             new GroupStatistics.Paths(0, 1, 2),
             List.of(),
             1,
-            arrivals);
+            arrivals,
+            GroupStatistics.Progress.NONE);
     return new RankSnapshot(
         rank, "host-" + rank, "7", 99, false, statistics, 4, 0.25, 0.123456, rank == 1);
   }
@@ -65,11 +69,17 @@ class GroupEventsTest {
         95_000,
         ended,
         false,
-        new GroupSnapshot.Sums(20, 2, 2000, 3, 5, 4, 1.5),
+        new OperationTotals(20, 2, 2000, 3, 5, 4, 1.5),
         List.of(
-            new OperationStatistics(OpType.BARRIER, -1, "tree", 2, 0, 0.1, 0.01, 0.02),
-            new OperationStatistics(
-                OpType.ALL_REDUCE, 10, "ring", 20, 20_480, 0.5, 0.00123456, 0.02)),
+            new OperationSnapshot(
+                new OperationStatistics(OpType.BARRIER, -1, "tree", 2, 0, 0.1, 0.01, 0.02), 0, 0),
+            new OperationSnapshot(
+                new OperationStatistics(
+                    OpType.ALL_REDUCE, 10, "ring", 20, 20_480, 0.5, 0.00123456, 0.02),
+                8,
+                0.0054321)),
+        List.of(new ComparedOperation(7, "ALL_REDUCE", 0.001, 0.002, 1)),
+        new GroupStatistics.Progress(3, 10, "loss 0.25"),
         8,
         List.of(ranks));
   }
@@ -114,8 +124,13 @@ class GroupEventsTest {
         .isEqualTo(new RankSums(1, 10, 1000, 4, 250, 0.123, true, 1500, 2500));
     assertThat(sums.byOperation())
         .containsExactly(
-            new OperationSums("ALL_REDUCE", 10, "ring", 20, 20_480, 0.00123, 0.02, 829_000),
-            new OperationSums("BARRIER", -1, "tree", 2, 0, 0.01, 0.02, 0));
+            new OperationSums(
+                "ALL_REDUCE", 10, "ring", 20, 20_480, 0.00123, 0.02, 829_000, 8, 0.00543),
+            new OperationSums("BARRIER", -1, "tree", 2, 0, 0.01, 0.02, 0, 0, 0));
+    assertThat(sums.newest())
+        .containsExactly(new ComparedOperation(7, "ALL_REDUCE", 0.001, 0.002, 1));
+    assertThat(sums.training()).isEqualTo(Map.of("done", 3.0, "total", 10.0));
+    assertThat(sums.trainingText()).isEqualTo("loss 0.25");
   }
 
   @Test
@@ -159,14 +174,29 @@ class GroupEventsTest {
     events.onGroupMade(group(2));
     GroupSnapshot next =
         new GroupSnapshot(
-            "world", 3, 2, 2, 0, 0, false, false, GroupSnapshot.Sums.NONE, List.of(), 0, List.of());
+            "world",
+            3,
+            2,
+            2,
+            0,
+            0,
+            false,
+            false,
+            OperationTotals.NONE,
+            List.of(),
+            List.of(),
+            GroupStatistics.Progress.NONE,
+            0,
+            List.of());
     events.onGroupMade(next);
     events.onFailure(
-        new GroupFailure("world", 3, 1, 101_000, 1, "host-1", "7", "KILLED", "it was", "/d"));
+        new GroupFailure(
+            "world", 3, 1, 101_000, 1, "host-1", "7", "KILLED", "it was", "/d", "late"));
     events.onGroupEnded(group(2, true, rank(0, 2), rank(1, 2)));
     assertThat(posted(GroupFailed.class))
         .containsExactly(
-            new GroupFailed(1, "world", 101_000, 1, "host-1", "7", "KILLED", "it was", "/d", ""));
+            new GroupFailed(
+                1, "world", 101_000, 1, "host-1", "7", "KILLED", "it was", "/d", "late"));
     assertThat(posted(GroupEnded.class)).extracting(GroupEnded::id).containsExactly(1L);
     assertThat(posted(GroupEnded.class).get(0).sums().operations()).isEqualTo(20);
     events.onGroupEnded(next);

@@ -1,6 +1,7 @@
 package org.sparkcollectives.spark.internal.driver;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -15,6 +16,8 @@ import org.sparkcollectives.GroupStatistics;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.OperationStatistics;
 import org.sparkcollectives.RankLocation;
+import org.sparkcollectives.spark.event.ComparedOperation;
+import org.sparkcollectives.spark.event.GroupSums;
 import org.sparkcollectives.spark.internal.protocol.ExecutorReport;
 import org.sparkcollectives.spark.internal.protocol.ProcessStatistics;
 import org.sparkcollectives.spark.internal.protocol.RankReport;
@@ -27,10 +30,11 @@ class StatisticsCollectorTest {
   private final Queue<Runnable> later = new ArrayDeque<>();
   private final List<String> events = new ArrayList<>();
   private long now = 1_000_000;
+  private FailureDump dump = FailureDump.NONE;
 
   private final StatisticsCollector collector =
       new StatisticsCollector(
-          Runnable::run, later::add, () -> now, Duration.ofSeconds(2), stage -> "/dumps/" + stage);
+          Runnable::run, later::add, () -> now, Duration.ofSeconds(2), stage -> dump);
 
   StatisticsCollectorTest() {
     collector.addListener(
@@ -52,7 +56,14 @@ class StatisticsCollectorTest {
 
           @Override
           public void onFailure(GroupFailure failure) {
-            events.add("failure " + failure.rank() + " " + failure.kind() + " " + failure.dump());
+            events.add(
+                "failure "
+                    + failure.rank()
+                    + " "
+                    + failure.kind()
+                    + " "
+                    + failure.dump()
+                    + failure.finding());
           }
         });
   }
@@ -62,7 +73,7 @@ class StatisticsCollectorTest {
     List<Arrival> arrivals = new ArrayList<>();
     for (int i = 0; i < Math.min(64, operations); i++) {
       arrivals.add(
-          new Arrival(i, (60 - outsideMillis) * 1_000_000, outsideMillis * 1_000_000 * (i + 1)));
+          new Arrival(i, 0, (60 - outsideMillis) * 1_000_000, outsideMillis * 1_000_000 * (i + 1)));
     }
     OperationStatistics row =
         new OperationStatistics(
@@ -81,7 +92,8 @@ class StatisticsCollectorTest {
         new GroupStatistics.Paths(0, 0, size - 1),
         List.of(row),
         1,
-        arrivals);
+        arrivals,
+        new GroupStatistics.Progress(rank, 4, "step " + rank));
   }
 
   private void report(GroupStatistics statistics, boolean ended, Failure failure) {
@@ -133,10 +145,14 @@ class StatisticsCollectorTest {
         .containsExactly("executor-0", "executor-1");
     assertThat(group.byOperation())
         .containsExactly(
-            new OperationStatistics(OpType.ALL_REDUCE, 10, "ring", 11, 11 * 1024, 1, 0.51, 0.02));
+            new OperationSnapshot(
+                new OperationStatistics(
+                    OpType.ALL_REDUCE, 10, "ring", 11, 11 * 1024, 1, 0.51, 0.02),
+                5,
+                0));
     assertThat(group.sums().longestPendingSeconds()).isEqualTo(1.5);
-    assertThat(collector.sums().activeGroups()).isEqualTo(1);
-    assertThat(collector.sums().processes()).isEqualTo(new ProcessStatistics(20, 4, 200));
+    assertThat(collector.sums().figures().activeGroups()).isEqualTo(1);
+    assertThat(collector.sums().figures().process()).isEqualTo(new ProcessStatistics(20, 4, 200));
 
     pass(5);
     assertThat(events).as("nothing new").hasSize(2);
@@ -147,9 +163,9 @@ class StatisticsCollectorTest {
     pass(1);
     assertThat(events).hasSize(4).last().isEqualTo("ended 18");
     assertThat(collector.groups().get(0).ended()).isTrue();
-    assertThat(collector.sums().activeGroups()).isZero();
-    assertThat(collector.sums().groups().operations()).isEqualTo(18);
-    assertThat(collector.sums().groups().pending()).isZero();
+    assertThat(collector.sums().figures().activeGroups()).isZero();
+    assertThat(collector.sums().figures().totals().operations()).isEqualTo(18);
+    assertThat(collector.sums().figures().totals().pending()).isZero();
   }
 
   @Test
@@ -163,13 +179,74 @@ class StatisticsCollectorTest {
 
   @Test
   void theFailureThatTellsTheMostIsToldOnce() {
+    dump = new FailureDump("/dumps/", Optional.of("late"));
     report(statistics("world", 0, 3, 5, 20), false, failure(Failure.Kind.CONNECTION_RESET, 1));
     pass(1);
     report(statistics("world", 2, 3, 5, 20), false, failure(Failure.Kind.EXECUTOR_LOST, 1));
     pass(3);
-    assertThat(events).containsOnlyOnce("failure 1 EXECUTOR_LOST /dumps/stage 3.0");
+    assertThat(events).containsOnlyOnce("failure 1 EXECUTOR_LOST /dumps/late");
     assertThat(events).filteredOn(each -> each.startsWith("failure")).hasSize(1);
     assertThat(collector.groups().get(0).failed()).isTrue();
+  }
+
+  @Test
+  void aFailureIsToldWithWhatItsDumpsTellBeforeTheGroupEnds() {
+    dump = new FailureDump("/d/", Optional.empty());
+    report(statistics("world", 0, 1, 5, 20), true, failure(Failure.Kind.EXCEPTION, 0));
+    pass(3);
+    assertThat(events).containsExactly("made world");
+    dump = new FailureDump("/d/", Optional.of("rank 0 is late"));
+    pass(1);
+    assertThat(events)
+        .containsExactly("made world", "failure 0 EXCEPTION /d/rank 0 is late", "ended 5");
+    assertThat(collector.sums().figures().activeGroups()).isZero();
+  }
+
+  @Test
+  void aFailureWhoseDumpsAreNotAnalysedIsToldAllTheSame() {
+    dump = new FailureDump("/d/", Optional.empty());
+    report(statistics("world", 0, 1, 5, 20), true, failure(Failure.Kind.EXCEPTION, 0));
+    pass(6);
+    assertThat(events).containsExactly("made world", "failure 0 EXCEPTION /d/", "ended 5");
+  }
+
+  @Test
+  void theEndOfTheApplicationWaitsForNoDumps() {
+    dump = new FailureDump("/d/", Optional.empty());
+    report(statistics("world", 0, 1, 5, 20), true, failure(Failure.Kind.EXCEPTION, 0));
+    collector.applicationEnded();
+    assertThat(events).containsExactly("made world", "failure 0 EXCEPTION /d/", "ended 5");
+  }
+
+  @Test
+  void theWaitForTheLastRankIsSummedUpByOperation() {
+    report(statistics("world", 0, 2, 5, 20), false, null);
+    report(statistics("world", 1, 2, 5, 30), false, null);
+    pass(1);
+    report(statistics("world", 0, 2, 20, 20), false, null);
+    report(statistics("world", 1, 2, 20, 30), false, null);
+    pass(2);
+    // Rank 0 took 40 ms and rank 1 30 ms: rank 0 waited for 10 ms, and rank 1 for nobody.
+    GroupSnapshot group = collector.groups().get(0);
+    assertThat(group.byOperation())
+        .singleElement()
+        .satisfies(row -> assertThat(row.compared()).isEqualTo(20))
+        .satisfies(row -> assertThat(row.waitedSeconds()).isCloseTo(0.005, within(1e-9)));
+    assertThat(group.newest()).hasSize(GroupSums.MOST_NEWEST);
+    assertThat(group.newest().get(GroupSums.MOST_NEWEST - 1))
+        .isEqualTo(new ComparedOperation(19, "ALL_REDUCE", 0.03, 0.005, 1));
+  }
+
+  @Test
+  void theProgressIsThatOfTheLowestRankOfTheNewestGroupThatSaysSomething() {
+    report(statistics("world", 3, 4, 5, 20), false, null);
+    pass(1);
+    assertThat(collector.sums().progress()).isEqualTo(0.75);
+    report(statistics("world", 1, 4, 5, 20), false, null);
+    pass(2);
+    assertThat(collector.groups().get(0).progress())
+        .isEqualTo(new GroupStatistics.Progress(1, 4, "step 1"));
+    assertThat(collector.sums().progress()).isEqualTo(0.25);
   }
 
   @Test
@@ -219,7 +296,7 @@ class StatisticsCollectorTest {
     }
     pass(1);
     assertThat(collector.groups()).hasSizeLessThanOrEqualTo(200);
-    assertThat(collector.sums().groups().operations()).isEqualTo(3_000);
+    assertThat(collector.sums().figures().totals().operations()).isEqualTo(3_000);
   }
 
   @Test

@@ -36,7 +36,8 @@ class ExecutorReportFuzzTest {
                 new OperationStatistics(OpType.ALL_REDUCE, 9, "ring", 10, 4096, 0.5, 0.01, 0.02),
                 new OperationStatistics(OpType.BARRIER, -1, "", 1, 0, 0.5, 0.01, 0.02)),
             4,
-            List.of(new Arrival(0, 5, 6), new Arrival(4, 7, 8)));
+            List.of(new Arrival(0, 1, 5, 6), new Arrival(4, 0, 7, 8)),
+            new GroupStatistics.Progress(3, 10, "loss 0.25"));
     Failure failure =
         new Failure(
             Failure.Kind.EXCEPTION, new RankLocation(2, "host", "5", 7), "barrier", 3, "it broke");

@@ -7,6 +7,7 @@ import com.code_intelligence.jazzer.junit.FuzzTest;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.UUID;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -44,6 +45,8 @@ class StoreMessagesFuzzTest {
         StoreMessages.discard(SESSION, 5),
         StoreMessages.room(SESSION),
         StoreMessages.close(SESSION),
+        StoreMessages.statistics(
+            SESSION, new ExecutorReport("1", "host", ProcessStatistics.NONE, List.of()).encode()),
         StoreMessages.ok(new byte[] {7}),
         StoreMessages.refused("no"),
         negativeLength,
@@ -83,6 +86,8 @@ class StoreMessagesFuzzTest {
       case StoreMessages.DISCARD -> StoreMessages.discard(session, StoreMessages.upload(message));
       case StoreMessages.ROOM -> StoreMessages.room(session);
       case StoreMessages.CLOSE -> StoreMessages.close(session);
+      case StoreMessages.STATISTICS ->
+          StoreMessages.statistics(session, StoreMessages.rest(message));
       default -> throw new IllegalArgumentException("a message of kind " + kind);
     };
   }

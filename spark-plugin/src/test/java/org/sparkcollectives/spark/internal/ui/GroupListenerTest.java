@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import java.util.Map;
 import org.apache.spark.scheduler.SparkListenerApplicationEnd;
+import org.apache.spark.status.KVUtils;
 import org.apache.spark.util.kvstore.InMemoryStore;
+import org.apache.spark.util.kvstore.KVStoreSerializer;
 import org.junit.jupiter.api.Test;
 import org.sparkcollectives.spark.event.GroupEnded;
 import org.sparkcollectives.spark.event.GroupFailed;
@@ -50,7 +52,9 @@ class GroupListenerTest {
         all - inside,
         List.of(),
         List.of(),
-        Map.of());
+        Map.of(),
+        "",
+        List.of());
   }
 
   private static GroupFailed failed(long id, long time, int rank) {
@@ -169,6 +173,25 @@ class GroupListenerTest {
     List<Interval> intervals = store.details(1).orElseThrow().intervals;
     assertThat(intervals).hasSize(GroupDetails.MOST_INTERVALS);
     assertThat(intervals.get(intervals.size() - 1).to()).isEqualTo(1500);
+  }
+
+  /**
+   * A history server keeps rows on disk, as JSON; so does a driver whose UI has a store on disk.
+   */
+  @Test
+  void rowsAreTheSameAfterTheDisk() throws Exception {
+    listener.onOtherEvent(made(1, 1000));
+    GroupFailed failed =
+        new GroupFailed(1, "world 1", 2000, 2, "b", "2", "EXCEPTION", "boom", "/d", "rank 2");
+    listener.onOtherEvent(failed);
+    listener.onOtherEvent(new GroupProgress(1, "world 1", 11_000, sums(10, 0.25, 500, 1000)));
+    GroupDetails details = store.details(1).orElseThrow();
+    KVStoreSerializer disk = new KVUtils.KVStoreScalaSerializer();
+    GroupDetails read = disk.deserialize(disk.serialize(details), GroupDetails.class);
+    assertThat(read.failures).containsExactly(failed);
+    assertThat(read.ranks).isEqualTo(details.ranks);
+    assertThat(read.sums).isEqualTo(details.sums);
+    assertThat(read.intervals).isEqualTo(details.intervals);
   }
 
   @Test

@@ -9,6 +9,7 @@ import javax.xml.parsers.DocumentBuilderFactory;
 import org.apache.spark.SparkConf;
 import org.apache.spark.util.kvstore.InMemoryStore;
 import org.junit.jupiter.api.Test;
+import org.sparkcollectives.spark.event.ComparedOperation;
 import org.sparkcollectives.spark.event.GroupEnded;
 import org.sparkcollectives.spark.event.GroupFailed;
 import org.sparkcollectives.spark.event.GroupMade;
@@ -49,11 +50,17 @@ class PagesTest {
             0.25,
             10_000,
             10_000,
-            List.of(new OperationSums("ALL_REDUCE", 10, "ring<", 2000, 2 << 20, 1e-3, 2e-3, 1.5e9)),
+            List.of(
+                new OperationSums(
+                    "ALL_REDUCE", 10, "ring<", 2000, 2 << 20, 1e-3, 2e-3, 1.5e9, 64, 5e-4)),
             List.of(
                 new RankSums(0, 1000, 1 << 20, 0, 0, -0.2, false, 6000, 4000),
                 new RankSums(1, 1000, 1 << 20, 64, 2000, 0.5, true, 4000, 6000)),
-            Map.of("<loss>", 0.25));
+            Map.of("done", 3.0, "total", 10.0, "<rate>", 0.25),
+            "<loss> 0.5",
+            List.of(
+                new ComparedOperation(998, "ALL_REDUCE<", 1e-3, 5e-4, 1),
+                new ComparedOperation(999, "BARRIER", 0, 0, 0)));
     listener.onOtherEvent(
         new GroupFailed(
             7, NAME, 5000, 1, "b<", "2", "EXCEPTION", "<script>alert(1)</script>", "/d<", "late<"));
@@ -137,13 +144,23 @@ class PagesTest {
         .startsWith("1 slow", "2", "b", "shm 1", "100 %", "2 s", "+50 %");
     assertThat(row(html, "collectives-operations", 1))
         .containsExactly(
-            "ALL_REDUCE", "1 KiB – 2 KiB", "ring<", "1,000", "2 MiB", "1.5 GB/s", "1 ms", "2 ms");
+            "ALL_REDUCE",
+            "1 KiB – 2 KiB",
+            "ring<",
+            "1,000",
+            "2 MiB",
+            "1.5 GB/s",
+            "1 ms",
+            "2 ms",
+            "500 µs");
     assertThat(text(html))
         .contains("Rank 1 (b<, executor 2) failed, at")
         .contains("<script>alert(1)</script>")
         .contains("/d<")
         .contains("late<")
-        .contains("<loss>: 0.25");
+        .contains("Progress: 3 of 10, 30 %: <loss> 0.5")
+        .contains("<rate>: 0.25")
+        .contains("ALL_REDUCE< #998: 1 ms at work, 500 µs waiting for rank 1");
     assertThat(html.getElementsByTagName("svg").getLength()).isGreaterThan(0);
     assertThat(html.getElementsByTagName("rect").getLength()).isGreaterThanOrEqualTo(3);
   }

@@ -1,4 +1,4 @@
-package org.sparkcollectives.internal.failure;
+package org.sparkcollectives.spi;
 
 import java.util.function.Supplier;
 import org.slf4j.MDC;
@@ -26,7 +26,12 @@ public record LogContext(String group, String rank, String operation) {
 
   /** Returns the context of a rank in a group. */
   public static LogContext of(RankIdentity rank) {
-    return new LogContext(rank.group(), Integer.toString(rank.rank()), "");
+    return of(rank.group(), rank.rank());
+  }
+
+  /** Returns the context of a rank in a group. */
+  public static LogContext of(String group, int rank) {
+    return new LogContext(group, Integer.toString(rank), "");
   }
 
   /** Returns this context with an operation. */

@@ -1,9 +1,11 @@
-package org.sparkcollectives.internal.failure;
+package org.sparkcollectives.spi;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.reflect.Field;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -11,7 +13,12 @@ import org.junit.jupiter.api.Test;
 import org.slf4j.MDC;
 import org.slf4j.helpers.BasicMDCAdapter;
 import org.slf4j.spi.MDCAdapter;
+import org.sparkcollectives.Failure;
+import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.HostedRank;
+import org.sparkcollectives.net.TransportSecurity;
 import org.sparkcollectives.spi.failure.RankIdentity;
+import org.sparkcollectives.store.HashStore;
 
 class LogContextTest {
 
@@ -74,5 +81,29 @@ class LogContextTest {
             () ->
                 context.run(
                     () -> assertThat(MDC.get("collectives.operation")).isEqualTo("barrier #1")));
+  }
+
+  /** What transports and backends log while they are made is of this rank, too. */
+  @Test
+  void aGroupIsMadeAndClosedInTheContextOfItsRank() {
+    List<Map<String, String>> seen = new ArrayList<>();
+    RankContext host =
+        new HostedRank(List.of(), TransportSecurity.plain()) {
+          @Override
+          public void joined(String group, Failure ifLost) {
+            seen.add(MDC.getCopyOfContextMap());
+          }
+
+          @Override
+          public void left(String group) {
+            seen.add(MDC.getCopyOfContextMap());
+          }
+        };
+    try (HashStore store = new HashStore()) {
+      HostedGroups.create(store, 0, 1, GroupOptions.defaults().withName("alone"), host).close();
+    }
+    Map<String, String> keys = Map.of("collectives.group", "alone", "collectives.rank", "0");
+    assertThat(seen).containsExactly(keys, keys);
+    assertThat(MDC.get("collectives.group")).isNull();
   }
 }
