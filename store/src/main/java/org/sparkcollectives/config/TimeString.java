@@ -16,11 +16,14 @@ public final class TimeString {
   private TimeString() {}
 
   /**
-   * Reads a whole number followed by us, ms, s, m or min, h, or d.
+   * Reads a whole number followed by us, ms, s, m or min, h, or d; 0 needs no unit.
    *
-   * @throws IllegalArgumentException for any other form, a number without a unit included
+   * @throws IllegalArgumentException for any other form, another number without a unit included
    */
   public static Duration parse(String text) {
+    if (text.trim().equals("0")) {
+      return Duration.ZERO;
+    }
     Matcher matcher = FORM.matcher(text.trim().toLowerCase(Locale.ROOT));
     if (matcher.matches()) {
       Duration unit = unit(matcher.group(2));

@@ -59,6 +59,10 @@ class ConfigurationTest {
     assertThat(TimeString.parse("7m")).isEqualTo(TimeString.parse("7min"));
     assertThat(TimeString.parse("7h")).isEqualTo(Duration.ofHours(7));
     assertThat(TimeString.parse("7d")).isEqualTo(Duration.ofDays(7));
+    assertThat(TimeString.parse(" 0 ")).isEqualTo(Duration.ZERO);
+    assertThat(TimeString.parse("0s")).isEqualTo(Duration.ZERO);
+    assertThatIllegalArgumentException().isThrownBy(() -> TimeString.parse("00"));
+    assertThatIllegalArgumentException().isThrownBy(() -> TimeString.parse("7"));
   }
 
   @Test

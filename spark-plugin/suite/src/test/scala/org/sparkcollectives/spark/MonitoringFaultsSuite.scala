@@ -1,8 +1,11 @@
 package org.sparkcollectives.spark
 
-import com.codahale.metrics.{Gauge, MetricRegistry}
+import java.util.concurrent.ConcurrentLinkedQueue
+
+import scala.collection.JavaConverters._
+
 import org.apache.spark.{SparkConf, SparkContext, SparkEnv}
-import org.apache.spark.metrics.source.Source
+import org.apache.spark.scheduler.{SparkListener, SparkListenerStageCompleted}
 import org.scalatest.funsuite.AnyFunSuite
 import org.sparkcollectives.spark.internal.driver.DriverStores
 
@@ -10,13 +13,6 @@ import org.sparkcollectives.spark.internal.driver.DriverStores
 class MonitoringFaultsSuite extends AnyFunSuite with Patience {
 
   private val name = s"plugin.${classOf[CollectivesPlugin].getName}"
-
-  /** A source of the user's own, whose names are ours. */
-  private class Theirs extends Source {
-    override val sourceName: String = name
-    override val metricRegistry: MetricRegistry = new MetricRegistry
-    metricRegistry.register("operations", new Gauge[Int] { override def getValue: Int = 42 })
-  }
 
   private def withContext[T](settings: (String, String)*)(body: SparkContext => T): T = {
     val sc = new SparkContext(
@@ -33,16 +29,17 @@ class MonitoringFaultsSuite extends AnyFunSuite with Patience {
   private def assertAJobRuns(sc: SparkContext): Unit =
     assert(Jobs.ranks(sc, 2)(Jobs.sum) == Seq(3, 3))
 
+  private def operations: Long =
+    DriverStores.statistics(SparkEnv.get).sums.figures.totals.operations
+
   test("a source of the user's own may have our name, before and after ours is installed") {
     withContext() { sc =>
-      SparkEnv.get.metricsSystem.registerSource(new Theirs)
+      NamedSource.register(SparkEnv.get, name)
       SparkCollectives.install(sc)
-      SparkEnv.get.metricsSystem.registerSource(new Theirs)
+      NamedSource.register(SparkEnv.get, name)
       assertAJobRuns(sc)
-      assert(SparkEnv.get.metricsSystem.getSourcesByName(name).nonEmpty)
-      eventually("the driver knows that the group has ended")(
-        DriverStores.statistics(SparkEnv.get).sums.figures.totals.operations == 2
-      )
+      assert(NamedSource.gauge(SparkEnv.get, name, "operations") == 42)
+      eventually(s"two operations are reported, but there are $operations")(operations == 2)
     }
   }
 
@@ -51,24 +48,26 @@ class MonitoringFaultsSuite extends AnyFunSuite with Patience {
       "spark.plugins" -> classOf[CollectivesPlugin].getName,
       "spark.collectives.statistics.interval" -> "0"
     ) { sc =>
+      val stages = new ConcurrentLinkedQueue[Seq[String]]
+      sc.addSparkListener(new SparkListener {
+        override def onStageCompleted(completed: SparkListenerStageCompleted): Unit =
+          stages.add(completed.stageInfo.accumulables.values.flatMap(_.name).toList)
+      })
       assertAJobRuns(sc)
-      assertAJobRuns(sc)
-      val statistics = DriverStores.statistics(SparkEnv.get)
-      assert(statistics.groups.isEmpty)
-      assert(statistics.sums.figures.totals.operations == 0)
-      val stages = sc.statusStore.stageList(null)
-      assert(stages.size == 2 && stages.forall(_.accumulatorUpdates.isEmpty), stages)
+      eventually("the stage has ended")(stages.size == 1)
+      assert(stages.peek.exists(_.startsWith("internal.metrics")), stages)
+      assert(!stages.peek.exists(_.startsWith("collectives")), stages)
+      assert(DriverStores.statistics(SparkEnv.get).groups.asScala.isEmpty)
+      assert(operations == 0)
     }
   }
 
-  test("metrics without any sink cost nothing but memory") {
+  test("without any sink the metrics are there, with a local master the driver's alone") {
     withContext("spark.plugins" -> classOf[CollectivesPlugin].getName) { sc =>
       assertAJobRuns(sc)
-      val sources = SparkEnv.get.metricsSystem.getSourcesByName(name)
-      assert(sources.size == 1, "with a local master the driver has the only ones")
-      eventually(s"two operations in ${sources.head.metricRegistry.getGauges}")(
-        sources.head.metricRegistry.getGauges.get("operations").getValue == 2L
-      )
+      assert(NamedSource.count(SparkEnv.get, name) == 1)
+      def shown = NamedSource.gauge(SparkEnv.get, name, "operations")
+      eventually(s"two operations are shown, but there are $shown")(shown == 2L)
     }
   }
 }
