@@ -1,21 +1,29 @@
 package org.sparkcollectives.examples.digits;
 
+import com.univocity.parsers.csv.CsvParser;
+import com.univocity.parsers.csv.CsvParserSettings;
 import java.util.Arrays;
 import java.util.List;
 
 /**
  * Numbers separated by commas, semicolons or tabs, and one column with the name of the class. A
  * first line with a feature that is not a number is a header, and so is each line that equals it.
- * Fields may be in quotes, but contain no separators.
+ * Fields may be in quotes. Lines are read with the parser that Spark itself uses; a field does not
+ * span lines.
  */
 final class CsvFormat implements LineFormat {
 
   private static final long serialVersionUID = 1;
 
+  private static final int MOST_COLUMNS = 1 << 20;
+
   private final String separator;
   private final int columns;
   private final int labelColumn;
   private final String header;
+
+  /** Made in each task, by its only thread. */
+  private transient CsvParser parser;
 
   private CsvFormat(String separator, int columns, int labelColumn, String header) {
     this.separator = separator;
@@ -34,7 +42,7 @@ final class CsvFormat implements LineFormat {
   static CsvFormat of(String firstLine, String label) {
     String separator =
         List.of(",", ";", "\t").stream().filter(firstLine::contains).findFirst().orElse(",");
-    String[] fields = split(firstLine, separator);
+    String[] fields = parser(separator).parseLine(firstLine);
     if (fields.length < 2) {
       throw new IllegalArgumentException(
           "A line must hold features and a label, separated by commas, semicolons or tabs: "
@@ -74,14 +82,14 @@ final class CsvFormat implements LineFormat {
     }
   }
 
-  private static String[] split(String line, String separator) {
-    String[] fields = line.split(separator, -1);
-    for (int i = 0; i < fields.length; i++) {
-      String field = fields[i].strip();
-      boolean quoted = field.length() >= 2 && field.startsWith("\"") && field.endsWith("\"");
-      fields[i] = quoted ? field.substring(1, field.length() - 1) : field;
-    }
-    return fields;
+  private static CsvParser parser(String separator) {
+    CsvParserSettings settings = new CsvParserSettings();
+    settings.getFormat().setDelimiter(separator);
+    settings.getFormat().setComment('\0'); // None: a header may begin with a hash.
+    settings.setNullValue("");
+    settings.setMaxColumns(MOST_COLUMNS);
+    settings.setMaxCharsPerColumn(-1);
+    return new CsvParser(settings);
   }
 
   @Override
@@ -91,7 +99,10 @@ final class CsvFormat implements LineFormat {
 
   @Override
   public LabeledValues parse(String line) {
-    String[] fields = split(line, separator);
+    if (parser == null) {
+      parser = parser(separator);
+    }
+    String[] fields = parser.parseLine(line);
     if (fields.length != columns) {
       throw new IllegalArgumentException(
           "A line must hold "

@@ -82,6 +82,14 @@ class LineFormatTest {
   }
 
   @Test
+  void aFieldInQuotesMayContainTheSeparator() {
+    LineFormat format = detect("1,2,0");
+    LabeledValues row = format.parse("1, \"2\" ,\"rose, red\"");
+    assertThat(row.label()).isEqualTo("rose, red");
+    assertThat(row.values()).containsExactly(1, 2);
+  }
+
+  @Test
   void aLongLineIsCutInTheError() {
     String line = "1,".repeat(1000) + "x";
     LineFormat format = detect("1,2,0");
