@@ -181,6 +181,8 @@ class ShellSamplesTest {
         .filteredOn(sample -> !sample.name().equals("settings"))
         .extracting(Sample::language)
         .isSubsetOf(
-            "java", "scala", "python", "sh", "xml", "sbt", "kotlin", "diff", "text", "mermaid");
+            List.of(
+                "java", "scala", "python", "sh", "xml", "yaml", "sbt", "kotlin", "diff", "text",
+                "mermaid"));
   }
 }

@@ -2,6 +2,7 @@ package org.sparkcollectives.spark.internal.driver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
 /** Tests the message for a barrier stage with dynamic allocation. */
@@ -21,6 +22,13 @@ class DynamicAllocationTest {
                 + "9 partitions, each of them a rank. "
                 + OFF
                 + "--conf spark.executor.instances=3 (an executor of 4 cores runs 4 ranks)");
+  }
+
+  @Test
+  void thePageOnDeploymentHasTheMessage() {
+    assertThat(Path.of("..", "docs", "deployment.md"))
+        .content()
+        .contains("\n" + new DynamicAllocation(9, 1, 4, 4, false).describe() + "\n");
   }
 
   @Test

@@ -1,0 +1,149 @@
+"""What the page on deployment says of Kubernetes, by Spark's own code; there is no cluster."""
+
+import re
+import shlex
+
+import pytest
+
+from samples import ROOT, samples
+
+PAGE = "docs/deployment.md"
+
+
+def command_for(master):
+    """Return the words of the page's command for a cluster manager."""
+    commands = [shlex.split(sample.code.replace("\\\n", " ")) for sample in samples(PAGE, "sh")]
+    return next(
+        words
+        for words in commands
+        if "--master" in words and words[words.index("--master") + 1].startswith(master)
+    )
+
+
+def settings():
+    words = command_for("k8s://")
+    pairs = [words[i + 1].split("=", 1) for i in range(len(words) - 1) if words[i] == "--conf"]
+    given = dict(pairs)
+    assert len(given) == len(pairs)
+    given["spark.master"] = words[words.index("--master") + 1]
+    given["spark.app.name"] = words[words.index("--name") + 1]
+    given["spark.app.id"] = "spark-1"
+    return given
+
+
+def conf_of(jvm, given):
+    conf = jvm.org.apache.spark.SparkConf(False)
+    for name, value in given.items():
+        conf.set(name, value)
+    return conf
+
+
+@pytest.fixture
+def jvm(spark):
+    return spark.sparkContext._jvm
+
+
+@pytest.fixture
+def executor(jvm):
+    """Make the pod and the container of an executor as Spark does."""
+
+    def make(given):
+        conf = conf_of(jvm, {**given, "spark.driver.host": "driver", "spark.driver.port": "7078"})
+        none = jvm.scala.Option.empty()
+        executor_conf = jvm.org.apache.spark.deploy.k8s.KubernetesConf.createExecutorConf(
+            conf, "1", "spark-1", none, 0
+        )
+        config = getattr(jvm.org.apache.spark.internal.config, "package$")
+        secret_file = getattr(config, "MODULE$").AUTH_SECRET_FILE_EXECUTOR()
+        security = jvm.org.apache.spark.SecurityManager(conf, none, secret_file)
+        # The default profile is that of the running application.
+        resource = jvm.org.apache.spark.resource
+        of_executor = (
+            resource.ExecutorResourceRequests()
+            .cores(int(given["spark.executor.cores"]))
+            .memory(given["spark.executor.memory"])
+            .memoryOverhead(given["spark.executor.memoryOverhead"])
+        )
+        of_task = resource.TaskResourceRequests().cpus(1)
+        profile = resource.ResourceProfileBuilder().require(of_executor).require(of_task).build()
+        builder = jvm.org.apache.spark.scheduler.cluster.k8s.KubernetesExecutorBuilder()
+        made = builder.buildFromFeatures(executor_conf, security, None, profile).pod()
+        return made.pod(), made.container()
+
+    return make
+
+
+@pytest.fixture
+def policy(jvm):
+    (sample,) = samples(PAGE, "yaml")
+    read = jvm.io.fabric8.kubernetes.client.utils.Serialization.unmarshal(sample.code)
+    assert read.getClass().getSimpleName() == "NetworkPolicy"
+    return read
+
+
+def test_the_executors_have_the_memory_and_the_volume_of_the_page(executor):
+    pod, container = executor(settings())
+    (volume,) = (each for each in pod.getSpec().getVolumes() if each.getName() == "shm")
+    assert volume.getEmptyDir().getMedium() == "Memory"
+    assert volume.getEmptyDir().getSizeLimit().toString() == "1Gi"
+    (mount,) = (each for each in container.getVolumeMounts() if each.getName() == "shm")
+    assert mount.getMountPath() == "/dev/shm"
+    limits = container.getResources().getLimits()
+    assert limits["memory"].toString() == "10240Mi", "with the overhead"
+
+
+def test_the_policy_selects_the_executors_and_opens_their_ports(executor, policy):
+    given = settings()
+    labels = dict(executor(given)[0].getMetadata().getLabels())
+    spec = policy.getSpec()
+    selected = dict(spec.getPodSelector().getMatchLabels())
+    assert selected["spark-role"] == "executor"
+    assert selected.items() <= labels.items()
+    assert list(spec.getPolicyTypes()) == ["Ingress"]
+    (rule,) = spec.getIngress()
+    (peer,) = rule.getFrom()
+    # Of the driver, too, which has another role.
+    allowed = dict(peer.getPodSelector().getMatchLabels())
+    assert allowed == {"spark-app-name": labels["spark-app-name"]}
+    assert sorted(port.getPort().getIntVal() for port in rule.getPorts()) == sorted(
+        int(given[name]) for name in ("spark.blockManager.port", "spark.collectives.port")
+    )
+
+
+def test_spark_4_2_makes_such_a_policy_itself(jvm, spark):
+    if tuple(map(int, spark.version.split(".")[:2])) < (4, 2):
+        pytest.skip("from Spark 4.2 on")
+    submit = jvm.org.apache.spark.deploy.k8s.submit
+    arguments = spark.sparkContext._gateway.new_array(jvm.java.lang.String, 0)
+    conf = jvm.org.apache.spark.deploy.k8s.KubernetesConf.createDriverConf(
+        conf_of(jvm, settings()),
+        "spark-1",
+        submit.PythonMainAppResource("local:///train.py"),
+        "org.apache.spark.deploy.PythonRunner",
+        arguments,
+        jvm.scala.Option.empty(),
+    )
+    made = submit.KubernetesDriverBuilder().buildFromFeatures(conf, None)
+    resources = made.driverKubernetesResources().iterator()
+    found = []
+    while resources.hasNext():
+        found.append(resources.next())
+    (own,) = (each for each in found if each.getKind() == "NetworkPolicy")
+    selected = dict(own.getSpec().getPodSelector().getMatchLabels())
+    assert selected == {"spark-role": "executor", "spark-app-selector": "spark-1"}
+    (rule,) = own.getSpec().getIngress()
+    (peer,) = rule.getFrom()
+    assert dict(peer.getPodSelector().getMatchLabels()) == {"spark-app-selector": "spark-1"}
+    assert list(rule.getPorts()) == []
+
+
+def test_istio_is_told_to_leave_the_ports_out(executor):
+    given = settings()
+    pattern = r"^ {4}(spark\.kubernetes\.executor\.annotation\.\S+) +(\S+)$"
+    annotations = dict(re.findall(pattern, (ROOT / PAGE).read_text(), re.MULTILINE))
+    assert len(annotations) == 2
+    made = dict(executor({**given, **annotations})[0].getMetadata().getAnnotations())
+    ports = {given["spark.blockManager.port"], given["spark.collectives.port"]}
+    for direction in ("Inbound", "Outbound"):
+        excluded = made[f"traffic.sidecar.istio.io/exclude{direction}Ports"]
+        assert set(excluded.split(",")) >= ports
