@@ -23,6 +23,7 @@ final class SparkBlocks implements Blocks {
   private static final ClassTag<byte[]> BYTES = ClassTag$.MODULE$.apply(byte[].class);
 
   private final BlockManager blockManager;
+  private final BlockPut put;
   private final Executor removals;
 
   /**
@@ -32,6 +33,7 @@ final class SparkBlocks implements Blocks {
    */
   SparkBlocks(BlockManager blockManager, Executor removals) {
     this.blockManager = blockManager;
+    this.put = BlockPut.of(blockManager);
     this.removals = removals;
   }
 
@@ -41,7 +43,7 @@ final class SparkBlocks implements Blocks {
     ChunkedByteBuffer bytes = new ChunkedByteBuffer(new ByteBuffer[] {content});
     boolean kept;
     try {
-      kept = blockManager.putBytes(block, bytes, StorageLevel.MEMORY_AND_DISK_SER(), true, BYTES);
+      kept = put.put(block, bytes, StorageLevel.MEMORY_AND_DISK_SER(), true, BYTES);
     } catch (RuntimeException e) {
       throw e;
     } catch (Exception e) { // An IOException, which Scala does not declare.

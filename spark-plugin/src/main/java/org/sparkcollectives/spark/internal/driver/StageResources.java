@@ -1,11 +1,14 @@
 package org.sparkcollectives.spark.internal.driver;
 
+import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.TreeSet;
 import org.apache.spark.SparkContext;
 import org.apache.spark.rdd.RDD;
 import org.apache.spark.resource.ResourceProfile;
+import scala.Option;
 import scala.collection.Iterator;
 
 /**
@@ -61,13 +64,23 @@ final class StageResources {
     return most;
   }
 
-  /** Returns the cores that a task needs. */
+  /** Returns the cores that a task needs, rounded up: Spark 4.3 has fractions. */
   int taskCpus() {
-    Integer configured = context.conf().getInt("spark.task.cpus", 1);
+    String configured = context.conf().get("spark.task.cpus", "1");
     return profiles.stream()
-        .mapToInt(profile -> profile.getTaskCpus().getOrElse(() -> configured))
+        .map(profile -> (Option<?>) profile.getTaskCpus())
+        .mapToInt(cpus -> cores(cpus.isEmpty() ? configured : cpus.get()))
         .max()
         .orElseThrow();
+  }
+
+  /**
+   * Returns a number of cores, rounded up.
+   *
+   * @param cpus an Integer, or from Spark 4.3 on Scala's BigDecimal; or the text of a setting
+   */
+  static int cores(Object cpus) {
+    return new BigDecimal(cpus.toString().trim()).setScale(0, RoundingMode.CEILING).intValue();
   }
 
   /** Returns what a task needs, in words. */
