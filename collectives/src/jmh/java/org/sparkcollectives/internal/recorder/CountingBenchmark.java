@@ -9,6 +9,7 @@ import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 import org.sparkcollectives.DType;
@@ -34,6 +35,14 @@ public class CountingBenchmark {
       OperationSpec.allReduce(Tensor.allocate(DType.FLOAT32, 1), ReduceOp.SUM);
   private final GroupCounters counters = new GroupCounters();
   private long number;
+
+  /** Counts so many that a reader finds a full sample. */
+  @Setup
+  public void fill() {
+    for (int i = 0; i < 100_000; i++) {
+      count();
+    }
+  }
 
   /** Counts an operation that has ended. */
   @Benchmark
