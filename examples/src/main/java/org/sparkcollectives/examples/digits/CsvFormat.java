@@ -87,6 +87,7 @@ final class CsvFormat implements LineFormat {
     settings.getFormat().setDelimiter(separator);
     settings.getFormat().setComment('\0'); // None: a header may begin with a hash.
     settings.setNullValue("");
+    settings.setEmptyValue("");
     settings.setMaxColumns(MOST_COLUMNS);
     settings.setMaxCharsPerColumn(-1);
     return new CsvParser(settings);

@@ -90,6 +90,15 @@ class LineFormatTest {
   }
 
   @Test
+  void anEmptyFieldInQuotesIsEmpty() {
+    LineFormat format = detect("\"\",\"x1\",\"label\"", "1,2,a");
+    assertThat(format.isSample("\"\",\"x1\",\"label\"")).isFalse();
+    assertThatThrownBy(() -> format.parse("1,\"\",a"))
+        .hasMessageContaining("A number is expected, not ''");
+    assertThatThrownBy(() -> format.parse("1,2,\"\"")).hasMessageContaining("There is no label");
+  }
+
+  @Test
   void aLongLineIsCutInTheError() {
     String line = "1,".repeat(1000) + "x";
     LineFormat format = detect("1,2,0");
