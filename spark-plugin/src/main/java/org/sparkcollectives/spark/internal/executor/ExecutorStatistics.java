@@ -103,8 +103,10 @@ public final class ExecutorStatistics {
       return;
     }
     try {
-      ACCUMULATORS.put(task.taskAttemptId(), StageAccumulators.decode(accumulators));
-      TaskCompletionListener onEnd = ended -> ACCUMULATORS.remove(ended.taskAttemptId());
+      StageAccumulators own = StageAccumulators.decode(accumulators);
+      ACCUMULATORS.put(task.taskAttemptId(), own);
+      // The next application counts its task attempts from zero, too.
+      TaskCompletionListener onEnd = ended -> ACCUMULATORS.remove(ended.taskAttemptId(), own);
       task.addTaskCompletionListener(onEnd);
     } catch (RuntimeException e) {
       LOG.warn("The page of the stage does not show what task {} does", task.taskAttemptId(), e);

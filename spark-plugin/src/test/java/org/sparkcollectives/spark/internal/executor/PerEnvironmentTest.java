@@ -22,6 +22,17 @@ class PerEnvironmentTest {
   }
 
   @Test
+  void aTaskOfAnEarlierApplicationFindsItsValueAndLeavesTheNewest() {
+    Object first = new Object();
+    Object second = new Object();
+    Object ofFirst = values.get(first, Object::new);
+    Object ofSecond = values.get(second, Object::new);
+    assertThat(values.get(first, Object::new)).isSameAs(ofFirst);
+    assertThat(values.newest()).isSameAs(ofSecond);
+    assertThat(values.get(second, Object::new)).isSameAs(ofSecond);
+  }
+
+  @Test
   void anEnvironmentThatIsOverIsNotKept() {
     WeakReference<Object> environment = used();
     Eventually.holdsAfterCollection(
