@@ -137,11 +137,16 @@ final class DumpCollection implements AutoCloseable {
   }
 
   private void arrived(DumpFolder folder) {
+    boolean first = !unreported.contains(folder.path());
     synchronized (arrived) {
+      if (first) {
+        // What was found before is of another failure of the stage.
+        findings.remove(folder.path());
+      }
       arrived.merge(folder.path(), 1, Integer::sum);
       arrived.notifyAll();
     }
-    if (!unreported.contains(folder.path())) {
+    if (first) {
       unreported.add(folder.path());
       try {
         writer.schedule(() -> report(folder.path()), SETTLE.toMillis(), TimeUnit.MILLISECONDS);

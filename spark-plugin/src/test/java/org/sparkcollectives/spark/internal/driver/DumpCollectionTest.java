@@ -79,6 +79,19 @@ class DumpCollectionTest {
   }
 
   @Test
+  void theFindingOfOneFailureIsNotThatOfTheNextInTheStage() throws Exception {
+    try (DumpCollection dumps = collection("1m")) {
+      dumps.receive(STAGE, "failure", PackedDump.pack(dump(0)));
+      dumps.await(STAGE, "failure", 1, TimeUnit.SECONDS.toNanos(60));
+      dumps.reportAll();
+      assertThat(dumps.ofFailure(STAGE).awaitsFinding()).isFalse();
+      dumps.receive(STAGE, "failure", PackedDump.pack(dump(1)));
+      dumps.await(STAGE, "failure", 2, TimeUnit.SECONDS.toNanos(60));
+      assertThat(dumps.ofFailure(STAGE).awaitsFinding()).isTrue();
+    }
+  }
+
+  @Test
   void noMoreIsWrittenThanWasSaid() throws IOException {
     try (DumpCollection dumps = collection("1b")) {
       dumps.receive(STAGE, "failure", PackedDump.pack(dump(0)));
