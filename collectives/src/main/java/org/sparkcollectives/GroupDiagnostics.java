@@ -71,6 +71,9 @@ public interface GroupDiagnostics {
    * @param total of how much, such as the number of epochs; 1 or more
    * @param text anything else, such as the loss; may be empty, and is cut after {@value
    *     GroupStatistics.Progress#MOST_CHARACTERS} characters
+   * @throws IllegalArgumentException if {@code total} is less than 1, or {@code done} is not from 0
+   *     to {@code total}
+   * @throws IllegalStateException if the group is closed
    */
   void progress(long done, long total, String text);
 

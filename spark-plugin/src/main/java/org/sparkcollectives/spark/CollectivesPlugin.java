@@ -38,17 +38,30 @@ public final class CollectivesPlugin implements SparkPlugin {
       /** Spark forgets accumulators that nobody holds. */
       private StageAccumulators accumulators;
 
+      private Runnable endOfGroups = () -> {};
+
       @Override
       public Map<String, String> init(SparkContext context, PluginContext plugin) {
         LOG.info(
             "Spark Collectives {}",
             CollectivesPlugin.class.getPackage().getImplementationVersion());
         DriverStores.install(context);
+        endOfGroups = DriverStores.endOfGroups(SparkEnv.get());
         if (!reportsStatistics(context)) {
           return Map.of();
         }
-        accumulators = StageAccumulators.of(context);
-        return Map.of(StageAccumulators.KEY, accumulators.encode());
+        try {
+          accumulators = StageAccumulators.of(context);
+          return Map.of(StageAccumulators.KEY, accumulators.encode());
+        } catch (RuntimeException | LinkageError e) {
+          LOG.warn("The pages of stages do not show what their ranks do", e);
+          return Map.of();
+        }
+      }
+
+      @Override
+      public void shutdown() {
+        endOfGroups.run();
       }
 
       @Override

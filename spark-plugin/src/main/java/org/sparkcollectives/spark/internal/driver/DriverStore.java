@@ -66,6 +66,8 @@ final class DriverStore {
   private final ScheduledThreadPoolExecutor statisticsThread =
       DriverThreads.scheduler("collectives-driver-statistics");
 
+  private boolean groupsEnded;
+
   /**
    * Creates the store of a driver.
    *
@@ -260,10 +262,21 @@ final class DriverStore {
     return uploads;
   }
 
+  /**
+   * Ends all groups, because the application ends, and tells the listeners; the first call does so.
+   * Others wait for it: two seconds at the most.
+   */
+  synchronized void endGroups() {
+    if (!groupsEnded) {
+      groupsEnded = true;
+      // The last events say what the dumps tell.
+      dumps.reportAll();
+      statistics.applicationEnded();
+    }
+  }
+
   void close() {
-    // The last events say what the dumps tell.
-    dumps.reportAll();
-    statistics.applicationEnded();
+    endGroups();
     statisticsThread.shutdownNow();
     dumps.close();
     table.close();

@@ -82,6 +82,16 @@ public final class DriverStores {
     return store == null ? null : store.statistics();
   }
 
+  /**
+   * Returns what tells the last of an application's groups. Run before Spark's listeners stop, it
+   * lets the event log have them, and takes two seconds at the most; the end of the application
+   * runs it, too, but may come later.
+   */
+  public static Runnable endOfGroups(SparkEnv env) {
+    DriverStore store = of(env);
+    return store == null ? () -> {} : store::endGroups;
+  }
+
   /** Registers the driver's metrics in the registry of a plugin. */
   public static void registerMetrics(SparkEnv env, MetricRegistry registry) {
     DriverStore store = of(env);

@@ -63,7 +63,7 @@ public final class SlotPreflight {
         partitions,
         resources.taskCpus(),
         resources.ranksOfExecutor(),
-        context.conf().getInt("spark.executor.cores", 1),
+        resources.executorCores(),
         master.startsWith("spark://") || master.startsWith("local-cluster"));
   }
 

@@ -23,7 +23,10 @@ final class SparkBlocks implements Blocks {
   private static final ClassTag<byte[]> BYTES = ClassTag$.MODULE$.apply(byte[].class);
 
   private final BlockManager blockManager;
-  private final BlockPut put;
+
+  /** Looked for when the first value comes: not every application has one. */
+  private volatile BlockPut put;
+
   private final Executor removals;
 
   /**
@@ -33,7 +36,6 @@ final class SparkBlocks implements Blocks {
    */
   SparkBlocks(BlockManager blockManager, Executor removals) {
     this.blockManager = blockManager;
-    this.put = BlockPut.of(blockManager);
     this.removals = removals;
   }
 
@@ -43,7 +45,7 @@ final class SparkBlocks implements Blocks {
     ChunkedByteBuffer bytes = new ChunkedByteBuffer(new ByteBuffer[] {content});
     boolean kept;
     try {
-      kept = put.put(block, bytes, StorageLevel.MEMORY_AND_DISK_SER(), true, BYTES);
+      kept = blockPut().put(block, bytes, StorageLevel.MEMORY_AND_DISK_SER(), true, BYTES);
     } catch (RuntimeException e) {
       throw e;
     } catch (Exception e) { // An IOException, which Scala does not declare.
@@ -53,6 +55,15 @@ final class SparkBlocks implements Blocks {
       throw new StoreException(
           "the driver's BlockManager has no room; give the driver more memory or disk");
     }
+  }
+
+  private BlockPut blockPut() {
+    BlockPut known = put;
+    if (known == null) {
+      known = BlockPut.of(blockManager);
+      put = known;
+    }
+    return known;
   }
 
   @Override

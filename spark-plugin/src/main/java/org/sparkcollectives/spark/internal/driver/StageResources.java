@@ -55,13 +55,31 @@ final class StageResources {
   int ranksOfExecutor() {
     int most = Integer.MAX_VALUE;
     for (ResourceProfile profile : profiles) {
-      int tasks = profile.maxTasksPerExecutor(context.conf());
-      if (!profile.isCoresLimitKnown()) {
+      int tasks = tasksOfExecutor(profile);
+      if (tasks == 0 || !profile.isCoresLimitKnown()) {
         return 0;
       }
       most = Math.min(most, tasks);
     }
     return most;
+  }
+
+  private int tasksOfExecutor(ResourceProfile profile) {
+    try {
+      return profile.maxTasksPerExecutor(context.conf());
+    } catch (Exception e) { // A SparkException, which Scala does not declare: it does not fit.
+      return 0;
+    }
+  }
+
+  /** Returns the fewest cores that an executor for these tasks has. */
+  int executorCores() {
+    int configured = context.conf().getInt("spark.executor.cores", 1);
+    return profiles.stream()
+        .map(profile -> (Option<?>) profile.getExecutorCores())
+        .mapToInt(cores -> cores.isEmpty() ? configured : (Integer) cores.get())
+        .min()
+        .orElseThrow();
   }
 
   /** Returns the cores that a task needs, rounded up: Spark 4.3 has fractions. */
