@@ -36,7 +36,7 @@ class CutLinkTest {
 
   private static final Duration SECOND = Duration.ofSeconds(1);
 
-  /** What a rank says that has no group: who is missing, or that it is cut off from the store. */
+  /** The error of a rank without a group: it names who is missing, or says it is cut off. */
   private static final String WHO_IS_MISSING =
       "ranks have not arrived: \\[\\d|the last to arrive has not said so"
           + "|does not reach rank 0|which of the 3 ranks are missing is not known";

@@ -27,7 +27,7 @@ import org.sparkcollectives.testing.RankProcesses;
 @EnabledOnOs(OS.LINUX)
 class PodsTest {
 
-  /** What every log line says that is about memory that was to be shared and is not. */
+  /** Matches each log line that says that memory could not be shared. */
   private static final String NO_MEMORY = "(?s).*(No shared memory|is not here|cannot see).*";
 
   @BeforeAll

@@ -42,7 +42,7 @@ class SlowLinkTest {
     Containers.require();
   }
 
-  /** What the link is like. */
+  /** A link with delay, limited bandwidth and loss. */
   private record Line(double delayMillis, double megabits, double loss) {
 
     /** Returns the least time of an all-reduce of two ranks, each of which must send its part. */

@@ -83,7 +83,7 @@ class LogContextTest {
                     () -> assertThat(MDC.get("collectives.operation")).isEqualTo("barrier #1")));
   }
 
-  /** What transports and backends log while they are made is of this rank, too. */
+  /** Transports and backends log in the rank's context while they are made. */
   @Test
   void aGroupIsMadeAndClosedInTheContextOfItsRank() {
     List<Map<String, String>> seen = new ArrayList<>();

@@ -12,7 +12,7 @@ import org.sparkcollectives.spi.tensor.HostTensor;
 /** Memory that rank 0 of a group makes and that all its ranks see, or none does. */
 final class AgreedFile {
 
-  /** What rank 0 sends if it could not make the file, and has logged why. */
+  /** The address that rank 0 sends if it could not make the file. Its log says why. */
   private static final byte[] NO_ADDRESS = new byte[SharedFile.ADDRESS_BYTES];
 
   private static final HostTensor NOTHING = HostTensor.allocate(DType.UINT8, 0);

@@ -19,7 +19,7 @@ final class OperationWaits {
   private final Map<Key, Sum> sums = new HashMap<>();
   private final Deque<ComparedOperation> newest = new ArrayDeque<>();
 
-  /** What the operations of a row have in common. */
+  /** The operations that one row counts: of one kind, size and algorithm. */
   record Key(OpType operation, int sizeClass, String algorithm) {
 
     static Key of(OperationStatistics row) {

@@ -40,7 +40,7 @@ class StatisticsSenderTest {
   private final ProcessGroup group =
       ProcessGroups.create(store, 0, 1, GroupOptions.defaults().withName("alone"));
 
-  /** What the driver answers; null while it does not. */
+  /** The driver's answer to each report. */
   private CompletableFuture<byte[]> answer = CompletableFuture.completedFuture(new byte[0]);
 
   private final ScheduledThreadPoolExecutor executor =
