@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkcollectives.AlgorithmChoices.Candidate;
@@ -140,13 +141,34 @@ class AlgorithmChoicesTest {
 
   @EnabledOnOs(OS.LINUX)
   @Test
-  void onceRanksFoundThatTheyShareNoMemoryNoAlgorithmUsesIt() {
+  void whereNoMemoryCanBeMadeTheChoicesAreThoseOverTcp() {
+    List<AlgorithmChoices> withoutMemory =
+        GroupRuns.run(
+            2,
+            GroupOptions.defaults(),
+            rank -> HostedRank.inNode(rank, "spark.collectives.shm.folder=/no/such/folder"),
+            ProcessGroup::explain);
+    List<AlgorithmChoices> overTcp =
+        GroupRuns.run(
+            2,
+            GroupOptions.defaults().withTransports("tcp"),
+            HostedRank::inNode,
+            ProcessGroup::explain);
+    assertThat(withoutMemory.get(0).choices()).isEqualTo(overTcp.get(0).choices());
+  }
+
+  @EnabledOnOs(OS.LINUX)
+  @Test
+  void onceRanksFoundThatTheyShareNoMemoryNoAlgorithmUsesIt(@TempDir Path parent)
+      throws IOException {
+    Path folder = Files.createDirectory(parent.resolve("shm"));
     AlgorithmChoices all =
         GroupRuns.run(
                 2,
                 GroupOptions.defaults(),
-                rank -> HostedRank.inNode(rank, "spark.collectives.shm.folder=/no/such/folder"),
+                rank -> HostedRank.inNode(rank, "spark.collectives.shm.folder=" + folder),
                 group -> {
+                  folder.toFile().delete();
                   group.allReduce(Tensor.of(new int[100_000]), ReduceOp.SUM).await();
                   return group.explain();
                 })

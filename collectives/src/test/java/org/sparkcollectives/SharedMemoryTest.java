@@ -179,6 +179,30 @@ class SharedMemoryTest {
         });
   }
 
+  @Test
+  void whoCanMakeNoMemoryIsReachedOverTcpAndTheOthersShareTheirs() {
+    List<GroupStatistics.Paths> paths =
+        GroupRuns.run(
+            3,
+            GroupOptions.defaults(),
+            rank -> ownNode(rank, rank == 2 ? "/no/such/folder" : folder.toString()),
+            world -> {
+              for (int count : new int[] {1, 100_000}) {
+                Tensor sum = Tensor.of(longs(count, world.rank()));
+                world.allReduce(sum, ReduceOp.SUM).await();
+                long[] found = new long[count];
+                sum.copyTo(found);
+                assertThat(found).containsOnly(3);
+              }
+              return world.statistics().paths();
+            });
+    assertThat(paths)
+        .containsExactly(
+            new GroupStatistics.Paths(0, 1, 1),
+            new GroupStatistics.Paths(0, 1, 1),
+            new GroupStatistics.Paths(0, 0, 2));
+  }
+
   /** Maps the memory as another process does. */
   private static MappedByteBuffer mapped(SharedMemory memory) {
     try (FileChannel file =

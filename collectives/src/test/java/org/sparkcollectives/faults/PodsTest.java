@@ -105,7 +105,9 @@ class PodsTest {
             new Place(Containers.container(Containers.FULL), 1),
             new Place(Containers.container(Containers.TOO_SMALL), 1),
             new Place(Containers.container(Containers.READ_ONLY), 1));
-    assertThat(said.ranks().values()).allMatch(text -> text.startsWith("3 here"));
+    assertThat(said.ranks().values()).containsOnly("3 here, heap 0, shm 0, tcp 2, one level");
+    assertThat(said.paths())
+        .containsExactly("3 ranks, 3 JVMs, 1 hosts; pairs of ranks: heap 0, shm 0, tcp 3");
     List<String> causes = List.of("No space left", "No space left", "Read-only file system");
     for (int rank = 0; rank < causes.size(); rank++) {
       String cause = causes.get(rank);

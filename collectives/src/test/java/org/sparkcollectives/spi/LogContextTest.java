@@ -1,15 +1,26 @@
 package org.sparkcollectives.spi;
 
+import static org.assertj.core.api.Assertions.as;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
+import java.io.PrintStream;
 import java.lang.reflect.Field;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.MDC;
 import org.slf4j.helpers.BasicMDCAdapter;
 import org.slf4j.spi.MDCAdapter;
@@ -19,6 +30,7 @@ import org.sparkcollectives.HostedRank;
 import org.sparkcollectives.net.TransportSecurity;
 import org.sparkcollectives.spi.failure.RankIdentity;
 import org.sparkcollectives.store.HashStore;
+import org.sparkcollectives.testing.GroupRuns;
 
 class LogContextTest {
 
@@ -81,6 +93,59 @@ class LogContextTest {
             () ->
                 context.run(
                     () -> assertThat(MDC.get("collectives.operation")).isEqualTo("barrier #1")));
+  }
+
+  /** Memory that was there when the ranks met is not when they first need it. */
+  @EnabledOnOs(OS.LINUX)
+  @Test
+  void whoFindsNoMemoryForMessagesSaysSoInTheContextOfTheOperation(@TempDir Path parent)
+      throws IOException {
+    Path folder = Files.createDirectory(parent.resolve("shm"));
+    Map<String, List<Map<String, String>>> logged = new ConcurrentHashMap<>();
+    PrintStream stderr = System.err;
+    System.setErr(
+        new PrintStream(stderr, true) {
+          @Override
+          public void println(String line) {
+            for (String logger : List.of("RingOffer", "AgreedFile")) {
+              if (line.contains(logger)) {
+                logged
+                    .computeIfAbsent(logger, name -> new CopyOnWriteArrayList<>())
+                    .add(MDC.getCopyOfContextMap());
+              }
+            }
+            super.println(line);
+          }
+        });
+    try {
+      GroupRuns.run(
+          2,
+          GroupOptions.defaults().withName("crowded"),
+          rank -> HostedRank.inNode(rank, "spark.collectives.shm.folder=" + folder),
+          group -> {
+            folder.toFile().delete();
+            group.barrier().await();
+            return null;
+          });
+    } finally {
+      System.setErr(stderr);
+    }
+    assertThat(logged).containsOnlyKeys("RingOffer", "AgreedFile");
+    assertThat(logged.get("AgreedFile"))
+        .singleElement(as(InstanceOfAssertFactories.map(String.class, String.class)))
+        .containsEntry("collectives.group", "crowded")
+        .containsEntry("collectives.rank", "0")
+        .hasEntrySatisfying(
+            "collectives.operation", value -> assertThat(value).startsWith("barrier #0"));
+    assertThat(logged.get("RingOffer"))
+        .allSatisfy(
+            keys ->
+                assertThat(keys)
+                    .containsEntry("collectives.group", "crowded")
+                    .hasEntrySatisfying(
+                        "collectives.operation", op -> assertThat(op).startsWith("barrier #0")))
+        .extracting(keys -> keys.get("collectives.rank"))
+        .containsExactlyInAnyOrder("0", "1");
   }
 
   /** Transports and backends log in the rank's context while they are made. */

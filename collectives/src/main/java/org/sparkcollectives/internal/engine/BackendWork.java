@@ -1,19 +1,15 @@
 package org.sparkcollectives.internal.engine;
 
-import java.util.List;
 import java.util.OptionalDouble;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.sparkcollectives.DeviceStream;
 import org.sparkcollectives.OpType;
-import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 import org.sparkcollectives.internal.failure.LeaveTracker;
 import org.sparkcollectives.internal.failure.PendingWork;
-import org.sparkcollectives.internal.failure.TimeLimit;
 import org.sparkcollectives.spi.BackendOperation;
 import org.sparkcollectives.spi.BackendOperations;
-import org.sparkcollectives.spi.OperationSpec;
 
 /**
  * An operation that a backend carries out by itself. The thread that awaits it polls for its end:
@@ -30,18 +26,12 @@ class BackendWork extends PendingWork implements BackendOperations.Begun {
   private final String backend;
   private final boolean pointToPoint;
 
-  BackendWork(
-      OperationQueue queue,
-      String backend,
-      OperationSpec spec,
-      TimeLimit limit,
-      List<Tensor> outputs,
-      BackendOperation operation) {
-    super(queue.monitor(), spec, limit, outputs);
+  BackendWork(OperationQueue queue, BackendCall call) {
+    super(queue.monitor(), call.spec(), call.limit(), call.outputs());
     this.queue = queue;
-    this.backend = backend;
-    this.operation = operation;
-    this.pointToPoint = spec.type().isPointToPoint();
+    this.backend = call.backend();
+    this.operation = call.operation();
+    this.pointToPoint = call.spec().type().isPointToPoint();
   }
 
   @Override

@@ -1,13 +1,8 @@
 package org.sparkcollectives.internal.engine;
 
-import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
-import org.sparkcollectives.Tensor;
 import org.sparkcollectives.internal.failure.LeaveTracker;
-import org.sparkcollectives.internal.failure.TimeLimit;
-import org.sparkcollectives.spi.BackendOperation;
-import org.sparkcollectives.spi.OperationSpec;
 
 /**
  * An operation that a backend carries out by itself after the ranks have compared their calls. They
@@ -28,15 +23,8 @@ final class ComparedWork extends BackendWork implements QueuedTask {
   private final AtomicReference<State> state = new AtomicReference<>(State.QUEUED);
   private final CountDownLatch compared = new CountDownLatch(1);
 
-  ComparedWork(
-      OperationQueue queue,
-      String backend,
-      OperationSpec spec,
-      TimeLimit limit,
-      List<Tensor> outputs,
-      BackendOperation operation,
-      CallComparison comparison) {
-    super(queue, backend, spec, limit, outputs, operation);
+  ComparedWork(OperationQueue queue, BackendCall call, CallComparison comparison) {
+    super(queue, call);
     this.queue = queue;
     this.comparison = comparison;
   }

@@ -42,16 +42,15 @@ public final class GroupOperations implements BackendOperations {
   @Override
   public Begun begin(
       OperationSpec spec, Duration timeout, List<Tensor> outputs, BackendOperation operation) {
-    TimeLimit limit = new TimeLimit(timeout, timeout);
+    BackendCall call =
+        new BackendCall(backend, spec, new TimeLimit(timeout, timeout), outputs, operation);
     boolean message = spec.type().isPointToPoint();
     if (comparison != null && !message) {
-      ComparedWork work =
-          queue.submit(
-              new ComparedWork(queue, backend, spec, limit, outputs, operation, comparison));
+      ComparedWork work = queue.submit(new ComparedWork(queue, call, comparison));
       work.awaitComparison();
       return work;
     }
-    BackendWork work = new BackendWork(queue, backend, spec, limit, outputs, operation);
+    BackendWork work = new BackendWork(queue, call);
     if (message) {
       work.begin(messages.getAndIncrement());
       return work;

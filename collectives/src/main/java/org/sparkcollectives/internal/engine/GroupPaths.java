@@ -2,7 +2,6 @@ package org.sparkcollectives.internal.engine;
 
 import io.netty.channel.ChannelPipeline;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,11 +23,13 @@ import org.sparkcollectives.internal.transport.GroupMemory;
 import org.sparkcollectives.internal.transport.HeapMemory;
 import org.sparkcollectives.internal.transport.Hierarchy;
 import org.sparkcollectives.internal.transport.Locality;
+import org.sparkcollectives.internal.transport.OperationHeader;
 import org.sparkcollectives.internal.transport.Pair;
 import org.sparkcollectives.internal.transport.Progress;
 import org.sparkcollectives.internal.transport.Reach;
 import org.sparkcollectives.internal.transport.heap.HeapPairs;
 import org.sparkcollectives.internal.transport.heap.HeapRegion;
+import org.sparkcollectives.internal.transport.shm.SharedFolder;
 import org.sparkcollectives.internal.transport.shm.SharedTensors;
 import org.sparkcollectives.internal.transport.shm.ShmMemory;
 import org.sparkcollectives.internal.transport.shm.ShmRegion;
@@ -38,6 +39,7 @@ import org.sparkcollectives.internal.transport.tcp.SocketWait;
 import org.sparkcollectives.internal.transport.tcp.TcpPairs;
 import org.sparkcollectives.internal.transport.tcp.TcpTransport;
 import org.sparkcollectives.net.ConnectionId;
+import org.sparkcollectives.spi.LogContext;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
 /** The paths of one rank to its peers: over the heap within the JVM, over TCP to all others. */
@@ -90,7 +92,9 @@ public final class GroupPaths implements TcpTransport.Receiver {
     this.local = local;
     this.monitor = monitor;
     this.transports = transports;
-    this.memory = transports.sharedMemory().map(SharedTensors::new);
+    Optional<SharedFolder> folder =
+        transports.sharedMemory().map(path -> new SharedFolder(path, this::logging));
+    this.memory = folder.map(SharedTensors::new);
     int rank = members.rank();
     this.matcher = local.matchers().of(rank);
     this.ranks =
@@ -112,7 +116,7 @@ public final class GroupPaths implements TcpTransport.Receiver {
     locate(heap);
     this.heapPairs =
         new HeapPairs(local.heap(), rank, progress, communicator::current, heap.orElse(null));
-    connect(waiter, transports.sharedMemory().orElse(null));
+    connect(waiter, folder.orElse(null));
   }
 
   /** Returns the heap of this JVM's ranks; empty if no ranks of the group share a JVM. */
@@ -132,7 +136,7 @@ public final class GroupPaths implements TcpTransport.Receiver {
    * @param stages whether tensors that lie elsewhere pass through it
    */
   private Optional<ShmRegion> host(SharedTensors tensors, Waiter waiter, boolean stages) {
-    if (members.isOneNode() || members.ranksOnThisHost() != members.size()) {
+    if (members.isOneNode() || transports.hosts().nodes() > 1) {
       return Optional.empty();
     }
     ShmRegion shared =
@@ -145,6 +149,13 @@ public final class GroupPaths implements TcpTransport.Receiver {
             communicator::current);
     waiter.sockets().register(shared);
     return Optional.of(shared);
+  }
+
+  /** Runs what may log something of the operation that this rank is in. */
+  private void logging(Runnable body) {
+    OperationHeader current = communicator.current();
+    LogContext context = monitor.logContext();
+    (current == null ? context : context.during(current.toString())).run(body);
   }
 
   /** Finds which ranks see each other's memory; all ranks of the group find alike. */
@@ -161,13 +172,13 @@ public final class GroupPaths implements TcpTransport.Receiver {
             : heap.map(region -> Hierarchy.of(communicator, transports.nodes(), region, hosts))
                 .or(() -> Hierarchy.messages(communicator, 0, List.of(hosts)));
     List<Runnable> onFailure = new ArrayList<>();
-    heap.ifPresent(each -> onFailure.add(each::abandon));
+    heap.ifPresent(each -> onFailure.add(() -> logging(each::abandon)));
     host.ifPresent(each -> onFailure.add(each::abandon));
     communicator.locate(shared.orElse(GroupMemory.NONE), hierarchy, onFailure);
   }
 
   /** Creates the paths over TCP of one more stripe. */
-  private TcpPairs connect(Waiter waiter, Path sharedMemory) {
+  private TcpPairs connect(Waiter waiter, SharedFolder sharedMemory) {
     TcpPairs pairs =
         new TcpPairs(
             ranks,

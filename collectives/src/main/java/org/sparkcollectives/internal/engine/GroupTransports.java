@@ -16,7 +16,7 @@ import org.sparkcollectives.internal.transport.Locality;
  * @param heap whether ranks of a JVM use its heap
  * @param nodes in which JVM each rank is
  * @param hosts with which others each rank shares a host's memory
- * @param sharedMemory the folder of that memory; empty if this rank has none
+ * @param sharedMemory the folder of that memory; empty if this rank may not use it
  */
 public record GroupTransports(
     boolean heap, Locality nodes, Locality hosts, Optional<Path> sharedMemory) {
@@ -32,7 +32,7 @@ public record GroupTransports(
     return new GroupTransports(
         transports.contains("heap"),
         members.nodes(),
-        members.hosts(shm ? MOST_SHARING : 0),
+        members.sharingMemory(shm ? MOST_SHARING : 0),
         here
             ? Optional.of(Path.of(configuration.get(CollectivesConfiguration.SHM_FOLDER)))
             : Optional.empty());

@@ -4,6 +4,7 @@ import java.time.Duration;
 import org.sparkcollectives.internal.failure.GroupMonitor;
 import org.sparkcollectives.internal.transport.EventCount;
 import org.sparkcollectives.internal.transport.Progress;
+import org.sparkcollectives.internal.transport.shm.Doorbell;
 import org.sparkcollectives.internal.transport.tcp.SocketWait;
 
 /**
@@ -21,7 +22,8 @@ public record Waiter(Progress progress, SocketWait sockets) {
    * processors, each poll keeps one from the rank that is waited for.
    */
   public static Waiter of(GroupMonitor monitor, Duration spin) {
-    SocketWait sockets = spin.isZero() ? SocketWait.withoutPolling() : new SocketWait();
+    Doorbell bell = new Doorbell(monitor.logContext()::run);
+    SocketWait sockets = spin.isZero() ? SocketWait.withoutPolling(bell) : new SocketWait(bell);
     Progress progress = new Progress(new EventCount(spin, sockets), monitor.state());
     monitor.state().onFailure(progress::signal);
     return new Waiter(progress, sockets);

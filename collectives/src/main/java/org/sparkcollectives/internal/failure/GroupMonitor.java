@@ -55,6 +55,7 @@ public final class GroupMonitor implements AutoCloseable {
   private final StoreSteps storeSteps;
   private volatile Thread caller = Thread.currentThread();
   private volatile CollectiveProgress progress = CollectiveProgress.NONE;
+  private volatile GroupStatistics.Paths paths = GroupStatistics.Paths.NONE;
 
   /** The listener, or null once it has been called. */
   private final AtomicReference<Consumer<String>> onKilled = new AtomicReference<>();
@@ -135,6 +136,11 @@ public final class GroupMonitor implements AutoCloseable {
     progress = source;
   }
 
+  /** Sets over which paths this rank reaches the others, for its statistics. */
+  public void reachesPeersOver(GroupStatistics.Paths found) {
+    paths = found;
+  }
+
   /** Returns who is in the group. */
   public Membership members() {
     return members;
@@ -169,12 +175,8 @@ public final class GroupMonitor implements AutoCloseable {
     return dumps.of(records);
   }
 
-  /**
-   * Sums up the operations of this rank.
-   *
-   * @param paths to the other ranks
-   */
-  public GroupStatistics statistics(GroupStatistics.Paths paths) {
+  /** Sums up the operations of this rank. */
+  public GroupStatistics statistics() {
     PendingOperations.Count count = pending.count(host.time().nanos());
     return records.statistics(
         members.rank(), count.operations(), count.longestNanos() / 1e9, paths);

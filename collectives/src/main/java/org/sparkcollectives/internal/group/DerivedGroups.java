@@ -46,7 +46,7 @@ record DerivedGroups(RankGroup group, ProcessGroup view, SubgroupArguments argum
 
   RankGroup newLocalGroup(GroupOptions options) {
     group.requireOpen();
-    Locality hosts = group.members().hosts(Integer.MAX_VALUE);
+    Locality hosts = group.members().hosts();
     List<List<Integer>> all =
         IntStream.range(0, hosts.nodes())
             .mapToObj(host -> Arrays.stream(hosts.ranks(host)).boxed().toList())

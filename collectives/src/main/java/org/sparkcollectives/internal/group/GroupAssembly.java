@@ -150,10 +150,12 @@ record GroupAssembly(Store store, RankContext context, String path) implements S
               name -> new GroupOperations(name, queue, messages.numbers(), comparison),
               context,
               origin);
+      if (backends.useHostMemory()) {
+        monitor.reachesPeersOver(transports.paths(members.rank()));
+      }
       RankGroup group =
           new RankGroup(
               queue,
-              backends.useHostMemory() ? transports.paths(members.rank()) : Paths.NONE,
               options,
               backends,
               lease,

@@ -1,7 +1,10 @@
 package org.sparkcollectives.internal.group;
 
 import java.net.URI;
+import java.nio.file.Path;
 import java.time.Duration;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.sparkcollectives.BackendConfig;
 import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.GroupOptions;
@@ -15,7 +18,10 @@ import org.sparkcollectives.internal.rendezvous.GroupRendezvous;
 import org.sparkcollectives.internal.rendezvous.Membership;
 import org.sparkcollectives.internal.transport.Endpoint;
 import org.sparkcollectives.internal.transport.NodeAddress;
+import org.sparkcollectives.internal.transport.Place;
 import org.sparkcollectives.internal.transport.shm.HostIdentity;
+import org.sparkcollectives.internal.transport.shm.SharedRing;
+import org.sparkcollectives.spi.LogContext;
 import org.sparkcollectives.spi.RankContext;
 import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.Store;
@@ -24,6 +30,8 @@ import org.sparkcollectives.store.StoreConnectionException;
 
 /** Makes the first group of a rank: finds the others, then assembles this rank's part. */
 public final class GroupCreation {
+
+  private static final Logger LOG = LoggerFactory.getLogger(GroupCreation.class);
 
   private GroupCreation() {}
 
@@ -106,6 +114,9 @@ public final class GroupCreation {
     String name =
         options.name().isEmpty() ? nextName(deadline.bound(store), rank, size) : options.name();
     Membership.requireName(name);
+    boolean needsPeers = Backends.needPeers(BackendConfig.parse(resolved.backend().orElseThrow()));
+    Path folder = Path.of(context.configuration().get(CollectivesConfiguration.SHM_FOLDER));
+    String obstacle = needsPeers && size > 1 ? SharedRing.obstacle(folder) : "";
     CollectiveNode node = CollectiveNode.acquire(NodeOptions.of(context));
     boolean created = false;
     try {
@@ -114,14 +125,16 @@ public final class GroupCreation {
               rank,
               new NodeAddress(
                   node.id(),
-                  HostIdentity.current(),
+                  new Place(
+                      HostIdentity.current(),
+                      Runtime.getRuntime().availableProcessors(),
+                      obstacle.isEmpty()),
                   node.tcp().address().getHostString(),
                   node.tcp().address().getPort(),
-                  context.executorId(),
-                  Runtime.getRuntime().availableProcessors()),
+                  context.executorId()),
               context.taskAttemptId());
       Membership members =
-          Backends.needPeers(BackendConfig.parse(resolved.backend().orElseThrow()))
+          needsPeers
               ? new GroupRendezvous(
                       store.withPrefix(name),
                       deadline,
@@ -131,6 +144,12 @@ public final class GroupCreation {
                       context)
                   .join(self, options.description())
               : Membership.withoutPeers(name, options.description(), self, size);
+      if (!obstacle.isEmpty() && resolved.transports().contains("shm") && members.hasNeighbours()) {
+        LogContext.of(members.identity())
+            .run(
+                () ->
+                    LOG.info("No shared memory in {}: messages go over TCP: {}", folder, obstacle));
+      }
       RankGroup group = assembly.assemble(node, members, resolved, null, null, afterClose);
       created = true;
       return RankProcessGroup.owning(group);

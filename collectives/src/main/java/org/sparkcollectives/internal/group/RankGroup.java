@@ -42,7 +42,6 @@ final class RankGroup {
   private final Backends backends;
   private final Subgroups subgroups;
   private final OperationQueue queue;
-  private final GroupStatistics.Paths paths;
   private final StoreLease lease;
   private final GroupStores stores;
   private final CoalescingBlocks coalescing;
@@ -55,7 +54,6 @@ final class RankGroup {
    * Creates the group from its parts.
    *
    * @param queue of the group's collectives
-   * @param paths to the other ranks
    * @param options with every setting resolved
    * @param lease of the group's keys
    * @param assembly makes groups from this one
@@ -63,14 +61,12 @@ final class RankGroup {
    */
   RankGroup(
       OperationQueue queue,
-      GroupStatistics.Paths paths,
       GroupOptions options,
       Backends backends,
       StoreLease lease,
       Subgroups.Assembly assembly,
       Runnable afterClose) {
     this.queue = queue;
-    this.paths = paths;
     this.monitor = queue.monitor();
     this.members = monitor.members();
     this.options = options;
@@ -170,7 +166,7 @@ final class RankGroup {
 
   /** Sums up the operations of this rank. */
   GroupStatistics statistics() {
-    return monitor.statistics(paths);
+    return monitor.statistics();
   }
 
   /**

@@ -8,11 +8,12 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import org.sparkcollectives.internal.transport.Endpoint;
 import org.sparkcollectives.internal.transport.NodeAddress;
+import org.sparkcollectives.internal.transport.Place;
 
 /** Encodes an {@link Endpoint} as bytes for the store. */
 final class EndpointCodec {
 
-  private static final int VERSION = 2;
+  private static final int VERSION = 3;
 
   private EndpointCodec() {}
 
@@ -22,11 +23,12 @@ final class EndpointCodec {
       out.writeByte(VERSION);
       out.writeInt(endpoint.rank());
       out.writeUTF(endpoint.nodeId());
-      out.writeUTF(endpoint.node().hostId());
+      out.writeUTF(endpoint.node().place().id());
+      out.writeInt(endpoint.node().place().processors());
+      out.writeBoolean(endpoint.node().place().hasSharedMemory());
       out.writeUTF(endpoint.host());
       out.writeInt(endpoint.port());
       out.writeUTF(endpoint.executorId());
-      out.writeInt(endpoint.node().processors());
       out.writeLong(endpoint.taskAttemptId());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
@@ -44,7 +46,11 @@ final class EndpointCodec {
       return new Endpoint(
           in.readInt(),
           new NodeAddress(
-              in.readUTF(), in.readUTF(), in.readUTF(), in.readInt(), in.readUTF(), in.readInt()),
+              in.readUTF(),
+              new Place(in.readUTF(), in.readInt(), in.readBoolean()),
+              in.readUTF(),
+              in.readInt(),
+              in.readUTF()),
           in.readLong());
     } catch (IOException e) {
       throw new UncheckedIOException(e);

@@ -10,6 +10,7 @@ import java.util.stream.IntStream;
 import org.sparkcollectives.internal.transport.Endpoint;
 import org.sparkcollectives.internal.transport.Locality;
 import org.sparkcollectives.internal.transport.NodeAddress;
+import org.sparkcollectives.internal.transport.Place;
 import org.sparkcollectives.net.ConnectionId;
 import org.sparkcollectives.spi.failure.RankIdentity;
 
@@ -28,14 +29,14 @@ public record Membership(
   /** The longest name, which leaves some room for {@link #id}. */
   private static final int MAX_NAME_BYTES = ConnectionId.MAX_GROUP_BYTES - 48;
 
+  private static final NodeAddress NOWHERE =
+      new NodeAddress("none", new Place("none", 0, false), "none", 0, "none");
+
   /** Returns a group whose other ranks do not exist, though the rank acts as if they did. */
   public static Membership withoutPeers(String name, String description, Endpoint self, int size) {
     List<Endpoint> endpoints = new ArrayList<>();
     for (int rank = 0; rank < size; rank++) {
-      endpoints.add(
-          rank == self.rank()
-              ? self
-              : new Endpoint(rank, new NodeAddress("none", "none", "none", 0, "none", 0), -1));
+      endpoints.add(rank == self.rank() ? self : new Endpoint(rank, NOWHERE, -1));
     }
     return new Membership(name, description, self.rank(), endpoints, new byte[32]);
   }
@@ -134,7 +135,7 @@ public record Membership(
 
   /** Returns this rank's number among those of this group on its host. */
   public int localRank() {
-    return hosts(Integer.MAX_VALUE).index(rank);
+    return hosts().index(rank);
   }
 
   /** Returns how many ranks of this group share this host, itself included. */
@@ -151,13 +152,15 @@ public record Membership(
         endpoints.stream()
             .collect(Collectors.groupingBy(Membership::hostOf, Collectors.counting()));
     return endpoints.stream()
-        .mapToInt(each -> each.node().processors() / Math.toIntExact(ranks.get(hostOf(each))))
+        .mapToInt(
+            each -> each.node().place().processors() / Math.toIntExact(ranks.get(hostOf(each))))
         .min()
         .orElseThrow();
   }
 
   private static String hostOf(Endpoint endpoint) {
-    return endpoint.node().hostId().isEmpty() ? endpoint.nodeId() : endpoint.node().hostId();
+    String host = endpoint.node().place().id();
+    return host.isEmpty() ? endpoint.nodeId() : host;
   }
 
   /** Returns which ranks share a JVM. */
@@ -165,25 +168,39 @@ public record Membership(
     return Locality.of(endpoints.stream().map(Endpoint::nodeId).toList());
   }
 
+  /** Returns which ranks are on one host. Alike on all ranks. */
+  public Locality hosts() {
+    return Locality.of(endpoints.stream().map(Membership::hostOf).toList());
+  }
+
   /**
-   * Returns which ranks can share memory of their host: no ranks of a host on which more than
-   * {@code most} could. Alike on all ranks.
+   * Returns which ranks share memory of their host: none that has no memory there, and none of a
+   * host with more than {@code most} ranks. Alike on all ranks.
    */
-  public Locality hosts(int most) {
-    List<String> hosts = endpoints.stream().map(Membership::hostOf).toList();
-    Map<String, Long> sizes =
-        hosts.stream().collect(Collectors.groupingBy(host -> host, Collectors.counting()));
+  public Locality sharingMemory(int most) {
+    Locality hosts = hosts();
     return Locality.of(
         IntStream.range(0, size())
-            .mapToObj(each -> sizes.get(hosts.get(each)) <= most ? hosts.get(each) : "rank " + each)
+            .mapToObj(
+                each ->
+                    endpoints.get(each).node().place().hasSharedMemory()
+                            && hosts.ranks(hosts.node(each)).length <= most
+                        ? hostOf(endpoints.get(each))
+                        : "rank " + each)
             .toList());
+  }
+
+  /** Returns whether another JVM of this host has ranks of this group. */
+  public boolean hasNeighbours() {
+    return endpoints.stream()
+        .anyMatch(each -> each.sharesHostWith(self()) && !each.nodeId().equals(self().nodeId()));
   }
 
   /** Returns a text with the number of ranks and their division in nodes. */
   public String layout() {
     return String.format(
         "group \"%s\": %d ranks, %d JVMs, %d hosts",
-        name, size(), nodes().nodes(), hosts(Integer.MAX_VALUE).nodes());
+        name, size(), nodes().nodes(), hosts().nodes());
   }
 
   /** Returns whether a rank shares this JVM. */

@@ -27,6 +27,7 @@ import org.sparkcollectives.internal.failure.TimeLimit;
 import org.sparkcollectives.internal.rendezvous.Membership;
 import org.sparkcollectives.internal.transport.Endpoint;
 import org.sparkcollectives.internal.transport.NodeAddress;
+import org.sparkcollectives.internal.transport.Place;
 import org.sparkcollectives.spi.OperationSpec;
 import org.sparkcollectives.spi.RankContext;
 import org.sparkcollectives.store.HashStore;
@@ -51,7 +52,8 @@ class OperationQueueTest {
   void begin() {
     RankContext context = RankContext.process();
     Endpoint self =
-        new Endpoint(0, new NodeAddress("node", "host", "127.0.0.1", 1, "executor", 2), -1);
+        new Endpoint(
+            0, new NodeAddress("node", new Place("host", 2, true), "127.0.0.1", 1, "executor"), -1);
     Membership alone = Membership.withoutPeers("group", "a test", self, 1);
     RankHost host = new RankHost(context, executor);
     RankHeartbeat none = new RankHeartbeat(alone, store, false, new HeartbeatElection(), host);

@@ -11,6 +11,7 @@ import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.internal.rendezvous.Membership;
 import org.sparkcollectives.internal.transport.Endpoint;
 import org.sparkcollectives.internal.transport.NodeAddress;
+import org.sparkcollectives.internal.transport.Place;
 
 /** Tests how many connections ranks use whose configuration names no number. */
 class TcpConnectionsTest {
@@ -25,11 +26,10 @@ class TcpConnectionsTest {
               rank,
               new NodeAddress(
                   "node-" + rank,
-                  (String) hostsAndProcessors[i],
+                  new Place((String) hostsAndProcessors[i], (int) hostsAndProcessors[i + 1], true),
                   "127.0.0.1",
                   7000 + rank,
-                  "executor",
-                  (int) hostsAndProcessors[i + 1]),
+                  "executor"),
               -1));
     }
     return new Membership("group", "a test", 0, endpoints, new byte[32]);

@@ -16,6 +16,7 @@ import org.sparkcollectives.internal.failure.RankHost;
 import org.sparkcollectives.internal.rendezvous.Membership;
 import org.sparkcollectives.internal.transport.Endpoint;
 import org.sparkcollectives.internal.transport.NodeAddress;
+import org.sparkcollectives.internal.transport.Place;
 import org.sparkcollectives.internal.transport.PolledMemory;
 import org.sparkcollectives.internal.transport.tcp.SocketWait;
 import org.sparkcollectives.spi.RankContext;
@@ -31,7 +32,8 @@ class WaiterTest {
   @BeforeEach
   void begin() {
     Endpoint self =
-        new Endpoint(0, new NodeAddress("node", "host", "127.0.0.1", 1, "executor", 2), -1);
+        new Endpoint(
+            0, new NodeAddress("node", new Place("host", 2, true), "127.0.0.1", 1, "executor"), -1);
     Membership alone = Membership.withoutPeers("group", "a test", self, 1);
     RankHost host = new RankHost(RankContext.process(), executor);
     RankHeartbeat none = new RankHeartbeat(alone, store, false, new HeartbeatElection(), host);

@@ -7,6 +7,7 @@ import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.internal.rendezvous.Membership;
 import org.sparkcollectives.internal.transport.Endpoint;
 import org.sparkcollectives.internal.transport.NodeAddress;
+import org.sparkcollectives.internal.transport.Place;
 import org.sparkcollectives.spi.RankContext;
 
 /** Makes ranks of a group whose connections do not exist. */
@@ -24,7 +25,11 @@ final class Ranks {
           new Endpoint(
               each,
               new NodeAddress(
-                  "node " + each, "host-" + each, "127.0.0.1", 1, "executor " + each, 2),
+                  "node " + each,
+                  new Place("host-" + each, 2, true),
+                  "127.0.0.1",
+                  1,
+                  "executor " + each),
               each));
     }
     return new Membership("g", "", rank, endpoints, new byte[32]);

@@ -10,6 +10,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkcollectives.internal.transport.Endpoint;
 import org.sparkcollectives.internal.transport.NodeAddress;
+import org.sparkcollectives.internal.transport.Place;
 
 /**
  * Tests that any bytes in the store are either an endpoint table, or refused with no more memory
@@ -19,11 +20,14 @@ class EndpointTableFuzzTest {
 
   static Stream<byte[]> seeds() {
     Endpoint first =
-        new Endpoint(0, new NodeAddress("node-a", "host-a", "10.0.0.1", 7000, "1", 4), 11);
+        new Endpoint(
+            0, new NodeAddress("node-a", new Place("host-a", 4, true), "10.0.0.1", 7000, "1"), 11);
     Endpoint second =
-        new Endpoint(1, new NodeAddress("node-a", "host-a", "10.0.0.1", 7000, "1", 4), 12);
+        new Endpoint(
+            1, new NodeAddress("node-a", new Place("host-a", 4, true), "10.0.0.1", 7000, "1"), 12);
     Endpoint third =
-        new Endpoint(2, new NodeAddress("node-b", "host-b", "10.0.0.2", 7000, "2", 4), 13);
+        new Endpoint(
+            2, new NodeAddress("node-b", new Place("host-b", 4, true), "10.0.0.2", 7000, "2"), 13);
     return Stream.of(
         new EndpointTable("secret".getBytes(UTF_8), List.of(first, second, third)).encode(),
         new EndpointTable(new byte[0], List.of(first)).encode(),

@@ -1,7 +1,6 @@
 package org.sparkcollectives.internal.transport.shm;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.Arrays;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,8 +25,8 @@ final class AgreedFile {
    *
    * @return the file, or null on all ranks
    */
-  static SharedFile of(Peers peers, Path folder, int bytes) {
-    SharedFile file = peers.rank() == 0 ? create(folder, bytes) : receive(peers, bytes);
+  static SharedFile of(Peers peers, SharedFolder folder, int bytes) {
+    SharedFile file = peers.rank() == 0 ? create(folder, bytes) : receive(peers, folder, bytes);
     boolean agreed = false;
     try {
       agreed = peers.rank() == 0 ? offer(peers, file) : accept(peers, file != null);
@@ -71,16 +70,23 @@ final class AgreedFile {
     return seen[0] != 0;
   }
 
-  private static SharedFile create(Path folder, int bytes) {
+  private static SharedFile create(SharedFolder folder, int bytes) {
     try {
-      return SharedFile.create(folder, bytes);
+      return SharedFile.create(folder.path(), bytes);
     } catch (IOException | UnsupportedOperationException e) {
-      LOG.info("No shared memory in {}: all goes through messages: {}", folder, e.toString());
+      folder
+          .logging()
+          .accept(
+              () ->
+                  LOG.info(
+                      "No shared memory in {}: all goes through messages: {}",
+                      folder.path(),
+                      e.toString()));
       return null;
     }
   }
 
-  private static SharedFile receive(Peers peers, int bytes) {
+  private static SharedFile receive(Peers peers, SharedFolder folder, int bytes) {
     // Were rank 0 in another operation, it would not send: so that it is told, this rank does.
     peers.pair(0).send(NOTHING);
     byte[] address = new byte[SharedFile.ADDRESS_BYTES];
@@ -91,7 +97,12 @@ final class AgreedFile {
     try {
       return SharedFile.open(address, bytes);
     } catch (IOException e) {
-      LOG.info("Memory of rank 0 is not here: all goes through messages: {}", e.toString());
+      folder
+          .logging()
+          .accept(
+              () ->
+                  LOG.info(
+                      "Memory of rank 0 is not here: all goes through messages: {}", e.toString()));
       return null;
     }
   }

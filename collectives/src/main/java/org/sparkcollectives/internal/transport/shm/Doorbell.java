@@ -15,6 +15,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -85,6 +86,7 @@ public final class Doorbell implements AutoCloseable {
   private static final int SILENCE_BYTES = 256;
   private static final Logger LOG = LoggerFactory.getLogger(Doorbell.class);
 
+  private final Consumer<Runnable> logging;
   private final Map<Key, RandomAccessFile> others = new HashMap<>();
   private Pipe pipe;
   private Key key;
@@ -93,8 +95,14 @@ public final class Doorbell implements AutoCloseable {
   private boolean closed;
   private long rung;
 
-  /** Creates a bell, which takes nothing before it is first needed. */
-  public Doorbell() {}
+  /**
+   * Creates a bell, which takes nothing before it is first needed.
+   *
+   * @param logging runs what writes to the log, so that its lines name the rank
+   */
+  public Doorbell(Consumer<Runnable> logging) {
+    this.logging = logging;
+  }
 
   // What its owner does.
 
@@ -121,7 +129,8 @@ public final class Doorbell implements AutoCloseable {
       }
     } catch (IOException | RuntimeException e) {
       unavailable = true;
-      LOG.info("A rank that waits for another JVM looks now and then: {}", e.toString());
+      logging.accept(
+          () -> LOG.info("A rank that waits for another JVM looks now and then: {}", e.toString()));
     }
   }
 
@@ -200,7 +209,7 @@ public final class Doorbell implements AutoCloseable {
       return bell != null;
     } catch (IOException e) {
       // It has ended, or looks for itself before long.
-      LOG.debug("The bell {} cannot be rung: {}", other, e.toString());
+      logging.accept(() -> LOG.debug("The bell {} cannot be rung: {}", other, e.toString()));
       return false;
     }
   }
@@ -241,16 +250,16 @@ public final class Doorbell implements AutoCloseable {
     others.clear();
   }
 
-  private static void close(Pipe pipe) {
+  private void close(Pipe pipe) {
     close(pipe.source());
     close(pipe.sink());
   }
 
-  private static void close(Closeable each) {
+  private void close(Closeable each) {
     try {
       each.close();
     } catch (IOException e) {
-      LOG.debug("A part of a bell could not be closed", e);
+      logging.accept(() -> LOG.debug("A part of a bell could not be closed", e));
     }
   }
 

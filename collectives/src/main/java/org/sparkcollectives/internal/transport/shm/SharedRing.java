@@ -74,6 +74,21 @@ public final class SharedRing implements AutoCloseable {
   }
 
   /**
+   * Tries whether there is room for a ring, and leaves nothing of it.
+   *
+   * @param folder in a file system that lies in memory
+   * @return why there is none; empty if there is
+   */
+  public static String obstacle(Path folder) {
+    try {
+      create(folder).close();
+      return "";
+    } catch (IOException | UnsupportedOperationException e) {
+      return e.toString();
+    }
+  }
+
+  /**
    * Opens the ring that another process has made.
    *
    * @param address its {@link #address()}

@@ -2,7 +2,6 @@ package org.sparkcollectives.internal.transport.shm;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -22,7 +21,7 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  */
 public final class SharedTensors implements AutoCloseable {
 
-  private final Path folder;
+  private final SharedFolder folder;
   private final IdentityHashMap<ByteBuffer, SharedFile> own = new IdentityHashMap<>();
 
   /**
@@ -38,13 +37,13 @@ public final class SharedTensors implements AutoCloseable {
   private SharedFile publishable;
   private ByteBuffer publishableMemory;
 
-  /** Creates an empty set, with a folder in a file system that lies in memory. */
-  public SharedTensors(Path folder) {
+  /** Creates an empty set, whose memory is made in the folder. */
+  public SharedTensors(SharedFolder folder) {
     this.folder = folder;
   }
 
   /** Returns the folder in which memory is made. */
-  Path folder() {
+  SharedFolder folder() {
     return folder;
   }
 
@@ -58,7 +57,7 @@ public final class SharedTensors implements AutoCloseable {
     if (bytes > Integer.MAX_VALUE - SharedFile.NONCE_BYTES) {
       throw new IOException(bytes + " bytes are more than a buffer can hold");
     }
-    SharedFile file = SharedFile.create(folder, (int) bytes);
+    SharedFile file = SharedFile.create(folder.path(), (int) bytes);
     ByteBuffer memory = file.memory();
     own.put(memory, file);
     return DirectTensor.within(dtype, memory, file.lease(), 0, (int) count);
@@ -70,7 +69,7 @@ public final class SharedTensors implements AutoCloseable {
    * @throws IOException if there is no room, or it would be larger than a buffer can be
    */
   public synchronized SharedMemory allocateShared(long bytes) throws IOException {
-    SharedFileMemory shared = SharedFileMemory.create(folder, bytes, this::forget);
+    SharedFileMemory shared = SharedFileMemory.create(folder.path(), bytes, this::forget);
     own.put(shared.memory(), shared.file());
     memories.add(shared);
     return shared;
@@ -89,7 +88,7 @@ public final class SharedTensors implements AutoCloseable {
     int bytes = Math.toIntExact(count * dtype.bytes());
     if (publishable == null || publishable.bytes() < bytes) {
       try {
-        publishable = SharedFile.create(folder, bytes);
+        publishable = SharedFile.create(folder.path(), bytes);
         publishableMemory = publishable.memory();
         own.put(publishableMemory, publishable);
       } catch (IOException | UnsupportedOperationException e) {

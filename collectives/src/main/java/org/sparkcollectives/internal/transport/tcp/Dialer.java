@@ -1,7 +1,6 @@
 package org.sparkcollectives.internal.transport.tcp;
 
 import io.netty.channel.Channel;
-import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -10,6 +9,7 @@ import org.sparkcollectives.internal.transport.ByteSink;
 import org.sparkcollectives.internal.transport.ConnectionListener;
 import org.sparkcollectives.internal.transport.shm.Doorbell;
 import org.sparkcollectives.internal.transport.shm.RingSink;
+import org.sparkcollectives.internal.transport.shm.SharedFolder;
 import org.sparkcollectives.internal.transport.shm.SharedRing;
 
 /**
@@ -17,19 +17,18 @@ import org.sparkcollectives.internal.transport.shm.SharedRing;
  *
  * @param ranks makes the connections
  * @param kind what they carry over TCP
- * @param sharedMemory a folder in memory, through which ranks of this host may share memory; null
- *     if they may not
+ * @param sharedMemory where memory for ranks of this host is made; null if they may not share it
  * @param bell wakes the thread that sends
  * @param hasLogged whether the log says already that no memory can be made
  */
 record Dialer(
     RankConnector ranks,
     ConnectionKind kind,
-    Path sharedMemory,
+    SharedFolder sharedMemory,
     Doorbell bell,
     AtomicBoolean hasLogged) {
 
-  Dialer(RankConnector ranks, ConnectionKind kind, Path sharedMemory, Doorbell bell) {
+  Dialer(RankConnector ranks, ConnectionKind kind, SharedFolder sharedMemory, Doorbell bell) {
     this(ranks, kind, sharedMemory, bell, new AtomicBoolean());
   }
 
@@ -46,7 +45,7 @@ record Dialer(
    */
   void dial(int peer, PairConnection<ByteSink> out, ConnectionListener listener, Runnable signal) {
     Call call = new Call(peer, out, new ReturnPath(listener), signal);
-    boolean neighbour = sharedMemory != null && ranks.sharesHostWith(peer);
+    boolean neighbour = sharedMemory != null && ranks.sharesMemoryWith(peer);
     SharedRing ring = neighbour ? RingOffer.prepare(sharedMemory, hasLogged) : null;
     if (ring == null) {
       overTcp(call);

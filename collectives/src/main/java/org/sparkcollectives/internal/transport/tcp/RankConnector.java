@@ -33,9 +33,11 @@ public record RankConnector(
     return connector.connect(new Connector.Target(endpoints.get(peer), id, secret), setup);
   }
 
-  /** Returns whether this rank and a peer are where JVMs can share memory. */
-  boolean sharesHostWith(int peer) {
-    return endpoints.get(rank).sharesHostWith(endpoints.get(peer));
+  /**
+   * Returns whether this rank and a peer have memory that the other can map, as far as is known.
+   */
+  boolean sharesMemoryWith(int peer) {
+    return endpoints.get(rank).node().sharesMemoryWith(endpoints.get(peer).node());
   }
 
   /** Returns the failure of a path to a peer, which names both. */

@@ -8,7 +8,6 @@ import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.SimpleChannelInboundHandler;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -16,6 +15,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.TransportException;
 import org.sparkcollectives.internal.transport.ConnectionListener;
+import org.sparkcollectives.internal.transport.shm.SharedFolder;
 import org.sparkcollectives.internal.transport.shm.SharedRing;
 
 /**
@@ -49,12 +49,19 @@ final class RingOffer extends SimpleChannelInboundHandler<ByteBuf> {
    *
    * @param hasLogged whether the log says so already
    */
-  static SharedRing prepare(Path folder, AtomicBoolean hasLogged) {
+  static SharedRing prepare(SharedFolder folder, AtomicBoolean hasLogged) {
     try {
-      return SharedRing.create(folder);
+      return SharedRing.create(folder.path());
     } catch (IOException | UnsupportedOperationException e) {
       if (!hasLogged.getAndSet(true)) {
-        LOG.info("No shared memory in {}: messages go over TCP: {}", folder, e.toString());
+        folder
+            .logging()
+            .accept(
+                () ->
+                    LOG.info(
+                        "No shared memory in {}: messages go over TCP: {}",
+                        folder.path(),
+                        e.toString()));
       }
       return null;
     }
@@ -98,13 +105,21 @@ final class RingOffer extends SimpleChannelInboundHandler<ByteBuf> {
 
     private final Consumer<SharedRing> receiver;
     private final ConnectionListener listener;
+    private final Consumer<Runnable> logging;
     private final ByteBuf received =
         Unpooled.buffer(SharedRing.ADDRESS_BYTES, SharedRing.ADDRESS_BYTES);
 
-    /** Hands the ring to {@code receiver}, and tells {@code listener} of the connection's end. */
-    Taker(Consumer<SharedRing> receiver, ConnectionListener listener) {
+    /**
+     * Creates what answers one offer.
+     *
+     * @param receiver is handed the ring
+     * @param listener hears of the connection's end
+     * @param logging runs what writes to the log, so that its lines name the rank
+     */
+    Taker(Consumer<SharedRing> receiver, ConnectionListener listener, Consumer<Runnable> logging) {
       this.receiver = receiver;
       this.listener = listener;
+      this.logging = logging;
     }
 
     @Override
@@ -128,7 +143,8 @@ final class RingOffer extends SimpleChannelInboundHandler<ByteBuf> {
         receiver.accept(ring);
         channel.writeAndFlush(channel.alloc().buffer(1).writeByte(TAKEN));
       } catch (IOException | RuntimeException e) {
-        LOG.info("Offered memory is not here: messages come over TCP: {}", e.toString());
+        logging.accept(
+            () -> LOG.info("Offered memory is not here: messages come over TCP: {}", e.toString()));
         channel
             .writeAndFlush(channel.alloc().buffer(1).writeByte(REFUSED))
             .addListener(ChannelFutureListener.CLOSE);

@@ -59,7 +59,7 @@ public final class SocketWait implements Parking, AutoCloseable {
   private final List<PolledMemory> told = new ArrayList<>();
   private final List<SocketInterest> unregistered = new ArrayList<>();
   private final List<Registration> registered = new ArrayList<>();
-  private final Doorbell bell = new Doorbell();
+  private final Doorbell bell;
   private final long backoffNanos;
   private final long shortestSleepNanos;
   private final long longestSleepNanos;
@@ -70,27 +70,36 @@ public final class SocketWait implements Parking, AutoCloseable {
   private int missed;
   private volatile Selector selector;
 
-  /** Creates a place for one thread to wait at. */
-  public SocketWait() {
-    this(BACKOFF_BEFORE_BELL, SHORTEST_SLEEP, LONGEST_SLEEP);
+  /**
+   * Creates a place for one thread to wait at.
+   *
+   * @param bell wakes that thread; closed with this
+   */
+  public SocketWait(Doorbell bell) {
+    this(bell, BACKOFF_BEFORE_BELL, SHORTEST_SLEEP, LONGEST_SLEEP);
   }
 
   /**
    * Creates a place to wait at for a thread that does not poll, because it has no processor of its
    * own: it sleeps at once until a bell rings.
+   *
+   * @param bell wakes that thread; closed with this
    */
-  public static SocketWait withoutPolling() {
-    return new SocketWait(Duration.ZERO, SHORTEST_SLEEP, LONGEST_SLEEP);
+  public static SocketWait withoutPolling(Doorbell bell) {
+    return new SocketWait(bell, Duration.ZERO, SHORTEST_SLEEP, LONGEST_SLEEP);
   }
 
   /**
    * Creates a place for one thread to wait at.
    *
+   * @param bell wakes that thread; closed with this
    * @param backoff how long a wait only backs off before it sleeps until a bell rings
    * @param shortestSleep the least of such a sleep, which is an eighth of the time waited so far
    * @param longestSleep the most
    */
-  public SocketWait(Duration backoff, Duration shortestSleep, Duration longestSleep) {
+  public SocketWait(
+      Doorbell bell, Duration backoff, Duration shortestSleep, Duration longestSleep) {
+    this.bell = bell;
     this.backoffNanos = backoff.toNanos();
     this.shortestSleepNanos = shortestSleep.toNanos();
     this.longestSleepNanos = longestSleep.toNanos();

@@ -84,7 +84,9 @@ final class TcpPair implements Pair, Progress.Send {
     if (channel.isOpen()) {
       channel
           .pipeline()
-          .addLast(new RingOffer.Taker(ring -> accepted(channel, ring), pairs.listenerOf(peer)));
+          .addLast(
+              new RingOffer.Taker(
+                  ring -> accepted(channel, ring), pairs.listenerOf(peer), pairs.logging()));
     }
   }
 

@@ -1,10 +1,10 @@
 package org.sparkcollectives.internal.transport.tcp;
 
 import io.netty.channel.Channel;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.internal.transport.ByteSink;
@@ -12,6 +12,7 @@ import org.sparkcollectives.internal.transport.ConnectionListener;
 import org.sparkcollectives.internal.transport.OperationHeader;
 import org.sparkcollectives.internal.transport.Pair;
 import org.sparkcollectives.internal.transport.Progress;
+import org.sparkcollectives.internal.transport.shm.SharedFolder;
 
 /** The paths of one rank to the ranks of its group in other JVMs, for the group's collectives. */
 public final class TcpPairs {
@@ -35,8 +36,7 @@ public final class TcpPairs {
    * @param stripe tells apart those that carry parts of one operation; 0 for the only one
    * @param progress where this rank waits, shared with its other paths
    * @param wait where this rank's thread sleeps
-   * @param sharedMemory a folder in memory, through which ranks of this host may share memory; null
-   *     if they may not
+   * @param sharedMemory where memory for ranks of this host is made; null if they may not share it
    * @param current the operation that this rank is in
    */
   public TcpPairs(
@@ -44,7 +44,7 @@ public final class TcpPairs {
       int stripe,
       Progress progress,
       SocketWait wait,
-      Path sharedMemory,
+      SharedFolder sharedMemory,
       Supplier<OperationHeader> current) {
     this.ranks = ranks;
     this.dialer = new Dialer(ranks, ConnectionKind.collectives(stripe), sharedMemory, wait.bell());
@@ -98,6 +98,12 @@ public final class TcpPairs {
 
   SocketWait socketWait() {
     return wait;
+  }
+
+  /** Returns what runs code that logs something of shared memory. */
+  Consumer<Runnable> logging() {
+    SharedFolder sharedMemory = dialer.sharedMemory();
+    return sharedMemory == null ? Runnable::run : sharedMemory.logging();
   }
 
   OperationHeader current() {

@@ -29,15 +29,15 @@ import org.sparkcollectives.testing.Eventually;
 @Timeout(60)
 class DoorbellTest {
 
-  private final Doorbell owner = new Doorbell();
-  private final Doorbell other = new Doorbell();
+  private final Doorbell owner = new Doorbell(Runnable::run);
+  private final Doorbell other = new Doorbell(Runnable::run);
 
   /** Rings in a process of its own: process, descriptor, pipe. */
   static final class Ringer {
     private Ringer() {}
 
     public static void main(String[] args) {
-      Doorbell bell = new Doorbell();
+      Doorbell bell = new Doorbell(Runnable::run);
       bell.ring(
           new Doorbell.Key(
               Integer.parseInt(args[0]), Integer.parseInt(args[1]), Long.parseLong(args[2])));
@@ -107,7 +107,7 @@ class DoorbellTest {
     try {
       Set<Doorbell.Key> keys = new HashSet<>();
       for (int i = 0; i < 20; i++) {
-        Doorbell bell = new Doorbell();
+        Doorbell bell = new Doorbell(Runnable::run);
         bells.add(bell);
         assertThat(bell.isOpen()).isTrue();
         keys.add(bell.key());
@@ -162,12 +162,21 @@ class DoorbellTest {
     owner.close();
     for (int i = 0; i < 3; i++) {
       other.ring(key);
-      new Doorbell().ring(key);
+      new Doorbell(Runnable::run).ring(key);
     }
     other.ring(new Doorbell.Key(Integer.MAX_VALUE, 3, 4));
     assertThat(owner.isOpen()).isFalse();
     assertThat(owner.silence()).isFalse();
     assertThatThrownBy(owner::channel).isInstanceOf(ClosedChannelException.class);
+  }
+
+  @Test
+  void whatABellLogsIsRunAsItsOwnerSays() {
+    List<Runnable> logged = new ArrayList<>();
+    try (Doorbell bell = new Doorbell(logged::add)) {
+      assertThat(bell.ring(new Doorbell.Key(Integer.MAX_VALUE, 3, 4))).isFalse();
+    }
+    assertThat(logged).hasSize(1);
   }
 
   @Test

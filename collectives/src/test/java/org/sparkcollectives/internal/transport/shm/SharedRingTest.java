@@ -21,7 +21,7 @@ class SharedRingTest {
   private static final int SLOT_BYTES = 256;
 
   /** Nobody sleeps, so it does not ring. */
-  private final Doorbell bell = new Doorbell();
+  private final Doorbell bell = new Doorbell(Runnable::run);
 
   /** How many segments there are: the writer says so before it writes the last. */
   private final AtomicInteger count = new AtomicInteger(SEGMENTS);

@@ -104,7 +104,8 @@ class SleepingNeighboursTest {
   /** One rank's waits, which soon become a sleep. */
   private final class Sleeper implements PolledMemory {
     private final SleepFlags flags;
-    private final SocketWait wait = new SocketWait(Duration.ZERO, TOO_LONG, TOO_LONG);
+    private final SocketWait wait =
+        new SocketWait(new Doorbell(Runnable::run), Duration.ZERO, TOO_LONG, TOO_LONG);
     private final EventCount events = new EventCount(SPIN, wait);
 
     Sleeper(ByteBuffer memory, int rank) {

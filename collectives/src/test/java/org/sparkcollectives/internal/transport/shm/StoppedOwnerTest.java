@@ -44,7 +44,7 @@ class StoppedOwnerTest {
 
   private final ByteBuffer memory =
       ByteBuffer.allocateDirect(LINES * SleepFlag.BYTES).order(ByteOrder.nativeOrder());
-  private final Doorbell owner = new Doorbell();
+  private final Doorbell owner = new Doorbell(Runnable::run);
   private final List<Doorbell> bells = new ArrayList<>();
   private final List<Future<?>> publishing = new ArrayList<>();
   private final Threads threads = new Threads();
@@ -58,7 +58,7 @@ class StoppedOwnerTest {
   void open() {
     assertThat(owner.isOpen()).isTrue();
     for (int peer = 0; peer < PEERS; peer++) {
-      bells.add(new Doorbell());
+      bells.add(new Doorbell(Runnable::run));
     }
   }
 

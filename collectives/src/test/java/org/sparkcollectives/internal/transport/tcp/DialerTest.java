@@ -26,8 +26,10 @@ import org.sparkcollectives.internal.transport.ByteSink;
 import org.sparkcollectives.internal.transport.ConnectionListener;
 import org.sparkcollectives.internal.transport.Endpoint;
 import org.sparkcollectives.internal.transport.NodeAddress;
+import org.sparkcollectives.internal.transport.Place;
 import org.sparkcollectives.internal.transport.shm.Doorbell;
 import org.sparkcollectives.internal.transport.shm.RingSink;
+import org.sparkcollectives.internal.transport.shm.SharedFolder;
 
 /** A connection to a peer that is offered memory, given up at each moment. */
 @EnabledOnOs(OS.LINUX)
@@ -72,7 +74,7 @@ class DialerTest {
 
   private final List<Attempt> attempts = new ArrayList<>();
   private final PairConnection<ByteSink> out = new PairConnection<>();
-  private final Doorbell bell = new Doorbell();
+  private final Doorbell bell = new Doorbell(Runnable::run);
   private int signals;
   @TempDir Path folder;
 
@@ -88,7 +90,9 @@ class DialerTest {
     }
   }
 
-  private void dial(Path sharedMemory) {
+  private void dial(Path folderOrNull) {
+    SharedFolder sharedMemory =
+        folderOrNull == null ? null : new SharedFolder(folderOrNull, Runnable::run);
     RankConnector ranks =
         new RankConnector(
             (target, setup) -> {
@@ -107,7 +111,9 @@ class DialerTest {
 
   private static Endpoint endpoint(int rank) {
     return new Endpoint(
-        rank, new NodeAddress("node-" + rank, "host", "10.0.0.1", 7000, "1", 2), -1);
+        rank,
+        new NodeAddress("node-" + rank, new Place("host", 2, true), "10.0.0.1", 7000, "1"),
+        -1);
   }
 
   @AfterEach

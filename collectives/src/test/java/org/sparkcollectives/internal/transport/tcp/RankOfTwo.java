@@ -12,7 +12,9 @@ import org.sparkcollectives.internal.transport.Endpoint;
 import org.sparkcollectives.internal.transport.EventCount;
 import org.sparkcollectives.internal.transport.NodeAddress;
 import org.sparkcollectives.internal.transport.OperationHeader;
+import org.sparkcollectives.internal.transport.Place;
 import org.sparkcollectives.internal.transport.Progress;
+import org.sparkcollectives.internal.transport.shm.Doorbell;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
 /** The pairs of rank 0 of two, which is in all-reduce 7 and has no network, and what they tell. */
@@ -74,13 +76,14 @@ final class RankOfTwo {
         ranks,
         0,
         new Progress(new EventCount(Duration.ZERO), never),
-        new SocketWait(),
+        new SocketWait(new Doorbell(Runnable::run)),
         null,
         () -> allReduce(7));
   }
 
   private static Endpoint endpoint(int rank) {
-    return new Endpoint(rank, new NodeAddress("node-" + rank, "", "10.0.0.1", 7000, "1", 2), -1);
+    return new Endpoint(
+        rank, new NodeAddress("node-" + rank, new Place("", 2, true), "10.0.0.1", 7000, "1"), -1);
   }
 
   static OperationHeader allReduce(long number) {

@@ -38,7 +38,7 @@ class RefusedMessageTest {
           new MessageHeader(
               RankOfTwo.allReduce(8), RankOfTwo.TENSOR.dtype(), RankOfTwo.TENSOR.count()),
           RankOfTwo.TENSOR);
-      other.advance(new RingSink(sent, new Doorbell()));
+      other.advance(new RingSink(sent, new Doorbell(Runnable::run)));
 
       assertThatThrownBy(() -> pair.receive(HostTensor.allocate(DType.FLOAT32, 3)))
           .isInstanceOf(CollectiveMismatchException.class);

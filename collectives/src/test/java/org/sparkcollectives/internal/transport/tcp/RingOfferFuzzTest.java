@@ -64,7 +64,9 @@ class RingOfferFuzzTest {
   private static void check(FuzzedStream stream, byte[] offer) {
     List<SharedRing> taken = new ArrayList<>();
     List<String> ends = new ArrayList<>();
-    EmbeddedChannel channel = new EmbeddedChannel(new RingOffer.Taker(taken::add, listener(ends)));
+    List<Runnable> logged = new ArrayList<>();
+    EmbeddedChannel channel =
+        new EmbeddedChannel(new RingOffer.Taker(taken::add, listener(ends), logged::add));
     int at = 0;
     boolean changed = false;
     for (byte[] piece : stream.pieces()) {
@@ -90,6 +92,7 @@ class RingOfferFuzzTest {
       assertThat(taken).isEmpty();
       assertThat(ends).isEmpty();
     }
+    assertThat(logged).as("refusals in the log").hasSize(whole && changed ? 1 : 0);
   }
 
   private static List<Byte> answers(EmbeddedChannel channel) {

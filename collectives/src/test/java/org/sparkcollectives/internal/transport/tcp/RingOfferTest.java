@@ -15,6 +15,7 @@ import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.internal.transport.ConnectionListener;
+import org.sparkcollectives.internal.transport.shm.SharedFolder;
 import org.sparkcollectives.internal.transport.shm.SharedRing;
 
 /** Tests the outcomes of an offer of shared memory. */
@@ -42,7 +43,8 @@ class RingOfferTest {
           });
 
   private boolean answered(Path folder, int answer) {
-    SharedRing ring = RingOffer.prepare(folder, new AtomicBoolean());
+    SharedRing ring =
+        RingOffer.prepare(new SharedFolder(folder, Runnable::run), new AtomicBoolean());
     EmbeddedChannel channel = new EmbeddedChannel();
     RingOffer offer = RingOffer.make(channel, ring, returnPath);
     ByteBuf offered = channel.readOutbound();

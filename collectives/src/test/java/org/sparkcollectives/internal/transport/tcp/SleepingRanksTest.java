@@ -57,7 +57,8 @@ class SleepingRanksTest {
 
   /** One rank's waits, which soon become a sleep. */
   private static final class Waits implements AutoCloseable {
-    private final SocketWait sockets = new SocketWait(Duration.ZERO, TOO_LONG, TOO_LONG);
+    private final SocketWait sockets =
+        new SocketWait(new Doorbell(Runnable::run), Duration.ZERO, TOO_LONG, TOO_LONG);
     private final EventCount events = new EventCount(SPIN, sockets);
 
     void until(BooleanSupplier condition) {
@@ -167,7 +168,8 @@ class SleepingRanksTest {
   @Test
   void aBellThatDoesNotComeAgainAndAgainIsNotReliedOnUntilOneComes() {
     Duration millisecond = Duration.ofMillis(1);
-    try (SocketWait sockets = new SocketWait(Duration.ZERO, millisecond, millisecond)) {
+    try (SocketWait sockets =
+        new SocketWait(new Doorbell(Runnable::run), Duration.ZERO, millisecond, millisecond)) {
       EventCount events = new EventCount(Duration.ZERO, sockets);
       sockets.register(new Mute());
       assertThat(sockets.reliesOnBell()).isTrue();
@@ -177,7 +179,7 @@ class SleepingRanksTest {
         events.await(() -> ++looks[0] > 2, INTERRUPT);
       }
       assertThat(sockets.reliesOnBell()).as("relies on a bell that never came").isFalse();
-      try (Doorbell other = new Doorbell()) {
+      try (Doorbell other = new Doorbell(Runnable::run)) {
         other.ring(sockets.bell().key());
       }
       int[] looks = new int[1];

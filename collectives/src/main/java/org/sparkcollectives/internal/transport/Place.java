@@ -1,0 +1,11 @@
+package org.sparkcollectives.internal.transport;
+
+/**
+ * The place that a JVM runs in, and what it has there.
+ *
+ * @param id names the machine, and where that has several, the PID namespace; empty if unknown
+ * @param processors how many processors the JVM may use
+ * @param hasSharedMemory whether the JVM could make memory that others can map, when its rank
+ *     joined
+ */
+public record Place(String id, int processors, boolean hasSharedMemory) {}
