@@ -13,6 +13,7 @@ import org.apache.spark.rdd.RDD;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.spark.config.SparkPluginConfiguration;
+import org.sparkcollectives.spark.config.SparkSettings;
 import org.sparkcollectives.spark.internal.driver.DriverStores;
 import org.sparkcollectives.spark.internal.driver.SlotPreflight;
 import org.sparkcollectives.spark.internal.driver.WorldRequests;
@@ -160,6 +161,6 @@ public final class SparkCollectives {
                   + " run at the same time; write rdd.barrier().mapPartitions(...) or"
                   + " BarrierStage.of(rdd) instead of rdd.mapPartitions(...)");
     }
-    return TaskWorlds.of(task, options, call);
+    return TaskWorlds.of(task, SparkSettings.of(SparkEnv.get().conf()), options, call);
   }
 }

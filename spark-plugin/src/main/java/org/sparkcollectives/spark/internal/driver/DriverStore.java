@@ -96,6 +96,8 @@ final class DriverStore {
             System::currentTimeMillis,
             settings.get(STATISTICS_INTERVAL),
             dumps::ofFailure);
+    // After close there is nothing left to remove later. Spark ends jobs and stages even then.
+    background.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
     clients = new StoreClients(table, uploads, largeValues, checkpoints, tearDown);
   }
 

@@ -14,7 +14,6 @@ import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.net.TransportSecurity;
 import org.sparkcollectives.object.ObjectCodec;
-import org.sparkcollectives.spark.config.SparkSettings;
 import org.sparkcollectives.spark.internal.protocol.KillReason;
 import org.sparkcollectives.spark.internal.protocol.StageAttempt;
 import org.sparkcollectives.spark.internal.security.SparkSecurity;
@@ -36,13 +35,14 @@ final class TaskRank implements RankContext {
   /**
    * Creates the host of a rank.
    *
+   * @param configuration the settings of its groups
    * @param store the driver's store, or null if the driver has none
    */
-  TaskRank(TaskContext task, SparkEnv env, DriverStoreClient store) {
+  TaskRank(TaskContext task, SparkEnv env, Configuration configuration, DriverStoreClient store) {
     this.task = task;
     this.env = env;
     this.store = store;
-    this.configuration = SparkSettings.of(env.conf());
+    this.configuration = configuration;
     this.objectCodec = SparkKryo.codec(env.conf());
   }
 

@@ -8,6 +8,7 @@ import org.apache.spark.util.TaskCompletionListener;
 import org.apache.spark.util.TaskFailureListener;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.config.Configuration;
 
 /** The world group of each barrier task that runs in this JVM. Thread-safe. */
 public final class TaskWorlds {
@@ -21,16 +22,19 @@ public final class TaskWorlds {
    * Returns the world group of a task. The first call for a task blocks until all tasks of its
    * stage have joined. The group is closed when the task ends, and aborted when it fails.
    *
+   * @param settings of the group, if this call is the first
    * @param options of the group, if this call is the first
    * @param call the call of {@code BarrierStage} that the task belongs to, or an empty text
    */
-  public static ProcessGroup of(BarrierTaskContext task, GroupOptions options, String call) {
+  public static ProcessGroup of(
+      BarrierTaskContext task, Configuration settings, GroupOptions options, String call) {
     ProcessGroup world = WORLDS.get(task.taskAttemptId());
-    return world == null ? join(task, options, call) : world;
+    return world == null ? join(task, settings, options, call) : world;
   }
 
-  private static ProcessGroup join(BarrierTaskContext task, GroupOptions options, String call) {
-    ProcessGroup world = WorldGroup.join(task, SparkEnv.get(), options, call);
+  private static ProcessGroup join(
+      BarrierTaskContext task, Configuration settings, GroupOptions options, String call) {
+    ProcessGroup world = WorldGroup.join(task, SparkEnv.get(), settings, options, call);
     WORLDS.put(task.taskAttemptId(), world);
     TaskCompletionListener onEnd =
         ended -> {

@@ -7,7 +7,7 @@ import org.apache.spark.util.TaskCompletionListener;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
-import org.sparkcollectives.spark.config.SparkSettings;
+import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.spark.internal.protocol.JoinRequest;
 import org.sparkcollectives.spark.internal.protocol.StageAttempt;
 import org.sparkcollectives.spi.HostedGroups;
@@ -26,9 +26,13 @@ final class WorldGroup {
    * @param call the call of {@code BarrierStage} that the task belongs to, or an empty text
    */
   static ProcessGroup join(
-      BarrierTaskContext task, SparkEnv env, GroupOptions options, String call) {
+      BarrierTaskContext task,
+      SparkEnv env,
+      Configuration settings,
+      GroupOptions options,
+      String call) {
     StageAttempt stage = new StageAttempt(task.stageId(), task.stageAttemptNumber());
-    Duration timeout = SparkSettings.of(env.conf()).get(StoreConfiguration.TIMEOUT);
+    Duration timeout = settings.get(StoreConfiguration.TIMEOUT);
     int size = task.getTaskInfos().length;
     GroupOptions named =
         options.name().isEmpty()
@@ -36,7 +40,7 @@ final class WorldGroup {
             : options;
     JoinRequest request = new JoinRequest(stage, call, named.name(), ifLost(task, env, named));
     DriverStoreClient store = DriverStoreClient.connect(env, request, timeout);
-    TaskRank rank = new TaskRank(task, env, store);
+    TaskRank rank = new TaskRank(task, env, settings, store);
     // Spark calls the last listener that was added first: when this one is called, the group is
     // closed.
     TaskCompletionListener onEnd = ended -> rank.taskCompleted();

@@ -14,6 +14,7 @@ final class CallCode {
   static final int MONITORED_BARRIER = 72;
   static final int CHECKPOINT = 73;
   static final int RESTORE = 74;
+  static final int PROGRESS = 75;
 
   static final int ALLOCATE = 80;
   static final int WRITE = 81;

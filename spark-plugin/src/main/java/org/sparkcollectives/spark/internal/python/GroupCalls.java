@@ -45,6 +45,10 @@ final class GroupCalls {
           done(() -> group.monitoredBarrier(timeout(request, group), request.isChosen()), reply);
       case CallCode.CHECKPOINT -> checkpoint(timed(request, group), request, reply);
       case CallCode.RESTORE -> restore(timed(request, group), request, reply);
+      case CallCode.PROGRESS ->
+          done(
+              () -> group.progress(request.nextLong(), request.nextLong(), request.nextText()),
+              reply);
       default -> throw new IllegalArgumentException("There is no call " + request.call());
     }
   }

@@ -44,6 +44,13 @@ public final class PythonTasks implements ExecutorPlugin {
   static final String NAN_CHECK = "spark.collectives.python.nanCheck";
   static final String JAR_VERSION = "spark.collectives.python.jarVersion";
 
+  /**
+   * How long a thread that waits for other ranks spins. A rank here is two processes that take
+   * turns, and a scheduler puts the one that is woken where the other last ran: beside the waiting
+   * thread of another rank, which must not keep it from the processor for long.
+   */
+  private static final String SPIN = "30us";
+
   private final PythonBridge bridge = new PythonBridge(PythonTasks::localFolder);
 
   private volatile PluginContext plugin;
@@ -96,7 +103,9 @@ public final class PythonTasks implements ExecutorPlugin {
 
   private void begin(BarrierTaskContext task, Configuration settings) throws IOException {
     Properties properties = task.getLocalProperties();
-    BarrierRank rank = new BarrierRank(task, plugin);
+    BarrierRank rank =
+        new BarrierRank(
+            task, plugin, settings.withDefault(CollectivesConfiguration.WAIT_SPIN, SPIN));
     // With a local master, the tasks of a stage share one properties object. They then share a
     // secret, and the later tasks add no keys: Spark counts the keys and then sends them to the
     // workers of the earlier tasks.
@@ -151,7 +160,8 @@ public final class PythonTasks implements ExecutorPlugin {
   }
 
   /** A barrier task. The bridge's threads have no task context of their own. */
-  private record BarrierRank(BarrierTaskContext task, PluginContext plugin) implements PythonTask {
+  private record BarrierRank(BarrierTaskContext task, PluginContext plugin, Configuration settings)
+      implements PythonTask {
 
     @Override
     public long attempt() {
@@ -165,7 +175,7 @@ public final class PythonTasks implements ExecutorPlugin {
 
     @Override
     public ProcessGroup join(GroupOptions options) {
-      return TaskWorlds.of(task, options, "");
+      return TaskWorlds.of(task, settings, options, "");
     }
 
     @Override

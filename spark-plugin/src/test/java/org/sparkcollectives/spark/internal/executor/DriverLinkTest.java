@@ -16,23 +16,7 @@ class DriverLinkTest {
 
   private final CompletableFuture<byte[]> reply = new CompletableFuture<>();
 
-  private final DriverLink link =
-      new DriverLink() {
-        @Override
-        public CompletableFuture<byte[]> ask(byte[] message) {
-          return reply;
-        }
-
-        @Override
-        public byte[] fetch(byte[] reference) {
-          throw new AssertionError();
-        }
-
-        @Override
-        public String address() {
-          return "driver:1";
-        }
-      };
+  private final DriverLink link = new AnsweringLink(message -> reply);
 
   private byte[] ask(Duration atMost) {
     return link.ask(new byte[0], atMost);

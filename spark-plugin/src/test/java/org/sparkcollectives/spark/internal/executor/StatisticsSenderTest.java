@@ -65,26 +65,15 @@ class StatisticsSenderTest {
   }
 
   private DriverLink link() {
-    return new DriverLink() {
-      @Override
-      public CompletableFuture<byte[]> ask(byte[] message) {
-        ByteBuffer read = ByteBuffer.wrap(message);
-        assertThat(StoreMessages.kind(read)).isEqualTo(StoreMessages.STATISTICS);
-        StoreMessages.session(read);
-        sent.add(ExecutorReport.decode(StoreMessages.rest(read)));
-        return answer;
-      }
+    return new AnsweringLink(this::take);
+  }
 
-      @Override
-      public byte[] fetch(byte[] reference) {
-        throw new AssertionError();
-      }
-
-      @Override
-      public String address() {
-        return "driver:1";
-      }
-    };
+  private CompletableFuture<byte[]> take(byte[] message) {
+    ByteBuffer read = ByteBuffer.wrap(message);
+    assertThat(StoreMessages.kind(read)).isEqualTo(StoreMessages.STATISTICS);
+    StoreMessages.session(read);
+    sent.add(ExecutorReport.decode(StoreMessages.rest(read)));
+    return answer;
   }
 
   /** Lets an interval pass. */
