@@ -1,6 +1,6 @@
-"""Takes the version from the plugin's jar, and builds no package without the jar.
+"""Takes the version from the plugin's jar, and builds no package without its jars.
 
-Metadata that does not depend on the jar is in pyproject.toml.
+Metadata that does not depend on the jars is in pyproject.toml.
 """
 
 import gzip
@@ -16,7 +16,12 @@ from setuptools.command.sdist import sdist
 
 HERE = Path(__file__).resolve().parent
 #: What the Maven build puts here.
-NEEDED = ("src/spark_collectives/jars/spark-collectives_2.13.jar", "LICENSE", "NOTICE")
+NEEDED = (
+    "src/spark_collectives/jars/spark-collectives_2.13.jar",
+    "src/spark_collectives/jars/spark-collectives-ml.jar",
+    "LICENSE",
+    "NOTICE",
+)
 
 
 def version() -> str:
@@ -26,7 +31,7 @@ def version() -> str:
         raise SystemExit(
             f"The package cannot be built, because {' and '.join(missing)} is missing in {HERE}: "
             "run ./mvnw -DskipTests package in the root of the repository first, which puts "
-            "the plugin's jar and its licence there"
+            "the jars and their licence there"
         )
     with zipfile.ZipFile(HERE / NEEDED[0]) as jar:
         manifest = jar.read("META-INF/MANIFEST.MF").decode()

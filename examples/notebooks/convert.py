@@ -1,8 +1,9 @@
-"""Makes digits.ipynb and digits.zpln from digits.py and digits.scala, which are for Databricks.
+"""Makes notebooks for Jupyter and Zeppelin from those for Databricks.
 
     python examples/notebooks/convert.py
 
-The sources are what is edited; a test fails when the others are older.
+digits.ipynb and digits.zpln are made from digits.py and digits.scala, spark_ml.ipynb from
+spark_ml.py. The sources are what is edited; a test fails when the others are older.
 """
 
 import json
@@ -74,7 +75,12 @@ _ZEPPELIN_DISPLAY = 'println("%html " + curve(losses.toSeq))'
 def converted(folder=FOLDER):
     """The files that are made, by name."""
     python, scala = folder / "digits.py", folder / "digits.scala"
-    notebooks = {"digits.ipynb": jupyter(python), "digits.zpln": zeppelin(python, scala)}
+    notebooks = {
+        "digits.ipynb": jupyter(python),
+        "digits.zpln": zeppelin(python, scala),
+        "lightgbm_tumours.ipynb": jupyter(folder / "lightgbm_tumours.py"),
+        "spark_ml.ipynb": jupyter(folder / "spark_ml.py"),
+    }
     return {
         name: json.dumps(content, indent=1, ensure_ascii=False) + "\n"
         for name, content in notebooks.items()

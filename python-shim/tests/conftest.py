@@ -1,6 +1,9 @@
+import json
 import os
 import sys
 import time
+import urllib.request
+from pathlib import Path
 
 import pytest
 
@@ -36,11 +39,22 @@ def spark():
         .config("spark.python.task.killTimeout", "30s")
         .config("spark.collectives.store.timeout", "60s")
     )
+    if has_connect():
+        builder = builder.config(
+            "spark.plugins", "org.apache.spark.sql.connect.SparkConnectPlugin"
+        ).config("spark.connect.grpc.binding.port", "0")
     session = dist.configure(builder).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     await_executors(session, 2)
     yield session
     session.stop()
+
+
+def has_connect():
+    """Return whether PySpark has a server of Spark Connect, as its package has since 4.0."""
+    import pyspark
+
+    return any(Path(pyspark.__file__).parent.glob("jars/spark-connect_*.jar"))
 
 
 def await_executors(session, count, seconds=60):
@@ -66,3 +80,12 @@ def ranks(spark):
         return [value for _, value in sorted(rows, key=lambda row: row[0])]
 
     return run
+
+
+def barrier_jobs(spark):
+    """Count the jobs of ``BarrierStage``, by the place from which it submits them."""
+    context = spark.sparkContext
+    context._jsc.sc().listenerBus().waitUntilEmpty()
+    url = f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}/jobs"
+    with urllib.request.urlopen(url, timeout=60) as answer:
+        return sum("JobResubmission" in job["name"] for job in json.load(answer))

@@ -7,8 +7,9 @@ after the first are code in the block's language that runs before it:
     steps = 3
     -->
 
-``<!-- sample: rank`` runs the block on every rank of a group, ``<!-- sample: torch`` where PyTorch
-is installed, and ``<!-- sample: none`` not at all; a reason may follow it.
+``<!-- sample: rank`` runs the block on every rank of a group, ``<!-- sample: torch`` and
+``<!-- sample: lightgbm`` where that package is installed, and ``<!-- sample: none`` not at all; a
+reason may follow it.
 """
 
 import re
@@ -30,7 +31,7 @@ class Sample(NamedTuple):
     page: str
     line: int
     language: str
-    #: "", "rank", "torch" or "none".
+    #: "", "rank", "torch", "lightgbm" or "none".
     kind: str
     before: str
     code: str

@@ -56,6 +56,7 @@ def executor(jvm):
         config = getattr(jvm.org.apache.spark.internal.config, "package$")
         secret_file = getattr(config, "MODULE$").AUTH_SECRET_FILE_EXECUTOR()
         security = jvm.org.apache.spark.SecurityManager(conf, none, secret_file)
+        security.initializeAuth()
         # The default profile is that of the running application.
         resource = jvm.org.apache.spark.resource
         of_executor = (
@@ -90,6 +91,11 @@ def test_the_executors_have_the_memory_and_the_volume_of_the_page(executor):
     assert mount.getMountPath() == "/dev/shm"
     limits = container.getResources().getLimits()
     assert limits["memory"].toString() == "10240Mi", "with the overhead"
+
+
+def test_the_executors_have_the_secret_of_the_application(executor):
+    _, container = executor(settings())
+    assert [each for each in container.getEnv() if each.getName() == "_SPARK_AUTH_SECRET"]
 
 
 def test_the_policy_selects_the_executors_and_opens_their_ports(executor, policy):

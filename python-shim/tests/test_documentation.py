@@ -7,6 +7,9 @@ import pytest
 import spark_collectives as dist
 from samples import pages, samples
 
+#: Packages that a sample may need.
+OPTIONAL = ("torch", "lightgbm")
+
 
 def compiled(code, sample):
     """Compile code so that an error names the page and the line."""
@@ -27,11 +30,11 @@ def run_on_ranks(spark, sample, names):
 def test_the_samples_of_a_page_run_one_after_another(page, spark):
     # As in the main program of a user: its functions are pickled with what they use.
     names = {"__name__": "__main__", "spark": spark}
-    has_torch = importlib.util.find_spec("torch") is not None
+    installed = [each for each in OPTIONAL if importlib.util.find_spec(each) is not None]
     for sample in samples(page, "python"):
         if sample.kind == "rank":
             run_on_ranks(spark, sample, {})
-        elif sample.kind == "" or (sample.kind == "torch" and has_torch):
+        elif sample.kind == "" or sample.kind in installed:
             exec(sample.before, names)
             exec(compiled(sample.code, sample), names)
 
@@ -39,4 +42,4 @@ def test_the_samples_of_a_page_run_one_after_another(page, spark):
 def test_every_sample_is_found_and_run():
     found = [sample for page in pages("python") for sample in samples(page, "python")]
     assert len(found) >= 8
-    assert {sample.kind for sample in found} <= {"", "rank", "torch"}
+    assert {sample.kind for sample in found} <= {"", "rank", *OPTIONAL}

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import spark_collectives
+import spark_collectives.ml
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -66,6 +67,26 @@ def test_the_network_learns_digits(program):
     assert percentage(program("train_network.py", "--epochs", "6")) > 90
 
 
+@pytest.mark.parity
+def test_lightgbm_tells_tumours_apart(program):
+    pytest.importorskip("lightgbm", reason="lightgbm is not installed")
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    output = program("lightgbm_tumours.py", "--rounds", "15")
+    assert percentage(output) > 90
+
+
+@pytest.mark.parity
+def test_lightgbm_is_timed_beside_its_sockets():
+    pytest.importorskip("lightgbm", reason="lightgbm is not installed")
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    path = str(EXAMPLES / "python" / "lightgbm_ranks.py")
+    arguments = ["--master", "local[2]", "--repetitions", "1", "--cases", "small"]
+    output = run([sys.executable, path, *arguments], EXAMPLES)
+    rows = [line.split("|")[1:-1] for line in output.splitlines() if line.startswith("| small")]
+    assert [row[1].strip() for row in rows] == ["sockets", "group", "group, shared bins"]
+    assert all(float(row[2]) > 0 for row in rows)
+
+
 def test_k_means_finds_digits(program):
     assert percentage(program("k_means.py")) > 60
 
@@ -77,6 +98,38 @@ def test_logistic_regression_learns_digits_in_a_session_of_its_own():
     losses = [float(each) for each in re.findall(r"loss ([\d.]+)", output)]
     assert len(losses) > 2
     assert losses[-1] < losses[0] / 3
+    assert percentage(output) > 90
+
+
+@pytest.mark.parity
+def test_a_pipeline_of_spark_ml_learns_digits(program):
+    assert percentage(program("spark_ml.py", "--iterations", "15")) > 90
+
+
+@pytest.mark.parity
+def test_a_pipeline_of_spark_ml_in_java_learns_digits(tmp_path):
+    import pyspark
+
+    home = Path(pyspark.__file__).parent
+    package = "org.sparkcollectives.examples.ml"
+    source = EXAMPLES / "src/main/java" / package.replace(".", "/") / "DigitsPipeline.java"
+    jars = [spark_collectives.jar_path(), spark_collectives.ml.jar_path()]
+    path = os.pathsep.join([f"{home}/jars/*", *jars])
+    run(["javac", "-proc:none", "-cp", path, "-d", str(tmp_path), str(source)], tmp_path)
+    run(["jar", "--create", "--file", "program.jar", "-C", str(tmp_path), "org"], tmp_path)
+    command = [
+        str(home / "bin/spark-submit"),
+        *("--master", "local[2]"),
+        *("--jars", ",".join(jars)),
+        *("--conf", "spark.plugins=org.sparkcollectives.spark.CollectivesPlugin"),
+        *("--conf", "spark.ui.enabled=false"),
+        *("--class", f"{package}.DigitsPipeline"),
+        "program.jar",
+        str(EXAMPLES / "data" / "digits.csv"),
+    ]
+    output = run(command, tmp_path)
+    first, last = map(float, re.search(r"loss ([\d.]+), then ([\d.]+) after", output).groups())
+    assert last < first / 3
     assert percentage(output) > 90
 
 
@@ -103,14 +156,14 @@ def test_notebooks_are_as_new_as_their_sources(convert):
         assert written == text, f"{name}: run examples/notebooks/convert.py"
 
 
-def test_the_notebook_of_jupyter_runs_and_draws_its_curve(monkeypatch):
-    pytest.importorskip("torch", reason="torch is not installed")
+def executed(name, monkeypatch):
+    """Execute a notebook; return what it printed, and whether it has drawn a picture."""
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     nbformat = pytest.importorskip("nbformat", reason="nbclient is not installed")
     nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
     pytest.importorskip("ipykernel", reason="ipykernel is not installed")
     folder = EXAMPLES / "notebooks"
-    notebook = nbformat.read(folder / "digits.ipynb", as_version=4)
+    notebook = nbformat.read(folder / name, as_version=4)
     # The notebook has its own session, whose workers are forked with torch imported.
     monkeypatch.setenv("PYTHONPATH", os.path.dirname(__file__))
     conf = "--conf spark.python.daemon.module=preloading_daemon --conf spark.ui.enabled=false"
@@ -121,8 +174,29 @@ def test_the_notebook_of_jupyter_runs_and_draws_its_curve(monkeypatch):
     client.execute()
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     printed = "".join(each.get("text", "") for each in outputs)
-    assert "[rank 0] epoch 12: loss" in printed
-    assert any("image/png" in each.get("data", {}) for each in outputs)
+    return printed, any("image/png" in each.get("data", {}) for each in outputs)
+
+
+@pytest.mark.parametrize(
+    ("name", "package", "text"),
+    [
+        ("digits.ipynb", "torch", "[rank 0] epoch 12: loss"),
+        pytest.param("lightgbm_tumours.ipynb", "lightgbm", "best round ", marks=pytest.mark.parity),
+    ],
+)
+def test_the_notebooks_of_jupyter_run_and_draw_their_curves(monkeypatch, name, package, text):
+    pytest.importorskip(package, reason=f"{package} is not installed")
+    printed, drawn = executed(name, monkeypatch)
+    assert text in printed
+    assert drawn
+
+
+@pytest.mark.parity
+def test_the_notebook_with_spark_ml_runs_and_draws_the_times(monkeypatch):
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    printed, drawn = executed("spark_ml.ipynb", monkeypatch)
+    assert float(re.search(r"accuracy ([\d.]+), with both: True", printed).group(1)) > 0.95
+    assert drawn
 
 
 def test_the_notebook_in_scala_runs(convert, tmp_path):
@@ -158,3 +232,15 @@ def test_the_notebook_in_scala_runs(convert, tmp_path):
     )
     assert last < first / 2
     assert "drawn: <svg" in output
+
+
+@pytest.mark.parity
+def test_the_latency_of_small_calls_is_printed_by_size_operation_and_kind_of_array(program):
+    arguments = ["--rounds", "1", "--repeats", "5", "--warmup", "4", "--sizes", "48", "80000"]
+    output = program("call_latency.py", *arguments)
+    rows = re.findall(r"^ +([\d,]+) (\S+) +((?: +\d+ \(\d+\)){6})$", output, re.MULTILINE)
+    kinds = ["numpy", "group.zeros"]
+    assert [row[:2] for row in rows] == [
+        (size, kind) for size in ("48", "80,000") for kind in kinds
+    ]
+    assert all(int(value) > 0 for row in rows for value in re.findall(r"\d+", row[2]))

@@ -192,6 +192,28 @@ def test_a_monitored_barrier_names_the_missing_ranks_and_the_group_goes_on(ranks
     assert ranks(barrier, 2) == [(1,), ""]
 
 
+def test_progress_that_makes_no_sense_is_refused_and_the_group_goes_on(ranks):
+    def say(rank, size):
+        world = dist.world()
+        world.progress(np.int64(3), 10)
+        for error, *wrong in (
+            (ValueError, 3, 0),
+            (ValueError, -1, 10),
+            (ValueError, 11, 10),
+            (TypeError, 0.5, 1),
+        ):
+            with pytest.raises(error):
+                world.progress(*wrong)
+        world.progress(10, 10, "x" * 1000)
+        dist.barrier()
+        dist.destroy_process_group()
+        with pytest.raises(dist.CollectiveError):
+            world.progress(10, 10)
+        return True
+
+    assert ranks(say, 2) == [True, True]
+
+
 def test_a_reused_python_process_has_a_new_group(ranks):
     def name(rank, size):
         return os.getpid(), dist.world().name

@@ -1,27 +1,12 @@
 """Memory that arrays share with the executor's JVM."""
 
 import gc
-import mmap
 import threading
-import weakref
-from types import SimpleNamespace
 
 import numpy as np
 
 import spark_collectives as dist
-from spark_collectives import _memory
-
-
-class Pool(_memory.SegmentPool):
-    """A pool whose segments are memory of this process."""
-
-    def __init__(self):
-        super().__init__(SimpleNamespace(pools=weakref.WeakSet()), 0)
-        self.made = 0
-
-    def _allocate(self, size):
-        self.made += 1
-        return _memory.Segment(self._task, self.made, size, mmap.mmap(-1, size), 0)
+from pools import Pool
 
 
 def test_an_array_may_be_collected_while_its_thread_holds_the_lock_of_the_pool():
@@ -41,6 +26,22 @@ def test_an_array_may_be_collected_while_its_thread_holds_the_lock_of_the_pool()
     assert pool.made == 1
     assert pool.find(again)[1] == 0
     assert pool.find(again[1:])[1] == 4
+
+
+def test_an_array_is_found_by_its_place_whatever_view_it_is():
+    pool, other = Pool(), Pool()
+    array = pool.empty((4, 6), np.dtype(np.float64))
+    assert pool.find(array.reshape(-1)[::1])[1] == 0
+    assert pool.find(array[1:3])[1] == 48
+    assert pool.find(array[3, 2:].view(np.uint8))[1] == 160
+    assert pool.find(array.T) is None
+    assert pool.find(np.zeros(24)) is None
+    assert pool.find(np.zeros(24)[1:]) is None
+    assert other.find(array) is None
+    # numpy does not know the owner of memory that came through another library.
+    assert pool.find(np.asarray(memoryview(array)[1:]))[1] == 48
+    pool.close()
+    assert pool.find(array) is None
 
 
 def test_arrays_are_created_and_collected_while_other_threads_find_theirs():

@@ -4,6 +4,7 @@ from importlib import metadata
 
 import jars
 import spark_collectives as dist
+from spark_collectives import session
 
 
 def test_the_package_has_its_licence_and_says_what_it_is():
@@ -18,7 +19,7 @@ def test_the_package_has_its_licence_and_says_what_it_is():
     assert "spark-collectives_2.13" in notice.read_text()
 
 
-def test_the_jar_has_its_licence_and_no_class_of_others():
-    path = dist.jar_path()
-    version = jars.manifest(path)["Implementation-Version"]
-    jars.check_classes(path, version, "org.sparkcollectives.spark")
+def test_the_jars_have_their_licence_and_no_class_of_others():
+    version = jars.manifest(dist.jar_path())["Implementation-Version"]
+    jars.check_classes(dist.jar_path(), version, "org.sparkcollectives.spark")
+    jars.check_classes(session.ml_jar_path(), version, "org.sparkcollectives.ml")

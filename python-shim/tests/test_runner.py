@@ -145,7 +145,7 @@ def test_shows_progress_that_rank_0_reports(spark, monkeypatch):
         def close(self):
             shown.append("closed")
 
-    monkeypatch.setattr(_display, "progress_bar", lambda ranks, progress: Bar())
+    monkeypatch.setattr(_display, "progress_bar", lambda *_: Bar())
 
     def steps():
         for step in range(2):
@@ -158,7 +158,12 @@ def test_shows_progress_that_rank_0_reports(spark, monkeypatch):
 
 def test_runs_on_dataframes_where_there_are_no_rdds(spark, monkeypatch):
     pytest.importorskip("pyarrow")
-    monkeypatch.setattr(_job.Job, "_on_rdd", _job.Job._on_dataframe)
+
+    def on_dataframe(job):
+        job._rows = spark.range(0, 2, 1, 2)
+        return job._on_dataframe()
+
+    monkeypatch.setattr(_job.Job, "_on_rdd", on_dataframe)
     assert dist.run(greet, 2, 1, spark=spark) == [2.0, 3.0]
 
 

@@ -8,6 +8,8 @@ import spark_collectives as dist
 from spark_collectives import _version, session
 from spark_collectives.session import PLUGIN
 
+JARS = ",".join([session.jar_path(), session.ml_jar_path()])
+
 
 @pytest.fixture(autouse=True)
 def no_jvm(monkeypatch):
@@ -49,7 +51,7 @@ def test_the_package_brings_the_plugins_jar():
 def test_a_builder_keeps_the_jars_and_plugins_that_it_has():
     options = {"spark.jars": "other.jar", "spark.plugins": "org.Other"}
     builder = dist.configure(dist.configure(Builder(**options)))
-    assert builder._options["spark.jars"] == "other.jar," + dist.jar_path()
+    assert builder._options["spark.jars"] == "other.jar," + JARS
     assert builder._options["spark.plugins"] == "org.Other," + PLUGIN
 
 
@@ -59,7 +61,7 @@ def test_the_values_of_the_configuration_file_are_kept(tmp_path, monkeypatch):
     )
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
     builder = dist.configure(Builder())
-    assert builder._options["spark.jars"] == "a.jar," + dist.jar_path()
+    assert builder._options["spark.jars"] == "a.jar," + JARS
     assert builder._options["spark.plugins"] == "org.First,org.Second," + PLUGIN
     builder = dist.configure(Builder(**{"spark.plugins": "org.Other"}))
     assert builder._options["spark.plugins"] == "org.Other," + PLUGIN
@@ -69,7 +71,7 @@ def test_the_values_of_spark_submit_are_kept(monkeypatch):
     running = jvm(True, **{"spark.jars": "a.jar", "spark.plugins": "org.First," + PLUGIN})
     monkeypatch.setattr(session, "_running_jvm", lambda: running)
     builder = dist.configure(Builder())
-    assert builder._options["spark.jars"] == "a.jar," + dist.jar_path()
+    assert builder._options["spark.jars"] == "a.jar," + JARS
     assert builder._options["spark.plugins"] == "org.First," + PLUGIN
 
 

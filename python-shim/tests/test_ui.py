@@ -29,8 +29,9 @@ def groups(spark):
 def test_the_tab_and_the_metrics_have_the_operations_of_a_group(spark, ranks):
     def sums(rank, size):
         values = np.full(1000, rank, dtype=np.float32)
-        for _ in range(5):
+        for step in range(5):
             dist.all_reduce(values)
+            dist.world().progress(step + 1, 8, f"rank {rank}")
         return size
 
     known, operations = groups(spark), metric(spark, "operations")
@@ -48,5 +49,8 @@ def test_the_tab_and_the_metrics_have_the_operations_of_a_group(spark, ranks):
     assert group["operations"] == 3 * 5
     # Groups of earlier tests may have been reported since.
     assert metric(spark, "operations") >= operations + 3 * 5
-    assert group["name"] in get(spark, f"/collectives/group/?id={group['id']}")
+    page = get(spark, f"/collectives/group/?id={group['id']}")
+    assert group["name"] in page
+    assert "5 of 8" in page
+    assert "rank 0" in page
     assert "/collectives/" in get(spark, "/jobs/")

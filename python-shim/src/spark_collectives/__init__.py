@@ -70,6 +70,7 @@ from .errors import (
     StoreTimeoutError,
     TransportError,
 )
+from .iteration import IterationError, IterationResult, iterate
 from .objects import (
     all_gather_object,
     broadcast_object_list,
@@ -95,6 +96,8 @@ __all__ = [
     "CollectiveTimeoutError",
     "GroupAbortedError",
     "GroupClosedError",
+    "IterationError",
+    "IterationResult",
     "P2POp",
     "PeerFailedError",
     "ProcessGroup",
@@ -133,6 +136,7 @@ __all__ = [
     "is_available",
     "is_initialized",
     "isend",
+    "iterate",
     "jar_path",
     "monitored_barrier",
     "new_group",

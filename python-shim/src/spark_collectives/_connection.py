@@ -11,6 +11,7 @@ from typing import Optional, Sequence
 from . import _codes, _frames, _handshake, errors
 
 _KEPT_BYTES = 16 * 1024
+_SHORT_BYTES = 512
 
 #: The interval at which a wait for the JVM checks its deadline.
 _POLL_SECONDS = 1
@@ -92,31 +93,26 @@ class Connection:
         body: bytes = b"",
     ) -> None:
         """Send a request. The JVM serves the requests of a connection in order."""
+        self.send(
+            _frames.request(
+                code,
+                flags=flags,
+                reduction=reduction,
+                group=group,
+                peer=peer,
+                tag=tag,
+                timeout_ms=timeout_ms,
+                factor=factor,
+                outputs=len(outputs),
+                inputs=len(inputs),
+                content=b"".join(map(_frames.pack_tensor, (*outputs, *inputs))) + body,
+            )
+        )
+
+    def send(self, frame: bytes) -> None:
+        """Send an encoded request, as :meth:`post` does."""
         if self._broken is not None:
             raise errors.BridgeError(self._broken)
-        tensors = b"".join(map(_frames.pack_tensor, (*outputs, *inputs)))
-        frame = (
-            _frames.HEAD.pack(
-                _frames.HEAD_BYTES + len(tensors) + len(body),
-                code,
-                flags,
-                reduction,
-                group,
-                peer,
-                tag,
-                timeout_ms,
-                factor,
-                len(outputs),
-                len(inputs),
-            )
-            + tensors
-            + body
-        )
-        if len(frame) - 4 > _frames.MAX_FRAME_BYTES:
-            raise ValueError(
-                f"The request has {len(frame):,} bytes, and {_frames.MAX_FRAME_BYTES:,} are "
-                "possible at the most: keep large values in tensors or files, not in the store"
-            )
         try:
             self._send(frame)
         except errors.BridgeError:
@@ -165,6 +161,11 @@ class Connection:
             raise
 
     def _receive(self, patience: float) -> _frames.Reply:
+        if self._have == 0:
+            # Nearly every reply is short, and comes alone and as a whole.
+            whole = self._receive_short()
+            if whole is not None:
+                return whole
         self._fill(4, patience)
         length = 4 + int.from_bytes(self._buffer[:4], "little")
         if length > len(self._buffer):
@@ -178,6 +179,21 @@ class Connection:
         if rest <= _KEPT_BYTES < len(self._buffer):
             del self._buffer[_KEPT_BYTES:]
         return reply
+
+    def _receive_short(self) -> Optional[_frames.Reply]:
+        """Receive once; return the reply if exactly one has come, else keep what has come."""
+        try:
+            arrived = self._socket.recv(_SHORT_BYTES)
+        except BlockingIOError:
+            return None
+        count = len(arrived)
+        if count == 0:
+            raise self._ended()
+        if count > 4 and count == 4 + int.from_bytes(arrived[:4], "little"):
+            return _frames.Reply(arrived[4], arrived[5:])
+        self._buffer[:count] = arrived
+        self._have = count
+        return None
 
     def _fill(self, need: int, patience: float) -> None:
         """Receive until the buffer, which is large enough, has ``need`` bytes."""
@@ -195,10 +211,13 @@ class Connection:
                     ) from None
                 continue
             if count == 0:
-                raise self._break(
-                    "The executor's JVM closed the connection: it has ended, or the task has"
-                )
+                raise self._ended()
             self._have += count
+
+    def _ended(self) -> errors.BridgeError:
+        return self._break(
+            "The executor's JVM closed the connection: it has ended, or the task has"
+        )
 
     def _break(self, why: str) -> errors.BridgeError:
         self._broken = why

@@ -13,10 +13,9 @@ from ._reports import Report, ReportReader
 class Display:
     """Shows in the caller's process the printed lines and the progress of the ranks."""
 
-    def __init__(self, ranks: int, progress: Optional[bool]) -> None:
+    def __init__(self, total: int, progress: Optional[bool], unit: str = "rank") -> None:
         self.exceptions: List[Report] = []
-        self._ranks = ranks
-        self._bar = progress_bar(ranks, progress)
+        self._bar = progress_bar(total, progress, unit)
         self._has_progress = False
 
     def show_all(self, reader: Optional[ReportReader]) -> None:
@@ -61,8 +60,8 @@ class Display:
             self._bar.close()
 
 
-def progress_bar(ranks: int, progress: Optional[bool]) -> Any:
-    """Create a progress bar over ranks; None if it is not wanted, or tqdm is not installed."""
+def progress_bar(total: int, progress: Optional[bool], unit: str) -> Any:
+    """Create a progress bar; None if it is not wanted, or tqdm is not installed."""
     if progress is None:
         progress = sys.stderr.isatty() or "ipykernel" in sys.modules
     if not progress:
@@ -71,4 +70,4 @@ def progress_bar(ranks: int, progress: Optional[bool]) -> Any:
         from tqdm.auto import tqdm
     except ImportError:
         return None
-    return tqdm(total=ranks, desc=f"{ranks} ranks", unit="rank")
+    return tqdm(total=total, desc=f"{total} {unit}s", unit=unit)

@@ -38,6 +38,49 @@ def pack_tensor(tensor: TensorRef) -> bytes:
     return packed if len(shape) == 1 else packed + struct.pack(f"<{len(shape)}Q", *shape)
 
 
+def request(
+    code: int,
+    *,
+    flags: int = 0,
+    reduction: int = 0,
+    group: int = 0,
+    peer: int = 0,
+    tag: int = 0,
+    timeout_ms: int = 0,
+    factor: float = 1.0,
+    outputs: int = 0,
+    inputs: int = 0,
+    content: bytes = b"",
+) -> bytes:
+    """Encode a request.
+
+    :param outputs: the number of encoded tensors that are written, with which the content begins
+    :param inputs: the number of those that are read, which come next
+    :raises ValueError: if it is longer than the JVM accepts
+    """
+    if HEAD_BYTES + len(content) > MAX_FRAME_BYTES:
+        raise ValueError(
+            f"The request has {HEAD_BYTES + len(content):,} bytes, and {MAX_FRAME_BYTES:,} are "
+            "possible at the most: keep large values in tensors or files, not in the store"
+        )
+    return (
+        HEAD.pack(
+            HEAD_BYTES + len(content),
+            code,
+            flags,
+            reduction,
+            group,
+            peer,
+            tag,
+            timeout_ms,
+            factor,
+            outputs,
+            inputs,
+        )
+        + content
+    )
+
+
 def pack_bytes(value: bytes) -> bytes:
     """Encode a byte string."""
     return struct.pack("<I", len(value)) + value

@@ -15,13 +15,21 @@ _CANCEL_SECONDS = 10.0
 class Job:
     """The Spark job of the ranks. It runs on its own thread, so that the caller can show output."""
 
-    def __init__(self, session: Any, remote: bool, task: RankTask, ranks: int) -> None:
+    def __init__(
+        self, session: Any, remote: bool, task: RankTask, rows: Any, stage_retry: bool = False
+    ) -> None:
+        """Create a job.
+
+        :param rows: an RDD or a DataFrame, each partition of which is a rank
+        :param stage_retry: whether Spark runs all ranks again when one fails
+        """
         from pyspark import InheritableThread
 
         self._session = session
         self._remote = remote
         self._task = task
-        self._ranks = ranks
+        self._rows = rows
+        self._stage_retry = stage_retry
         self._tag = f"spark-collectives-{uuid.uuid4()}"
         self.ended = threading.Event()
         self.results: Dict[int, Any] = {}
@@ -38,7 +46,8 @@ class Job:
 
     def _run(self) -> None:
         try:
-            rows = self._on_dataframe() if self._remote else self._on_rdd()
+            is_rdd = hasattr(type(self._rows), "barrier")
+            rows = self._on_rdd() if is_rdd else self._on_dataframe()
             self.results = {rank: pickle.loads(result) for rank, result in rows}
         except BaseException as e:
             self.error = e
@@ -46,19 +55,30 @@ class Job:
             self.ended.set()
 
     def _on_rdd(self) -> List[Tuple[int, bytes]]:
-        context = self._session.sparkContext
-        rdd = context.parallelize(range(self._ranks), self._ranks)
-        _require_slots(context, rdd)
-        context.setJobGroup(self._tag, f"{self._ranks} ranks", interruptOnCancel=True)
-        rows: List[Tuple[int, bytes]] = rdd.barrier().mapPartitions(self._task.on_rows).collect()
+        require_slots(self._session.sparkContext, self._rows._jrdd.rdd())
+        self._begin(f"{self._rows.getNumPartitions()} ranks")
+        results = self._rows.barrier().mapPartitions(self._task.on_rows)
+        # Spark retries a barrier stage that ends in a shuffle.
+        rows: List[Tuple[int, bytes]] = (
+            results.coalesce(1, shuffle=True) if self._stage_retry else results
+        ).collect()
         return rows
 
     def _on_dataframe(self) -> List[Tuple[int, bytes]]:
-        self._session.addTag(self._tag)
-        rows = self._session.range(0, self._ranks, 1, self._ranks)
+        self._begin("ranks")
         schema = "rank int, result binary"
-        found = rows.mapInArrow(self._task.on_batches, schema, barrier=True).collect()
+        results = self._rows.mapInArrow(self._task.on_batches, schema, barrier=True)
+        if not self._remote:
+            require_slots(self._session.sparkContext, results._jdf.queryExecution().toRdd())
+        found = (results.repartition(1) if self._stage_retry else results).collect()
         return [(row.rank, bytes(row.result)) for row in found]
+
+    def _begin(self, description: str) -> None:
+        if self._remote:
+            self._session.addTag(self._tag)
+        else:
+            context = self._session.sparkContext
+            context.setJobGroup(self._tag, description, interruptOnCancel=True)
 
     def cancel(self) -> None:
         """Cancel the job, and wait for its end for some seconds."""
@@ -78,11 +98,17 @@ def require_jar(context: Any) -> None:
         )
 
 
-def _require_slots(context: Any, rdd: Any) -> None:
+def require_slots(context: Any, jvm_rdd: Any) -> None:
+    """Refuse an RDD of the JVM with more partitions than tasks can run at the same time."""
     from py4j.protocol import Py4JJavaError
 
     collectives = context._jvm.org.sparkcollectives.spark.SparkCollectives
     try:
-        collectives.requireSlots(rdd._jrdd.rdd())
+        collectives.requireSlots(jvm_rdd)
     except Py4JJavaError as e:
         raise RuntimeError(e.java_exception.getMessage()) from None
+
+
+def is_remote(session: Any) -> bool:
+    """Return whether the session is one of Spark Connect, which has no RDDs."""
+    return type(session).__module__.startswith("pyspark.sql.connect")

@@ -18,7 +18,8 @@ from ._task import Task
 #: The largest size of a segment: that of a buffer of the JVM.
 MAX_BYTES = (1 << 31) - 65
 
-_SMALLEST = 64 * 1024
+#: The smallest size of a segment.
+SMALLEST = 64 * 1024
 _ALIGNMENT = 64
 _SENT_BYTES = 1 << 20
 _NONCE_BYTES = 16
@@ -47,7 +48,12 @@ class Segment:
             self.bytes = np.frombuffer(memory, dtype=np.uint8, count=size, offset=begin)
         else:
             self.bytes = np.zeros(size, dtype=np.uint8)
-        self.address = int(self.bytes.__array_interface__["data"][0])
+        self.address = _address(self.bytes)
+
+    def array(self, offset: int, like: Any) -> Any:
+        """Return the array in this memory that has the shape and type of another."""
+        memory = self.bytes[offset : offset + like.nbytes]
+        return memory.view(like.dtype).reshape(like.shape)
 
     def send(self, offset: int, count: int) -> None:
         """Send bytes to the JVM, unless the memory is mapped."""
@@ -98,13 +104,18 @@ class SegmentPool:
         self._closed = False
         task.pools.add(self)
 
+    @property
+    def can_map(self) -> bool:
+        """Whether this process can map memory of the JVM, as far as is known."""
+        return self._task.can_map
+
     def take(self, size: int) -> Segment:
         """Take a segment of at least ``size`` bytes."""
         if size > MAX_BYTES:
             raise ValueError(
                 f"A tensor has {size:,} bytes, and {MAX_BYTES:,} are possible: split it up"
             )
-        capacity = min(max(_SMALLEST, 1 << (size - 1).bit_length()), MAX_BYTES)
+        capacity = min(max(SMALLEST, 1 << (size - 1).bit_length()), MAX_BYTES)
         with self._lock:
             self._take_returned()
             free = self._free.get(capacity)
@@ -171,9 +182,24 @@ class SegmentPool:
 
     def find(self, array: Any) -> Optional[Tuple[Segment, int]]:
         """Return the segment and the offset of an array that :meth:`empty` has created, or None."""
-        if not self._lent or not array.flags.c_contiguous:
+        base = array.base
+        if base is None or not self._lent or not array.flags.c_contiguous:
             return None
-        address = int(array.__array_interface__["data"][0])
+        # The base of a view is the array that was made of the owner.
+        owner = getattr(base, "base", None)
+        if isinstance(owner, _Owner):
+            segment = owner.segment
+            if self._lent.get(segment.address) is not segment:
+                return None
+            # A contiguous array of the whole size begins where the memory does.
+            whole = array.nbytes == owner.size
+            offset = 0 if whole else _address(array) - segment.address
+            return (segment, offset) if offset % array.itemsize == 0 else None
+        return self._find_by_address(array)
+
+    def _find_by_address(self, array: Any) -> Optional[Tuple[Segment, int]]:
+        """Find an array whose owner numpy does not know, such as the memory of a tensor."""
+        address = _address(array)
         with self._lock:
             lent = list(self._lent.items())
         for begin, segment in lent:
@@ -183,13 +209,18 @@ class SegmentPool:
         return None
 
 
+def _address(array: Any) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
 class _Owner:
     """The owner of an array in a segment; it lives as long as any view of the array."""
 
-    __slots__ = ("__array_interface__", "__weakref__", "_segment")
+    __slots__ = ("__array_interface__", "__weakref__", "segment", "size")
 
     def __init__(self, segment: Segment, size: int) -> None:
-        self._segment = segment
+        self.segment = segment
+        self.size = size
         self.__array_interface__ = {
             "shape": (size,),
             "typestr": "|u1",

@@ -7,6 +7,7 @@ import weakref
 from typing import Any, List, Optional, Sequence, Tuple
 
 from . import _codes, _connection, _frames
+from ._layouts import Layouts
 from ._memory import SegmentPool
 from ._staging import Operand, Staged, reads, writes
 from ._task import Task, snapshot
@@ -26,6 +27,8 @@ class Operations:
         self.timeout_ms = timeout_ms
         self.extra_ms = 0
         self.memory = SegmentPool(task, group)
+        self._layouts = Layouts(self.memory)
+        task.pools.add(self._layouts)
         self.abandoned: Abandoned = []
         #: The works that the caller still holds, whether they are done or not.
         self._works: weakref.WeakSet[Work] = weakref.WeakSet()
@@ -47,6 +50,10 @@ class Operations:
         if op is not None:
             require_signed(op, outputs)
         wait_ms = self.limit(timeout)
+        if not async_op and self._run_small(
+            code, outputs, inputs, wait_ms, peer=peer, tag=tag, op=op, body=body
+        ):
+            return None
         staged = self.stage(outputs, inputs)
         try:
             reply = self.task.connection().call(
@@ -71,6 +78,55 @@ class Operations:
             return self.work([reply.next_long()], staged, wait_ms)
         staged.finish()
         return None
+
+    def _run_small(
+        self,
+        code: int,
+        outputs: List[Operand],
+        inputs: List[Operand],
+        wait_ms: int,
+        *,
+        peer: int,
+        tag: int,
+        op: Optional[ReduceOp],
+        body: bytes,
+    ) -> bool:
+        """Run an operation, if its arrays fit in a scratch segment; return whether they do."""
+        if self.abandoned:
+            self._reclaim_abandoned()
+        scratch = self._layouts.take()
+        if scratch is None:
+            return False
+        operands = [*outputs, *inputs]
+        layout = scratch.layout(operands)
+        if layout is None:
+            self._layouts.give_back(scratch)
+            return False
+        layout.copy_there(operands)
+        connection = self.task.connection()
+        try:
+            connection.send(
+                _frames.request(
+                    code,
+                    reduction=0 if op is None else op.code,
+                    factor=1.0 if op is None else op.factor,
+                    group=self.group,
+                    peer=peer,
+                    tag=tag,
+                    timeout_ms=wait_ms,
+                    outputs=len(outputs),
+                    inputs=len(inputs),
+                    content=layout.tensors + body,
+                )
+            )
+            connection.take(self.patience(wait_ms))
+        except ValueError:
+            # The JVM refused the operation before it began.
+            self._layouts.give_back(scratch)
+            raise
+        layout.copy_back(operands)
+        self._layouts.give_back(scratch)
+        return True
 
     def begin_all_to_all(
         self,
@@ -159,6 +215,12 @@ class Operations:
         for work in snapshot(self._works):
             work.is_completed()
         self._reclaim_abandoned()
+
+    def close(self) -> None:
+        """Release the memory of the group, which is closed."""
+        self.settle()
+        self._layouts.close()
+        self.memory.close()
 
     def _reclaim_abandoned(self) -> None:
         """Release the memory of abandoned works that are done."""

@@ -30,22 +30,27 @@ def report_progress(done: float, total: float, values: Dict[str, Any]) -> None:
         _reporter.send(_reports.PROGRESS, content.encode("utf-8"))
 
 
-class RankTask:
-    """The task that runs the function on each rank; it is pickled with the function."""
+def without_rows(
+    fn: Callable[..., Any], args: Tuple[Any, ...], kwargs: Dict[str, Any], rows: Iterator[Any]
+) -> Any:
+    """Call a function that does not need the rows of its partition."""
+    for _ in rows:
+        pass
+    return fn(*args, **kwargs)
 
-    def __init__(
-        self,
-        fn: Callable[..., Any],
-        args: Tuple[Any, ...],
-        kwargs: Dict[str, Any],
-        run: Optional[str],
-    ) -> None:
+
+class RankTask:
+    """The task that runs the function on each rank; it is pickled with the function.
+
+    :param fn: called with the rows of the rank's partition
+    :param run: to whom the ranks report; None if to nobody
+    """
+
+    def __init__(self, fn: Callable[[Iterator[Any]], Any], run: Optional[str]) -> None:
         self._fn = fn
-        self._args = args
-        self._kwargs = kwargs
         self._run = run
 
-    def __call__(self) -> Tuple[int, bytes]:
+    def __call__(self, rows: Iterator[Any]) -> Tuple[int, bytes]:
         global _reporter
         from pyspark import TaskContext, cloudpickle
 
@@ -58,7 +63,7 @@ class RankTask:
         try:
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
                 init_process_group()
-                result = self._fn(*self._args, **self._kwargs)
+                result = self._fn(rows)
             return rank, cloudpickle.dumps(result, pickle.HIGHEST_PROTOCOL)
         except BaseException as e:
             out.end()
@@ -72,17 +77,15 @@ class RankTask:
             reporter.send(_reports.ENDED, b"")
             reporter.close()
 
-    def on_rows(self, _rows: Iterator[Any]) -> Iterator[Tuple[int, bytes]]:
+    def on_rows(self, rows: Iterator[Any]) -> Iterator[Tuple[int, bytes]]:
         """Run as a partition of an RDD."""
-        yield self()
+        yield self(rows)
 
     def on_batches(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Run as a partition of a DataFrame."""
+        """Run as a partition of a DataFrame, whose rows come in batches."""
         import pyarrow as pa
 
-        for _ in batches:
-            pass
-        rank, result = self()
+        rank, result = self(batches)
         yield pa.RecordBatch.from_arrays(
             [pa.array([rank], pa.int32()), pa.array([result], pa.binary())], ["rank", "result"]
         )

@@ -112,8 +112,7 @@ class Staged:
         for operand, index, offset in moved:
             segment = self.segments[index]
             array = operand.view.array
-            memory = segment.bytes[offset : offset + array.nbytes]
-            memory = memory.view(array.dtype).reshape(array.shape)
+            memory = segment.array(offset, array)
             if operand.read:
                 np.copyto(memory, array)
                 segment.send(offset, array.nbytes)

@@ -32,14 +32,15 @@ def _pieces(size: int, ranks: int = 1) -> Iterator[Tuple[int, int]]:
 def _dumps(value: Any, group: ProcessGroup) -> Any:
     """Pickle an object; if that fails, abort the group, because the other ranks wait for it."""
     try:
-        content = _pickled(value)
+        content = pickled(value)
     except Exception as e:
         group.abort(f"rank {group.rank} cannot pickle its object: {type(e).__name__}: {e}")
         raise
     return np.frombuffer(content, dtype=np.uint8)
 
 
-def _pickled(value: Any) -> memoryview:
+def pickled(value: Any) -> memoryview:
+    """Pickle an object by cloudpickle, where there is PySpark."""
     content = io.BytesIO()
     try:
         from pyspark import cloudpickle

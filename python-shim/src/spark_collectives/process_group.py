@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+import struct
 from typing import Any, List, Optional, Sequence, Tuple
 
 import numpy as np
@@ -314,6 +316,28 @@ class ProcessGroup:
     def _group_of(self, reply: _frames.Reply) -> Optional[ProcessGroup]:
         return None if reply.ends_negative() else ProcessGroup(self._task, reply)
 
+    # What is shown of the group
+
+    def progress(self, done: int, total: int, text: str = "") -> None:
+        """Say how far this rank's program has come.
+
+        The tab "Collectives" in Spark's UI shows it, and the driver's metrics have the share that
+        is done. It replaces what was said before, and goes to the driver with this rank's next
+        statistics; nothing waits for it. If several ranks call this, the lowest of them is shown.
+
+        :param done: how much is done, from 0 to ``total``
+        :param total: of how much, such as the number of epochs; 1 or more
+        :param text: anything else, such as the loss; cut after 200 characters
+        :raises TypeError: if ``done`` or ``total`` is not an integer
+        :raises ValueError: if ``total`` is less than 1, or ``done`` is not from 0 to ``total``
+        :raises GroupClosedError: if the group is closed
+        """
+        self._operations.call(
+            _codes.PROGRESS,
+            body=struct.pack("<qq", operator.index(done), operator.index(total))
+            + _frames.pack_text(text),
+        )
+
     # The life of the group
 
     def abort(self, reason: str) -> None:
@@ -331,8 +355,7 @@ class ProcessGroup:
         if not self._closed:
             self._closed = True
             self._operations.call(_codes.CLOSE_GROUP)
-            self._operations.settle()
-            self._operations.memory.close()
+            self._operations.close()
 
     # The group's memory and state
 

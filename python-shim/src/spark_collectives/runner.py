@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import pickle
-from typing import Any, Callable, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from . import _rank_task
 from ._display import Display
-from ._job import Job, require_jar
+from ._job import Job, is_remote, require_jar
 from ._rank_task import RankTask
 from ._reports import Report, ReportReader
 
@@ -63,7 +64,7 @@ def run(
     if num_ranks < 1:
         raise ValueError(f"There must be at least one rank, not {num_ranks}")
     session = _session(spark)
-    remote = _is_remote(session)
+    remote = is_remote(session)
     if remote and stream:
         raise ValueError(
             "stream=True is not possible with Spark Connect: this process has no JVM to which the "
@@ -71,10 +72,33 @@ def run(
         )
     if not remote:
         require_jar(session.sparkContext)
-    display = Display(num_ranks, progress)
+    rows = (
+        session.range(0, num_ranks, 1, num_ranks)
+        if remote
+        else session.sparkContext.parallelize(range(num_ranks), num_ranks)
+    )
+    body = functools.partial(_rank_task.without_rows, fn, args, kwargs)
+    results = run_on_rows(session, rows, body, Display(num_ranks, progress), stream)
+    return [results[rank] for rank in range(num_ranks)]
+
+
+def run_on_rows(
+    session: Any,
+    rows: Any,
+    body: Callable[[Iterator[Any]], Any],
+    display: Display,
+    stream: Optional[bool] = None,
+    stage_retry: bool = False,
+) -> Dict[int, Any]:
+    """Run ``body`` on the rows of each partition, as ranks, and return the results.
+
+    :param rows: an RDD or a DataFrame
+    :param display: shows what the ranks report; it is closed
+    """
+    remote = is_remote(session)
     reader = None if remote or stream is False else ReportReader(session.sparkContext._jvm)
-    task = RankTask(fn, args, kwargs, None if reader is None else reader.id)
-    job = Job(session, remote, task, num_ranks)
+    task = RankTask(body, None if reader is None else reader.id)
+    job = Job(session, remote, task, rows, stage_retry)
     try:
         job.start()
         try:
@@ -92,7 +116,7 @@ def run(
         display.close()
     if job.error is not None:
         raise _first_cause(display.exceptions, job.error)
-    return [job.results[rank] for rank in range(num_ranks)]
+    return job.results
 
 
 def report_progress(done: float, total: float, **values: Any) -> None:
@@ -113,11 +137,6 @@ def _session(spark: Any) -> Any:
     if active is None:
         raise RuntimeError("There is no active SparkSession: make one, or pass spark=...")
     return active
-
-
-def _is_remote(session: Any) -> bool:
-    """Return whether the session is one of Spark Connect, which has no RDDs."""
-    return type(session).__module__.startswith("pyspark.sql.connect")
 
 
 def _first_cause(reports: List[Report], job: BaseException) -> BaseException:

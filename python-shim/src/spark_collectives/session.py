@@ -1,4 +1,4 @@
-"""The library's jar, and its installation in a SparkSession."""
+"""The library's jars, and their installation in a SparkSession."""
 
 from __future__ import annotations
 
@@ -16,20 +16,31 @@ _KEYS = ("spark.jars", "spark.plugins")
 
 def jar_path() -> str:
     """Return the path of the library's jar, which is part of this package."""
-    jars = sorted((Path(__file__).parent / "jars").glob("spark-collectives*.jar"))
-    if not jars:
+    return _jar("spark-collectives_2.13.jar")
+
+
+def ml_jar_path() -> str:
+    """Return the path of the jar with the estimators of Spark ML, which needs the library's."""
+    return _jar("spark-collectives-ml.jar")
+
+
+def _jar(name: str) -> str:
+    path = Path(__file__).parent / "jars" / name
+    if not path.is_file():
         raise FileNotFoundError(
-            "This copy of spark_collectives has no jar, because it was not made by the project's "
-            "build: run ./mvnw package in a clone of the repository, or set spark.jars yourself"
+            f"This copy of spark_collectives has no {name}, because it was not made by the "
+            "project's build: run ./mvnw package in a clone of the repository, or set spark.jars "
+            "yourself"
         )
-    return str(jars[-1])
+    return str(path)
 
 
 def configure(builder: Any) -> Any:
     """Set ``spark.jars`` and ``spark.plugins`` of a ``SparkSession.builder``; return the builder.
 
-    Both are added to the builder's values or, if it has none, to those of ``spark-defaults.conf``
-    or ``spark-submit``. Call it before the session begins: Spark loads plugins only then.
+    The jars are the library's and that of :mod:`spark_collectives.ml`. They and the plugin are
+    added to the builder's values or, if it has none, to those of ``spark-defaults.conf`` or
+    ``spark-submit``. Call it before the session begins: Spark loads plugins only then.
 
     :raises RuntimeError: if Spark's JVM runs already, as under ``spark-submit``, and was started
         without the jar, which cannot be added any more, or with the jar of another release
@@ -43,10 +54,10 @@ def configure(builder: Any) -> Any:
         _require_plugin(jvm)
         defaults = {key: jvm.java.lang.System.getProperty(key) or "" for key in _KEYS}
     options = getattr(builder, "_options", {})
-    for key, value in zip(_KEYS, (jar_path(), PLUGIN)):
+    for key, values in zip(_KEYS, ((jar_path(), ml_jar_path()), (PLUGIN,))):
         before = [each.strip() for each in options.get(key, defaults.get(key, "")).split(",")]
-        others = [each for each in before if each and each != value]
-        builder = builder.config(key, ",".join([*others, value]))
+        others = [each for each in before if each and each not in values]
+        builder = builder.config(key, ",".join([*others, *values]))
     return builder
 
 

@@ -13,6 +13,8 @@ MODULES = {
     "spark-collectives-core": "org.sparkcollectives",
     "spark-collectives-gpu": "org.sparkcollectives.gpu",
     "spark-collectives_2.13": "org.sparkcollectives.spark",
+    "spark-collectives-ml": "org.sparkcollectives.ml",
+    "spark-collectives-lightgbm": "org.sparkcollectives.lightgbm",
 }
 SUFFIXES = (".jar", "-sources.jar", "-javadoc.jar", ".pom", "-cyclonedx.json", "-cyclonedx.xml")
 POM = "{http://maven.apache.org/POM/4.0.0}"
@@ -102,6 +104,28 @@ def test_the_gpu_module_brings_neither_netty_nor_a_second_core(publication):
     scopes = dependencies(pom(publication, "spark-collectives-gpu"))
     brought = {name for name, scope in scopes.items() if scope != "provided"}
     assert brought == {"jcuda", "jcuda-natives", "jna"}
+
+
+def test_the_estimators_bring_the_plugin_only(publication):
+    scopes = dependencies(pom(publication, "spark-collectives-ml"))
+    brought = {name for name, scope in scopes.items() if scope != "provided"}
+    assert brought == {"spark-collectives_2.13"}
+
+
+def test_each_estimator_is_known_to_spark_connect(publication):
+    path = publication.artifact("spark-collectives-ml", ".jar")
+    listed = jars.text(path, "META-INF/services/org.apache.spark.ml.Estimator").splitlines()
+    listed = [line for line in listed if line and not line.startswith("#")]
+    public = [
+        name[: -len(".class")].replace("/", ".")
+        for name in jars.names(path)
+        if re.fullmatch(
+            r"org/sparkcollectives/ml/(classification|clustering|regression)/\w+\.class", name
+        )
+        and not name.endswith("package-info.class")
+    ]
+    assert set(listed) <= set(public)
+    assert len(listed) >= 6
 
 
 def test_the_name_for_scala_2_12_leads_to_the_one_jar(publication):

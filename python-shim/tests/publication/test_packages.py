@@ -82,6 +82,14 @@ def test_spark_3_5_on_scala_2_12_runs_it_by_both_names(submit, publication, spar
     assert submit(spark_3_5, "spark-collectives" + suffix) == {jar(publication)}
 
 
+@pytest.mark.parametrize("suffix", ["", "_2.12"])
+def test_the_estimators_bring_the_plugin_and_nothing_else(submit, publication, spark_4, suffix):
+    # Who asks for the plugin too gets one copy of it.
+    more = [f"spark-collectives{suffix}"] if suffix else []
+    found = submit(spark_4, "spark-collectives-ml", *more)
+    assert found == {jar(publication), jar(publication, "spark-collectives-ml")}
+
+
 def test_the_gpu_module_comes_beside_it_with_its_bindings_only(submit, publication, spark_4):
     found = submit(spark_4, "spark-collectives_2.13", "spark-collectives-gpu")
     ours = {jar(publication), jar(publication, "spark-collectives-gpu")}

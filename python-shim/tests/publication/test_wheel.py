@@ -9,6 +9,8 @@ import pytest
 
 from publication.conftest import ROOT, run
 
+JARS = ("spark-collectives_2.13", "spark-collectives-ml")
+
 DESCRIBE = """
 import json
 from importlib import metadata
@@ -36,7 +38,7 @@ def described(request, wheels, tmp_path):
     return json.loads(subprocess.check_output([python, "-c", DESCRIBE], text=True))
 
 
-def test_an_empty_environment_gets_the_jar_and_the_licence(described, publication):
+def test_an_empty_environment_gets_the_jars_and_the_licence(described, publication):
     metadata, licences, jars = described
     assert metadata["Version"] == publication.version
     assert metadata["License-Expression"] == "Apache-2.0"
@@ -45,12 +47,13 @@ def test_an_empty_environment_gets_the_jar_and_the_licence(described, publicatio
     assert set(licences) == {"LICENSE", "NOTICE"}
     assert "Apache License" in licences["LICENSE"]
     assert "spark-collectives_2.13" in licences["NOTICE"]
-    assert jars == ["spark_collectives/jars/spark-collectives_2.13.jar"]
+    assert sorted(jars) == [f"spark_collectives/jars/{name}.jar" for name in sorted(JARS)]
 
 
-def test_the_jar_is_the_published_one(publication):
-    jar = "python-shim/src/spark_collectives/jars/spark-collectives_2.13.jar"
-    published = publication.artifact("spark-collectives_2.13", ".jar")
+@pytest.mark.parametrize("name", JARS)
+def test_a_jar_is_the_published_one(publication, name):
+    jar = f"python-shim/src/spark_collectives/jars/{name}.jar"
+    published = publication.artifact(name, ".jar")
     assert (publication.tree / jar).read_bytes() == published.read_bytes()
 
 
@@ -59,7 +62,7 @@ def test_the_source_distribution_has_the_licence_and_what_it_is_built_from(wheel
     with tarfile.open(path) as archive:
         names = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}
     assert names >= {"LICENSE", "NOTICE", "setup.py", "pyproject.toml", "README.md"}
-    assert "src/spark_collectives/jars/spark-collectives_2.13.jar" in names
+    assert names >= {f"src/spark_collectives/jars/{name}.jar" for name in JARS}
 
 
 @pytest.mark.parametrize("missing", ["src/spark_collectives/jars", "NOTICE"])

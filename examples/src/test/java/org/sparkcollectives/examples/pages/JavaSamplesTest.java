@@ -32,7 +32,7 @@ class JavaSamplesTest {
             "-proc:none",
             "-implicit:none",
             "-classpath",
-            System.getProperty("java.class.path"),
+            Sample.classPath(),
             "-d",
             classes.toString());
     boolean compiles =

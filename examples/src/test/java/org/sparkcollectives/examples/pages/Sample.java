@@ -1,5 +1,6 @@
 package org.sparkcollectives.examples.pages;
 
+import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,6 +26,13 @@ record Sample(Path page, int line, String language, String name, String text) {
 
   private static final Pattern FENCE = Pattern.compile("( *)```(\\w*) *");
   private static final Pattern NAME = Pattern.compile("<!-- sample: ([\\w-]+) -->");
+
+  /** Returns what the samples are compiled with: the class path of the tests, and Spark ML. */
+  static String classPath() {
+    return System.getProperty("java.class.path")
+        + File.pathSeparator
+        + System.getProperty("collectives.samples.classpath");
+  }
 
   /** Returns the pages that users and contributors read. */
   static List<Path> pages() throws IOException {

@@ -17,8 +17,7 @@ class ScalaSamplesTest {
   void allScalaSamplesCompile() throws IOException {
     Path folder = Files.createDirectories(Path.of("target/samples/scala"));
     List<String> arguments =
-        new ArrayList<>(
-            List.of("-classpath", System.getProperty("java.class.path"), "-d", folder.toString()));
+        new ArrayList<>(List.of("-classpath", Sample.classPath(), "-d", folder.toString()));
     List<Sample> samples = Sample.in("scala");
     for (Sample sample : samples) {
       Path source = folder.resolve(sample.name() + ".scala");

@@ -1,0 +1,2 @@
+/** Programs for Spark ML that fit with this library's estimators. */
+package org.sparkcollectives.examples.ml;

@@ -1,0 +1,122 @@
+"""A loop over the rows of an RDD or a DataFrame that runs as one barrier stage."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Iterator, Optional
+
+from ._display import Display
+from ._iteration_loop import Functions, IterationError, IterationLoop, IterationResult
+from ._job import is_remote, require_jar
+from .runner import run_on_rows
+
+__all__ = ["IterationError", "IterationResult", "iterate"]
+
+
+def iterate(
+    rows: Any,
+    initial: Any,
+    contribution: Callable[[Any, Any, int], Any],
+    update: Callable[[Any, Any, int], Any],
+    max_iterations: int,
+    *,
+    load: Optional[Callable[[Iterator[Any]], Any]] = None,
+    stop: Optional[Callable[[Any, Any, int], Any]] = None,
+    loss: Optional[Callable[[Any, Any, int], Any]] = None,
+    checkpoint_interval: Optional[int] = None,
+    stage_retry: bool = False,
+    stream: Optional[bool] = None,
+    progress: Optional[bool] = None,
+) -> IterationResult:
+    """Run a loop as one barrier stage: what a loop of broadcast and ``treeAggregate`` becomes.
+
+    Each partition of ``rows`` is a rank. It first turns its rows into data of its own, once. Then,
+    in each iteration, each rank computes an array from the state and its data, the arrays are added
+    up over all ranks, and rank 0 computes the next state from the sum, which all ranks get. No job
+    and no broadcast variable is made in an iteration. Iterations are counted from 1. Blocks until
+    the loop has ended.
+
+    The numbers are added in the order of the partitions, wherever the ranks run: the same
+    partitions give the same bits on every run.
+
+    :param rows: an RDD or a DataFrame, with as many slots as it has partitions
+    :param initial: the state before the first iteration. A numpy array, whose type and shape must
+        not change, travels as it is; other states are pickled in each iteration
+    :param contribution: ``(state, data, iteration)`` to an array, or a number, of one shape on all
+        ranks and in all iterations, as ``float64``. The state is only to be read, and valid until
+        the call returns. Called on ranks that have rows; the others contribute zeros
+    :param update: ``(state, total, iteration)`` to the next state, on rank 0 alone
+    :param max_iterations: how many iterations there are at the most
+    :param load: an iterator over the rows of a rank, of which there is at least one, to the rank's
+        own data. By default a list of the rows of an RDD, and a ``pyarrow.Table`` of those of a
+        DataFrame; of a DataFrame the iterator has ``pyarrow.RecordBatch``
+    :param stop: ``(previous, state, iteration)`` to whether to stop, on rank 0 alone
+    :param loss: ``(state, total, iteration)`` to the loss of the state before the update, on rank 0
+        alone, for the result and the progress bar
+    :param checkpoint_interval: the driver keeps the state after so many iterations, and ranks that
+        start again go on from there, to the same bits; by default never. Needs ``stage_retry``
+    :param stage_retry: whether Spark runs all ranks again when one fails, for whatever reason, up
+        to ``spark.stage.maxConsecutiveAttempts`` times
+    :param stream: as in :func:`run`
+    :param progress: whether a bar shows the iterations, as in :func:`run`
+    :raises IterationError: if a function has failed; it names rank and iteration, and the rank's
+        stack trace is its cause
+    :raises RankFailedError: if the ranks have failed otherwise
+
+    >>> result = iterate(rdd, 0.0, lambda mean, rows, i: [sum(rows), len(rows)],
+    ...                  lambda mean, total, i: total[0] / total[1], 1)  # doctest: +SKIP
+    """
+    _require_positive("max_iterations", max_iterations)
+    if checkpoint_interval is not None:
+        _require_positive("checkpoint_interval", checkpoint_interval)
+        if not stage_retry:
+            raise ValueError("checkpoint_interval needs stage_retry=True: nobody else restores it")
+    if initial is None:
+        raise ValueError("The state must not be None")
+    # An attribute of the object itself may be a column of a DataFrame.
+    is_rdd = hasattr(type(rows), "barrier")
+    if not is_rdd and not hasattr(type(rows), "mapInArrow"):
+        raise TypeError(f"The rows must be an RDD or a DataFrame, not a {type(rows).__name__}")
+    session = _session(rows, is_rdd)
+    if not is_remote(session):
+        require_jar(session.sparkContext)
+    loop = IterationLoop(
+        initial,
+        Functions(contribution, update, load, stop, loss),
+        list if is_rdd else _table,
+        _is_row if is_rdd else _has_rows,
+        max_iterations,
+        checkpoint_interval or 0,
+    )
+    display = Display(max_iterations, progress, "iteration")
+    results = run_on_rows(session, rows, loop.run, display, stream, stage_retry)
+    if not results:
+        raise ValueError("There are no partitions, so there are no ranks")
+    result: IterationResult = results[0]
+    return result
+
+
+def _require_positive(name: str, value: int) -> None:
+    if value < 1:
+        raise ValueError(f"{name} must be 1 or more, not {value}")
+
+
+def _session(rows: Any, is_rdd: bool) -> Any:
+    if not is_rdd:
+        return rows.sparkSession
+    from pyspark.sql import SparkSession
+
+    return SparkSession.builder.getOrCreate()
+
+
+def _is_row(_row: Any) -> bool:
+    return True
+
+
+def _has_rows(batch: Any) -> bool:
+    return bool(batch.num_rows > 0)
+
+
+def _table(batches: Iterator[Any]) -> Any:
+    import pyarrow as pa
+
+    return pa.Table.from_batches(list(batches))

@@ -1,0 +1,60 @@
+"""Checkpoints of a model in the driver, from which a later attempt of the stage goes on."""
+
+from __future__ import annotations
+
+from typing import Any, Optional, Tuple
+
+import numpy as np
+
+_PROGRESS = "lightgbm progress"
+
+
+class ModelCheckpoint:
+    """A callback of LightGBM that keeps the model in the driver each so many rounds.
+
+    :param rounds: how many rounds are between two checkpoints; 0 for none
+    """
+
+    #: After early stopping, whose last round needs no checkpoint.
+    order = 1000
+    before_iteration = False
+
+    def __init__(self, group: Any, rounds: int) -> None:
+        self._group = group
+        self._rounds = rounds
+
+    def __call__(self, env: Any) -> None:
+        done = env.iteration - env.begin_iteration + 1
+        if self._rounds == 0 or done % self._rounds != 0 or env.iteration + 1 == env.end_iteration:
+            return
+        text = np.frombuffer(env.model.model_to_string().encode(), np.uint8)
+        # Rank 0's is kept. The texts of a voting learner differ in the value of the root.
+        size = np.array([text.nbytes], np.int64)
+        self._group.broadcast(size, 0)
+        if self._group.rank != 0:
+            text = np.empty(int(size[0]), np.uint8)
+        # The model has a name of its own until the progress, which names it, is kept, too.
+        slot = (env.iteration + 1) // self._rounds % 2
+        self._group.checkpoint(_model(slot), [text], replicated=True)
+        progress = np.array([env.iteration + 1, slot, text.nbytes], np.int64)
+        self._group.checkpoint(_PROGRESS, [progress], replicated=True)
+
+    def restore(self) -> Optional[Tuple[int, str]]:
+        """Return the number of iterations and the model that an earlier attempt has kept, if any.
+
+        A collective; all ranks get the same.
+        """
+        if self._rounds == 0:
+            return None
+        progress = np.zeros(3, np.int64)
+        if not self._group.restore(_PROGRESS, [progress]):
+            return None
+        iterations, slot, size = (int(each) for each in progress)
+        text = np.empty(size, np.uint8)
+        if not self._group.restore(_model(slot), [text]):
+            return None
+        return iterations, text.tobytes().decode()
+
+
+def _model(slot: int) -> str:
+    return f"lightgbm model {slot}"

@@ -1,0 +1,101 @@
+"""The reports of the ranks before they train, so that all of them refuse what one finds."""
+
+from __future__ import annotations
+
+import socket
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence
+
+from .. import objects
+from . import _library
+
+
+class RankReport(NamedTuple):
+    """What one rank has."""
+
+    host: str
+    #: The version of lightgbm, or None if it cannot be imported.
+    version: Optional[str]
+    rows: int = 0
+    columns: int = 0
+    #: The parameters, as text.
+    settings: str = ""
+    #: What is wrong with the rank, and what to do.
+    problems: Sequence[str] = ()
+
+
+def require_library(group: Any) -> None:
+    """Require the same version of lightgbm on all ranks.
+
+    A collective, so that all ranks raise the same error, which names the ranks and hosts at fault.
+
+    :raises ModuleNotFoundError: if a rank has no lightgbm, or one that cannot be imported
+    :raises RuntimeError: if two ranks have different versions
+    """
+    host = socket.gethostname()
+    try:
+        own = RankReport(host, _library.version())
+    except (ImportError, OSError) as e:
+        own = RankReport(host, None, problems=[str(e)])
+    reports = gathered(group, own)
+    missing = [
+        f"{_name(rank, report)}: {report.problems[0]}"
+        for rank, report in enumerate(reports)
+        if report.version is None
+    ]
+    if missing:
+        raise ModuleNotFoundError("\n".join(missing), name="lightgbm")
+    first: Dict[str, str] = {}
+    for rank, report in enumerate(reports):
+        first.setdefault(str(report.version), _name(rank, report))
+    if len(first) > 1:
+        found = " and ".join(f"{version} on {name}" for version, name in first.items())
+        raise RuntimeError(f"The ranks have different versions of lightgbm: {found}; install one")
+
+
+def require_rows(group: Any, own: RankReport) -> List[RankReport]:
+    """Require rows that fit together on all ranks; return what all of them have.
+
+    A collective, so that all ranks raise the same error.
+
+    :raises ValueError: if a rank has a problem, or no rows, or ranks differ
+    """
+    reports = gathered(group, own)
+    problems = [
+        f"{_name(rank, report)}: {problem}"
+        for rank, report in enumerate(reports)
+        for problem in report.problems
+    ]
+    problems += [
+        f"{_name(rank, report)} has no rows to train on: spread them, for example with "
+        "repartition, or take fewer ranks"
+        for rank, report in enumerate(reports)
+        if report.rows == 0 and not report.problems
+    ]
+    for what in ("columns", "settings"):
+        if not problems:
+            problems = _differences(reports, what)
+    if problems:
+        raise ValueError("\n".join(problems))
+    return reports
+
+
+def _differences(reports: Sequence[RankReport], what: str) -> List[str]:
+    first = reports[0]
+    for rank, report in enumerate(reports):
+        if getattr(report, what) != getattr(first, what):
+            return [
+                f"The ranks differ in their {what}: {getattr(first, what)} on {_name(0, first)}, "
+                f"{getattr(report, what)} on {_name(rank, report)}"
+            ]
+    return []
+
+
+def _name(rank: int, report: RankReport) -> str:
+    return f"rank {rank} ({report.host})"
+
+
+def gathered(group: Any, own: Any) -> List[Any]:
+    """Return the objects of all ranks."""
+    found: List[Any] = [None] * group.size
+    objects.all_gather_object(found, own, group)
+    return found

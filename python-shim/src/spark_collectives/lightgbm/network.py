@@ -1,0 +1,184 @@
+"""LightGBM's network over the collectives of a group."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from typing import Any, Dict, List, Optional
+
+from . import _library
+from ._exchange import Exchange
+
+_Integers = ctypes.POINTER(ctypes.c_int32)
+
+#: ``reducer(from, to, bytes of an element, bytes)`` reduces ``from`` into ``to``.
+_Reducer = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_int32)
+
+#: The last argument is a reference of C++ to a pointer to a function: the pointer's address.
+_ReduceScatter = ctypes.CFUNCTYPE(
+    None,
+    ctypes.c_void_p,
+    ctypes.c_int32,
+    ctypes.c_int,
+    _Integers,
+    _Integers,
+    ctypes.c_int,
+    ctypes.c_void_p,
+    ctypes.c_int32,
+    ctypes.POINTER(ctypes.c_void_p),
+)
+_AllGather = ctypes.CFUNCTYPE(
+    None,
+    ctypes.c_void_p,
+    ctypes.c_int32,
+    _Integers,
+    _Integers,
+    ctypes.c_int,
+    ctypes.c_void_p,
+    ctypes.c_int32,
+)
+
+#: Whether a network is in use on this thread: LightGBM has one for each thread.
+_thread = threading.local()
+
+
+class Network:
+    """LightGBM's network on the ranks of a group, for as long as the ``with`` block lasts.
+
+    Inside the block, Datasets and Boosters with ``tree_learner=data`` or ``voting`` and
+    ``num_machines`` of the group's size train one model on the rows of all ranks::
+
+        with Network(group) as network:
+            booster = lightgbm.Booster(params, train_set)
+            for _ in range(rounds):
+                booster.update()
+                network.check()
+
+    LightGBM knows the network only on the thread that has entered the block, so everything in it
+    must be done there, on all ranks in the same order. It must not be nested on one thread.
+
+    LightGBM cannot be told that a collective failed. The failure is kept, the rest of LightGBM's
+    call computes with zeros, and :meth:`check` or the end of the block raises it. One call cannot
+    go on with zeros: the construction of a ``Dataset`` without a reference, in which the ranks
+    exchange their bins, ends the process. :func:`train` makes the bins before it enters the block.
+
+    Sums are in the order of LightGBM's own sockets, so that models are the same, byte for byte, if
+    the number of ranks is a power of two.
+
+    :param group: the ranks; a collective of it may block for the group's timeout
+    """
+
+    def __init__(self, group: Any) -> None:
+        self._group = group
+        self._exchange = Exchange(group)
+        self._reducers: Dict[int, Any] = {}
+        # LightGBM has only their addresses: they must live as long as the network.
+        self._reduce_scatter = _ReduceScatter(self._on_reduce_scatter)
+        self._all_gather = _AllGather(self._on_all_gather)
+        self._joined = False
+        #: What ended the first collective that failed.
+        self.failure: Optional[BaseException] = None
+        #: The number of collectives that LightGBM has called.
+        self.calls = 0
+
+    def __enter__(self) -> Network:
+        if getattr(_thread, "used", False):
+            raise RuntimeError("LightGBM's network is in use on this thread: leave its block first")
+        library = _library.native()
+        if self._group.size > 1:
+            code = library.LGBM_NetworkInitWithFunctions(
+                ctypes.c_int(self._group.size),
+                ctypes.c_int(self._group.rank),
+                self._reduce_scatter,
+                self._all_gather,
+            )
+            if code != 0:
+                reason = ctypes.cast(library.LGBM_GetLastError(), ctypes.c_char_p).value or b""
+                raise RuntimeError(f"LightGBM refused the network: {reason.decode()}")
+            self._joined = True
+        _thread.used = True
+        return self
+
+    def __exit__(self, kind: Any, error: Optional[BaseException], stack: Any) -> None:
+        _thread.used = False
+        if self._joined:
+            self._joined = False
+            # Else the next one who trains on this thread would call functions that are gone.
+            _library.native().LGBM_NetworkFree()
+        # Whatever LightGBM has raised after a failure follows from it.
+        if self.failure is not None and error is not self.failure:
+            raise self.failure
+
+    def check(self) -> None:
+        """Raise the failure of a collective, if there was one; to be called after each update."""
+        if self.failure is not None:
+            raise self.failure
+
+    def _on_reduce_scatter(
+        self,
+        data: int,
+        size: int,
+        element: int,
+        starts: Any,
+        lengths: Any,
+        blocks: int,
+        output: int,
+        _: int,
+        reducer: Any,
+    ) -> None:
+        own = lengths[self._group.rank]
+        try:
+            if self.failure is None:
+                self.calls += 1
+                parts = self._exchange.all_to_all(data, size, starts[:blocks], lengths[:blocks])
+                if own:
+                    self._reduce(parts, element, own, self._function(reducer[0]))
+                    ctypes.memmove(output, parts[0], own)
+                return
+        except BaseException as e:
+            # An exception would be lost in LightGBM's code.
+            self.failure = e
+        ctypes.memset(output, 0, own)
+
+    def _on_all_gather(
+        self,
+        data: int,
+        size: int,
+        starts: Any,
+        lengths: Any,
+        blocks: int,
+        output: int,
+        output_size: int,
+    ) -> None:
+        try:
+            if self.failure is None:
+                self.calls += 1
+                counts = lengths[:blocks]
+                # The input may be a part of the output, which is written only now.
+                parts = self._exchange.all_gather(data, size, counts)
+                for part, start, count in zip(parts, starts[:blocks], counts):
+                    ctypes.memmove(output + start, part, count)
+                return
+        except BaseException as e:
+            self.failure = e
+        ctypes.memset(output, 0, output_size)
+
+    def _function(self, address: int) -> Any:
+        function = self._reducers.get(address)
+        if function is None:
+            function = self._reducers[address] = _Reducer(address)
+        return function
+
+    @staticmethod
+    def _reduce(parts: List[int], element: int, size: int, function: Any) -> None:
+        """Reduce all parts into the first one, in the order of recursive halving.
+
+        With another number of ranks than a power of two, the ranks beyond it come first.
+        """
+        half = 1 << (len(parts).bit_length() - 1)
+        for i in range(half, len(parts)):
+            function(parts[i], parts[i - half], element, size)
+        while half > 1:
+            half //= 2
+            for i in range(half):
+                function(parts[i + half], parts[i], element, size)

@@ -1,0 +1,92 @@
+"""Clients of Spark Connect whose fits run in barrier stages, without a change in their program."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("grpc", reason="the client of Spark Connect needs grpcio")
+pytest.importorskip("pyspark.ml.connect.readwrite", reason="Spark Connect fits since Spark 4.0")
+
+#: Two clients and a server take minutes on a busy machine.
+pytestmark = pytest.mark.parity
+
+PROGRAM = Path(__file__).parent / "connect_program.py"
+BACKEND = "org.sparkcollectives.ml.connect.CollectivesBackend"
+
+
+@pytest.fixture(scope="module")
+def server(spark):
+    """Return the address of the Connect server in the JVM of the tests' session."""
+    services = spark._jvm.org.apache.spark.sql.connect.service
+    service = getattr(getattr(services, "SparkConnectService$"), "MODULE$")
+    return f"sc://localhost:{service.localPort()}"
+
+
+@pytest.fixture
+def client(server, tmp_path):
+    """Begin the program with a session of its own."""
+    # A client that finds the address of the session's JVM would use that one.
+    kept = {
+        key: value for key, value in os.environ.items() if not key.startswith(("PYSPARK_", "SPARK"))
+    }
+    begun = []
+
+    def begin(*backend):
+        folder = tmp_path / str(len(begun))
+        command = [sys.executable, str(PROGRAM), server, str(folder), *backend]
+        pipe = subprocess.PIPE
+        begun.append(subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=kept))
+        return begun[-1]
+
+    yield begin
+    for process in begun:
+        process.kill()
+        process.communicate()
+
+
+def read(spark, path):
+    with urllib.request.urlopen(spark.sparkContext.uiWebUrl + path, timeout=60) as answer:
+        return json.load(answer)
+
+
+def last_stage(spark):
+    """Return the number of the newest stage. What Spark Connect does is named after its plan."""
+    spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
+    jobs = read(spark, f"/api/v1/applications/{spark.sparkContext.applicationId}/jobs")
+    return max((stage for job in jobs for stage in job["stageIds"]), default=-1)
+
+
+def groups_after(spark, stage):
+    """Return the groups of later stages, by what the driver was told of them until now."""
+    names = [group["name"] for group in read(spark, "/collectives/json")["groups"]]
+    return [name for name in names if int(re.search(r"/stage (\d+)", name).group(1)) > stage]
+
+
+def learned(process):
+    printed, errors = process.communicate(timeout=600)
+    assert process.returncode == 0, errors[-5000:]
+    return json.loads(printed.splitlines()[-1])
+
+
+def test_a_setting_of_the_session_has_its_fits_run_in_barrier_stages(spark, client):
+    before = last_stage(spark)
+    # At the same time, on the same server.
+    with_setting, without = client(BACKEND), client()
+    have, want = learned(with_setting), learned(without)
+    deadline = time.monotonic() + 60
+    while len(groups_after(spark, before)) < 2 and time.monotonic() < deadline:
+        time.sleep(0.1)
+    # One group for the logistic regression and one for k-means, of the session with the setting.
+    assert len(groups_after(spark, before)) == 2
+    assert have.keys() == want.keys()
+    for name, value in want.items():
+        np.testing.assert_allclose(have[name], value, 1e-9, err_msg=name)
+    assert have["accuracy"] > 0.7

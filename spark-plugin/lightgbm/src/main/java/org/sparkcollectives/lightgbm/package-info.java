@@ -1,0 +1,2 @@
+/** LightGBM over the collectives of a group. */
+package org.sparkcollectives.lightgbm;

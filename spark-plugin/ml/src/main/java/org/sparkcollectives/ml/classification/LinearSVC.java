@@ -1,0 +1,96 @@
+package org.sparkcollectives.ml.classification;
+
+import java.util.Arrays;
+import java.util.Optional;
+import org.apache.spark.ml.classification.ClassificationModel;
+import org.apache.spark.ml.classification.LinearSVCModel;
+import org.apache.spark.ml.classification.LinearSVCTrainingSummary;
+import org.apache.spark.ml.classification.LinearSVCTrainingSummaryImpl;
+import org.apache.spark.ml.linalg.Vector;
+import org.apache.spark.ml.linalg.Vectors;
+import org.apache.spark.ml.param.ParamMap;
+import org.apache.spark.ml.util.DatasetUtils$;
+import org.apache.spark.ml.util.Identifiable$;
+import org.apache.spark.ml.util.MetadataUtils$;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.sparkcollectives.ml.internal.gradient.GradientFit;
+import org.sparkcollectives.ml.internal.gradient.GradientFit.Fitted;
+import org.sparkcollectives.ml.internal.gradient.HingeProblem;
+import org.sparkcollectives.ml.internal.rows.InstanceRows;
+import scala.Option;
+import scala.Tuple3;
+
+/**
+ * Spark's linear support vector machine with the whole fit in one barrier stage. It has the same
+ * Params, gives Spark's own model with its summary, and finds the same coefficients.
+ *
+ * <p>Blocking, retry, and when the fit is left to Spark's own estimator, are as for {@link
+ * LogisticRegression}.
+ */
+public class LinearSVC extends org.apache.spark.ml.classification.LinearSVC {
+
+  private static final long serialVersionUID = 1;
+
+  /** Creates an estimator with a random uid. */
+  public LinearSVC() {
+    this(Identifiable$.MODULE$.randomUID("linearsvc"));
+  }
+
+  /** Creates an estimator. Spark copies and loads estimators by this constructor. */
+  public LinearSVC(String uid) {
+    super(uid);
+  }
+
+  /** Reads an estimator that {@link #save} has written, be it of this class or Spark's own. */
+  public static LinearSVC load(String path) {
+    org.apache.spark.ml.classification.LinearSVC read =
+        org.apache.spark.ml.classification.LinearSVC.load(path);
+    return read instanceof LinearSVC own
+        ? own
+        : read.copyValues(new LinearSVC(read.uid()), ParamMap.empty());
+  }
+
+  @Override
+  public LinearSVC copy(ParamMap extra) {
+    return this.<LinearSVC>defaultCopy(extra);
+  }
+
+  @Override
+  public LinearSVCModel train(Dataset<?> dataset) {
+    Option<Object> declared =
+        MetadataUtils$.MODULE$.getNumClasses(dataset.schema().apply(getLabelCol()));
+    HingeProblem problem =
+        new HingeProblem(this, declared.isDefined() ? (Integer) declared.get() : 0);
+    Dataset<Row> rows =
+        InstanceRows.select(
+            dataset,
+            DatasetUtils$.MODULE$.checkClassificationLabels(getLabelCol(), Option.apply(2)),
+            get(weightCol()),
+            getFeaturesCol());
+    Optional<Fitted> fitted =
+        new GradientFit(uid(), dataset).run(rows, problem, getMaxBlockSizeInMB());
+    return fitted.isPresent() ? model(dataset, problem, fitted.get()) : super.train(dataset);
+  }
+
+  private LinearSVCModel model(Dataset<?> dataset, HingeProblem problem, Fitted fitted) {
+    int features = fitted.statistics().features();
+    double[] found = problem.unscale(fitted.statistics(), fitted.solution().coefficients());
+    LinearSVCModel model =
+        new LinearSVCModel(
+            uid(), Vectors.dense(Arrays.copyOf(found, features)).compressed(), found[features]);
+    copyValues(model, ParamMap.empty());
+    Tuple3<ClassificationModel<Vector, LinearSVCModel>, String, String> columns =
+        model.findSummaryModel();
+    LinearSVCTrainingSummary summary =
+        new LinearSVCTrainingSummaryImpl(
+            columns._1().transform(dataset),
+            columns._2(),
+            columns._3(),
+            getLabelCol(),
+            isDefined(weightCol()) ? getWeightCol() : "weightCol",
+            fitted.solution().objectiveHistory());
+    model.setSummary(Option.apply(summary));
+    return model;
+  }
+}

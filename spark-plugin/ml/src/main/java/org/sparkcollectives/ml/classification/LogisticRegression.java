@@ -1,0 +1,138 @@
+package org.sparkcollectives.ml.classification;
+
+import java.util.Arrays;
+import java.util.Optional;
+import org.apache.spark.ml.classification.BinaryLogisticRegressionTrainingSummaryImpl;
+import org.apache.spark.ml.classification.LogisticRegressionModel;
+import org.apache.spark.ml.classification.LogisticRegressionTrainingSummary;
+import org.apache.spark.ml.classification.LogisticRegressionTrainingSummaryImpl;
+import org.apache.spark.ml.classification.ProbabilisticClassificationModel;
+import org.apache.spark.ml.linalg.DenseMatrix;
+import org.apache.spark.ml.linalg.Vector;
+import org.apache.spark.ml.linalg.Vectors;
+import org.apache.spark.ml.param.ParamMap;
+import org.apache.spark.ml.util.DatasetUtils$;
+import org.apache.spark.ml.util.Identifiable$;
+import org.apache.spark.ml.util.MetadataUtils$;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.sparkcollectives.ml.internal.gradient.GradientFit;
+import org.sparkcollectives.ml.internal.gradient.GradientFit.Fitted;
+import org.sparkcollectives.ml.internal.gradient.LogisticProblem;
+import org.sparkcollectives.ml.internal.rows.InstanceRows;
+import scala.Option;
+import scala.Tuple3;
+
+/**
+ * Spark's logistic regression with the whole fit in one barrier stage. It has the same Params,
+ * gives Spark's own model with its summary, and finds the same coefficients.
+ *
+ * <p>{@link #fit} blocks until the job has ended. A job that loses an executor is submitted again,
+ * and goes on from the last checkpoint of the optimizer. Where no barrier stage can run, or the
+ * rows do not fit into the executors' memory, the fit is left to Spark's own, and the log says why.
+ */
+public class LogisticRegression extends org.apache.spark.ml.classification.LogisticRegression {
+
+  private static final long serialVersionUID = 1;
+
+  /** Null where none was set; copies of an estimator have none, as Spark's own. */
+  private transient LogisticRegressionModel initialModel;
+
+  /** Creates an estimator with a random uid. */
+  public LogisticRegression() {
+    this(Identifiable$.MODULE$.randomUID("logreg"));
+  }
+
+  /** Creates an estimator. Spark copies and loads estimators by this constructor. */
+  public LogisticRegression(String uid) {
+    super(uid);
+  }
+
+  /** Reads an estimator that {@link #save} has written, be it of this class or Spark's own. */
+  public static LogisticRegression load(String path) {
+    org.apache.spark.ml.classification.LogisticRegression read =
+        org.apache.spark.ml.classification.LogisticRegression.load(path);
+    return read instanceof LogisticRegression own
+        ? own
+        : read.copyValues(new LogisticRegression(read.uid()), ParamMap.empty());
+  }
+
+  @Override
+  public LogisticRegression setInitialModel(LogisticRegressionModel model) {
+    super.setInitialModel(model);
+    initialModel = model;
+    return this;
+  }
+
+  @Override
+  public LogisticRegression copy(ParamMap extra) {
+    return this.<LogisticRegression>defaultCopy(extra);
+  }
+
+  @Override
+  public LogisticRegressionModel train(Dataset<?> dataset) {
+    Option<Object> declared =
+        MetadataUtils$.MODULE$.getNumClasses(dataset.schema().apply(getLabelCol()));
+    LogisticProblem problem =
+        new LogisticProblem(
+            this,
+            declared.isDefined() ? (Integer) declared.get() : 0,
+            Optional.ofNullable(initialModel));
+    Dataset<Row> rows =
+        InstanceRows.select(
+            dataset,
+            DatasetUtils$.MODULE$.checkClassificationLabels(getLabelCol(), Option.empty()),
+            get(weightCol()),
+            getFeaturesCol());
+    Optional<Fitted> fitted =
+        new GradientFit(uid(), dataset).run(rows, problem, getMaxBlockSizeInMB());
+    return fitted.isPresent() ? model(dataset, problem, fitted.get()) : super.train(dataset);
+  }
+
+  private LogisticRegressionModel model(
+      Dataset<?> dataset, LogisticProblem problem, Fitted fitted) {
+    int features = fitted.statistics().features();
+    double[][] rows = problem.unscale(fitted.statistics(), fitted.solution().coefficients());
+    double[] coefficients =
+        Arrays.stream(rows).flatMapToDouble(row -> Arrays.stream(row, 0, features)).toArray();
+    double[] intercepts = Arrays.stream(rows).mapToDouble(row -> row[features]).toArray();
+    int classes = problem.classes(fitted.statistics());
+    LogisticRegressionModel model =
+        new LogisticRegressionModel(
+            uid(),
+            new DenseMatrix(rows.length, features, coefficients, true).compressed(),
+            Vectors.dense(intercepts).compressed(),
+            classes,
+            problem.isMultinomial(fitted.statistics()));
+    copyValues(model, ParamMap.empty());
+    LogisticRegressionTrainingSummary summary =
+        summary(model, dataset, classes, fitted.solution().objectiveHistory());
+    model.setSummary(Option.apply(summary));
+    return model;
+  }
+
+  private LogisticRegressionTrainingSummary summary(
+      LogisticRegressionModel model, Dataset<?> dataset, int classes, double[] history) {
+    String weights = isDefined(weightCol()) ? getWeightCol() : "weightCol";
+    Tuple3<ProbabilisticClassificationModel<Vector, LogisticRegressionModel>, String, String>
+        columns = model.findSummaryModel();
+    Dataset<Row> predictions = columns._1().transform(dataset);
+    return classes <= 2
+        ? new BinaryLogisticRegressionTrainingSummaryImpl(
+            predictions,
+            columns._2(),
+            columns._3(),
+            getLabelCol(),
+            getFeaturesCol(),
+            weights,
+            history)
+        : new LogisticRegressionTrainingSummaryImpl(
+            predictions,
+            columns._2(),
+            columns._3(),
+            getLabelCol(),
+            getFeaturesCol(),
+            weights,
+            history);
+  }
+}

@@ -1,0 +1,2 @@
+/** Spark's classifiers, fitted in one barrier stage. They give Spark's own models. */
+package org.sparkcollectives.ml.classification;

@@ -1,0 +1,56 @@
+package org.sparkcollectives.ml.internal.gradient;
+
+import java.time.Duration;
+import java.util.Collections;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Optional;
+import org.apache.spark.ml.feature.Instance;
+import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.ml.internal.optim.Descent;
+import org.sparkcollectives.ml.internal.optim.Objective;
+import org.sparkcollectives.ml.internal.optim.Solution;
+import org.sparkcollectives.ml.internal.rows.HeapShare;
+import org.sparkcollectives.ml.internal.rows.RankRows;
+import org.sparkcollectives.spark.RankFunction;
+
+/** The whole fit, as each rank runs it. Rank 0 returns the {@link Outcome}, the others nothing. */
+final class RankFit implements RankFunction<Instance, byte[]> {
+
+  private static final long serialVersionUID = 1;
+
+  private final Problem problem;
+  private final long blockBytes;
+  private final Duration checkpointInterval;
+
+  RankFit(Problem problem, long blockBytes, Duration checkpointInterval) {
+    this.problem = problem;
+    this.blockBytes = blockBytes;
+    this.checkpointInterval = checkpointInterval;
+  }
+
+  @Override
+  public Iterator<byte[]> call(ProcessGroup world, Iterator<Instance> rows) {
+    Outcome outcome = fit(world, rows);
+    return world.rank() == 0
+        ? List.of(JavaBytes.of(outcome)).iterator()
+        : Collections.emptyIterator();
+  }
+
+  private Outcome fit(ProcessGroup world, Iterator<Instance> rows) {
+    RankRows read =
+        RankRows.read(world, rows, problem.labels(), blockBytes, HeapShare.ofThisRank());
+    if (read.shortage().isPresent()) {
+      return new Outcome(read.statistics(), null, read.shortage().get());
+    }
+    Optional<Objective> objective =
+        read.statistics().isEmpty() ? Optional.empty() : problem.objective(read.statistics());
+    if (objective.isEmpty()) {
+      return new Outcome(read.statistics(), null, "there is nothing to iterate over");
+    }
+    read.own().scale(read.statistics().inverseStd());
+    Optional<Solution> solution =
+        new Descent(world, read.own().blocks(), objective.get(), checkpointInterval).run();
+    return new Outcome(read.statistics(), solution.orElse(null), null);
+  }
+}

@@ -1,0 +1,39 @@
+package org.sparkcollectives.ml.internal.stage;
+
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.apache.spark.sql.Dataset;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkcollectives.ml.internal.rows.RowShortage;
+
+/** Fits by Spark's own code where a barrier stage cannot, and says in the log why. */
+public final class Fallback {
+
+  private static final Logger LOG = LoggerFactory.getLogger(Fallback.class);
+
+  private Fallback() {}
+
+  /**
+   * Returns what {@code own} returns; or what {@code sparks} does if no barrier stage can run on
+   * {@code dataset}, or if its rows are more than the ranks may hold.
+   *
+   * @param estimator the uid of the estimator, for the log
+   */
+  public static <M> M fit(
+      String estimator, Dataset<?> dataset, Supplier<M> own, Supplier<M> sparks) {
+    Optional<String> obstacle = BarrierFit.obstacle(dataset);
+    if (obstacle.isEmpty()) {
+      try {
+        return own.get();
+      } catch (Exception e) { // Spark's own are checked, but declared nowhere.
+        obstacle = RowShortage.in(e);
+        if (obstacle.isEmpty()) {
+          throw Unchecked.of(e);
+        }
+      }
+    }
+    LOG.info("{}: Spark's own fit is used: {}", estimator, obstacle.get());
+    return sparks.get();
+  }
+}

@@ -1,0 +1,2 @@
+/** The barrier stage of a fit. */
+package org.sparkcollectives.ml.internal.stage;

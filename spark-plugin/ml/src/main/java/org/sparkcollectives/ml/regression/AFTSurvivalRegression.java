@@ -1,0 +1,92 @@
+package org.sparkcollectives.ml.regression;
+
+import static org.apache.spark.sql.functions.col;
+import static org.apache.spark.sql.functions.concat;
+import static org.apache.spark.sql.functions.lit;
+import static org.apache.spark.sql.functions.raise_error;
+import static org.apache.spark.sql.functions.when;
+
+import java.util.Arrays;
+import java.util.Optional;
+import org.apache.spark.ml.linalg.Vectors;
+import org.apache.spark.ml.param.ParamMap;
+import org.apache.spark.ml.regression.AFTSurvivalRegressionModel;
+import org.apache.spark.ml.util.DatasetUtils$;
+import org.apache.spark.ml.util.Identifiable$;
+import org.apache.spark.sql.Column;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.sparkcollectives.ml.internal.gradient.GradientFit;
+import org.sparkcollectives.ml.internal.gradient.GradientFit.Fitted;
+import org.sparkcollectives.ml.internal.gradient.SurvivalProblem;
+
+/**
+ * Spark's survival regression with the whole fit in one barrier stage. It has the same Params,
+ * gives Spark's own model, and finds the same coefficients.
+ *
+ * <p>{@link #fit} blocks until the job has ended. A job that loses an executor is submitted again,
+ * and goes on from the last checkpoint of the optimizer. Where no barrier stage can run, or the
+ * rows do not fit into the executors' memory, the fit is left to Spark's own, and the log says why.
+ */
+public class AFTSurvivalRegression extends org.apache.spark.ml.regression.AFTSurvivalRegression {
+
+  private static final long serialVersionUID = 1;
+
+  /** Creates an estimator with a random uid. */
+  public AFTSurvivalRegression() {
+    this(Identifiable$.MODULE$.randomUID("aftSurvReg"));
+  }
+
+  /** Creates an estimator. Spark copies and loads estimators by this constructor. */
+  public AFTSurvivalRegression(String uid) {
+    super(uid);
+  }
+
+  /** Reads an estimator that {@link #save} has written, be it of this class or Spark's own. */
+  public static AFTSurvivalRegression load(String path) {
+    org.apache.spark.ml.regression.AFTSurvivalRegression read =
+        org.apache.spark.ml.regression.AFTSurvivalRegression.load(path);
+    return read instanceof AFTSurvivalRegression own
+        ? own
+        : read.copyValues(new AFTSurvivalRegression(read.uid()), ParamMap.empty());
+  }
+
+  @Override
+  public AFTSurvivalRegression copy(ParamMap extra) {
+    return this.<AFTSurvivalRegression>defaultCopy(extra);
+  }
+
+  @Override
+  public AFTSurvivalRegressionModel train(Dataset<?> dataset) {
+    SurvivalProblem problem = new SurvivalProblem(this);
+    Dataset<Row> rows =
+        dataset.select(
+            DatasetUtils$.MODULE$.checkRegressionLabels(getLabelCol()),
+            checkedCensor(),
+            DatasetUtils$.MODULE$.checkNonNanVectors(getFeaturesCol()));
+    Optional<Fitted> fitted =
+        new GradientFit(uid(), dataset).run(rows, problem, getMaxBlockSizeInMB());
+    return fitted.isPresent() ? model(problem, fitted.get()) : super.train(dataset);
+  }
+
+  private Column checkedCensor() {
+    Column censor = col(getCensorCol()).cast("double");
+    return when(
+            censor.isNull().or(censor.isNaN()), raise_error(lit("Censors MUST NOT be Null or NaN")))
+        .when(
+            censor.notEqual(0).and(censor.notEqual(1)),
+            raise_error(concat(lit("Censors MUST be in {0, 1}, but got "), censor)))
+        .otherwise(censor);
+  }
+
+  private AFTSurvivalRegressionModel model(SurvivalProblem problem, Fitted fitted) {
+    int features = fitted.statistics().features();
+    double[] solution = fitted.solution().coefficients();
+    double[] found = problem.unscale(fitted.statistics(), solution);
+    return new AFTSurvivalRegressionModel(
+        uid(),
+        Vectors.dense(Arrays.copyOf(found, features)),
+        found[features],
+        Math.exp(solution[features + 1]));
+  }
+}
