@@ -19,6 +19,7 @@ import org.apache.spark.sql.Row;
 import org.sparkcollectives.ml.internal.gradient.GradientFit;
 import org.sparkcollectives.ml.internal.gradient.GradientFit.Fitted;
 import org.sparkcollectives.ml.internal.gradient.SurvivalProblem;
+import org.sparkcollectives.ml.internal.rows.VectorColumn;
 
 /**
  * Spark's survival regression with the whole fit in one barrier stage. It has the same Params,
@@ -63,7 +64,7 @@ public class AFTSurvivalRegression extends org.apache.spark.ml.regression.AFTSur
         dataset.select(
             DatasetUtils$.MODULE$.checkRegressionLabels(getLabelCol()),
             checkedCensor(),
-            DatasetUtils$.MODULE$.checkNonNanVectors(getFeaturesCol()));
+            VectorColumn.checked(col(getFeaturesCol())));
     Optional<Fitted> fitted =
         new GradientFit(uid(), dataset).run(rows, problem, getMaxBlockSizeInMB());
     return fitted.isPresent() ? model(problem, fitted.get()) : super.train(dataset);

@@ -5,7 +5,6 @@ import java.util.Iterator;
 import java.util.List;
 import org.apache.spark.ml.feature.Instance;
 import org.apache.spark.ml.feature.InstanceBlock;
-import org.apache.spark.ml.feature.InstanceBlock$;
 import org.apache.spark.ml.linalg.DenseMatrix;
 import org.apache.spark.ml.linalg.Matrix;
 import org.apache.spark.ml.linalg.SparseMatrix;
@@ -38,8 +37,7 @@ public final class HeldRows {
   static HeldRows read(
       Iterator<Instance> rows, long blockBytes, long capacity, RowSummary summary) {
     HeldRows held = new HeldRows(capacity);
-    scala.collection.Iterator<InstanceBlock> packed =
-        InstanceBlock$.MODULE$.blokifyWithMaxMemUsage(counted(rows, summary), blockBytes);
+    InstanceBlocks packed = new InstanceBlocks(counted(rows, summary), blockBytes);
     while (held.fit() && packed.hasNext()) {
       InstanceBlock block = packed.next();
       held.blocks.add(block);
@@ -51,23 +49,20 @@ public final class HeldRows {
     return held;
   }
 
-  @SuppressWarnings("deprecation") // The converters' successors do not exist in Scala 2.12.
-  private static scala.collection.Iterator<Instance> counted(
-      Iterator<Instance> rows, RowSummary summary) {
-    return scala.collection.JavaConverters.asScalaIterator(
-        new Iterator<Instance>() {
-          @Override
-          public boolean hasNext() {
-            return rows.hasNext();
-          }
+  private static Iterator<Instance> counted(Iterator<Instance> rows, RowSummary summary) {
+    return new Iterator<>() {
+      @Override
+      public boolean hasNext() {
+        return rows.hasNext();
+      }
 
-          @Override
-          public Instance next() {
-            Instance row = rows.next();
-            summary.add(row);
-            return row;
-          }
-        });
+      @Override
+      public Instance next() {
+        Instance row = rows.next();
+        summary.add(row);
+        return row;
+      }
+    };
   }
 
   /** Returns whether the rows that were read are not more than this rank may hold. */

@@ -6,6 +6,7 @@ import org.apache.spark.ml.util.DatasetUtils$;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
+import org.apache.spark.sql.functions;
 import scala.Option;
 
 /**
@@ -28,7 +29,7 @@ public final class InstanceRows {
     return dataset.select(
         label,
         DatasetUtils$.MODULE$.checkNonNegativeWeights(weightColumn),
-        DatasetUtils$.MODULE$.checkNonNanVectors(featuresColumn));
+        VectorColumn.checked(functions.col(featuresColumn)));
   }
 
   /** Returns a row of {@link #select} as Spark's own instance. */

@@ -22,6 +22,22 @@ public interface RowBlock {
   void dots(double[] vectors, int offset, double[] dots);
 
   /**
+   * Computes the dot products of all rows with two vectors, with the same bits as one after the
+   * other. Reads the rows once, where that is faster.
+   *
+   * @param vectors one after the other
+   * @param first where the first vector begins
+   * @param second where the second vector begins
+   * @param firstDots of the rows with the first; the first {@link #size} numbers are overwritten
+   * @param secondDots another array, for the second
+   */
+  default void dots(
+      double[] vectors, int first, int second, double[] firstDots, double[] secondDots) {
+    dots(vectors, first, firstDots);
+    dots(vectors, second, secondDots);
+  }
+
+  /**
    * Adds the weighted rows to the sums of their clusters.
    *
    * @param clusters of the rows

@@ -12,7 +12,7 @@ public final class RowBlocks {
    * Rows of a block: enough for the vector instructions, and few enough for a block of 100 features
    * to stay in a core's own cache while it is used again and again.
    */
-  private static final int ROWS = 64;
+  private static final int ROWS = 128;
 
   private static final int BYTES_OF_SPARSE_VALUE = Integer.BYTES + Double.BYTES;
 
@@ -31,14 +31,7 @@ public final class RowBlocks {
     List<Instance> pending = new ArrayList<>(ROWS);
     while (rows.hasNext()) {
       Instance row = rows.next();
-      if (row.features().size() != features) {
-        throw new IllegalArgumentException(
-            "A row has "
-                + row.features().size()
-                + " features, and others have "
-                + features
-                + ". All rows must have as many");
-      }
+      RowWidth.require(row.features(), features);
       held.add(row.features());
       pending.add(row);
       if (pending.size() == ROWS || !rows.hasNext()) {

@@ -2,9 +2,8 @@ package org.sparkcollectives.ml.internal.rows;
 
 import java.io.Serializable;
 import org.apache.spark.ml.feature.Instance;
+import org.apache.spark.ml.linalg.DenseVector;
 import org.apache.spark.ml.stat.MultiClassSummarizer;
-import org.apache.spark.mllib.linalg.Vectors;
-import org.apache.spark.mllib.stat.MultivariateOnlineSummarizer;
 
 /**
  * The moments of rows, as Spark's own estimators compute them: with the same arithmetic in the same
@@ -16,8 +15,8 @@ final class RowSummary implements Serializable {
   private static final long serialVersionUID = 1;
 
   private final Labels kind;
-  private final MultivariateOnlineSummarizer features = new MultivariateOnlineSummarizer();
-  private final MultivariateOnlineSummarizer values = new MultivariateOnlineSummarizer();
+  private final FeatureMoments features = new FeatureMoments();
+  private final FeatureMoments values = new FeatureMoments();
   private MultiClassSummarizer classes = new MultiClassSummarizer();
 
   RowSummary(Labels kind) {
@@ -26,11 +25,11 @@ final class RowSummary implements Serializable {
 
   void add(Instance row) {
     double weight = kind == Labels.TIMES ? 1 : row.weight();
-    features.add(Vectors.fromML(row.features()), weight);
+    features.add(row.features(), weight);
     if (kind == Labels.CLASSES) {
       classes.add(row.label(), weight);
     } else if (kind == Labels.VALUES) {
-      values.add(Vectors.dense(new double[] {row.label()}), weight);
+      values.add(new DenseVector(new double[] {row.label()}), weight);
     }
   }
 
@@ -46,12 +45,12 @@ final class RowSummary implements Serializable {
     }
     boolean labels = values.weightSum() > 0;
     return new Statistics(
-        features.mean().toArray(),
-        roots(features.variance().toArray()),
+        features.mean(),
+        roots(features.variance()),
         kind == Labels.CLASSES ? classes.histogram() : new double[0],
         classes.countInvalid(),
-        labels ? values.mean().apply(0) : 0,
-        labels ? Math.sqrt(values.variance().apply(0)) : 0);
+        labels ? values.mean()[0] : 0,
+        labels ? Math.sqrt(values.variance()[0]) : 0);
   }
 
   private static double[] roots(double[] variances) {

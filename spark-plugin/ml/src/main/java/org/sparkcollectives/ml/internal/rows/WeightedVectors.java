@@ -29,7 +29,7 @@ public final class WeightedVectors {
     DatasetUtils$ columns = DatasetUtils$.MODULE$;
     return dataset
         .select(
-            columns.checkNonNanVectors(columns.columnToVector(dataset, featuresColumn)),
+            VectorColumn.checked(columns.columnToVector(dataset, featuresColumn)),
             columns.checkNonNegativeWeights(weightColumn))
         .toJavaRDD()
         .map(WeightedVectors::decode);

@@ -20,7 +20,7 @@ class RowBlocksTest {
   private static final HeldBytes ENOUGH = HeldBytes.upTo(Long.MAX_VALUE);
 
   @ParameterizedTest
-  @CsvSource({"1, 1, 1", "63, 4, 0.2", "64, 7, 1", "131, 10, 0.1", "200, 9, 0.9"})
+  @CsvSource({"1, 1, 1", "63, 4, 0.2", "128, 7, 1", "131, 10, 0.1", "200, 9, 0.9"})
   void blocksComputeWhatLoopsOverTheRowsDo(int count, int features, double density) {
     Random random = new Random(count);
     List<Instance> rows = new ArrayList<>();
@@ -48,6 +48,12 @@ class RowBlocksTest {
     int products = features * (features + 1) / 2;
     double[] dots = new double[block.size()];
     block.dots(vectors, features, dots);
+    double[] firstDots = new double[block.size()];
+    double[] secondDots = new double[block.size()];
+    block.dots(vectors, 2 * features, features, firstDots, secondDots);
+    assertThat(secondDots).containsExactly(dots);
+    block.dots(vectors, 2 * features, secondDots);
+    assertThat(firstDots).containsExactly(secondDots);
     int[] clusters = new int[block.size()];
     double[] weights = new double[block.size()];
     double[] expectedSums = new double[vectors.length];
