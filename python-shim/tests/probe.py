@@ -1,7 +1,11 @@
 """Functions that a Python worker calls to see the resources of its executor's JVM."""
 
 import os
+import re
 import signal
+
+#: The name of a file of shared memory; the jars of the package have names that begin alike.
+_SHARED_MEMORY = re.compile(r"/spark-collectives-[0-9a-f]+( |$)")
 
 
 def _parent(pid):
@@ -22,6 +26,10 @@ def jvm():
                 return pid
 
 
+def _is_shared_memory(line):
+    return _SHARED_MEMORY.search(line) is not None
+
+
 def left_behind():
     """Return the numbers of the JVM's bridge threads, and files and mappings of shared memory."""
     pid = jvm()
@@ -36,11 +44,11 @@ def left_behind():
     files = 0
     for descriptor in os.listdir(f"/proc/{pid}/fd"):
         try:
-            files += "spark-collectives-" in os.readlink(f"/proc/{pid}/fd/{descriptor}")
+            files += _is_shared_memory(os.readlink(f"/proc/{pid}/fd/{descriptor}"))
         except FileNotFoundError:
             continue
     with open(f"/proc/{pid}/maps") as maps:
-        mappings = sum("spark-collectives-" in line for line in maps)
+        mappings = sum(map(_is_shared_memory, maps))
     return {
         "threads": threads,
         "files": files,
@@ -57,7 +65,7 @@ def kept_by_workers():
         try:
             if _parent(pid) == daemon:
                 with open(f"/proc/{pid}/maps") as maps:
-                    mappings += sum("spark-collectives-" in line for line in maps)
+                    mappings += sum(map(_is_shared_memory, maps))
         except (FileNotFoundError, ProcessLookupError):
             continue
     return mappings
