@@ -26,6 +26,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkcollectives.ml.testing.GeneratedRows;
 import org.sparkcollectives.ml.testing.LocalCluster;
 import org.sparkcollectives.ml.testing.LogLines;
+import org.sparkcollectives.ml.testing.SparksFailure;
 
 @ExtendWith(LocalCluster.class)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -157,27 +158,13 @@ class LogisticRegressionTest {
       assertThatThrownBy(
               () -> new LogisticRegression().setLabelCol("binary").setWeightCol("weight").fit(bad))
           .hasStackTraceContaining(
-              messageOf(
+              SparksFailure.messageOf(
                   () ->
                       new org.apache.spark.ml.classification.LogisticRegression()
                           .setLabelCol("binary")
                           .setWeightCol("weight")
                           .fit(bad)));
     }
-  }
-
-  /** Returns the message of the first cause, without the SQL state behind it. */
-  private static String messageOf(Runnable fit) {
-    try {
-      fit.run();
-    } catch (Throwable e) {
-      Throwable first = e;
-      while (first.getCause() != null) {
-        first = first.getCause();
-      }
-      return first.getMessage().lines().findFirst().orElseThrow();
-    }
-    throw new AssertionError("Spark's own estimator does not refuse this");
   }
 
   @Test

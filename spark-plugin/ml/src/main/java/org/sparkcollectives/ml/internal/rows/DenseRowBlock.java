@@ -135,11 +135,30 @@ final class DenseRowBlock implements RowBlock {
     for (int row = 0; row < offsets.length; row++) {
       offsets[row] = clusters[row] * columns.length;
     }
-    for (int feature = 0; feature < columns.length; feature++) {
+    int feature = 0;
+    for (; feature + 4 <= columns.length; feature += 4) {
+      addFourTo(offsets, feature, sums);
+    }
+    for (; feature < columns.length; feature++) {
       double[] column = columns[feature];
       for (int row = 0; row < column.length; row++) {
         sums[offsets[row] + feature] += column[row] * weights[row];
       }
+    }
+  }
+
+  private void addFourTo(int[] offsets, int feature, double[] sums) {
+    double[] column0 = columns[feature];
+    double[] column1 = columns[feature + 1];
+    double[] column2 = columns[feature + 2];
+    double[] column3 = columns[feature + 3];
+    for (int row = 0; row < offsets.length; row++) {
+      int offset = offsets[row] + feature;
+      double weight = weights[row];
+      sums[offset] += column0[row] * weight;
+      sums[offset + 1] += column1[row] * weight;
+      sums[offset + 2] += column2[row] * weight;
+      sums[offset + 3] += column3[row] * weight;
     }
   }
 

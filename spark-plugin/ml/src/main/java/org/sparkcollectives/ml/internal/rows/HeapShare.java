@@ -24,8 +24,8 @@ public final class HeapShare {
     BarrierTaskInfo[] ranks = context.getTaskInfos();
     String own = ranks[context.partitionId()].address();
     long here = Arrays.stream(ranks).filter(rank -> rank.address().equals(own)).count();
-    long slots =
-        conf.getInt("spark.executor.cores", 1) / Math.max(1, conf.getInt("spark.task.cpus", 1));
+    double taskCpus = conf.getDouble("spark.task.cpus", 1); // May be a fraction since Spark 4.3.
+    long slots = (long) (conf.getInt("spark.executor.cores", 1) / taskCpus);
     return of(
         Runtime.getRuntime().maxMemory(),
         conf.getDouble("spark.memory.fraction", 0.6),
