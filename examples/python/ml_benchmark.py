@@ -138,6 +138,7 @@ def plot(results, path):
         axes.barh([i + offset for i in range(len(results))], medians, 0.38, label=label)
     axes.set_yticks(range(len(results)), [result["case"] for result in results])
     axes.invert_yaxis()
+    axes.set_xscale("log")
     axes.set_xlabel("seconds for a fit")
     axes.legend()
     figure.savefig(path)
