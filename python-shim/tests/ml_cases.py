@@ -87,6 +87,21 @@ CASES = [
         {"regParam": 0.01, "fitIntercept": False, "threshold": 0.5},
     ),
     *_cases(
+        "classification",
+        "FMClassifier",
+        "binary",
+        {"maxIter": 15, "stepSize": 0.05, "seed": 3},
+        {"miniBatchFraction": 0.5, "factorSize": 4},
+    ),
+    *_cases(
+        "regression",
+        "FMRegressor",
+        "amounts",
+        {"maxIter": 15, "seed": 3},
+        {"stepSize": 0.05, "regParam": 0.01},
+        {"solver": "gd", "stepSize": 0.001, "fitLinear": False},
+    ),
+    *_cases(
         "regression",
         "LinearRegression",
         "amounts",

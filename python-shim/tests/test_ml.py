@@ -57,7 +57,7 @@ def learned(model):
     found = {}
     # A multinomial logistic regression has no vector of coefficients.
     several = ("coefficientMatrix", "interceptVector")
-    single = ("coefficients", "intercept", "scale")
+    single = ("coefficients", "intercept", "scale", "linear", "factors")
     for name in several if hasattr(type(model), several[0]) else single:
         if hasattr(type(model), name):
             value = getattr(model, name)

@@ -6,7 +6,7 @@ from pyspark.ml import classification
 
 from ._estimator import BarrierEstimator, java_module
 
-__all__ = ["LinearSVC", "LogisticRegression"]
+__all__ = ["FMClassifier", "LinearSVC", "LogisticRegression"]
 
 _JAVA = java_module(__name__)
 
@@ -19,5 +19,11 @@ class LogisticRegression(BarrierEstimator, classification.LogisticRegression):  
 
 class LinearSVC(BarrierEstimator, classification.LinearSVC):  # type: ignore[misc]
     """``pyspark.ml.classification.LinearSVC``, fitted in one barrier stage."""
+
+    __module__ = _JAVA
+
+
+class FMClassifier(BarrierEstimator, classification.FMClassifier):  # type: ignore[misc]
+    """``pyspark.ml.classification.FMClassifier``, fitted in one barrier stage."""
 
     __module__ = _JAVA

@@ -6,7 +6,7 @@ from pyspark.ml import regression
 
 from ._estimator import BarrierEstimator, java_module
 
-__all__ = ["AFTSurvivalRegression", "LinearRegression"]
+__all__ = ["AFTSurvivalRegression", "FMRegressor", "LinearRegression"]
 
 _JAVA = java_module(__name__)
 
@@ -19,5 +19,11 @@ class LinearRegression(BarrierEstimator, regression.LinearRegression):  # type: 
 
 class AFTSurvivalRegression(BarrierEstimator, regression.AFTSurvivalRegression):  # type: ignore[misc]
     """``pyspark.ml.regression.AFTSurvivalRegression``, fitted in one barrier stage."""
+
+    __module__ = _JAVA
+
+
+class FMRegressor(BarrierEstimator, regression.FMRegressor):  # type: ignore[misc]
+    """``pyspark.ml.regression.FMRegressor``, fitted in one barrier stage."""
 
     __module__ = _JAVA

@@ -42,8 +42,18 @@ public final class BarrierFit {
    * @param dataset that is fitted
    */
   public BarrierFit(String estimator, Dataset<?> dataset) {
+    this(estimator, dataset.sparkSession().sparkContext());
+  }
+
+  /**
+   * Creates a fit.
+   *
+   * @param estimator the uid of the estimator, for the log
+   * @param context of the rows that are fitted
+   */
+  public BarrierFit(String estimator, SparkContext context) {
     this.estimator = estimator;
-    this.context = dataset.sparkSession().sparkContext();
+    this.context = context;
   }
 
   /** Returns why no barrier stage can run on {@code dataset}; empty if one can. */
@@ -51,7 +61,11 @@ public final class BarrierFit {
     if (dataset.isStreaming()) {
       return Optional.of("the dataset is a stream");
     }
-    SparkContext context = dataset.sparkSession().sparkContext();
+    return obstacle(dataset.sparkSession().sparkContext());
+  }
+
+  /** Returns why no barrier stage can run in {@code context}; empty if one can. */
+  static Optional<String> obstacle(SparkContext context) {
     if (!context.isLocal() && context.conf().getBoolean("spark.dynamicAllocation.enabled", false)) {
       return Optional.of(
           "Spark runs no barrier stage with dynamic allocation; set"

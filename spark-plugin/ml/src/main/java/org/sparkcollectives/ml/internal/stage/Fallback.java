@@ -2,6 +2,7 @@ package org.sparkcollectives.ml.internal.stage;
 
 import java.util.Optional;
 import java.util.function.Supplier;
+import org.apache.spark.SparkContext;
 import org.apache.spark.sql.Dataset;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,7 +23,23 @@ public final class Fallback {
    */
   public static <M> M fit(
       String estimator, Dataset<?> dataset, Supplier<M> own, Supplier<M> sparks) {
-    Optional<String> obstacle = BarrierFit.obstacle(dataset);
+    return fit(estimator, BarrierFit.obstacle(dataset), own, sparks);
+  }
+
+  /**
+   * Returns what {@code own} returns; or what {@code sparks} does if no barrier stage can run in
+   * {@code context}, or if the rows are more than the ranks may hold.
+   *
+   * @param estimator the uid of the estimator, for the log
+   */
+  public static <M> M fit(
+      String estimator, SparkContext context, Supplier<M> own, Supplier<M> sparks) {
+    return fit(estimator, BarrierFit.obstacle(context), own, sparks);
+  }
+
+  private static <M> M fit(
+      String estimator, Optional<String> found, Supplier<M> own, Supplier<M> sparks) {
+    Optional<String> obstacle = found;
     if (obstacle.isEmpty()) {
       try {
         return own.get();
