@@ -1,7 +1,6 @@
 """Groups, and the works and arrays of their operations."""
 
 import datetime
-import os
 import threading
 
 import numpy as np
@@ -21,7 +20,7 @@ def test_ranks_are_partitions(ranks):
 
 def test_a_group_of_some_ranks_has_ranks_of_its_own(ranks):
     def odd(rank, size):
-        group = dist.new_group([3, 1], timeout=datetime.timedelta(seconds=30))
+        group = dist.new_group([3, 1], timeout=datetime.timedelta(seconds=30), sort_ranks=False)
         if rank % 2 == 0:
             assert group is dist.NON_GROUP_MEMBER
             assert dist.get_rank(group) == dist.get_world_size(group) == -1
@@ -214,68 +213,6 @@ def test_progress_that_makes_no_sense_is_refused_and_the_group_goes_on(ranks):
     assert ranks(say, 2) == [True, True]
 
 
-def test_a_reused_python_process_has_a_new_group(ranks):
-    def name(rank, size):
-        return os.getpid(), dist.world().name
-
-    # An executor may have several idle processes, and use another one the next time.
-    runs = [ranks(name, 2) for _ in range(4)]
-    processes = [pid for run in runs for pid, _ in run]
-    assert len(set(processes)) < len(processes), "no process was reused"
-    assert len({name for run in runs for _, name in run}) == len(runs)
-
-
-def test_a_destroyed_group_refuses_operations(ranks):
-    def destroy(rank, size):
-        group = dist.world()
-        dist.destroy_process_group()
-        assert not dist.is_initialized()
-        with pytest.raises(RuntimeError, match="init_process_group"):
-            dist.barrier()
-        with pytest.raises(dist.CollectiveError):
-            group.barrier()
-        with pytest.raises(dist.GroupClosedError, match="joins its world group once"):
-            dist.init_process_group()
-        dist.destroy_process_group()
-        return True
-
-    assert ranks(destroy, 2) == [True, True]
-
-
-def test_a_forked_process_leaves_the_ranks_connections_alone(ranks):
-    def fork(rank, size):
-        group = dist.world()
-        child = os.fork()
-        if child == 0:
-            code = 1
-            try:
-                dist.init_process_group()
-            except RuntimeError as e:
-                code = 0 if "forked" in str(e) else 2
-            os._exit(code)
-        _, status = os.waitpid(child, 0)
-        array = np.ones(1000)
-        group.all_reduce(array)
-        return os.waitstatus_to_exitcode(status), array[0]
-
-    assert ranks(fork, 2) == [(0, 2.0)] * 2
-
-
-def test_a_task_outside_of_a_barrier_stage_gets_an_error_that_says_so(spark):
-    def init(_rows):
-        dist.init_process_group()
-
-    with pytest.raises(Exception, match="not in a barrier stage"):
-        spark.sparkContext.parallelize(range(1), 1).mapPartitions(init).collect()
-
-
-def test_the_driver_gets_an_error_because_it_is_no_rank(spark):
-    with pytest.raises(RuntimeError, match="inside a Spark task"):
-        dist.init_process_group()
-    with pytest.raises(RuntimeError, match="init_process_group"):
-        dist.all_reduce(np.ones(1))
-
-
 def test_tensors_of_torch_are_reduced_in_place(ranks):
     pytest.importorskip("torch")
 
@@ -296,3 +233,50 @@ def test_tensors_of_torch_are_reduced_in_place(ranks):
         return parameter.tolist(), shared[0].item()
 
     assert ranks(tensors, 2) == [([1.0] * 3, 1.0)] * 2
+
+
+def test_a_timeout_holds_from_when_it_is_set(ranks):
+    def late(rank, size):
+        group = dist.new_group()
+        dist.barrier(group)
+        dist.set_timeout(datetime.timedelta(seconds=0.2), group)
+        assert group.timeout == 0.2
+        if rank == 1:
+            dist.store().get("over")
+            return None
+        with pytest.raises(dist.CollectiveTimeoutError) as error:
+            dist.barrier(group)
+        dist.store().set("over", "")
+        return error.value.missing_ranks
+
+    assert ranks(late, 2) == [(1,), None]
+
+
+def test_a_barrier_has_a_timeout_of_its_own(ranks):
+    def late(rank, size):
+        group = dist.new_group()
+        dist.barrier(group, timeout=30)
+        with pytest.raises(ValueError, match="device_ids"):
+            dist.barrier(group, device_ids=[0])
+        if rank == 0:
+            with pytest.raises(dist.CollectiveTimeoutError) as error:
+                dist.barrier(group, timeout=0.2)
+            dist.store().set("over", "")
+            return error.value.missing_ranks
+        dist.store().get("over")
+        return None
+
+    assert ranks(late, 2) == [(1,), None]
+
+
+def test_ranks_know_which_of_them_are_on_their_host(ranks):
+    def where(rank, size):
+        group = dist.world()
+        local = group.new_local_group()
+        assert (local.rank, local.size) == (group.local_rank, group.local_size)
+        assert dist.get_node_local_rank() == dist.get_node_local_rank(7) == local.rank
+        return local.rank, local.size, len(group.hosts)
+
+    # The executors of the test's cluster are on one host.
+    assert ranks(where, 3) == [(0, 3, 3), (1, 3, 3), (2, 3, 3)]
+    assert dist.get_node_local_rank(7) == 7

@@ -67,16 +67,36 @@ def test_large_objects_are_sent_in_pieces(ranks):
     assert shared == [shared[0]] * 4
 
 
-def test_an_object_that_one_rank_cannot_pickle_fails_all_ranks_with_that_reason(ranks):
-    def gather(rank, size):
-        group = dist.new_group()
-        mine = threading.Lock() if rank == 1 else rank
-        expected = TypeError if rank == 1 else dist.PeerFailedError
-        with pytest.raises(expected) as raised:
-            dist.all_gather_object([None] * size, mine, group)
-        dist.barrier()
-        return getattr(raised.value, "rank", None), str(raised.value)
+def test_an_object_that_one_rank_cannot_pickle_is_told_to_all_and_the_group_goes_on(ranks):
+    def objects(rank, size):
+        bad = threading.Lock()
+        mine = bad if rank == 1 else rank
+        calls = (
+            lambda: dist.all_gather_object([None] * size, mine),
+            lambda: dist.gather_object(mine, [None] * size if rank == 2 else None, dst=2),
+            lambda: dist.broadcast_object_list([1, mine], src=1),
+            lambda: dist.scatter_object_list([None], [bad] * size if rank == 1 else None, src=1),
+        )
+        texts = []
+        for call in calls:
+            expected = TypeError if rank == 1 else dist.ObjectSerializationError
+            with pytest.raises(expected) as raised:
+                call()
+            texts.append((getattr(raised.value, "rank", None), str(raised.value)))
+        if rank == 1:
+            with pytest.raises(TypeError, match="cannot pickle"):
+                dist.send_object_list([bad], dst=0)
+        if rank == 0:
+            with pytest.raises(dist.ObjectSerializationError, match="Rank 1 cannot pickle"):
+                dist.recv_object_list([None], src=1)
+        everything = [None] * size
+        dist.all_gather_object(everything, rank)
+        assert everything == list(range(size))
+        return texts
 
-    found = ranks(gather, 3)
-    assert [failed for failed, _ in found] == [1, None, 1]
-    assert "rank 1 cannot pickle its object: TypeError: cannot pickle" in found[0][1]
+    found = ranks(objects, 3)
+    for rank, texts in enumerate(found):
+        for failed, text in texts:
+            assert failed == (None if rank == 1 else 1)
+            assert "cannot pickle" in text
+            assert rank == 1 or "Rank 1 cannot pickle its object: TypeError: cannot" in text

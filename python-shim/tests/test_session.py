@@ -1,4 +1,6 @@
+import os
 import re
+import shlex
 import zipfile
 from types import SimpleNamespace
 
@@ -15,6 +17,8 @@ JARS = ",".join([session.jar_path(), session.ml_jar_path()])
 def no_jvm(monkeypatch):
     """Simulate a process that has not used Spark yet, whichever tests ran before."""
     monkeypatch.setattr(session, "_running_jvm", lambda: None)
+    monkeypatch.setattr("pyspark.SparkContext._active_spark_context", None)
+    monkeypatch.delenv("PYSPARK_SUBMIT_ARGS", raising=False)
 
 
 def jvm(has_jar, version=None, **properties):
@@ -65,6 +69,46 @@ def test_the_values_of_the_configuration_file_are_kept(tmp_path, monkeypatch):
     assert builder._options["spark.plugins"] == "org.First,org.Second," + PLUGIN
     builder = dist.configure(Builder(**{"spark.plugins": "org.Other"}))
     assert builder._options["spark.plugins"] == "org.Other," + PLUGIN
+
+
+def test_the_values_of_the_configuration_file_of_spark_home_are_kept(tmp_path, monkeypatch):
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf" / "spark-defaults.conf").write_text("spark.jars a.jar\n")
+    monkeypatch.delenv("SPARK_CONF_DIR", raising=False)
+    monkeypatch.setenv("SPARK_HOME", str(tmp_path))
+    assert dist.configure(Builder())._options["spark.jars"] == "a.jar," + JARS
+
+
+def test_the_options_for_the_jvm_that_pyspark_starts_are_kept_and_added_to(tmp_path, monkeypatch):
+    file = tmp_path / "other.conf"
+    file.write_text("spark.plugins org.OfFile\nspark.jars of-file.jar\n")
+    before = f"--properties-file {file} --jars 'a b.jar,c.jar' --driver-memory 1g pyspark-shell"
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", before)
+    options = dist.configure(Builder())._options
+    assert options["spark.jars"] == "a b.jar,c.jar," + JARS
+    assert options["spark.plugins"] == "org.OfFile," + PLUGIN
+    words = shlex.split(os.environ["PYSPARK_SUBMIT_ARGS"])
+    assert words[:-3] == shlex.split(before)[:-1]
+    assert words[-3:] == ["--jars", "a b.jar,c.jar," + JARS, "pyspark-shell"]
+
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--conf spark.plugins=org.First pyspark-shell")
+    options = dist.configure(Builder())._options
+    assert options["spark.plugins"] == "org.First," + PLUGIN
+    words = shlex.split(os.environ["PYSPARK_SUBMIT_ARGS"])
+    assert words[-3:] == ["--conf", f"spark.plugins=org.First,{PLUGIN}", "pyspark-shell"]
+
+
+def test_a_session_that_runs_without_the_plugin_is_an_error(monkeypatch):
+    def running(plugins):
+        conf = SimpleNamespace(get={"spark.plugins": plugins}.get)
+        context = SimpleNamespace(getConf=lambda: conf)
+        monkeypatch.setattr("pyspark.SparkContext._active_spark_context", context)
+
+    running("org.Other")
+    with pytest.raises(RuntimeError, match=r"runs already, without the plugin.* stop it first"):
+        dist.configure(Builder())
+    running(f"org.Other,{PLUGIN}")
+    assert dist.configure(Builder())._options["spark.plugins"] == PLUGIN
 
 
 def test_the_values_of_spark_submit_are_kept(monkeypatch):

@@ -116,3 +116,24 @@ def test_a_checkpoint_may_be_larger_than_a_segment(ranks):
         return all(np.array_equal(a, b) for a, b in zip(found, kept))
 
     assert ranks(keep, 2) == [True, True]
+
+
+def test_the_store_has_a_timeout_of_its_own_and_a_barrier(ranks):
+    def store(rank, size):
+        keys = dist.store()
+        assert keys.timeout == datetime.timedelta(seconds=60)
+        assert keys.has_extended_api()
+        hasty = keys.clone()
+        hasty.set_timeout(0.1)
+        assert hasty.timeout == hasty.clone().timeout == datetime.timedelta(seconds=0.1)
+        assert keys.timeout == datetime.timedelta(seconds=60)
+        with pytest.raises(dist.StoreTimeoutError, match="nothing"):
+            hasty.get("nothing")
+        with pytest.raises(dist.StoreTimeoutError, match=r"1 of 3"):
+            hasty.barrier(f"lonely {rank}", 3)
+        for _ in range(3):
+            keys.add("arrived", 1)
+            keys.barrier("all", size)
+        return int(keys.get("arrived"))
+
+    assert ranks(store, 2) == [6, 6]

@@ -229,3 +229,21 @@ def test_init_process_group_accepts_the_store_and_the_scheme(spark):
 
     rows = spark.sparkContext.parallelize(range(2), 2).barrier().mapPartitions(task).collect()
     assert rows == [[2.0] * 6] * 2
+
+
+def test_ranks_wait_for_each_other_in_the_stores_barrier(stores):
+    def use(store, rank, size):
+        import torch.distributed as dist
+
+        for _ in range(3):
+            store.add("arrived", 1)
+            store.barrier("all", size)
+        total = store.get("arrived")
+        store.set_timeout(timedelta(milliseconds=100))
+        assert store.timeout == store.clone().timeout == timedelta(milliseconds=100)
+        assert store.has_extended_api()
+        with pytest.raises(dist.DistStoreError, match="1 of 3"):
+            store.barrier(f"lonely {rank}", 3)
+        return total
+
+    assert stores(use) == [b"6", b"6"]

@@ -5,9 +5,12 @@ import threading
 import weakref
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
-from spark_collectives import _codes, _frames
+from spark_collectives import _codes, _completions, _frames
+from spark_collectives._completions import Completions
+from spark_collectives._numbering import Numbering
 from spark_collectives.process_group import ProcessGroup
 from spark_collectives.work import Work
 
@@ -38,8 +41,13 @@ def jvm():
     made.done.set()
 
 
+def a_work(jvm, finish=lambda: None, outputs=()):
+    staged = SimpleNamespace(finish=finish)
+    return Work(jvm, [], [1], staged, 1000, list(outputs), Completions("test-futures"))
+
+
 def test_a_poll_does_not_wait_for_a_thread_that_waits(jvm):
-    work = Work(jvm, [], [1], SimpleNamespace(finish=lambda: None), 1000)
+    work = a_work(jvm)
     waits = threading.Thread(target=work.wait, daemon=True)
     waits.start()
     assert jvm.asked.wait(30)
@@ -59,11 +67,59 @@ def test_a_poll_does_not_wait_for_a_thread_that_waits(jvm):
     assert work.is_completed() and work.wait(0.01) and work.wait()
 
 
+def test_a_future_has_the_arrays_that_the_operation_writes(jvm):
+    array = np.zeros(3)
+    work = a_work(jvm, lambda: array.fill(1), [array])
+    future = work.get_future()
+    assert future is work.get_future()
+    assert not future.done()
+    with pytest.raises(RuntimeError, match="not done yet"):
+        future.value()
+    total = future.then(lambda done: int(done.value()[0].sum()))
+    failed = total.then(lambda done: 1 / (done.wait() - 3))
+    jvm.done.set()
+    assert total.wait(30) == 3
+    assert future.value()[0] is array and work.result()[0] is array
+    with pytest.raises(ZeroDivisionError):
+        failed.wait(30)
+    assert work.is_success()
+
+
+def test_a_future_has_the_error_of_its_operation(jvm):
+    def fail():
+        raise MemoryError("no room")
+
+    work = a_work(jvm, fail)
+    jvm.done.set()
+    seen = threading.Event()
+    future = work.get_future()
+    future.add_done_callback(lambda done: seen.set())
+    with pytest.raises(MemoryError, match="no room"):
+        future.wait(30)
+    assert seen.wait(30)
+    with pytest.raises(MemoryError, match="no room"):
+        work.wait()
+
+
+def test_futures_are_completed_by_a_thread_that_ends_and_starts_again(monkeypatch):
+    monkeypatch.setattr(_completions, "_LINGER_SECONDS", 0.01)
+    completions = Completions("test-completions")
+    for _ in range(3):
+        called = threading.Event()
+        completions.add(called.set)
+        assert called.wait(30)
+        for thread in threading.enumerate():
+            if thread.name == "test-completions":
+                thread.join(30)
+                assert not thread.is_alive()
+
+
 class KeepingJvm:
     """A JVM whose works are done at once; it keeps each one until its end is asked for."""
 
     def __init__(self):
         self.pools = weakref.WeakSet()
+        self.numbering = Numbering()
         self.kept = []
         self.closed = False
 

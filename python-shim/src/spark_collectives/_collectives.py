@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence
+import contextlib
+from typing import Any, Iterator, Optional, Sequence
 
 from . import _groups
+from ._coalescing import Coalescing
 from ._groups import Group
 from .reduce_op import ReduceOp
 from .work import Seconds, Work
@@ -169,10 +171,21 @@ def all_to_all(
     return member.all_to_all(output_tensor_list, input_tensor_list, async_op=async_op)
 
 
-def barrier(group: Group = None, async_op: bool = False) -> Optional[Work]:
-    """Wait until all ranks have called it."""
+def barrier(
+    group: Group = None,
+    async_op: bool = False,
+    device_ids: Any = None,
+    timeout: Optional[Seconds] = None,
+) -> Optional[Work]:
+    """Wait until all ranks have called it, and the collectives before it are done.
+
+    :param device_ids: must be None: it is for GPUs
+    :param timeout: for this barrier, instead of the group's
+    """
+    if device_ids is not None:
+        raise ValueError("device_ids cannot be given: they are for the backends of GPUs")
     member = _groups.member(group)
-    return None if member is None else member.barrier(async_op=async_op)
+    return None if member is None else member.barrier(async_op=async_op, timeout=timeout)
 
 
 def monitored_barrier(
@@ -181,7 +194,45 @@ def monitored_barrier(
     """Wait until all ranks have called it; raise an error that names the ranks that have not.
 
     A missed deadline ends the group in other operations; here the group goes on.
+
+    :param timeout: by default the group's
+    :param wait_all_ranks: whether to wait the whole time and name all missing ranks, and not only
+        the first
     """
     member = _groups.member(group)
     if member is not None:
         member.monitored_barrier(timeout, wait_all_ranks)
+
+
+@contextlib.contextmanager
+def coalescing_manager(
+    group: Group = None, device: Any = None, async_ops: bool = False
+) -> Iterator[Coalescing]:
+    """Let the operations of a block be awaited as one.
+
+    ::
+
+        with dist.coalescing_manager():
+            for gradient in gradients:
+                dist.all_reduce(gradient)
+
+    The operations that this thread calls in the group begin one after the other, and the block
+    waits for all of them at its end; until then nobody else may use their arrays. With
+    ``async_ops`` it does not wait, and ``wait()`` of what it gives does::
+
+        with dist.coalescing_manager(async_ops=True) as block:
+            dist.all_reduce(gradient)
+        block.wait()
+
+    :param device: must be None, or the CPU
+    """
+    _groups.require_cpu(device)
+    block = Coalescing()
+    member = _groups.member(group)
+    if member is None:
+        yield block
+        return
+    with member._operations.coalesced(block):
+        yield block
+    if not async_ops:
+        block.wait()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from typing import List, Optional, Sequence, Union
+from typing import Any, List, Optional, Union
 
-from . import _codes, _connection, _task
+from . import _backends, _codes, _connection, _debug_level, _task
 from .process_group import ProcessGroup
 from .work import Seconds, millis
 
@@ -23,25 +23,80 @@ NON_GROUP_MEMBER = NonGroupMember()
 Group = Union[ProcessGroup, NonGroupMember, None]
 
 
-def init_process_group(timeout: Optional[Seconds] = None) -> ProcessGroup:
+def init_process_group(
+    backend: Optional[str] = None,
+    init_method: Optional[str] = None,
+    timeout: Optional[Seconds] = None,
+    world_size: int = -1,
+    rank: int = -1,
+    store: Any = None,
+    group_name: str = "",
+    pg_options: Any = None,
+    device_id: Any = None,
+) -> ProcessGroup:
     """Join the world group of this barrier task: all tasks of the stage, by partition.
 
     Blocks until all tasks of the stage have called it, for ``spark.collectives.store.timeout`` at
-    the most. Another call in the same task returns the same group.
+    the most. Another call in the same task returns the same group; after
+    :func:`destroy_process_group` it joins a new one, as all other ranks must.
 
+    :param backend: ``"spark"``, or ``"gloo"``, which means the same here; or a backend of the Java
+        library's
+    :param init_method: ``"env://"`` or ``"spark://"``, which mean the same: the ranks find each
+        other through the driver
     :param timeout: how long an operation may take; by default ``spark.collectives.timeout``
+    :param world_size: the number of the stage's tasks; needed for nothing, and checked
+    :param rank: the task's partition; needed for nothing, and checked
+    :param store: must be None: the ranks use the driver's store
+    :param group_name: ignored, as in torch
+    :param pg_options: must be None
+    :param device_id: must be None, or the CPU
+    :raises TypeError: if the backend is no text
+    :raises ValueError: if an argument asks for what there is not
     """
+    name = _backends.checked(backend)
+    _require_usual(init_method, store, pg_options, device_id)
     task = _task.connect()
     if task.world is None:
         wait_ms = millis(timeout)
         reply = task.connection().call(
             _codes.JOIN,
             timeout_ms=wait_ms,
+            body=_debug_level.pack_options(name),
             patience=task.store_wait + 2 * _connection.MARGIN_SECONDS,
         )
-        task.world = ProcessGroup(task, reply, wait_ms)
-    joined: ProcessGroup = task.world
-    return joined
+        joined = ProcessGroup(task, reply, wait_ms, name or "spark")
+        if rank not in (-1, joined.rank) or world_size not in (-1, joined.size):
+            raise ValueError(
+                f"Rank {rank} of {world_size} was given, and this task is rank {joined.rank} of "
+                f"{joined.size}: the rank of a task is its partition. Leave rank and world_size out"
+            )
+        task.world = task.joined = joined
+    world: ProcessGroup = task.world
+    return world
+
+
+def _require_usual(init_method: Optional[str], store: Any, options: Any, device: Any) -> None:
+    """Refuse what has no meaning here."""
+    if init_method not in (None, "env://", "spark://"):
+        raise ValueError(
+            f'The init_method "{init_method}" cannot be used: the ranks of a barrier stage find '
+            "each other through the driver. Leave it out"
+        )
+    if store is not None:
+        raise ValueError(
+            "A store cannot be given: the ranks of a barrier stage find each other through that of "
+            "the driver, which store() returns"
+        )
+    if options is not None:
+        raise ValueError("pg_options cannot be given: the backend has no options")
+    require_cpu(device)
+
+
+def require_cpu(device: Any) -> None:
+    """Refuse a device other than the CPU."""
+    if device is not None and str(device) != "cpu":
+        raise ValueError(f"The device must be the CPU, where arrays are, and not {device}")
 
 
 def is_available() -> bool:
@@ -73,6 +128,27 @@ def member(group: Group) -> Optional[ProcessGroup]:
         warnings.warn("This rank is not in the group: the call does nothing", stacklevel=3)
         return None
     return world() if group is None else group
+
+
+class _WithWorld(type):
+    """The class of classes that have the world group as an attribute."""
+
+    @property
+    def WORLD(cls) -> Optional[ProcessGroup]:
+        """The world group of this task; None if it has not joined."""
+        task = _task.current()
+        found: Optional[ProcessGroup] = None if task is None else task.world
+        return found
+
+
+class group(metaclass=_WithWorld):
+    """Has the world group: ``group.WORLD``, None before the task joins."""
+
+
+class GroupMember(metaclass=_WithWorld):
+    """Has the world group, and what a rank outside of a group gets."""
+
+    NON_GROUP_MEMBER = NON_GROUP_MEMBER
 
 
 def get_rank(group: Group = None) -> int:
@@ -109,6 +185,31 @@ def get_process_group_ranks(group: Optional[ProcessGroup] = None) -> List[int]:
     return list((group or world()).global_ranks)
 
 
+def get_backend(group: Optional[ProcessGroup] = None) -> str:
+    """Return the name of the group's backend: ``"spark"``, unless another was asked for."""
+    return (group or world()).backend
+
+
+def get_backend_config(group: Optional[ProcessGroup] = None) -> str:
+    """Return the group's backend for each kind of device: ``"cpu:spark"``, or another's name."""
+    return f"cpu:{get_backend(group)}"
+
+
+def get_node_local_rank(fallback_rank: Optional[int] = None) -> int:
+    """Return this rank's number among the ranks of its host, from 0.
+
+    :param fallback_rank: the result in a process that has not joined its world group
+    """
+    if fallback_rank is not None and not is_initialized():
+        return fallback_rank
+    return world().local_rank
+
+
+def set_timeout(timeout: Seconds, group: Optional[ProcessGroup] = None) -> None:
+    """Set the default timeout of this rank's operations that begin from now on."""
+    (group or world()).set_timeout(timeout)
+
+
 def peer(
     group: ProcessGroup, name: str, global_rank: Optional[int], group_rank: Optional[int]
 ) -> int:
@@ -134,26 +235,6 @@ def root(
     return peer(group, name, global_rank, group_rank)
 
 
-def new_group(
-    ranks: Optional[Sequence[int]] = None,
-    timeout: Optional[Seconds] = None,
-    *,
-    use_local_synchronization: bool = False,
-    group_desc: str = "",
-) -> Union[ProcessGroup, NonGroupMember]:
-    """Create a group of some ranks; called by all ranks of the world group, in the same order.
-
-    With ``use_local_synchronization`` only its members call it. ``ranks=None`` means all ranks.
-    """
-    made = world().new_group(
-        () if ranks is None else ranks,
-        timeout=timeout,
-        use_local_synchronization=use_local_synchronization,
-        description=group_desc,
-    )
-    return NON_GROUP_MEMBER if made is None else made
-
-
 def destroy_process_group(group: Group = None) -> None:
     """Leave the group; to leave the world group is to leave all groups of this task.
 
@@ -169,8 +250,9 @@ def destroy_process_group(group: Group = None) -> None:
         return
     try:
         task.world.close()
+        task.joined.close()
     finally:
-        task.world = None
+        task.world = task.joined = None
         task.close()
 
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import struct
 import weakref
-from typing import Any, List, Optional, Sequence, Tuple
+from typing import Any, Iterator, List, Optional, Sequence, Tuple
 
 from . import _codes, _connection, _frames
+from ._coalescing import Coalescing
+from ._completions import Completions
 from ._layouts import Layouts
 from ._memory import SegmentPool
 from ._staging import Operand, Staged, reads, writes
 from ._task import Task, snapshot
 from .reduce_op import ReduceOp
 from .work import Abandoned, Seconds, Work, millis
+
+_MESSAGES = (_codes.SEND, _codes.RECV, _codes.RECV_ANY)
 
 #: Reductions whose result depends on the sign of the elements.
 _SIGNED_ONLY = (ReduceOp.AVG, ReduceOp.MIN, ReduceOp.MAX)
@@ -30,6 +35,10 @@ class Operations:
         self._layouts = Layouts(self.memory)
         task.pools.add(self._layouts)
         self.abandoned: Abandoned = []
+        #: The block of operations that are awaited as one, if there is one.
+        self.coalescing: Optional[Coalescing] = None
+        #: Completes the futures of collectives, which end in their order.
+        self._completions = Completions(f"collectives-futures-{group}")
         #: The works that the caller still holds, whether they are done or not.
         self._works: weakref.WeakSet[Work] = weakref.WeakSet()
 
@@ -47,6 +56,9 @@ class Operations:
         body: bytes = b"",
     ) -> Optional[Work]:
         """Begin an operation; unless ``async_op``, wait until it is done."""
+        if self.coalescing is not None and not async_op and self.coalescing.is_callers():
+            self.begin(code, outputs, inputs, True, timeout, peer=peer, tag=tag, op=op, body=body)
+            return None
         if op is not None:
             require_signed(op, outputs)
         wait_ms = self.limit(timeout)
@@ -75,7 +87,8 @@ class Operations:
             staged.release()
             raise
         if async_op:
-            return self.work([reply.next_long()], staged, wait_ms)
+            own_thread = code in _MESSAGES
+            return self.work([reply.next_long()], staged, wait_ms, outputs, own_thread)
         staged.finish()
         return None
 
@@ -161,7 +174,12 @@ class Operations:
             for each in staged:
                 each.release()
             raise
-        return [self.work([reply.next_long()], each, wait_ms) for each in staged]
+        return [
+            self.work(
+                [reply.next_long()], each, wait_ms, [operand] if operand.written else [], True
+            )
+            for each, operand in zip(staged, operands)
+        ]
 
     def call(
         self,
@@ -190,6 +208,17 @@ class Operations:
             patience=patience or self.patience(timeout_ms or self.timeout_ms),
         )
 
+    @contextlib.contextmanager
+    def coalesced(self, block: Coalescing) -> Iterator[None]:
+        """Collect the works of the calling thread's operations in the block."""
+        if self.coalescing is not None:
+            raise RuntimeError("A block of coalesced operations has not ended in this group yet")
+        self.coalescing = block
+        try:
+            yield
+        finally:
+            self.coalescing = None
+
     def limit(self, timeout: Optional[Seconds]) -> int:
         """Return the timeout in milliseconds; without one, the group's."""
         return self.timeout_ms if timeout is None else millis(timeout)
@@ -204,10 +233,31 @@ class Operations:
             self._reclaim_abandoned()
         return Staged(self.memory, outputs, inputs)
 
-    def work(self, ids: List[int], staged: Staged, wait_ms: int) -> Work:
-        """Create the work of an operation that goes on."""
-        made = Work(self.task, self.abandoned, ids, staged, wait_ms + self.extra_ms)
+    def work(
+        self,
+        ids: List[int],
+        staged: Staged,
+        wait_ms: int,
+        outputs: Sequence[Operand],
+        own_thread: bool = False,
+    ) -> Work:
+        """Create the work of an operation that goes on.
+
+        :param own_thread: whether its future has a thread of its own: a message may take long, and
+            must not delay the futures of collectives
+        """
+        made = Work(
+            self.task,
+            self.abandoned,
+            ids,
+            staged,
+            wait_ms + self.extra_ms,
+            [each.value for each in outputs],
+            Completions("collectives-future-message") if own_thread else self._completions,
+        )
         self._works.add(made)
+        if self.coalescing is not None and self.coalescing.is_callers():
+            self.coalescing.add(made)
         return made
 
     def settle(self) -> None:

@@ -56,6 +56,9 @@ def all_reduce(
     reduction = Reduction(operations, operand, op, operations.limit(timeout))
     if async_op:
         return reduction.begin()
+    if operations.coalescing is not None and operations.coalescing.is_callers():
+        reduction.begin()
+        return None
     reduction.run()
     return None
 
@@ -103,7 +106,7 @@ class Reduction:
             # All parts have the same type and reduction, so the JVM has refused all of them.
             staged.release()
             raise
-        return self._operations.work(ids, staged, self._wait_ms)
+        return self._operations.work(ids, staged, self._wait_ms, [self._operand])
 
     def _stage(self) -> Staged:
         """Stage the whole array; the JVM refuses it if the NaN check is on and finds one."""

@@ -13,9 +13,11 @@ from ._memory import Segment, SegmentPool, aligned
 class Operand:
     """An array of an operation, and whether the operation reads and writes it."""
 
-    __slots__ = ("read", "view", "written")
+    __slots__ = ("read", "value", "view", "written")
 
     def __init__(self, value: Any, read: bool, written: bool) -> None:
+        #: The array as the caller gave it.
+        self.value = value
         self._bind(_arrays.view_of(value), read, written)
 
     def _bind(self, view: _arrays.View, read: bool, written: bool) -> None:
@@ -28,6 +30,7 @@ class Operand:
     def of(self, array: Any) -> Operand:
         """Return the operand for a piece of the array."""
         piece = Operand.__new__(Operand)
+        piece.value = array
         piece._bind(self.view._replace(array=array), self.read, self.written)
         return piece
 

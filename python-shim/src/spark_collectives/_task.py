@@ -9,6 +9,7 @@ from typing import Any, List, Optional, Protocol
 
 from . import _codes, _connection, _version, errors
 from ._connection import Connection
+from ._numbering import Numbering
 
 _HOST = "spark.collectives.python.host"
 _PORT = "spark.collectives.python.port"
@@ -16,6 +17,7 @@ _SECRET = "spark.collectives.python.secret"
 _SECRET_FILE = "spark.collectives.python.secretFile"
 _STORE_TIMEOUT = "spark.collectives.python.storeTimeout"
 _NAN_CHECK = "spark.collectives.python.nanCheck"
+_DEBUG = "spark.collectives.python.debug"
 _JAR_VERSION = "spark.collectives.python.jarVersion"
 
 _lock = threading.Lock()
@@ -46,6 +48,9 @@ class Task:
         self.can_map = True
         #: The task's world group, once it has joined. This module does not know the type.
         self.world: Any = None
+        #: The group that it joined; another than the world group once that is a shrunk one.
+        self.joined: Any = None
+        self.numbering = Numbering()
         #: The timeout of the JVM's store, in seconds.
         self.store_wait = wait
         #: Whether the JVM refuses operations on arrays with a NaN.
@@ -54,6 +59,8 @@ class Task:
         self._port = port
         self._secret = secret
         self._closed = False
+        #: Whether the program has destroyed its groups; the task goes on.
+        self.left = False
         self._local = threading.local()
         self._connections: weakref.WeakSet[Connection] = weakref.WeakSet()
         #: The memory of all groups of the task.
@@ -77,7 +84,7 @@ class Task:
     def connection(self) -> Connection:
         """Return the calling thread's own connection."""
         found: Optional[Connection] = getattr(self._local, "connection", None)
-        if found is None:
+        if found is None or self.left:
             self._require_open()
             found = self._connect(_codes.CALLS)
             if self._closed:
@@ -94,6 +101,7 @@ class Task:
 
     def close(self) -> None:
         """Tell the JVM that the process has left its groups, and close all connections."""
+        self.left = True
         self._liveness.leave()
         self.forget("The groups of this task were destroyed")
         self._free()
@@ -131,6 +139,18 @@ def _context() -> Any:
     return TaskContext.get()
 
 
+def attempt() -> Optional[int]:
+    """Return the id of the attempt of the task that this process runs; None outside of a task."""
+    context = _context()
+    return None if context is None else int(context.taskAttemptId())
+
+
+def debug_setting() -> str:
+    """Return the name of the debug level that Spark's settings say; OFF outside of a task."""
+    context = _context()
+    return (None if context is None else context.getLocalProperty(_DEBUG)) or "OFF"
+
+
 def current() -> Optional[Task]:
     """Return the current task if it has connected, else None."""
     task = _current
@@ -160,14 +180,11 @@ def connect() -> Task:
     attempt = context.taskAttemptId()
     with _lock:
         if _current is not None and _current.attempt == attempt:
-            if _current._closed:
-                raise errors.GroupClosedError(
-                    "The groups of this task were destroyed, or the task has ended, and a task "
-                    "joins its world group once: call destroy_process_group() at the end only, "
-                    "and new_group() for more groups"
-                )
-            return _current
-        if _current is not None:
+            if not _current._closed:
+                return _current
+            if not _current.left:
+                raise errors.GroupClosedError("The task has ended, or its executor's JVM")
+        elif _current is not None:
             # An earlier task of this process; the JVM has closed its connections.
             _current.close()
             _current = None

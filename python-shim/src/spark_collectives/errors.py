@@ -35,6 +35,12 @@ class CollectiveMismatchError(CollectiveError):
     """Two ranks called different operations, or one operation with different sizes or types."""
 
 
+class ObjectSerializationError(CollectiveError):
+    """A rank, ``rank`` of the group, cannot pickle its object; the group goes on."""
+
+    rank: int = -1
+
+
 class TransportError(CollectiveError):
     """The connection to another rank failed."""
 

@@ -1,25 +1,30 @@
 """Collectives of Python objects, by cloudpickle.
 
 As with any pickle, a sender can run code on the receiver: the ranks of a group trust each other.
-An object that cannot be pickled aborts the group, because the other ranks wait for it.
+An object that cannot be pickled is told to all ranks of the operation, which raise, and the group
+goes on: there its own error, elsewhere :class:`ObjectSerializationError`.
 """
 
 from __future__ import annotations
 
 import io
 import pickle
-from typing import Any, Iterator, List, Optional, Tuple
+from typing import Any, Iterator, List, Optional, Sequence, Tuple
 
 import numpy as np
 
 from . import _groups
-from ._groups import Group
+from ._groups import Group, require_cpu
 from ._point_to_point import source_of
+from .errors import ObjectSerializationError
 from .process_group import ProcessGroup
 
 #: The most bytes that one operation moves. Larger objects take several operations, so an object may
 #: be of any size and needs no more shared memory than this.
 PIECE_BYTES = 64 << 20
+
+#: The most bytes of the text of an error that other ranks are told.
+_MOST_TEXT_BYTES = 4096
 
 
 def _pieces(size: int, ranks: int = 1) -> Iterator[Tuple[int, int]]:
@@ -29,14 +34,33 @@ def _pieces(size: int, ranks: int = 1) -> Iterator[Tuple[int, int]]:
         yield begin, min(begin + length, size)
 
 
-def _dumps(value: Any, group: ProcessGroup) -> Any:
-    """Pickle an object; if that fails, abort the group, because the other ranks wait for it."""
-    try:
-        content = pickled(value)
-    except Exception as e:
-        group.abort(f"rank {group.rank} cannot pickle its object: {type(e).__name__}: {e}")
-        raise
-    return np.frombuffer(content, dtype=np.uint8)
+class _Contents:
+    """The pickled objects of one rank, or the error if one cannot be pickled."""
+
+    def __init__(self, objects: Sequence[Any]) -> None:
+        self.error: Optional[Exception] = None
+        self.each: List[Any] = []
+        try:
+            self.each = [np.frombuffer(pickled(value), np.uint8) for value in objects]
+        except Exception as e:
+            self.error = e
+            text = f"{type(e).__name__}: {e}".encode()[:_MOST_TEXT_BYTES]
+            self.text = np.frombuffer(text or b"?", np.uint8)
+
+    def sizes(self, count: int) -> Any:
+        """Return the number of bytes of each object; if there is an error, the negative text's."""
+        if self.error is not None:
+            return np.full(count, -self.text.size, np.int64)
+        return np.array([each.size for each in self.each], np.int64)
+
+
+def _refusal(rank: int, text: Any) -> ObjectSerializationError:
+    error = ObjectSerializationError(
+        f"Rank {rank} cannot pickle its object: {bytes(text).decode(errors='replace')}. No object "
+        "was exchanged, and the group goes on"
+    )
+    error.rank = rank
+    return error
 
 
 def pickled(value: Any) -> memoryview:
@@ -55,10 +79,22 @@ def _loads(content: Any) -> Any:
     return pickle.loads(memoryview(content))
 
 
-def _sizes(group: ProcessGroup, content: Any) -> Any:
+def _gathered_sizes(group: ProcessGroup, own: _Contents) -> Any:
+    """Return the sizes of all ranks' objects; raise on all ranks if one cannot be pickled."""
     sizes = np.empty(group.size, np.int64)
-    group.all_gather_into(sizes, np.array([content.size], np.int64))
+    group.all_gather_into(sizes, own.sizes(1))
+    failed = np.flatnonzero(sizes < 0)
+    if failed.size:
+        rank = int(failed[0])
+        _raise_on_all(group, rank, int(-sizes[rank]), own)
     return sizes
+
+
+def _raise_on_all(group: ProcessGroup, root: int, length: int, own: _Contents) -> None:
+    """Tell all ranks why the root cannot pickle its object, and raise."""
+    text = own.text if group.rank == root else np.empty(length, np.uint8)
+    group.broadcast(text, root)
+    raise own.error or _refusal(root, text)
 
 
 def _buffers(sizes: Any) -> List[Any]:
@@ -71,8 +107,9 @@ def all_gather_object(object_list: List[Any], obj: Any, group: Group = None) -> 
     if member is None:
         return
     _require_length(object_list, member.size, "object_list")
-    content = _dumps(obj, member)
-    sizes = _sizes(member, content)
+    own = _Contents([obj])
+    sizes = _gathered_sizes(member, own)
+    content = own.each[0]
     buffers = _buffers(sizes)
     for begin, end in _pieces(int(sizes.max()), member.size):
         member.all_gather([each[begin:end] for each in buffers], content[begin:end])
@@ -94,8 +131,9 @@ def gather_object(
     here = member.rank == root
     if here:
         _require_length(object_gather_list, member.size, "object_gather_list")
-    content = _dumps(obj, member)
-    sizes = _sizes(member, content)
+    own = _Contents([obj])
+    sizes = _gathered_sizes(member, own)
+    content = own.each[0]
     buffers = _buffers(sizes) if here else []
     for begin, end in _pieces(int(sizes.max()), member.size):
         member.gather([each[begin:end] for each in buffers], content[begin:end], root)
@@ -107,20 +145,22 @@ def broadcast_object_list(
     object_list: List[Any],
     src: Optional[int] = None,
     group: Group = None,
+    device: Any = None,
     group_src: Optional[int] = None,
 ) -> None:
     """Send the objects of rank ``src`` to all ranks; all lists have the same length."""
+    require_cpu(device)
     member = _groups.member(group)
     if member is None:
         return
     root = _groups.root(member, "src", src, group_src)
     here = member.rank == root
-    contents = [_dumps(each, member) for each in object_list] if here else []
-    sizes = np.array([each.size for each in contents], np.int64)
-    if not here:
-        sizes = np.empty(len(object_list), np.int64)
+    own = _Contents(object_list if here else [])
+    sizes = own.sizes(len(object_list)) if here else np.empty(len(object_list), np.int64)
     member.broadcast(sizes, root)
-    whole = _joined(contents) if contents else np.empty(int(sizes.sum()), np.uint8)
+    if sizes.size and sizes[0] < 0:
+        _raise_on_all(member, root, int(-sizes[0]), own)
+    whole = _joined(own.each) if own.each else np.empty(int(sizes.sum()), np.uint8)
     for begin, end in _pieces(whole.size):
         member.broadcast(whole[begin:end], root)
     if not here:
@@ -141,13 +181,17 @@ def scatter_object_list(
     root = _groups.root(member, "src", src, group_src)
     if not scatter_object_output_list:
         raise ValueError("scatter_object_output_list must have an element for the object")
-    contents: List[Any] = []
-    if member.rank == root:
+    here = member.rank == root
+    if here:
         _require_length(scatter_object_input_list, member.size, "scatter_object_input_list")
-        contents = [_dumps(each, member) for each in scatter_object_input_list or ()]
-    most = max((each.size for each in contents), default=0)
+    own = _Contents(scatter_object_input_list or () if here else ())
+    every = own.sizes(member.size) if here else np.empty(0, np.int64)
+    most = int(every.max(initial=0))
     sizes = np.empty(2, np.int64)
-    member.scatter(sizes, [np.array([each.size, most], np.int64) for each in contents], root)
+    member.scatter(sizes, [np.array([each, most], np.int64) for each in every], root)
+    if sizes[0] < 0:
+        _raise_on_all(member, root, int(-sizes[0]), own)
+    contents = own.each
     buffer = np.empty(int(sizes[0]), np.uint8)
     for begin, end in _pieces(int(sizes[1]), member.size):
         member.scatter(buffer[begin:end], [each[begin:end] for each in contents], root)
@@ -158,17 +202,22 @@ def send_object_list(
     object_list: List[Any],
     dst: Optional[int] = None,
     group: Group = None,
+    device: Any = None,
     group_dst: Optional[int] = None,
 ) -> None:
     """Send the objects to one rank, which passes a list of the same length."""
+    require_cpu(device)
     member = _groups.member(group)
     if member is None:
         return
     peer = _groups.peer(member, "dst", dst, group_dst)
-    contents = [_dumps(each, member) for each in object_list]
-    member.send(np.array([each.size for each in contents], np.int64), peer)
-    if contents:
-        whole = _joined(contents)
+    own = _Contents(object_list)
+    member.send(own.sizes(len(object_list)), peer)
+    if own.error is not None:
+        member.send(own.text, peer)
+        raise own.error
+    if own.each:
+        whole = _joined(own.each)
         for begin, end in _pieces(whole.size):
             member.send(whole[begin:end], peer)
 
@@ -177,14 +226,20 @@ def recv_object_list(
     object_list: List[Any],
     src: Optional[int] = None,
     group: Group = None,
+    device: Any = None,
     group_src: Optional[int] = None,
 ) -> int:
     """Receive objects from one rank; without ``src``, from the first to send. Return that rank."""
+    require_cpu(device)
     member = _groups.member(group)
     if member is None:
         return -1
     sizes = np.empty(len(object_list), np.int64)
     source = member.recv(sizes, source_of(member, src, group_src))
+    if sizes.size and sizes[0] < 0:
+        text = np.empty(int(-sizes[0]), np.uint8)
+        member.recv(text, source)
+        raise _refusal(source, text)
     if object_list:
         whole = np.empty(int(sizes.sum()), np.uint8)
         for begin, end in _pieces(whole.size):

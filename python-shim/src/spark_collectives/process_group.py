@@ -8,16 +8,16 @@ from typing import Any, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from . import _checkpoints, _codes, _frames, _parts
+from . import _checkpoints, _codes, _debug_level, _frames
+from ._group_operations import GroupOperations
 from ._operations import Operations
-from ._staging import Operand, reads, updates, writes
 from ._task import Task
-from .reduce_op import ReduceOp
+from .flight_recorder import FlightRecorder
 from .store import Store
-from .work import Seconds, Work, millis
+from .work import Seconds, millis
 
 
-class ProcessGroup:
+class ProcessGroup(GroupOperations):
     """A group of ranks that communicate.
 
     Ranks are those of the group, 0 to ``size - 1``. The methods follow the Java library's
@@ -35,19 +35,23 @@ class ProcessGroup:
     Several threads may use a group; each has a connection of its own.
     """
 
-    def __init__(self, task: Task, reply: _frames.Reply, timeout_ms: int = 0) -> None:
+    def __init__(
+        self, task: Task, reply: _frames.Reply, timeout_ms: int = 0, backend: str = "spark"
+    ) -> None:
         self._task = task
         self._id = reply.next_int()
         self.rank: int = reply.next_int()
         self.size: int = reply.next_int()
         group_ms = reply.next_long()
-        self._timeout_ms = timeout_ms or group_ms
         #: The unique name.
         self.name: str = reply.next_text()
         #: The global rank of each rank of the group.
-        self.global_ranks: Tuple[int, ...] = tuple(reply.next_ints())
-        self._operations = Operations(task, self._id, self._timeout_ms)
+        self.global_ranks: Tuple[int, ...] = task.numbering.to_global(reply.next_ints())
+        #: The name of the backend, as it was asked for; ``"spark"`` unless it was.
+        self.backend = backend
+        self._operations = Operations(task, self._id, timeout_ms or group_ms)
         self._closed = False
+        self._places: Optional[Tuple[int, int, List[str]]] = None
 
     def __repr__(self) -> str:
         return f"ProcessGroup({self.name!r}, rank {self.rank} of {self.size})"
@@ -55,230 +59,14 @@ class ProcessGroup:
     @property
     def timeout(self) -> float:
         """The default timeout of an operation, in seconds."""
-        return self._timeout_ms / 1000.0
+        return self._operations.timeout_ms / 1000.0
 
-    # Collectives
+    def set_timeout(self, timeout: Seconds) -> None:
+        """Set the default timeout of the operations of this rank that begin from now on.
 
-    def broadcast(
-        self, array: Any, root: int, *, async_op: bool = False, timeout: Optional[Seconds] = None
-    ) -> Optional[Work]:
-        """Send the array of rank ``root`` to all other ranks, which overwrite theirs."""
-        arrays = reads(array) if self.rank == root else writes(array)
-        return self._operations.begin(_codes.BROADCAST, arrays, [], async_op, timeout, peer=root)
-
-    def all_reduce(
-        self,
-        array: Any,
-        op: ReduceOp = ReduceOp.SUM,
-        *,
-        async_op: bool = False,
-        timeout: Optional[Seconds] = None,
-    ) -> Optional[Work]:
-        """Reduce the array over all ranks, in place, to the same bits on every rank."""
-        return _parts.all_reduce(
-            self._operations, Operand(array, True, True), op, async_op, timeout
-        )
-
-    def all_reduce_coalesced(
-        self,
-        arrays: Sequence[Any],
-        op: ReduceOp = ReduceOp.SUM,
-        *,
-        async_op: bool = False,
-        timeout: Optional[Seconds] = None,
-    ) -> Optional[Work]:
-        """Reduce each of the arrays over all ranks, in place, as one operation."""
-        return self._operations.begin(
-            _codes.ALL_REDUCE_COALESCED, updates(*arrays), [], async_op, timeout, op=op
-        )
-
-    def reduce(
-        self,
-        array: Any,
-        root: int,
-        op: ReduceOp = ReduceOp.SUM,
-        *,
-        async_op: bool = False,
-        timeout: Optional[Seconds] = None,
-    ) -> Optional[Work]:
-        """Reduce the array over all ranks, in place at ``root``; elsewhere it is only read."""
-        arrays = updates(array) if self.rank == root else reads(array)
-        return self._operations.begin(
-            _codes.REDUCE, arrays, [], async_op, timeout, peer=root, op=op
-        )
-
-    def all_gather(
-        self,
-        outputs: Sequence[Any],
-        array: Any,
-        *,
-        async_op: bool = False,
-        timeout: Optional[Seconds] = None,
-    ) -> Optional[Work]:
-        """Gather the arrays of all ranks on all ranks; sizes may differ by rank."""
-        return self._operations.begin(
-            _codes.ALL_GATHER, writes(*outputs), reads(array), async_op, timeout
-        )
-
-    def all_gather_into(
-        self, output: Any, array: Any, *, async_op: bool = False, timeout: Optional[Seconds] = None
-    ) -> Optional[Work]:
-        """Gather the arrays of all ranks, in rank order, in one array on all ranks."""
-        return self._operations.begin(
-            _codes.ALL_GATHER_INTO, writes(output), reads(array), async_op, timeout
-        )
-
-    def gather(
-        self,
-        outputs: Sequence[Any],
-        array: Any,
-        root: int,
-        *,
-        async_op: bool = False,
-        timeout: Optional[Seconds] = None,
-    ) -> Optional[Work]:
-        """Gather the arrays of all ranks at ``root``; elsewhere ``outputs`` is empty."""
-        return self._operations.begin(
-            _codes.GATHER, writes(*outputs), reads(array), async_op, timeout, peer=root
-        )
-
-    def scatter(
-        self,
-        output: Any,
-        arrays: Sequence[Any],
-        root: int,
-        *,
-        async_op: bool = False,
-        timeout: Optional[Seconds] = None,
-    ) -> Optional[Work]:
-        """Send each rank one of the arrays of ``root``; elsewhere ``arrays`` is empty."""
-        return self._operations.begin(
-            _codes.SCATTER, writes(output), reads(*arrays), async_op, timeout, peer=root
-        )
-
-    def reduce_scatter(
-        self,
-        output: Any,
-        arrays: Sequence[Any],
-        op: ReduceOp = ReduceOp.SUM,
-        *,
-        async_op: bool = False,
-        timeout: Optional[Seconds] = None,
-    ) -> Optional[Work]:
-        """Reduce the arrays over all ranks; each rank gets the one at its index."""
-        return self._operations.begin(
-            _codes.REDUCE_SCATTER, writes(output), reads(*arrays), async_op, timeout, op=op
-        )
-
-    def reduce_scatter_into(
-        self,
-        output: Any,
-        array: Any,
-        op: ReduceOp = ReduceOp.SUM,
-        *,
-        async_op: bool = False,
-        timeout: Optional[Seconds] = None,
-    ) -> Optional[Work]:
-        """Reduce the array over all ranks; each rank gets one part of it, in rank order."""
-        return self._operations.begin(
-            _codes.REDUCE_SCATTER_INTO, writes(output), reads(array), async_op, timeout, op=op
-        )
-
-    def all_to_all_into(
-        self,
-        output: Any,
-        array: Any,
-        output_splits: Optional[Sequence[int]] = None,
-        input_splits: Optional[Sequence[int]] = None,
-        *,
-        async_op: bool = False,
-        timeout: Optional[Seconds] = None,
-    ) -> Optional[Work]:
-        """Send parts of the array, one to each rank, and receive one from each.
-
-        The splits count rows of the first dimension; without them, the parts are equal.
+        Groups that are made later from this one begin with the timeout with which it was made.
         """
-        return self._operations.begin_all_to_all(
-            output, array, output_splits, input_splits, async_op, timeout
-        )
-
-    def all_to_all(
-        self,
-        outputs: Sequence[Any],
-        arrays: Sequence[Any],
-        *,
-        async_op: bool = False,
-        timeout: Optional[Seconds] = None,
-    ) -> Optional[Work]:
-        """Send each rank one of the arrays, and receive one from each."""
-        return self._operations.begin(
-            _codes.ALL_TO_ALL, writes(*outputs), reads(*arrays), async_op, timeout
-        )
-
-    def barrier(
-        self, *, async_op: bool = False, timeout: Optional[Seconds] = None
-    ) -> Optional[Work]:
-        """Wait until all ranks have called it; with ``async_op``, the returned work waits."""
-        return self._operations.begin(_codes.BARRIER, [], [], async_op, timeout)
-
-    def monitored_barrier(
-        self, timeout: Optional[Seconds] = None, wait_all_ranks: bool = False
-    ) -> None:
-        """Wait for all ranks; raise an error that names the missing ones. The group goes on."""
-        self._operations.call(
-            _codes.MONITORED_BARRIER,
-            flags=_codes.CHOICE if wait_all_ranks else 0,
-            timeout_ms=millis(timeout) or self._timeout_ms,
-        )
-
-    # Point-to-point messages
-
-    def send(
-        self,
-        array: Any,
-        destination: int,
-        tag: int = 0,
-        *,
-        async_op: bool = False,
-        timeout: Optional[Seconds] = None,
-    ) -> Optional[Work]:
-        """Send the array to one rank."""
-        return self._operations.begin(
-            _codes.SEND, [], reads(array), async_op, timeout, peer=destination, tag=tag
-        )
-
-    def recv(
-        self,
-        array: Any,
-        source: Optional[int] = None,
-        tag: int = 0,
-        *,
-        timeout: Optional[Seconds] = None,
-    ) -> int:
-        """Receive from one rank, or from whichever sends first; return the rank that sent."""
-        work = self.irecv(array, source, tag, timeout=timeout)
-        work.wait()
-        return work.source_rank()
-
-    def irecv(
-        self,
-        array: Any,
-        source: Optional[int] = None,
-        tag: int = 0,
-        *,
-        timeout: Optional[Seconds] = None,
-    ) -> Work:
-        """Begin to receive from one rank, or from whichever sends first."""
-        code, peer = (_codes.RECV_ANY, -1) if source is None else (_codes.RECV, source)
-        work = self._operations.begin(code, writes(array), [], True, timeout, peer=peer, tag=tag)
-        assert work is not None
-        return work
-
-    def batch(
-        self, operations: Sequence[Tuple[bool, Any, int, int]], *, timeout: Optional[Seconds] = None
-    ) -> List[Work]:
-        """Begin several messages; each is (whether it is sent, its array, the peer, the tag)."""
-        return self._operations.begin_batch(operations, millis(timeout) or self._timeout_ms)
+        self._operations.timeout_ms = millis(timeout)
 
     # Subgroups
 
@@ -289,34 +77,120 @@ class ProcessGroup:
         timeout: Optional[Seconds] = None,
         use_local_synchronization: bool = False,
         description: str = "",
+        backend: str = "",
     ) -> Optional[ProcessGroup]:
-        """Create a group of some ranks, given by global rank; return None on all other ranks."""
+        """Create a group of some ranks; return None on all other ranks.
+
+        Takes one call of the store, and does not wait for other ranks.
+
+        :param ranks: global ranks, in the order of their ranks in the new group; none means all
+        :param use_local_synchronization: whether only the members call this, and not all ranks
+        :param backend: as :func:`spark_collectives.init_process_group` takes it; by default as here
+        :raises ValueError: if a rank is not in this group or is named twice, or if other ranks
+            name other members
+        """
+        own = self._task.numbering.to_original(ranks)
         return self._group_of(
             self._operations.call(
                 _codes.NEW_GROUP,
                 flags=_codes.CHOICE if use_local_synchronization else 0,
                 timeout_ms=millis(timeout),
-                body=_frames.pack_text(description) + _frames.pack_ints(list(ranks)),
-                patience=self._operations.patience(self._timeout_ms) + self._task.store_wait,
-            )
+                body=_frames.pack_text(description)
+                + _frames.pack_ints(own)
+                + _debug_level.pack_options(backend),
+                patience=self._patience_for_others(),
+            ),
+            backend,
         )
 
-    def split(self, color: int, key: int = 0) -> Optional[ProcessGroup]:
-        """Split the group as ``MPI_Comm_split`` does; return None for a negative colour."""
-        return self._group_of(self._operations.call(_codes.SPLIT, peer=color, tag=key))
+    def new_local_group(self) -> ProcessGroup:
+        """Create a group of the ranks of this rank's host; called by all ranks.
 
-    def shrink(self, excluded: Sequence[int]) -> ProcessGroup:
-        """Create a group without some ranks. A group that has failed can still do this."""
+        This rank's rank in it is its :attr:`local_rank` here.
+        """
         group = self._group_of(
-            self._operations.call(_codes.SHRINK, body=_frames.pack_ints(list(excluded)))
+            self._operations.call(
+                _codes.NEW_LOCAL_GROUP,
+                body=_debug_level.pack_options(),
+                patience=self._patience_for_others(),
+            )
         )
         assert group is not None
         return group
 
-    def _group_of(self, reply: _frames.Reply) -> Optional[ProcessGroup]:
-        return None if reply.ends_negative() else ProcessGroup(self._task, reply)
+    def split(self, color: int, key: int = 0) -> Optional[ProcessGroup]:
+        """Split the group as ``MPI_Comm_split`` does; return None for a negative colour.
+
+        A collective: called by all ranks, and waits for all.
+        """
+        return self._group_of(
+            self._operations.call(
+                _codes.SPLIT,
+                peer=color,
+                tag=key,
+                body=_debug_level.pack_options(),
+                patience=self._patience_for_others(),
+            )
+        )
+
+    def shrink(self, excluded: Sequence[int], *, abort: bool = False) -> ProcessGroup:
+        """Create a group without some ranks. A group that has failed can still do this.
+
+        All ranks that remain call it, with the same arguments. This group must still be closed.
+
+        :param excluded: at least one rank, as ranks of this group
+        :param abort: whether to abort this group first, on every rank, so that operations that
+            wait for an excluded rank end
+        :raises ValueError: if a rank is named twice or is not in this group, or is this rank
+        """
+        group = self._group_of(
+            self._operations.call(
+                _codes.SHRINK,
+                flags=_codes.CHOICE if abort else 0,
+                body=_frames.pack_ints(list(excluded)) + _debug_level.pack_options(),
+                patience=self._patience_for_others(),
+            )
+        )
+        assert group is not None
+        return group
+
+    def _patience_for_others(self) -> float:
+        operations = self._operations
+        return operations.patience(operations.timeout_ms) + self._task.store_wait
+
+    def _group_of(self, reply: _frames.Reply, backend: str = "") -> Optional[ProcessGroup]:
+        if reply.ends_negative():
+            return None
+        return ProcessGroup(self._task, reply, backend=backend or self.backend)
+
+    # Where the ranks are
+
+    @property
+    def local_rank(self) -> int:
+        """The number of this rank among the ranks of this group on its host, from 0."""
+        return self._where()[0]
+
+    @property
+    def local_size(self) -> int:
+        """How many ranks of this group are on this rank's host, itself included."""
+        return self._where()[1]
+
+    @property
+    def hosts(self) -> List[str]:
+        """The host of each rank: the address under which other ranks reach it."""
+        return list(self._where()[2])
+
+    def _where(self) -> Tuple[int, int, List[str]]:
+        if self._places is None:
+            reply = self._operations.call(_codes.WHERE)
+            self._places = reply.next_int(), reply.next_int(), reply.next_texts()
+        return self._places
 
     # What is shown of the group
+
+    def flight_recorder(self) -> FlightRecorder:
+        """Return this rank's recorder of recent operations."""
+        return FlightRecorder(self._operations, self.name)
 
     def progress(self, done: int, total: int, text: str = "") -> None:
         """Say how far this rank's program has come.

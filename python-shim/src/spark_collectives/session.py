@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from pathlib import Path
-from typing import Any, Dict
+from typing import Any, Dict, List, Tuple
 
 from . import _version
 
 PLUGIN = "org.sparkcollectives.spark.CollectivesPlugin"
 
 _KEYS = ("spark.jars", "spark.plugins")
+
+#: The environment variable with options for the spark-submit that PySpark itself calls.
+_ARGUMENTS = "PYSPARK_SUBMIT_ARGS"
 
 
 def jar_path() -> str:
@@ -39,26 +43,48 @@ def configure(builder: Any) -> Any:
     """Set ``spark.jars`` and ``spark.plugins`` of a ``SparkSession.builder``; return the builder.
 
     The jars are the library's and that of :mod:`spark_collectives.ml`. They and the plugin are
-    added to the builder's values or, if it has none, to those of ``spark-defaults.conf`` or
-    ``spark-submit``. Call it before the session begins: Spark loads plugins only then.
+    added to the builder's values or, if it has none, to those of ``spark-submit``, of
+    ``PYSPARK_SUBMIT_ARGS`` or of ``spark-defaults.conf``. Call it before the session begins: Spark
+    loads plugins only then.
 
     :raises RuntimeError: if Spark's JVM runs already, as under ``spark-submit``, and was started
-        without the jar, which cannot be added any more, or with the jar of another release
+        without the jar, which cannot be added any more, or with the jar of another release; or if
+        a session runs already without the plugin
 
     >>> spark = configure(SparkSession.builder.master("local-cluster[2,2,1024]")).getOrCreate()
     """
+    _require_session_with_plugin()
     jvm = _running_jvm()
     if jvm is None:
-        defaults = _defaults_of_file()
+        arguments, defaults = _settings_to_come()
     else:
         _require_plugin(jvm)
+        arguments = {}
         defaults = {key: jvm.java.lang.System.getProperty(key) or "" for key in _KEYS}
     options = getattr(builder, "_options", {})
     for key, values in zip(_KEYS, ((jar_path(), ml_jar_path()), (PLUGIN,))):
         before = [each.strip() for each in options.get(key, defaults.get(key, "")).split(",")]
         others = [each for each in before if each and each not in values]
-        builder = builder.config(key, ",".join([*others, *values]))
+        whole = ",".join([*others, *values])
+        builder = builder.config(key, whole)
+        if key in arguments:
+            _add_argument(key, whole)
     return builder
+
+
+def _require_session_with_plugin() -> None:
+    """Refuse a session that runs without the plugin: it would be used as it is."""
+    try:
+        from pyspark import SparkContext
+    except ImportError:
+        return
+    context = SparkContext._active_spark_context
+    if context is None or PLUGIN in (context.getConf().get("spark.plugins") or ""):
+        return
+    raise RuntimeError(
+        "A Spark session runs already, without the plugin, which Spark loads at the begin of a "
+        "session only: stop it first, or start it with the builder that configure() returns"
+    )
 
 
 def _running_jvm() -> Any:
@@ -86,15 +112,58 @@ def _require_plugin(jvm: Any) -> None:
         raise RuntimeError(different)
 
 
-def _defaults_of_file() -> Dict[str, str]:
-    """Read the settings of Spark's own configuration file, which the builder's options replace."""
+def _settings_to_come() -> Tuple[Dict[str, str], Dict[str, str]]:
+    """Return the settings in PYSPARK_SUBMIT_ARGS, and these with those of Spark's own file.
+
+    The JVM will be started with them; the builder's options replace them.
+    """
+    arguments, file = _read_arguments(shlex.split(os.environ.get(_ARGUMENTS, "")))
+    return arguments, {**_read_settings(file or _defaults_file()), **arguments}
+
+
+def _read_arguments(words: List[str]) -> Tuple[Dict[str, str], str]:
+    """Return the settings among spark-submit's options, and the file of settings."""
+    settings: Dict[str, str] = {}
+    file, jars = "", ""
+    for option, value in zip(words, [*words[1:], ""]):
+        name, _, after = option.partition("=")
+        value = after or value
+        if name in ("--conf", "-c"):
+            key, _, setting = value.partition("=")
+            settings[key] = setting
+        elif name == "--jars":
+            jars = value
+        elif name == "--properties-file":
+            file = value
+    if jars:
+        settings["spark.jars"] = jars
+    return settings, file
+
+
+def _add_argument(key: str, value: str) -> None:
+    """Put a setting into PYSPARK_SUBMIT_ARGS, whose options win over the builder's in the JVM."""
+    words = shlex.split(os.environ[_ARGUMENTS])
+    option = ["--jars", value] if key == "spark.jars" else ["--conf", f"{key}={value}"]
+    # The last word is the program, and of an option that is given twice the last one counts.
+    os.environ[_ARGUMENTS] = shlex.join([*words[:-1], *option, *words[-1:]])
+
+
+def _defaults_file() -> str:
+    """Return the path of Spark's own configuration file, which need not exist."""
     folder = os.environ.get("SPARK_CONF_DIR")
-    if folder is None and "SPARK_HOME" in os.environ:
-        folder = os.path.join(os.environ["SPARK_HOME"], "conf")
     if folder is None:
-        return {}
+        try:
+            from pyspark.find_spark_home import _find_spark_home
+        except ImportError:
+            return ""
+        folder = os.path.join(_find_spark_home(), "conf")
+    return os.path.join(folder, "spark-defaults.conf")
+
+
+def _read_settings(file: str) -> Dict[str, str]:
+    """Read a file of settings; there are none if it cannot be read."""
     try:
-        text = Path(folder, "spark-defaults.conf").read_text(encoding="utf-8")
+        text = Path(file).read_text(encoding="utf-8")
     except OSError:
         return {}
     # A key, and behind a space, "=" or ":" its value, as java.util.Properties reads them.

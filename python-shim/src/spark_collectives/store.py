@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from datetime import timedelta
 from typing import TYPE_CHECKING, List, Optional, Sequence, Union
 
 from . import _codes, _connection, _frames
@@ -30,17 +31,39 @@ class Store:
 
     The semantics are those of ``torch.distributed.Store``. Values are byte strings of up to
     2046 MiB; texts are encoded as UTF-8. Calls that wait do so for ``timeout``, by default
-    ``spark.collectives.store.timeout``, and raise once the group has failed.
+    :attr:`timeout`, which begins as ``spark.collectives.store.timeout``, and raise once the group
+    has failed.
     """
 
     def __init__(self, task: Task, group: int) -> None:
         self._task = task
         self._group = group
+        self._timeout_ms = 0
+
+    @property
+    def timeout(self) -> timedelta:
+        """How long calls wait that are given no timeout of their own."""
+        seconds = self._timeout_ms / 1000.0 if self._timeout_ms else self._task.store_wait
+        return timedelta(seconds=seconds)
+
+    def set_timeout(self, timeout: Seconds) -> None:
+        """Set how long calls of this object wait that are given no timeout of their own."""
+        self._timeout_ms = millis(timeout)
+
+    def clone(self) -> Store:
+        """Return another object with the same keys and timeout. Threads may share one, too."""
+        made = Store(self._task, self._group)
+        made._timeout_ms = self._timeout_ms
+        return made
+
+    def has_extended_api(self) -> bool:
+        """Return True: the store has append, multi_get, multi_set and queues."""
+        return True
 
     def _call(
         self, code: int, body: bytes = b"", timeout: Optional[Seconds] = None, flags: int = 0
     ) -> _frames.Reply:
-        wait_ms = millis(timeout)
+        wait_ms = millis(timeout) or self._timeout_ms
         wait = wait_ms / 1000.0 if wait_ms else self._task.store_wait
         return self._task.connection().call(
             code,
@@ -150,6 +173,17 @@ class Store:
     def list_keys(self) -> List[str]:
         """Return all keys, in no particular order."""
         return self._call(_codes.STORE_LIST_KEYS).next_texts()
+
+    def barrier(self, key: str, world_size: int, timeout: Optional[Seconds] = None) -> None:
+        """Wait until ``world_size`` callers have come to the key, which may then be used again.
+
+        :raises StoreTimeoutError: after the timeout, saying how many have come; a caller that timed
+            out is not counted any more
+        :raises ValueError: if other callers gave another size
+        """
+        self._call(
+            _codes.STORE_BARRIER, _frames.pack_text(key) + struct.pack("<i", world_size), timeout
+        )
 
     def queue_push(self, key: str, value: Value) -> None:
         """Append a value to a queue, creating it if it does not exist."""

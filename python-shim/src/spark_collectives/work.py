@@ -6,10 +6,12 @@ import struct
 import threading
 import time
 from datetime import timedelta
-from typing import List, Optional, Protocol, Tuple, Union
+from typing import Any, List, Optional, Protocol, Tuple, Union
 
 from . import _codes, _connection
+from ._completions import Completions
 from ._task import Task
+from .futures import Future
 
 #: A duration: a timedelta, or a number of seconds.
 Seconds = Union[timedelta, float, int]
@@ -54,9 +56,19 @@ class Work:
     """
 
     def __init__(
-        self, task: Task, abandoned: Abandoned, ids: List[int], arrays: Arrays, wait_ms: int
+        self,
+        task: Task,
+        abandoned: Abandoned,
+        ids: List[int],
+        arrays: Arrays,
+        wait_ms: int,
+        outputs: List[Any],
+        completions: Completions,
     ) -> None:
         self._task = task
+        self._outputs = outputs
+        self._completions = completions
+        self._future: Optional[Future] = None
         #: The list to which it is added if the caller drops it before its end.
         self._abandoned = abandoned
         #: Its ids in the JVM, one for each part that is not done.
@@ -64,6 +76,7 @@ class Work:
         self._arrays: Optional[Arrays] = arrays
         self._wait_ms = wait_ms
         self._lock = threading.Lock()
+        self._lock_of_future = threading.Lock()
         self._done = False
         self._error: Optional[Exception] = None
         self._source = -1
@@ -117,6 +130,32 @@ class Work:
     def source_rank(self) -> int:
         """Return the rank in the group that sent a received message; -1 for other operations."""
         return self._source
+
+    def result(self) -> List[Any]:
+        """Return the arrays that the operation writes; they have their result once it is done."""
+        return list(self._outputs)
+
+    def get_future(self) -> Future:
+        """Return a future of the arrays that the operation writes.
+
+        A thread of the group completes it, and runs what is chained to it. If the operation fails,
+        the future has its error.
+        """
+        with self._lock_of_future:
+            if self._future is None:
+                self._future = Future()
+                self._completions.add(self._complete)
+            return self._future
+
+    def _complete(self) -> None:
+        future = self._future
+        assert future is not None
+        try:
+            self.wait()
+        except Exception as e:
+            future.set_exception(e)
+        else:
+            future.set_result(self.result())
 
     def _ask(self, code: int, wait_ms: int) -> None:
         arrays = self._arrays

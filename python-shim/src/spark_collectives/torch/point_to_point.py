@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-from .arguments import only
+import torch
+
+from . import errors
+from .arguments import refuse
 from .work import SparkWork
 from .work_factory import WorkFactory
 
@@ -12,26 +15,38 @@ from .work_factory import WorkFactory
 class PointToPoint(WorkFactory):
     """Messages with the names and the arguments that torch's code uses."""
 
-    def send(self, tensors: Any, destination: int, tag: int = 0) -> SparkWork:
+    def send(self, tensors: Any, dstRank: int, tag: int = 0) -> SparkWork:
         """Send the tensor to one rank."""
-        tensor = only(tensors)
+        tensor = _single("send", tensors)
         return self._begin(
             None,
             None,
             [tensor],
             "send",
-            lambda **options: self.group.send(tensor, destination, tag, **options),
-            own_thread=True,
+            lambda **options: self.group.send(tensor, dstRank, tag, **options),
+            message=True,
         )
 
-    def recv(self, tensors: Any, source: Optional[int], tag: int = 0) -> SparkWork:
+    def recv(self, tensors: Any, srcRank: Optional[int], tag: int = 0) -> SparkWork:
         """Receive from one rank."""
-        tensor = only(tensors)
-        work = self.group.irecv(tensor, source, tag, timeout=self._timeout)
-        return self._work_of([work], [tensor], "receive", own_thread=True)
+        tensor = _single("recv", tensors)
+        try:
+            work = self.group.irecv(tensor, srcRank, tag, timeout=self._timeout)
+        except Exception as e:
+            raise errors.of_torch(e) from None
+        return self._work_of([work], [tensor], "recv", message=True)
 
     def recv_anysource(self, tensors: Any, tag: int = 0) -> SparkWork:
         """Receive from whichever rank sends first."""
         return self.recv(tensors, None, tag)
 
     recvAnysource = recv_anysource
+
+
+def _single(call: str, tensors: Any) -> torch.Tensor:
+    if isinstance(tensors, torch.Tensor):
+        return tensors
+    if len(tensors) != 1:
+        refuse(call, f"takes a single tensor, and there are {len(tensors)}")
+    found: torch.Tensor = tensors[0]
+    return found

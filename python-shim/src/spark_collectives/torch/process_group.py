@@ -13,14 +13,16 @@ import torch.distributed as dist
 from torch.distributed.constants import default_pg_timeout
 
 from .. import distributed
+from .._completions import Completions
 from ..errors import CollectiveError
 from ..process_group import ProcessGroup
 from .collectives import Collectives
+from .exchanges import Exchanges
 from .point_to_point import PointToPoint
-from .work import Completions, seconds
+from .work import seconds
 
 
-class SparkProcessGroup(Collectives, PointToPoint, dist.ProcessGroup):  # type: ignore[misc]
+class SparkProcessGroup(Collectives, Exchanges, PointToPoint, dist.ProcessGroup):  # type: ignore[misc]
     """A group of tasks of a barrier stage, for ``torch.distributed``.
 
     ``torch.distributed.init_process_group("spark")`` creates it. ``group`` is the

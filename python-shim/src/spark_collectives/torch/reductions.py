@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Optional
+import functools
+from typing import Any, Callable, Dict, Optional, Sequence
 
+import torch
 from torch.distributed import ReduceOp as TorchReduceOp
 
 from ..reduce_op import ReduceOp
@@ -24,3 +26,18 @@ def reduction(op: Any) -> ReduceOp:
     if found is None:
         raise ValueError(f"The backend 'spark' has no reduction {constant.name}")
     return found
+
+
+def combined(op: ReduceOp, tensors: Sequence[torch.Tensor]) -> torch.Tensor:
+    """Return the reduction of tensors of one process, each of which is reduced over all ranks."""
+    combine: Dict[ReduceOp, Callable[..., torch.Tensor]] = {
+        ReduceOp.PRODUCT: torch.mul,
+        ReduceOp.MIN: torch.minimum,
+        ReduceOp.MAX: torch.maximum,
+        ReduceOp.BAND: torch.bitwise_and,
+        ReduceOp.BOR: torch.bitwise_or,
+        ReduceOp.BXOR: torch.bitwise_xor,
+    }
+    each = [tensor.detach() for tensor in tensors]
+    total = functools.reduce(combine.get(op, torch.add), each)
+    return total / len(each) if op == ReduceOp.AVG else total

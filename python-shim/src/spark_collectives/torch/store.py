@@ -12,6 +12,7 @@ from .. import distributed, errors
 from ..process_group import ProcessGroup
 from ..store import Store
 from ..work import Seconds
+from .errors import of_torch
 
 _T = TypeVar("_T")
 Value = Union[str, bytes]
@@ -121,6 +122,11 @@ class SparkStore(dist.Store):  # type: ignore[misc]
         keys = self._call(self._store.list_keys)
         return [each[len(self._prefix) :] for each in keys if each.startswith(self._prefix)]
 
+    def barrier(self, key: str, world_size: int, timeout: Optional[timedelta] = None) -> None:
+        """Wait until ``world_size`` callers have come to the key, which may then be used again."""
+        full = self._prefix + key
+        self._call(lambda: self._store.barrier(full, world_size, self._limit(timeout)))
+
     def queue_push(self, key: str, value: Value) -> None:
         """Append a value to the queue."""
         self._call(lambda: self._store.queue_push(self._prefix + key, value))
@@ -153,6 +159,10 @@ class SparkStore(dist.Store):  # type: ignore[misc]
             raise dist.DistStoreError(str(e)) from e
         except errors.QueueEmptyError as e:
             raise _queue_empty(str(e)) from e
+        except errors.StoreError as e:
+            raise dist.DistStoreError(str(e)) from e
+        except errors.CollectiveError as e:
+            raise of_torch(e) from None
 
 
 def _queue_empty(message: str) -> Exception:

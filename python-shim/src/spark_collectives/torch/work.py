@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import queue
 import threading
 import time
 from datetime import timedelta
-from typing import Any, List, Optional, Sequence
+from typing import Any, Callable, List, Optional, Sequence
 
 import torch
 from torch.distributed import Work as TorchWork
 
-from ..errors import CollectiveTimeoutError
+from .._completions import Completions
 from ..work import Work
+from . import errors
 
 _NO_TIMEOUT = timedelta(0)
-_LINGER_SECONDS = 5.0
 _making_futures = threading.Lock()
 
 
@@ -25,40 +24,6 @@ def seconds(timeout: Any) -> Optional[float]:
         return None
     value = timeout.total_seconds() if isinstance(timeout, timedelta) else float(timeout)
     return value if value > 0 else None
-
-
-class Completions:
-    """A thread that waits for works in the order in which they were begun, for their futures.
-
-    The thread starts with the first work, and ends some seconds after the last. Thread-safe.
-    """
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._lock = threading.Lock()
-        self._waiting: queue.SimpleQueue[SparkWork] = queue.SimpleQueue()
-        self._running = False
-
-    def add(self, work: SparkWork) -> None:
-        """Complete the future of the work when the work is done."""
-        with self._lock:
-            self._waiting.put(work)
-            if not self._running:
-                self._running = True
-                threading.Thread(target=self._run, name=self._name, daemon=True).start()
-
-    def _run(self) -> None:
-        while True:
-            try:
-                work = self._waiting.get(timeout=_LINGER_SECONDS)
-            except queue.Empty:
-                with self._lock:
-                    if self._waiting.empty():
-                        self._running = False
-                        return
-                continue
-            work._finish()
-            del work  # frees its tensors before the next work comes
 
 
 class SparkWork(TorchWork):  # type: ignore[misc]
@@ -77,6 +42,8 @@ class SparkWork(TorchWork):  # type: ignore[misc]
         completions: Completions,
         description: str = "",
         group: Any = None,
+        limit: float = 0.0,
+        after: Optional[Callable[[], None]] = None,
     ) -> None:
         super().__init__()
         self._works = works
@@ -84,6 +51,10 @@ class SparkWork(TorchWork):  # type: ignore[misc]
         self._completions = completions
         self._description = description
         self._group = group
+        self._limit = limit
+        #: What is left to be done once all operations have succeeded.
+        self._after = after
+        self._lock = threading.Lock() if after is not None else None
         # Created with the future only, which few works have: an event takes microseconds.
         self._future: Any = None
         self._source: Any = None
@@ -101,21 +72,43 @@ class SparkWork(TorchWork):  # type: ignore[misc]
             return True
         end = None if limit is None else time.monotonic() + limit
         for work in self._works:
-            if not work.wait(None if end is None else max(end - time.monotonic(), 0.001)):
+            try:
+                done = work.wait(None if end is None else max(end - time.monotonic(), 0.001))
+            except Exception as e:
+                raise self._of_torch(e) from None
+            if not done:
                 raise self._too_late(limit)
+        self.settle()
         return True
 
+    def _of_torch(self, error: Exception) -> Exception:
+        return errors.of_torch(error, errors.timed_out(self._limit, self._description))
+
     def _too_late(self, limit: Optional[float]) -> Exception:
-        return CollectiveTimeoutError(
-            f"{self._description} of {self._group!r} is not done after {limit:g} s of waiting; it "
-            "goes on, and can be waited for again"
+        assert limit is not None
+        return errors.CollectiveTimeoutError(
+            f"{errors.timed_out(limit, self._description)}: the operation of {self._group!r} is "
+            f"not done after {limit:g} s of waiting; it goes on, and can be waited for again"
         )
+
+    def settle(self) -> None:
+        """Do what is left to be done, once; all operations have succeeded."""
+        if self._lock is None:
+            return
+        with self._lock:
+            after, self._after = self._after, None
+            if after is not None:
+                after()
 
     def is_completed(self) -> bool:
         """Return whether the operation is done, successfully or not."""
         if self._future is not None:
             return bool(self._finished.is_set())
-        return all(work.is_completed() for work in self._works)
+        if not all(work.is_completed() for work in self._works):
+            return False
+        if self._lock is not None and all(work.is_success() for work in self._works):
+            self.settle()
+        return True
 
     def is_success(self) -> bool:
         """Return whether the operation is done and did not fail."""
@@ -125,7 +118,11 @@ class SparkWork(TorchWork):  # type: ignore[misc]
         """Return the error of the operation; None if it has none, or is not done."""
         if self._future is not None:
             return self._error
-        return next((e for e in (work.exception() for work in self._works) if e is not None), None)
+        for work in self._works:
+            error = work.exception()
+            if error is not None:
+                return self._of_torch(error)
+        return None
 
     def result(self) -> List[torch.Tensor]:
         """Return the tensors that the operation writes."""
@@ -151,7 +148,7 @@ class SparkWork(TorchWork):  # type: ignore[misc]
                 self._source = torch.futures.Future()
                 self._future = self._source.then(self._outcome)
                 if self._works:
-                    self._completions.add(self)
+                    self._completions.add(self._finish)
                 else:
                     self._finish()
         return self._future
@@ -165,6 +162,9 @@ class SparkWork(TorchWork):  # type: ignore[misc]
         try:
             for work in self._works:
                 work.wait()
+            self.settle()
+        except Exception as e:
+            self._error = self._of_torch(e)
         except BaseException as e:
             self._error = e
         self._finished.set()

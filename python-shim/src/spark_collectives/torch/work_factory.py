@@ -6,11 +6,14 @@ from typing import Any, Callable, List, Optional
 
 import torch
 
+from .._completions import Completions
 from ..process_group import ProcessGroup
 from ..work import Work
-from .work import Completions, SparkWork, seconds
+from . import errors
+from .work import SparkWork, seconds
 
 Tensors = List[torch.Tensor]
+After = Optional[Callable[[], None]]
 
 
 class WorkFactory:
@@ -20,6 +23,8 @@ class WorkFactory:
     _timeout: float
     _completions: Completions
     _coalesced: Optional[List[SparkWork]] = None
+    #: The number of collectives that have begun.
+    _sequence = 0
 
     def start_coalescing(self, _: Any = None) -> None:
         """Begin to collect the works of this group; the operations begin at once all the same."""
@@ -33,6 +38,9 @@ class WorkFactory:
     _start_coalescing = start_coalescing
     _end_coalescing = end_coalescing
 
+    def _get_sequence_number_for_group(self) -> int:
+        return self._sequence
+
     def _limit(self, opts: Any, timeout: Any) -> float:
         return seconds(timeout) or seconds(getattr(opts, "timeout", None)) or self._timeout
 
@@ -43,26 +51,57 @@ class WorkFactory:
         result: Tensors,
         description: str,
         operation: Callable[..., Optional[Work]],
-        own_thread: bool = False,
+        message: bool = False,
+        after: After = None,
     ) -> SparkWork:
+        """Begin an operation.
+
+        :param message: whether it is a message, which may take long, and so has a thread of its
+            own for its future
+        :param after: is called once, when the operation has succeeded
+        """
         # Newer versions of torch say that the caller waits at once; one request is then enough.
         asynchronous = getattr(opts, "asyncOp", True)
-        work = operation(async_op=asynchronous, timeout=self._limit(opts, timeout))
-        return self._work_of([] if work is None else [work], result, description, own_thread)
+        limit = self._limit(opts, timeout)
+        if not message:
+            self._sequence += 1
+        try:
+            work = operation(async_op=asynchronous, timeout=limit)
+        except Exception as e:
+            raise errors.of_torch(e, errors.timed_out(limit, description)) from None
+        return self._work_of(
+            [] if work is None else [work], result, description, message, limit, after
+        )
 
     def _work_of(
-        self, works: List[Work], result: Tensors, description: str, own_thread: bool = False
+        self,
+        works: List[Work],
+        result: Tensors,
+        description: str,
+        message: bool = False,
+        limit: Optional[float] = None,
+        after: After = None,
     ) -> SparkWork:
-        # A message may take long, and must not delay the futures of collectives.
-        completions = Completions("collectives-torch-message") if own_thread else self._completions
-        made = SparkWork(works, result, completions, description, self.group)
+        completions = Completions("collectives-torch-message") if message else self._completions
+        made = SparkWork(
+            works, result, completions, description, self.group, limit or self._timeout, after
+        )
+        if not works:
+            made.wait()
         if self._coalesced is not None:
             self._coalesced.append(made)
         return made
 
-    def _combine(self, works: List[SparkWork], description: str) -> SparkWork:
+    def _combine(self, works: List[SparkWork], description: str, after: After = None) -> SparkWork:
+        def all_after() -> None:
+            for each in works:
+                each.settle()
+            if after is not None:
+                after()
+
         return self._work_of(
             [inner for each in works for inner in each._works],
             [tensor for each in works for tensor in each._result],
             description,
+            after=all_after,
         )

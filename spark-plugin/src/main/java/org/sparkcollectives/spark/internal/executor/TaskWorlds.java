@@ -32,6 +32,18 @@ public final class TaskWorlds {
     return world == null ? join(task, settings, options, call) : world;
   }
 
+  /**
+   * Joins a further world group of a task, which has closed those before. Blocks until all tasks of
+   * the stage have joined it.
+   *
+   * @param number counts the task's world groups from 1; the same on all ranks, 2 or more
+   */
+  public static ProcessGroup another(
+      BarrierTaskContext task, Configuration settings, GroupOptions options, int number) {
+    String name = WorldGroup.name(task, SparkEnv.get()) + "-" + number;
+    return join(task, settings, options.withName(name), "");
+  }
+
   private static ProcessGroup join(
       BarrierTaskContext task, Configuration settings, GroupOptions options, String call) {
     ProcessGroup world = WorldGroup.join(task, SparkEnv.get(), settings, options, call);

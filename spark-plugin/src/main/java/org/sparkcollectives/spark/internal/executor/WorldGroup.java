@@ -34,10 +34,7 @@ final class WorldGroup {
     StageAttempt stage = new StageAttempt(task.stageId(), task.stageAttemptNumber());
     Duration timeout = settings.get(StoreConfiguration.TIMEOUT);
     int size = task.getTaskInfos().length;
-    GroupOptions named =
-        options.name().isEmpty()
-            ? options.withName(env.conf().getAppId() + "/" + stage + "/world")
-            : options;
+    GroupOptions named = options.name().isEmpty() ? options.withName(name(task, env)) : options;
     JoinRequest request = new JoinRequest(stage, call, named.name(), ifLost(task, env, named));
     DriverStoreClient store = DriverStoreClient.connect(env, request, timeout);
     TaskRank rank = new TaskRank(task, env, settings, store);
@@ -51,6 +48,12 @@ final class WorldGroup {
     ExecutorHostedStore hosted =
         ExecutorHostedStore.meet(task, rank.bindHost(), rank.security(), timeout);
     return create(hosted.store(), task, size, named, rank, () -> hosted.close(task));
+  }
+
+  /** Returns the name of the world group that the tasks of a stage's attempt join first. */
+  static String name(BarrierTaskContext task, SparkEnv env) {
+    StageAttempt stage = new StageAttempt(task.stageId(), task.stageAttemptNumber());
+    return env.conf().getAppId() + "/" + stage + "/world";
   }
 
   private static Failure ifLost(BarrierTaskContext task, SparkEnv env, GroupOptions options) {

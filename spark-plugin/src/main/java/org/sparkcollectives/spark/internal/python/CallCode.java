@@ -15,6 +15,13 @@ final class CallCode {
   static final int CHECKPOINT = 73;
   static final int RESTORE = 74;
   static final int PROGRESS = 75;
+  static final int NEW_LOCAL_GROUP = 76;
+
+  /** Asks on which hosts the ranks of a group are. */
+  static final int WHERE = 77;
+
+  static final int DUMP = 78;
+  static final int DUMP_ALL_RANKS = 79;
 
   static final int ALLOCATE = 80;
   static final int WRITE = 81;
@@ -47,6 +54,7 @@ final class CallCode {
   static final int STORE_QUEUE_PUSH = 140;
   static final int STORE_QUEUE_POP = 141;
   static final int STORE_QUEUE_LENGTH = 142;
+  static final int STORE_BARRIER = 143;
 
   private CallCode() {}
 }

@@ -4,8 +4,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
 import org.sparkcollectives.CollectiveException;
+import org.sparkcollectives.DebugLevel;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.ShrinkMode;
 import org.sparkcollectives.Tensor;
 
 /** The calls of groups that move no tensors: creating, closing and querying groups. */
@@ -22,7 +24,7 @@ final class GroupCalls {
 
   void answer(Request request, Reply reply) {
     if (request.call() == CallCode.JOIN) {
-      int id = bridge.join(options(GroupOptions.defaults(), request.timeout()));
+      int id = bridge.join(options(request));
       describe(id, reply);
       return;
     }
@@ -33,8 +35,10 @@ final class GroupCalls {
     ProcessGroup group = bridge.group(request.group());
     switch (request.call()) {
       case CallCode.NEW_GROUP -> newGroup(group, request, reply);
-      case CallCode.SPLIT -> describe(group.split(request.peer(), request.tag()), reply);
-      case CallCode.SHRINK -> describe(group.shrink(request.nextInts()), reply);
+      case CallCode.SPLIT ->
+          describe(group.split(request.peer(), request.tag(), options(request)), reply);
+      case CallCode.SHRINK -> shrink(group, request, reply);
+      case CallCode.NEW_LOCAL_GROUP -> describe(group.newLocalGroup(options(request)), reply);
       case CallCode.ABORT_GROUP -> {
         String reason = request.nextText();
         done(() -> group.abort(new CollectiveException(reason)), reply);
@@ -49,6 +53,24 @@ final class GroupCalls {
           done(
               () -> group.progress(request.nextLong(), request.nextLong(), request.nextText()),
               reply);
+      case CallCode.WHERE ->
+          reply
+              .begin(Reply.DONE)
+              .put(group.localRank())
+              .put(group.localSize())
+              .putTexts(group.hosts());
+      case CallCode.DUMP ->
+          reply
+              .begin(Reply.DONE)
+              .put(
+                  group
+                      .flightRecorder()
+                      .dump(request.nextByte() != 0, request.nextByte() != 0)
+                      .toJson());
+      case CallCode.DUMP_ALL_RANKS -> {
+        String reason = request.nextText();
+        done(() -> group.flightRecorder().dumpAllRanks(reason), reply);
+      }
       default -> throw new IllegalArgumentException("There is no call " + request.call());
     }
   }
@@ -66,17 +88,41 @@ final class GroupCalls {
     return request.timeout() == null ? group : group.withTimeout(request.timeout());
   }
 
-  private static GroupOptions options(GroupOptions options, Duration timeout) {
-    return timeout == null ? options : options.withTimeout(timeout);
+  /**
+   * Reads the options of a new group: the request's timeout and, unless the request ends here, the
+   * names of the backend and of the debug level. An empty text chooses nothing.
+   */
+  private static GroupOptions options(Request request) {
+    GroupOptions options = GroupOptions.defaults();
+    if (request.timeout() != null) {
+      options = options.withTimeout(request.timeout());
+    }
+    if (request.isAtEnd()) {
+      return options;
+    }
+    String backend = request.nextText();
+    if (!backend.isEmpty()) {
+      options = options.withBackend(backend);
+    }
+    String level = request.nextText();
+    return level.isEmpty() ? options : options.withDebugLevel(DebugLevel.valueOf(level));
   }
 
   private void newGroup(ProcessGroup group, Request request, Reply reply) {
+    String description = request.nextText();
+    int[] ranks = request.nextInts();
     GroupOptions options =
-        options(GroupOptions.defaults(), request.timeout())
+        options(request)
             .withLocalSynchronization(request.isChosen())
-            .withDescription(request.nextText())
-            .withRanks(request.nextInts());
+            .withDescription(description)
+            .withRanks(ranks);
     describe(group.newGroup(options), reply);
+  }
+
+  private void shrink(ProcessGroup group, Request request, Reply reply) {
+    int[] excluded = request.nextInts();
+    ShrinkMode mode = request.isChosen() ? ShrinkMode.ABORT : ShrinkMode.DEFAULT;
+    describe(group.shrink(excluded, mode, options(request)), reply);
   }
 
   private void checkpoint(ProcessGroup group, Request request, Reply reply) {

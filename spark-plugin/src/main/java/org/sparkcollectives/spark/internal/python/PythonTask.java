@@ -13,10 +13,12 @@ interface PythonTask {
   int rank();
 
   /**
-   * Returns the world group. The first call blocks until all tasks of the stage have called it;
-   * later calls return the same group. Called on a thread of the bridge.
+   * Joins a world group, once those before are closed. Blocks until all tasks of the stage have
+   * called it. Called on a thread of the bridge.
+   *
+   * @param number counts the task's world groups from 1
    */
-  ProcessGroup join(GroupOptions options);
+  ProcessGroup join(GroupOptions options, int number);
 
   /**
    * Passes a report of this task's worker to the driver, see {@link RankReports}. Called on a

@@ -42,6 +42,7 @@ public final class PythonTasks implements ExecutorPlugin {
   static final String SECRET_FILE = "spark.collectives.python.secretFile";
   static final String STORE_TIMEOUT = "spark.collectives.python.storeTimeout";
   static final String NAN_CHECK = "spark.collectives.python.nanCheck";
+  static final String DEBUG = "spark.collectives.python.debug";
   static final String JAR_VERSION = "spark.collectives.python.jarVersion";
 
   /**
@@ -123,6 +124,7 @@ public final class PythonTasks implements ExecutorPlugin {
       properties.setProperty(PORT, Integer.toString(address.port()));
       properties.setProperty(
           STORE_TIMEOUT, Long.toString(settings.get(StoreConfiguration.TIMEOUT).toMillis()));
+      properties.setProperty(DEBUG, settings.get(CollectivesConfiguration.DEBUG).name());
       properties.setProperty(
           NAN_CHECK, Boolean.toString(settings.get(CollectivesConfiguration.NAN_CHECK)));
       String version = PythonTasks.class.getPackage().getImplementationVersion();
@@ -174,8 +176,10 @@ public final class PythonTasks implements ExecutorPlugin {
     }
 
     @Override
-    public ProcessGroup join(GroupOptions options) {
-      return TaskWorlds.of(task, settings, options, "");
+    public ProcessGroup join(GroupOptions options, int number) {
+      return number == 1
+          ? TaskWorlds.of(task, settings, options, "")
+          : TaskWorlds.another(task, settings, options, number);
     }
 
     @Override

@@ -183,6 +183,11 @@ final class Request {
     return inputs;
   }
 
+  /** Returns whether nothing is left to be read. */
+  boolean isAtEnd() {
+    return !frame.hasRemaining();
+  }
+
   byte nextByte() {
     require(1);
     return frame.get();

@@ -53,6 +53,8 @@ final class StoreCalls {
       case CallCode.STORE_QUEUE_POP ->
           bytes(reply, apart, store.queuePop(request.nextText(), request.isChosen()));
       case CallCode.STORE_QUEUE_LENGTH -> number(reply, store.queueLength(request.nextText()));
+      case CallCode.STORE_BARRIER ->
+          done(reply, () -> store.barrier(request.nextText(), request.nextInt(), store.timeout()));
       default -> throw new IllegalArgumentException("There is no call " + request.call());
     }
   }

@@ -56,6 +56,10 @@ final class TaskBridge {
 
   private volatile ProcessGroup world;
   private int worldId;
+
+  /** The number of world groups that were joined so far; guarded by {@code joining}. */
+  private int worlds;
+
   private volatile boolean failed;
   private boolean closed;
 
@@ -87,11 +91,15 @@ final class TaskBridge {
     return works;
   }
 
-  /** Joins the world group, once for all workers of the task, and returns its number. */
+  /**
+   * Joins the world group, once for all workers of the task, and returns its number. Joins another
+   * if it is closed.
+   */
   int join(GroupOptions options) {
     synchronized (joining) {
       if (world == null) {
-        world = task.join(options);
+        world = task.join(options, worlds + 1);
+        worlds++;
         worldId = add(world);
       }
       return worldId;
@@ -156,6 +164,7 @@ final class TaskBridge {
       group.close();
     } finally {
       if (group.equals(world)) {
+        world = null;
         groups.clear();
         works.releaseAll();
         segments.close(!failed);

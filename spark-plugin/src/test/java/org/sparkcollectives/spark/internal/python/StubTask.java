@@ -21,7 +21,7 @@ record StubTask(long attempt, ProcessGroup group, List<byte[]> reports) implemen
   }
 
   @Override
-  public ProcessGroup join(GroupOptions options) {
+  public ProcessGroup join(GroupOptions options, int number) {
     return group;
   }
 

@@ -169,6 +169,22 @@ class TaskBridgeTest {
   }
 
   @Test
+  void aWorkerThatHasClosedItsWorldGroupJoinsAnother() throws Exception {
+    try (BridgeWorker worker = connect()) {
+      int first = done(worker.call(CallCode.JOIN, 0, new byte[0])).getInt();
+      assertThat(done(worker.call(CallCode.JOIN, 0, new byte[0])).getInt()).isEqualTo(first);
+      close(worker, first);
+
+      int second = done(worker.call(CallCode.JOIN, 0, new byte[0])).getInt();
+      assertThat(second).isNotEqualTo(first);
+      byte[] noDescriptionAllRanks = new byte[8];
+      done(worker.call(CallCode.NEW_GROUP, 0, second, noDescriptionAllRanks));
+      ByteBuffer refused = worker.call(CallCode.NEW_GROUP, 0, first, noDescriptionAllRanks);
+      assertThat(refused.get()).isEqualTo(Reply.FAILED);
+    }
+  }
+
+  @Test
   void memoryThatACheckpointReadsOutlivesItsGroup() throws Exception {
     try (BridgeWorker reader = connect();
         BridgeWorker closer = connect()) {

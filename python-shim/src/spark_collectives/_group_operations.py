@@ -1,0 +1,241 @@
+"""The operations of a group: its collectives and its messages."""
+
+from __future__ import annotations
+
+from typing import Any, List, Optional, Sequence, Tuple
+
+from . import _codes, _parts
+from ._operations import Operations
+from ._staging import Operand, reads, updates, writes
+from .reduce_op import ReduceOp
+from .work import Seconds, Work
+
+
+class GroupOperations:
+    """The collectives and messages of a :class:`~spark_collectives.ProcessGroup`."""
+
+    rank: int
+    _operations: Operations
+
+    # Collectives
+
+    def broadcast(
+        self, array: Any, root: int, *, async_op: bool = False, timeout: Optional[Seconds] = None
+    ) -> Optional[Work]:
+        """Send the array of rank ``root`` to all other ranks, which overwrite theirs."""
+        arrays = reads(array) if self.rank == root else writes(array)
+        return self._operations.begin(_codes.BROADCAST, arrays, [], async_op, timeout, peer=root)
+
+    def all_reduce(
+        self,
+        array: Any,
+        op: ReduceOp = ReduceOp.SUM,
+        *,
+        async_op: bool = False,
+        timeout: Optional[Seconds] = None,
+    ) -> Optional[Work]:
+        """Reduce the array over all ranks, in place, to the same bits on every rank."""
+        return _parts.all_reduce(
+            self._operations, Operand(array, True, True), op, async_op, timeout
+        )
+
+    def all_reduce_coalesced(
+        self,
+        arrays: Sequence[Any],
+        op: ReduceOp = ReduceOp.SUM,
+        *,
+        async_op: bool = False,
+        timeout: Optional[Seconds] = None,
+    ) -> Optional[Work]:
+        """Reduce each of the arrays over all ranks, in place, as one operation."""
+        return self._operations.begin(
+            _codes.ALL_REDUCE_COALESCED, updates(*arrays), [], async_op, timeout, op=op
+        )
+
+    def reduce(
+        self,
+        array: Any,
+        root: int,
+        op: ReduceOp = ReduceOp.SUM,
+        *,
+        async_op: bool = False,
+        timeout: Optional[Seconds] = None,
+    ) -> Optional[Work]:
+        """Reduce the array over all ranks, in place at ``root``; elsewhere it is only read."""
+        arrays = updates(array) if self.rank == root else reads(array)
+        return self._operations.begin(
+            _codes.REDUCE, arrays, [], async_op, timeout, peer=root, op=op
+        )
+
+    def all_gather(
+        self,
+        outputs: Sequence[Any],
+        array: Any,
+        *,
+        async_op: bool = False,
+        timeout: Optional[Seconds] = None,
+    ) -> Optional[Work]:
+        """Gather the arrays of all ranks on all ranks; sizes may differ by rank."""
+        return self._operations.begin(
+            _codes.ALL_GATHER, writes(*outputs), reads(array), async_op, timeout
+        )
+
+    def all_gather_into(
+        self, output: Any, array: Any, *, async_op: bool = False, timeout: Optional[Seconds] = None
+    ) -> Optional[Work]:
+        """Gather the arrays of all ranks, in rank order, in one array on all ranks."""
+        return self._operations.begin(
+            _codes.ALL_GATHER_INTO, writes(output), reads(array), async_op, timeout
+        )
+
+    def gather(
+        self,
+        outputs: Sequence[Any],
+        array: Any,
+        root: int,
+        *,
+        async_op: bool = False,
+        timeout: Optional[Seconds] = None,
+    ) -> Optional[Work]:
+        """Gather the arrays of all ranks at ``root``; elsewhere ``outputs`` is empty."""
+        return self._operations.begin(
+            _codes.GATHER, writes(*outputs), reads(array), async_op, timeout, peer=root
+        )
+
+    def scatter(
+        self,
+        output: Any,
+        arrays: Sequence[Any],
+        root: int,
+        *,
+        async_op: bool = False,
+        timeout: Optional[Seconds] = None,
+    ) -> Optional[Work]:
+        """Send each rank one of the arrays of ``root``; elsewhere ``arrays`` is empty."""
+        return self._operations.begin(
+            _codes.SCATTER, writes(output), reads(*arrays), async_op, timeout, peer=root
+        )
+
+    def reduce_scatter(
+        self,
+        output: Any,
+        arrays: Sequence[Any],
+        op: ReduceOp = ReduceOp.SUM,
+        *,
+        async_op: bool = False,
+        timeout: Optional[Seconds] = None,
+    ) -> Optional[Work]:
+        """Reduce the arrays over all ranks; each rank gets the one at its index."""
+        return self._operations.begin(
+            _codes.REDUCE_SCATTER, writes(output), reads(*arrays), async_op, timeout, op=op
+        )
+
+    def reduce_scatter_into(
+        self,
+        output: Any,
+        array: Any,
+        op: ReduceOp = ReduceOp.SUM,
+        *,
+        async_op: bool = False,
+        timeout: Optional[Seconds] = None,
+    ) -> Optional[Work]:
+        """Reduce the array over all ranks; each rank gets one part of it, in rank order."""
+        return self._operations.begin(
+            _codes.REDUCE_SCATTER_INTO, writes(output), reads(array), async_op, timeout, op=op
+        )
+
+    def all_to_all_into(
+        self,
+        output: Any,
+        array: Any,
+        output_splits: Optional[Sequence[int]] = None,
+        input_splits: Optional[Sequence[int]] = None,
+        *,
+        async_op: bool = False,
+        timeout: Optional[Seconds] = None,
+    ) -> Optional[Work]:
+        """Send parts of the array, one to each rank, and receive one from each.
+
+        The splits count rows of the first dimension; without them, the parts are equal.
+        """
+        return self._operations.begin_all_to_all(
+            output, array, output_splits, input_splits, async_op, timeout
+        )
+
+    def all_to_all(
+        self,
+        outputs: Sequence[Any],
+        arrays: Sequence[Any],
+        *,
+        async_op: bool = False,
+        timeout: Optional[Seconds] = None,
+    ) -> Optional[Work]:
+        """Send each rank one of the arrays, and receive one from each."""
+        return self._operations.begin(
+            _codes.ALL_TO_ALL, writes(*outputs), reads(*arrays), async_op, timeout
+        )
+
+    def barrier(
+        self, *, async_op: bool = False, timeout: Optional[Seconds] = None
+    ) -> Optional[Work]:
+        """Wait until all ranks have called it; with ``async_op``, the returned work waits."""
+        return self._operations.begin(_codes.BARRIER, [], [], async_op, timeout)
+
+    def monitored_barrier(
+        self, timeout: Optional[Seconds] = None, wait_all_ranks: bool = False
+    ) -> None:
+        """Wait for all ranks; raise an error that names the missing ones. The group goes on."""
+        self._operations.call(
+            _codes.MONITORED_BARRIER,
+            flags=_codes.CHOICE if wait_all_ranks else 0,
+            timeout_ms=self._operations.limit(timeout),
+        )
+
+    # Point-to-point messages
+
+    def send(
+        self,
+        array: Any,
+        destination: int,
+        tag: int = 0,
+        *,
+        async_op: bool = False,
+        timeout: Optional[Seconds] = None,
+    ) -> Optional[Work]:
+        """Send the array to one rank."""
+        return self._operations.begin(
+            _codes.SEND, [], reads(array), async_op, timeout, peer=destination, tag=tag
+        )
+
+    def recv(
+        self,
+        array: Any,
+        source: Optional[int] = None,
+        tag: int = 0,
+        *,
+        timeout: Optional[Seconds] = None,
+    ) -> int:
+        """Receive from one rank, or from whichever sends first; return the rank that sent."""
+        work = self.irecv(array, source, tag, timeout=timeout)
+        work.wait()
+        return work.source_rank()
+
+    def irecv(
+        self,
+        array: Any,
+        source: Optional[int] = None,
+        tag: int = 0,
+        *,
+        timeout: Optional[Seconds] = None,
+    ) -> Work:
+        """Begin to receive from one rank, or from whichever sends first."""
+        code, peer = (_codes.RECV_ANY, -1) if source is None else (_codes.RECV, source)
+        work = self._operations.begin(code, writes(array), [], True, timeout, peer=peer, tag=tag)
+        assert work is not None
+        return work
+
+    def batch(
+        self, operations: Sequence[Tuple[bool, Any, int, int]], *, timeout: Optional[Seconds] = None
+    ) -> List[Work]:
+        """Begin several messages; each is (whether it is sent, its array, the peer, the tag)."""
+        return self._operations.begin_batch(operations, self._operations.limit(timeout))
