@@ -1,0 +1,45 @@
+package org.sparkcollectives.ddp;
+
+import java.util.List;
+import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.Tensor;
+
+/**
+ * Several gradients that are averaged together, as a {@link CommHook} sees them: c10d's {@code
+ * GradBucket}. It is valid until the step of the hook's call has finished.
+ */
+public interface GradientBucket {
+
+  /** Returns its position; buckets are reduced in this order, on every rank. */
+  int index();
+
+  /** Returns whether it is the last bucket of the step. */
+  boolean isLast();
+
+  /** Returns the number of the step, from 0; steps without synchronisation do not count. */
+  long step();
+
+  /**
+   * Returns what the sum of all ranks is to be divided by: the number of ranks, or that of those
+   * which still have rows, or the rows of all ranks.
+   */
+  double divisor();
+
+  /** Returns the reducer's own group, in which the hook may run any collectives. */
+  ProcessGroup group();
+
+  /** Returns the gradients one after the other: one tensor of one dimension. */
+  Tensor buffer();
+
+  /** Replaces the buffer by one of the same type and count. */
+  void setBuffer(Tensor buffer);
+
+  /** Returns the gradients, as views of {@link #buffer()} with the shapes of their parameters. */
+  List<Tensor> gradients();
+
+  /** Returns which parameters these are, by their positions in the reducer's list. */
+  int[] parameters();
+
+  /** Returns the values of these parameters. */
+  List<Tensor> values();
+}
