@@ -73,9 +73,15 @@ final class Connecting {
             new ChannelInitializer<Channel>() {
               @Override
               protected void initChannel(Channel channel) {
-                listener.accept(channel);
-                ClientHandshake.addTo(
-                    channel.pipeline(), target.id(), target.secret(), security, left, ready);
+                try {
+                  listener.accept(channel);
+                  ClientHandshake.addTo(
+                      channel.pipeline(), target.id(), target.secret(), security, left, ready);
+                } catch (RuntimeException | LinkageError e) {
+                  // No attempt can do better. Netty would report a closed channel, without a cause.
+                  giveUp("", e);
+                  throw e;
+                }
               }
             })
         .connect(new InetSocketAddress(literal(target.peer().host()), target.peer().port()))
@@ -102,20 +108,7 @@ final class Connecting {
     boolean hopeless = cause instanceof HandshakeException refusal && !refusal.isWorthARetry();
     long waited = System.nanoTime() - start;
     if (hopeless || waited > timeout.toNanos()) {
-      String address = target.peer().host() + ":" + target.peer().port();
-      connected.completeExceptionally(
-          new TransportException(
-              "rank "
-                  + target.id().from()
-                  + " cannot connect to rank "
-                  + target.id().to()
-                  + " at "
-                  + address
-                  + (hopeless ? ": " : " within " + timeout.toMillis() + " ms: ")
-                  + cause.getMessage(),
-              target.id().to(),
-              address,
-              cause));
+      giveUp(hopeless ? "" : " within " + timeout.toMillis() + " ms", cause);
       return;
     }
     // Jitter keeps many ranks that start at once from knocking in step.
@@ -127,5 +120,24 @@ final class Connecting {
             () -> attempt(Math.min(LAST_BACKOFF_MILLIS, backoffMillis * 2)),
             delay,
             TimeUnit.MILLISECONDS);
+  }
+
+  private void giveUp(String time, Throwable cause) {
+    String address = target.peer().host() + ":" + target.peer().port();
+    String reason = cause instanceof Exception ? cause.getMessage() : null;
+    connected.completeExceptionally(
+        new TransportException(
+            "rank "
+                + target.id().from()
+                + " cannot connect to rank "
+                + target.id().to()
+                + " at "
+                + address
+                + time
+                + ": "
+                + (reason == null ? cause : reason),
+            target.id().to(),
+            address,
+            cause));
   }
 }

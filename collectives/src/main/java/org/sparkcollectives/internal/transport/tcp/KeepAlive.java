@@ -6,8 +6,11 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.epoll.EpollChannelOption;
 import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.socket.nio.NioChannelOption;
+import java.net.SocketOption;
 import java.time.Duration;
-import jdk.net.ExtendedSocketOptions;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Lets the operating system find out that nothing comes from a peer's host any more, though nobody
@@ -53,9 +56,9 @@ final class KeepAlive {
       config.setOption(EpollChannelOption.TCP_KEEPINTVL, interval);
       config.setOption(EpollChannelOption.TCP_KEEPCNT, probes);
     } else {
-      config.setOption(NioChannelOption.of(ExtendedSocketOptions.TCP_KEEPIDLE), idle);
-      config.setOption(NioChannelOption.of(ExtendedSocketOptions.TCP_KEEPINTERVAL), interval);
-      config.setOption(NioChannelOption.of(ExtendedSocketOptions.TCP_KEEPCOUNT), probes);
+      SystemOptions.set(
+          config,
+          Map.of("TCP_KEEPIDLE", idle, "TCP_KEEPINTERVAL", interval, "TCP_KEEPCOUNT", probes));
     }
   }
 
@@ -63,5 +66,51 @@ final class KeepAlive {
   private static int seconds(Duration duration) {
     long rounded = duration.plusSeconds(1).minusNanos(1).toSeconds();
     return (int) Math.max(SHORTEST_SECONDS, Math.min(Short.MAX_VALUE, rounded));
+  }
+
+  /**
+   * Sets options that only the module {@code jdk.net} has. A Java that was linked without it has
+   * the system's own times.
+   */
+  private static final class SystemOptions {
+
+    private static final Logger LOG = LoggerFactory.getLogger(KeepAlive.class);
+
+    private static final boolean PRESENT = present();
+
+    private SystemOptions() {}
+
+    private static boolean present() {
+      try {
+        option("TCP_KEEPIDLE");
+        return true;
+      } catch (ReflectiveOperationException e) {
+        LOG.warn(
+            "This Java lacks the module jdk.net, so the operating system probes idle connections"
+                + " after its own time, on Linux two hours. Heartbeats find a network that fails."
+                + " Add the module jdk.net to the Java runtime");
+        return false;
+      }
+    }
+
+    static void set(ChannelConfig config, Map<String, Integer> values) {
+      if (!PRESENT) {
+        return;
+      }
+      values.forEach(
+          (name, value) -> {
+            try {
+              config.setOption(NioChannelOption.of(option(name)), value);
+            } catch (ReflectiveOperationException e) {
+              throw new LinkageError("jdk.net has no " + name, e);
+            }
+          });
+    }
+
+    @SuppressWarnings("unchecked")
+    private static SocketOption<Integer> option(String name) throws ReflectiveOperationException {
+      Object option = Class.forName("jdk.net.ExtendedSocketOptions").getField(name).get(null);
+      return (SocketOption<Integer>) option;
+    }
   }
 }
