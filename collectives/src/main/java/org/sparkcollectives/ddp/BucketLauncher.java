@@ -13,14 +13,16 @@ import org.sparkcollectives.CollectiveException;
 final class BucketLauncher {
 
   private final BucketReduction reduction;
+  private final StepClock clock;
   private final Object lock = new Object();
   private List<ReducerBucket> buckets = List.of();
   private GradientMean mean;
   private int next;
   private boolean ending;
 
-  BucketLauncher(BucketReduction reduction) {
+  BucketLauncher(BucketReduction reduction, StepClock clock) {
     this.reduction = reduction;
+    this.clock = clock;
   }
 
   void beginStep(List<ReducerBucket> ofStep, GradientMean meanOfStep) {
@@ -37,6 +39,9 @@ final class BucketLauncher {
     synchronized (lock) {
       while (next < buckets.size() && mayBegin(buckets.get(next))) {
         ReducerBucket bucket = buckets.get(next);
+        if (next == 0) {
+          clock.communicationBegins();
+        }
         bucket.reduceBy(reduction.begin(bucket, mean));
         next++;
         if (next == buckets.size()) {
@@ -48,13 +53,6 @@ final class BucketLauncher {
 
   private boolean mayBegin(ReducerBucket bucket) {
     return bucket.isReady() && (ending || (!bucket.isLast() && mean.mayBegin()));
-  }
-
-  /** Returns whether any reduction has begun. */
-  boolean hasBegun() {
-    synchronized (lock) {
-      return next > 0;
-    }
   }
 
   /**

@@ -4,7 +4,7 @@ import org.sparkcollectives.DType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.join.StepCounts;
+import org.sparkcollectives.join.JoinStep;
 
 /**
  * How the gradients of all ranks become their mean in one step: over all ranks, over the ranks that
@@ -24,37 +24,40 @@ final class GradientMean {
   private final Over over;
   private final int ranks;
   private final double rows;
-  private final StepCounts counts;
+  private final RowCount allRows;
+  private final JoinStep join;
 
-  private GradientMean(Over over, int ranks, double rows, StepCounts counts) {
+  private GradientMean(Over over, int ranks, double rows, RowCount allRows, JoinStep join) {
     this.over = over;
     this.ranks = ranks;
     this.rows = rows;
-    this.counts = counts;
+    this.allRows = allRows;
+    this.join = join;
   }
 
   static GradientMean overRanks(int ranks) {
-    return new GradientMean(Over.RANKS, ranks, 0, null);
+    return new GradientMean(Over.RANKS, ranks, 0, null, null);
   }
 
-  static GradientMean overActiveRanks(int ranks, StepCounts counts) {
-    return new GradientMean(Over.ACTIVE_RANKS, ranks, 0, counts);
+  /** Creates the mean over the ranks that still have rows in a step of a join. */
+  static GradientMean overActiveRanks(int ranks, JoinStep join) {
+    return new GradientMean(Over.ACTIVE_RANKS, ranks, 0, null, join);
   }
 
   /** Creates the mean over the rows of all ranks, of which this rank has {@code rows}. */
-  static GradientMean overRows(int ranks, double rows, StepCounts counts) {
-    return new GradientMean(Over.ROWS, ranks, rows, counts);
+  static GradientMean overRows(int ranks, double rows, RowCount allRows) {
+    return new GradientMean(Over.ROWS, ranks, rows, allRows, null);
   }
 
   /** Returns whether a reduction can begin without waiting for other ranks. */
   boolean mayBegin() {
-    return over != Over.ROWS || counts.isKnown();
+    return over != Over.ROWS || allRows.isKnown();
   }
 
   /** Waits until a reduction can begin. */
   void awaitBegin() {
     if (over == Over.ROWS) {
-      counts.rows();
+      allRows.await();
     }
   }
 
@@ -76,7 +79,7 @@ final class GradientMean {
   }
 
   private double share() {
-    double all = counts.rows();
+    double all = allRows.get();
     return all == 0 ? 0 : rows / all;
   }
 
@@ -117,8 +120,8 @@ final class GradientMean {
   double divisor() {
     return switch (over) {
       case RANKS -> ranks;
-      case ACTIVE_RANKS -> Math.max(1, counts.active());
-      case ROWS -> counts.rows() == 0 ? 1 : counts.rows();
+      case ACTIVE_RANKS -> join.divisor();
+      case ROWS -> allRows.get() == 0 ? 1 : allRows.get();
     };
   }
 

@@ -1,14 +1,17 @@
 package org.sparkcollectives.ddp;
 
-import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.LongSupplier;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.join.StepCounts;
+import org.sparkcollectives.join.JoinHook;
+import org.sparkcollectives.join.JoinOptions;
+import org.sparkcollectives.join.JoinStep;
+import org.sparkcollectives.join.Joinable;
 
 /**
  * Averages the gradients of all ranks while the backward pass goes on: the reducer of PyTorch's
@@ -43,27 +46,16 @@ import org.sparkcollectives.join.StepCounts;
  * calls must have returned before {@link #finish}. All other methods are called by one thread at a
  * time.
  */
-public final class GradientReducer implements AutoCloseable {
+public final class GradientReducer implements Joinable, AutoCloseable {
 
   private final List<Parameter> parameters;
   private final ReducerOptions options;
-  private final BucketPlan plan;
-  private ProcessGroup group;
-  private StepRunner runner;
-  private volatile ReducerStep step;
-  private boolean forward;
-  private int pauses;
-  private long steps;
-  private int[] readyOrder;
-  private boolean rebuilt;
-  private double weight = Double.NaN;
-  private StepCounts counts;
-  private boolean closed;
+  private final ReducerCore core;
 
-  private GradientReducer(List<Parameter> parameters, ReducerOptions options) {
+  private GradientReducer(List<Parameter> parameters, ReducerOptions options, ReducerCore core) {
     this.parameters = List.copyOf(parameters);
     this.options = options;
-    this.plan = BucketPlan.of(options, parameters);
+    this.core = core;
   }
 
   /**
@@ -72,50 +64,55 @@ public final class GradientReducer implements AutoCloseable {
    * collectives do not mix with those of the caller. Blocks until all ranks have called it, for the
    * group's timeout at the most.
    *
+   * @param parameters the same on every rank; the values are neither compared nor changed, see
+   *     {@link ModelState#broadcast}
    * @throws IllegalArgumentException on all ranks, if they gave different parameters or options,
    *     with the first difference; or if there is no parameter, or one is of an integer type
    */
   public static GradientReducer create(
       ProcessGroup group, List<Parameter> parameters, ReducerOptions options) {
+    return create(group, parameters, options, System::nanoTime);
+  }
+
+  /** Creates a reducer that takes its times by a given clock. */
+  static GradientReducer create(
+      ProcessGroup group, List<Parameter> parameters, ReducerOptions options, LongSupplier nanos) {
     Objects.requireNonNull(options, "options");
-    ProcessGroup own = ownGroup(group);
+    ProcessGroup own = verified(group, parameters, options);
     try {
-      ReducerArguments.verify(own, parameters, options);
-      GradientReducer reducer = new GradientReducer(parameters, options);
-      reducer.use(own);
-      reducer.runner.memory().adopt();
-      return reducer;
+      ReducerCore core = new ReducerCore(parameters, options, nanos);
+      core.use(own);
+      core.memory().adopt();
+      return new GradientReducer(parameters, options, core);
     } catch (RuntimeException | Error e) {
       own.close();
       throw e;
     }
   }
 
-  private static ProcessGroup ownGroup(ProcessGroup group) {
-    return group.newGroup(GroupOptions.defaults().withDescription("reducer of gradients"));
-  }
-
-  private void use(ProcessGroup own) {
-    group = own;
-    runner = new StepRunner(own, parameters, options);
-    runner.memory().arrange(plan.first());
-    step = null;
-    forward = false;
-    readyOrder = null;
-    rebuilt = false;
-    counts = null;
+  /** Returns a new group for a reducer, of the same ranks, once all have given the same. */
+  private static ProcessGroup verified(
+      ProcessGroup group, List<Parameter> parameters, ReducerOptions options) {
+    ProcessGroup own =
+        group.newGroup(GroupOptions.defaults().withDescription("reducer of gradients"));
+    try {
+      ReducerArguments.verify(own, parameters, options);
+      return own;
+    } catch (RuntimeException | Error e) {
+      own.close();
+      throw e;
+    }
   }
 
   /**
    * Returns where the engine adds a parameter's gradient, and where the mean is after {@link
-   * #finish}. Where it is a view of its bucket, it moves once, at the beginning of the second
-   * synchronised step, with what it holds; see {@link ReducerOptions#withRelocation}.
+   * #finish}. Where it is a view of its bucket, it moves once, in {@link #beginForward}, with what
+   * it holds; see {@link ReducerOptions#withRelocation}.
    *
    * @throws IllegalArgumentException if there is no such parameter, or its gradients are sparse
    */
   public Tensor gradient(int parameter) {
-    requireKind(parameter, false, "gradient");
-    return runner.memory().gradient(parameter);
+    return core.gradient(parameter);
   }
 
   /**
@@ -125,46 +122,26 @@ public final class GradientReducer implements AutoCloseable {
    * @throws IllegalArgumentException if there is no such parameter, or its gradients are dense
    */
   public SparseTensor sparseGradient(int parameter) {
-    requireKind(parameter, true, "sparseGradient");
-    return runner.sparseMean(parameter);
+    return core.sparseGradient(parameter);
   }
 
   /**
    * Begins a step. Once, after the first synchronised step, it lays the buckets anew in the order in
    * which rank 0 marked its parameters; only then it waits for the other ranks, for the group's
-   * timeout at the most.
+   * timeout at the most. Within a join it tells the ranks without rows of the step.
    *
-   * @throws IllegalStateException if a step is under way
+   * @throws IllegalStateException if a step is under way; in a join and with a weighted mean also if
+   *     the last forward pass had no backward pass
+   * @throws org.sparkcollectives.join.EarlyTerminationException on all ranks, in a join that ends as
+   *     soon as one rank has no more rows
    */
   public void beginForward() {
-    requireNoStep("beginForward");
-    if (options.weightedMean()) {
-      if (counts != null) {
-        throw new IllegalStateException(
-            "beginForward was called twice before beginBackward on "
-                + rank()
-                + "; with a weighted mean each forward pass has a backward pass");
-      }
-      counts =
-          StepCounts.begin(group, true, pauses == 0, Double.isNaN(weight) ? 0 : weight);
-    }
-    rebuildIfDue();
-    forward = true;
-  }
-
-  private void rebuildIfDue() {
-    if (readyOrder == null || rebuilt) {
-      return;
-    }
-    int[] order = plan.complete(readyOrder);
-    group.broadcast(Tensor.of(order), 0).await();
-    runner.memory().arrange(plan.inOrder(order));
-    rebuilt = true;
+    core.beginForward(this);
   }
 
   /** Begins the backward pass of a step, in which every parameter is expected. */
   public void beginBackward() {
-    beginBackward(new BitSet());
+    core.beginBackward(this, new BitSet());
   }
 
   /**
@@ -178,34 +155,7 @@ public final class GradientReducer implements AutoCloseable {
    * @throws IllegalStateException if a step is under way
    */
   public void beginBackward(BitSet unused) {
-    requireNoStep("beginBackward");
-    if (!unused.isEmpty() && !options.findUnused()) {
-      throw new IllegalArgumentException(
-          "Parameters "
-              + unused
-              + " cannot be unused on "
-              + rank()
-              + " without ReducerOptions.withFindUnused(true)");
-    }
-    if (!unused.isEmpty()) {
-      requireParameter(unused.length() - 1, "beginBackward");
-    }
-    if (!forward) {
-      beginForward();
-    }
-    ReducerStep begun =
-        new ReducerStep(steps, parameters.size(), pauses == 0 ? mean(weight) : null);
-    if (options.weightedMean() && Double.isNaN(weight)) {
-      begun.fail("has not called setWeight before the step");
-    }
-    runner.begin(begun, unused);
-    step = begun;
-  }
-
-  private GradientMean mean(double rows) {
-    return options.weightedMean()
-        ? GradientMean.overRows(group.size(), Double.isNaN(rows) ? 0 : rows, counts)
-        : GradientMean.overRanks(group.size());
+    core.beginBackward(this, unused);
   }
 
   /**
@@ -218,8 +168,7 @@ public final class GradientReducer implements AutoCloseable {
    *     step; then {@link #finish} throws on all ranks
    */
   public void markReady(int parameter) {
-    requireKind(parameter, false, "markReady");
-    runner.mark(requireStep("markReady"), parameter);
+    core.mark(parameter);
   }
 
   /**
@@ -232,25 +181,7 @@ public final class GradientReducer implements AutoCloseable {
    *     one has another type or shape
    */
   public void markReady(int parameter, SparseTensor gradient) {
-    requireKind(parameter, true, "markReady with a sparse tensor");
-    Tensor value = parameters.get(parameter).value();
-    if (gradient.values().dtype() != value.dtype()
-        || gradient.sparseDimensions() != 1
-        || !Arrays.equals(gradient.shape(), value.shape())) {
-      throw new IllegalArgumentException(
-          "The gradient "
-              + gradient
-              + " with "
-              + gradient.sparseDimensions()
-              + " sparse dimensions does not fit to "
-              + runner.failure().named(parameter)
-              + ", "
-              + value
-              + ", on "
-              + rank()
-              + ": it needs the same type and shape and 1 sparse dimension");
-    }
-    runner.mark(requireStep("markReady"), parameter, gradient);
+    core.mark(parameter, gradient);
   }
 
   /**
@@ -261,25 +192,7 @@ public final class GradientReducer implements AutoCloseable {
    *     one twice, or discarded the step; or outside of a backward pass
    */
   public void finish() {
-    end(requireStep("finish"));
-  }
-
-  private void end(ReducerStep ended) {
-    boolean fixed = runner.used().isFixed();
-    try {
-      runner.finish(ended, true);
-    } finally {
-      step = null;
-      forward = false;
-      counts = null;
-      weight = Double.NaN;
-    }
-    if (ended.synchronises()) {
-      steps++;
-      if (plan.willBeRebuilt() && readyOrder == null && (fixed || !options.staticGraph())) {
-        readyOrder = ended.readyOrder();
-      }
-    }
+    core.finish();
   }
 
   /**
@@ -289,26 +202,13 @@ public final class GradientReducer implements AutoCloseable {
    * @throws IllegalStateException if no step was begun
    */
   public void discardStep() {
-    if (step == null) {
-      if (!forward) {
-        requireStep("discardStep");
-      }
-      beginBackward();
-    }
-    ReducerStep discarded = step;
-    discarded.fail("discarded the step");
-    try {
-      end(discarded);
-    } catch (IllegalStateException e) {
-      if (!e.getMessage().contains("discarded the step")) {
-        throw e;
-      }
-    }
+    core.discard(this);
   }
 
   /**
-   * Makes one step for an engine that has all gradients at once: begins it, marks all dense
-   * parameters from the last to the first, and finishes it. Blocks as {@link #finish} does.
+   * Makes one step for an engine that has all gradients at once: begins it unless {@link
+   * #beginForward} has, marks all dense parameters from the last to the first, and finishes it.
+   * Blocks as {@link #finish} does.
    *
    * @throws IllegalStateException as {@link #finish}
    */
@@ -328,122 +228,96 @@ public final class GradientReducer implements AutoCloseable {
    * no_sync}.
    */
   public NoSync noSync() {
-    pauses++;
-    return new NoSync(() -> pauses--);
+    return core.pause();
+  }
+
+  /**
+   * Has a hook reduce the buckets, in place of the reducer's all-reduce. Called once, before the
+   * first step, by all ranks. It runs on a thread of the reducer, for one bucket after the other,
+   * and its result is not divided. Buckets of sparse gradients do not go through it.
+   *
+   * <p>A hook that throws, whose future fails or is not done within the group's timeout, or whose
+   * result has another type or count than the bucket's buffer, ends the reducer's group on all
+   * ranks: {@link #finish} throws with that as cause.
+   *
+   * @throws IllegalStateException if there is a hook already, or a step was begun
+   */
+  public void setCommHook(CommHook hook) {
+    core.setHook(Objects.requireNonNull(hook, "hook"));
   }
 
   /**
    * Says how many rows this rank has in the coming step, before {@link #beginForward}; the mean is
    * then over the rows of all ranks, whatever their distribution. The gradients of each rank are
-   * those of the mean over its own rows. Needed in each step.
+   * those of the mean over its own rows. Needed in each step: if a rank has not called it, {@link
+   * #finish} throws on all ranks. The half types lose bits, because each rank's share is rounded.
    *
    * @param rows 0 or more, also fractions; if all ranks have 0, the gradients are 0
    * @throws IllegalArgumentException if it is negative or not finite
-   * @throws IllegalStateException without {@link ReducerOptions#withWeightedMean}
+   * @throws IllegalStateException without {@link ReducerOptions#withWeightedMean}, or if a step is
+   *     under way
    */
   public void setWeight(double rows) {
-    if (!(rows >= 0) || Double.isInfinite(rows)) {
-      throw new IllegalArgumentException(
-          "A step has 0 rows or more, not " + rows + ", on " + rank());
-    }
-    if (!options.weightedMean()) {
-      throw new IllegalStateException(
-          "setWeight on " + rank() + " needs ReducerOptions.withWeightedMean(true)");
-    }
-    requireNoStep("setWeight");
-    weight = rows;
+    core.setWeight(rows);
   }
 
   /** Returns the buckets in their order, as they are until the next {@link #beginForward}. */
   public List<GradientBucket> buckets() {
-    return List.copyOf(runner.memory().buckets());
+    return List.copyOf(core.memory().buckets());
+  }
+
+  /** Returns what this reducer has done on this rank. */
+  public ReducerStatistics statistics() {
+    return core.statistics();
+  }
+
+  /** Returns the reducer's own group, which has the ranks of the one that it was created with. */
+  @Override
+  public ProcessGroup processGroup() {
+    return core.group();
+  }
+
+  /**
+   * Returns what this rank does once it has run out of rows: it contributes zeros to the steps of
+   * the others, and its gradients become their means too. In the end all ranks take over the values
+   * of the parameters of the rank that had rows for longest. Give the reducer to {@link
+   * org.sparkcollectives.join.Join#run} as the first joinable.
+   */
+  @Override
+  public JoinHook joinHook(JoinOptions joinOptions) {
+    core.announcement().joinedBy(joinOptions);
+    return new JoinHook() {
+      @Override
+      public void shadowStep(JoinStep joined) {
+        core.shadow(joined);
+      }
+
+      @Override
+      public void afterAllJoined(int lastJoiner) {
+        ModelState.broadcast(
+            core.group(), parameters.stream().map(Parameter::value).toList(), lastJoiner);
+      }
+    };
   }
 
   /**
    * Gives the reducer another group, such as the one that {@link ProcessGroup#shrink} has made after
    * a failure. A collective of that group: called by all of its ranks, and blocks as {@link #create}
    * does. The step under way is forgotten, with all that was accumulated in the memory of the
-   * reducer: views are zero. The buckets are planned anew, and rebuilt again.
+   * reducer: views are zero and in new memory. The buckets are planned anew, and rebuilt again.
    */
-  public void setProcessGroup(ProcessGroup other) {
-    ProcessGroup own = ownGroup(other);
-    try {
-      ReducerArguments.verify(own, parameters, options);
-    } catch (RuntimeException | Error e) {
-      own.close();
-      throw e;
-    }
-    release();
-    use(own);
+  public void setProcessGroup(ProcessGroup group) {
+    ProcessGroup own = verified(group, parameters, options);
+    core.release();
+    core.use(own);
   }
 
-  /** Leaves the reducer's own group and frees its memory. Local, and does nothing the second time. */
+  /**
+   * Leaves the reducer's own group and frees its memory. Local; waits as {@link ProcessGroup#close}
+   * does. Does nothing the second time.
+   */
   @Override
   public void close() {
-    if (!closed) {
-      closed = true;
-      step = null;
-      release();
-    }
-  }
-
-  private void release() {
-    runner.close();
-    group.close();
-  }
-
-  private ReducerStep requireStep(String operation) {
-    ReducerStep current = step;
-    if (current == null) {
-      throw new IllegalStateException(
-          operation
-              + " on "
-              + rank()
-              + (closed ? ": the reducer is closed" : " needs a step: call beginBackward first"));
-    }
-    return current;
-  }
-
-  private void requireNoStep(String operation) {
-    if (closed || step != null) {
-      throw new IllegalStateException(
-          operation
-              + " on "
-              + rank()
-              + (closed
-                  ? ": the reducer is closed"
-                  : " during a step: call finish or discardStep first"));
-    }
-  }
-
-  private void requireKind(int parameter, boolean sparse, String operation) {
-    requireParameter(parameter, operation);
-    if (parameters.get(parameter).sparse() != sparse) {
-      throw new IllegalArgumentException(
-          operation
-              + " on "
-              + rank()
-              + " is not for "
-              + runner.failure().named(parameter)
-              + ", whose gradients are "
-              + (sparse ? "dense" : "sparse"));
-    }
-  }
-
-  private void requireParameter(int parameter, String operation) {
-    if (parameter < 0 || parameter >= parameters.size()) {
-      throw new IllegalArgumentException(
-          operation
-              + " on "
-              + rank()
-              + ": there is no parameter "
-              + parameter
-              + ", only 0 to "
-              + (parameters.size() - 1));
-    }
-  }
-
-  private String rank() {
-    return "rank " + group.rank() + " of group \"" + group.name() + "\"";
+    core.close();
   }
 }

@@ -49,6 +49,7 @@ final class ReducerBucket implements GradientBucket {
     this.parameters = parameters.clone();
     this.values = List.copyOf(values);
     this.memory = memory;
+    this.divisor = group.size();
     this.gradients =
         memory == null
             ? null

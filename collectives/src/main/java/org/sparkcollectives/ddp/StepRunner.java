@@ -18,11 +18,14 @@ final class StepRunner {
   private final Tensor[] untouched;
   private final SparseTensor[] sparse;
   private final SparseTensor[] sparseMeans;
+  private final StepClock clock;
   private BucketReduction reduction;
   private BucketLauncher launcher;
 
-  StepRunner(ProcessGroup group, List<Parameter> parameters, ReducerOptions options) {
+  StepRunner(
+      ProcessGroup group, List<Parameter> parameters, ReducerOptions options, StepClock clock) {
     this.group = group;
+    this.clock = clock;
     this.parameters = parameters;
     this.memory = new GradientMemory(group, parameters, options);
     this.used = new UsedParameters(options, parameters.size());
@@ -35,7 +38,7 @@ final class StepRunner {
 
   void reduceBy(BucketReduction other) {
     reduction = other;
-    launcher = new BucketLauncher(other);
+    launcher = new BucketLauncher(other, clock);
   }
 
   GradientMemory memory() {
@@ -46,26 +49,13 @@ final class StepRunner {
     return used;
   }
 
-  StepFailure failure() {
-    return failure;
-  }
-
-  BucketLauncher launcher() {
-    return launcher;
-  }
-
   SparseTensor sparseMean(int parameter) {
     return sparseMeans[parameter];
   }
 
   /** Begins a step. Parameters that are known not to be used contribute what their memory holds. */
   void begin(ReducerStep step, BitSet unused) {
-    if (step.synchronises()) {
-      for (ReducerBucket bucket : memory.buckets()) {
-        bucket.begin(step.number());
-      }
-      launcher.beginStep(memory.buckets(), step.mean());
-    }
+    open(step);
     for (int i = 0; i < parameters.size(); i++) {
       if ((unused.get(i) || used.isKnownAsUnused(i)) && step.markUnused(i)) {
         contributeUnused(step, i);
@@ -73,13 +63,24 @@ final class StepRunner {
     }
   }
 
+  private void open(ReducerStep step) {
+    if (step.synchronises()) {
+      for (ReducerBucket bucket : memory.buckets()) {
+        bucket.begin(step.number());
+      }
+      launcher.beginStep(memory.buckets(), step.mean());
+    }
+  }
+
   void mark(ReducerStep step, int parameter) {
     requireMark(step, parameter);
+    clock.gradientIsReady();
     contribute(step, parameter);
   }
 
   void mark(ReducerStep step, int parameter, SparseTensor gradient) {
     requireMark(step, parameter);
+    clock.gradientIsReady();
     SparseTensor before = sparse[parameter];
     sparse[parameter] = before == null ? gradient : SparseRows.sum(before, gradient);
     contribute(step, parameter);
@@ -149,7 +150,8 @@ final class StepRunner {
   }
 
   /** Takes part in a step without rows of its own: contributes zeros for all parameters. */
-  void shadow(ReducerStep step) {
+  void beginWithoutRows(ReducerStep step) {
+    open(step);
     for (int i = 0; i < parameters.size(); i++) {
       if (step.markUnused(i)) {
         contributeZeros(i);
@@ -161,21 +163,26 @@ final class StepRunner {
    * Ends a step: waits until all gradients are reduced.
    *
    * @param own whether this rank had rows
-   * @throws IllegalStateException on all ranks, if one of them could not finish the step
+   * @return what all ranks throw, if one of them could not finish the step; else null
    */
-  void finish(ReducerStep step, boolean own) {
+  IllegalStateException finish(ReducerStep step, boolean own) {
     if (!step.synchronises()) {
       used.note(step.used());
-      return;
+      return null;
     }
     contributeMissing(step);
     used.note(step.used());
-    BitSet byAny = reduce(step);
-    used.reduced(byAny, own);
+    StepAgreement agreement = reduce(step);
+    if (agreement == null ? TensorArithmetic.isNonZero(memory.last().flag()) : agreement.failed()) {
+      discard();
+      return failure.ofAll(group, step.number(), step.fault());
+    }
+    used.reduced(used.mustBeShared() ? agreement.used() : null, own);
     for (int i = 0; i < parameters.size(); i++) {
       distribute(i);
     }
     forget();
+    return null;
   }
 
   private void contributeMissing(ReducerStep step) {
@@ -195,8 +202,12 @@ final class StepRunner {
     }
   }
 
-  /** Returns the parameters that any rank has used; null if the ranks did not share that. */
-  private BitSet reduce(ReducerStep step) {
+  /**
+   * Reduces what is left, and waits for all of it.
+   *
+   * @return what the ranks agree on; null if the flag of the last bucket says it
+   */
+  private StepAgreement reduce(ReducerStep step) {
     boolean shared = used.mustBeShared();
     ReducerBucket last = memory.last();
     boolean flagged =
@@ -208,17 +219,13 @@ final class StepRunner {
     }
     launcher.endStep(group.timeout());
     BitSet bits = shared ? used.noted() : new BitSet();
+    int count = shared ? parameters.size() : 0;
     StepAgreement agreement =
         flagged
             ? null
-            : reduction.afterwards(
-                () -> StepAgreement.begin(group, shared ? parameters.size() : 0, faulty, bits));
+            : reduction.afterwards(() -> StepAgreement.begin(group, count, faulty, bits));
     memory.buckets().forEach(ReducerBucket::awaitReduction);
-    if (flagged ? TensorArithmetic.isNonZero(last.flag()) : agreement.failed()) {
-      discard();
-      throw failure.ofAll(group, step.number(), step.fault());
-    }
-    return shared ? agreement.used() : null;
+    return agreement;
   }
 
   private void distribute(int parameter) {

@@ -10,14 +10,14 @@ import java.util.stream.IntStream;
 import java.util.stream.StreamSupport;
 import org.sparkcollectives.DType;
 
-/** Reads the tables of what PyTorch does, which lie beside the tests. */
+/** Reads the tables of what PyTorch does. */
 final class Tables {
 
   private Tables() {}
 
   /** Returns the cases of a table. */
   static List<JsonNode> of(String name) {
-    URL table = Tables.class.getResource(name + ".json");
+    URL table = Tables.class.getResource("/training/" + name + ".json");
     try {
       return list(new ObjectMapper().readTree(table));
     } catch (IOException e) {
