@@ -38,11 +38,15 @@ class GradientReducerTest {
 
   @Test
   void gradientsOfEachWindowAreThoseOfTorch() {
-    for (JsonNode sequence : Tables.of("gradient-sequences")) {
+    for (int size = 2; size <= 3; size++) {
       ranks(
-          sequence.get("worldSize").asInt(),
+          size,
           group -> {
-            replay(group, sequence);
+            for (JsonNode sequence : Tables.of("gradient-sequences")) {
+              if (sequence.get("worldSize").asInt() == group.size()) {
+                replay(group, sequence);
+              }
+            }
             return null;
           });
     }
@@ -90,14 +94,12 @@ class GradientReducerTest {
 
   @Test
   void plansOfTorchAreMadeWithAtMostAsManyCollectives() {
-    for (JsonNode row : Tables.of("bucket-plans")) {
-      ranks(
-          2,
-          group -> {
-            follow(group, row);
-            return null;
-          });
-    }
+    ranks(
+        2,
+        group -> {
+          Tables.of("bucket-plans").forEach(row -> follow(group, row));
+          return null;
+        });
   }
 
   private static void follow(ProcessGroup group, JsonNode row) {
