@@ -44,7 +44,8 @@ class GradientReducerTest {
           group -> {
             for (JsonNode sequence : Tables.of("gradient-sequences")) {
               if (sequence.get("worldSize").asInt() == group.size()) {
-                replay(group, sequence);
+                replay(group, sequence, false);
+                replay(group, sequence, true);
               }
             }
             return null;
@@ -52,11 +53,11 @@ class GradientReducerTest {
     }
   }
 
-  private static void replay(ProcessGroup group, JsonNode sequence) {
+  private static void replay(ProcessGroup group, JsonNode sequence, boolean views) {
     long[][] shapes =
         Tables.list(sequence.get("shapes")).stream().map(Tables::longs).toArray(long[][]::new);
     ReducerOptions options = BucketPlanTest.options(sequence.get("options"));
-    TestModel model = new TestModel(!options.gradientAsBucketView(), shapes);
+    TestModel model = new TestModel(!views, shapes);
     try (GradientReducer reducer =
         GradientReducer.create(group, model.parameters(), options.withBucketBytes(16))) {
       for (JsonNode window : sequence.get("windows")) {
@@ -90,6 +91,36 @@ class GradientReducerTest {
       }
     }
     reducer.finish();
+  }
+
+  @Test
+  void whetherAStepIsAveragedIsDecidedWhereItsBackwardPassBegins() {
+    ranks(
+        2,
+        group -> {
+          TestModel model = TestModel.of(3);
+          try (GradientReducer reducer =
+              GradientReducer.create(group, model.parameters(), ReducerOptions.defaults())) {
+            NoSync forwardOnly = reducer.noSync();
+            reducer.beginForward();
+            forwardOnly.close();
+            forwardOnly.close();
+            reducer.beginBackward();
+            TestModel.fill(reducer, 0, group.rank());
+            reducer.markReady(0);
+            reducer.finish();
+            model.assertGradients(reducer, 0.5f);
+            reducer.beginForward();
+            NoSync backwardToo = reducer.noSync();
+            reducer.beginBackward();
+            backwardToo.close();
+            TestModel.fill(reducer, 0, group.rank());
+            reducer.markReady(0);
+            reducer.finish();
+            model.assertGradients(reducer, group.rank());
+          }
+          return null;
+        });
   }
 
   @Test
