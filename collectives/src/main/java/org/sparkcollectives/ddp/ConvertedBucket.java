@@ -80,7 +80,17 @@ final class ConvertedBucket implements GradientBucket {
 
   @Override
   public void setBuffer(Tensor replacement) {
-    buffer = check(this, replacement);
+    if (replacement.dtype() != buffer.dtype() || replacement.count() != buffer.count()) {
+      throw new IllegalArgumentException(
+          "The buffer of bucket "
+              + index()
+              + ", "
+              + buffer
+              + ", cannot be "
+              + replacement
+              + ": type and count must be equal");
+    }
+    buffer = replacement.reshape(replacement.count());
   }
 
   @Override

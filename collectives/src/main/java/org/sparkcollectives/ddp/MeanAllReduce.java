@@ -7,7 +7,6 @@ import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
-import org.sparkcollectives.spi.tensor.HostTensor;
 
 /**
  * Sums tensors over all ranks and divides the sums by a number that is often the number of ranks,
@@ -71,24 +70,10 @@ final class MeanAllReduce {
     if (byRanks) {
       return;
     }
-    HostTensor host = HostTensor.of(tensor);
-    if (tensor.dtype() == DType.FLOAT64) {
-      divideDoubles(host);
-      return;
-    }
-    float by = (float) (isHalf(tensor.dtype()) ? divisor / group.size() : divisor);
-    FloatElements.convert(host, host, (tile, n) -> FloatElements.divide(tile, n, by));
-  }
-
-  private void divideDoubles(HostTensor tensor) {
-    double[] tile = new double[(int) Math.min(FloatElements.TILE, tensor.count())];
-    for (long done = 0; done < tensor.count(); done += tile.length) {
-      int n = (int) Math.min(tile.length, tensor.count() - done);
-      tensor.toArray(done, n, tile, 0);
-      for (int i = 0; i < n; i++) {
-        tile[i] /= divisor;
-      }
-      tensor.fromArray(done, n, tile, 0);
+    if (isHalf(tensor.dtype())) {
+      TensorArithmetic.multiply(tensor, group.size() / divisor);
+    } else {
+      TensorArithmetic.divide(tensor, divisor);
     }
   }
 }

@@ -1,6 +1,5 @@
 package org.sparkcollectives.ddp;
 
-import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -14,6 +13,9 @@ import org.sparkcollectives.Tensor;
 
 /** Updates the parameters of a bucket as soon as another hook has reduced it. */
 final class StepAfterReduction implements CommHook {
+
+  /** How long a wait goes on before it looks whether the group has failed. */
+  private static final long LOOK_AFTER_MILLIS = 20;
 
   private final CommHook inner;
   private final IntPredicate parameters;
@@ -43,18 +45,31 @@ final class StepAfterReduction implements CommHook {
     return CompletableFuture.completedFuture(reduced);
   }
 
-  /** Collectives end within the group's timeout; other code of the inner hook gets as long again. */
+  /**
+   * Waits until the reduction or its group has ended. Collectives end within the group's timeout;
+   * other code of the inner hook gets as long again.
+   */
   private static Tensor await(CompletableFuture<Tensor> reduction, GradientBucket bucket) {
     ProcessGroup group = bucket.group();
-    Duration limit = group.timeout().multipliedBy(2);
+    long deadline = System.nanoTime() + 2 * group.timeout().toNanos();
     try {
-      return reduction.get(limit.toMillis(), TimeUnit.MILLISECONDS);
+      while (true) {
+        try {
+          return reduction.get(LOOK_AFTER_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+          if (group.failure().isPresent()) {
+            throw new CollectiveException(failure(bucket) + " ended with the group", e);
+          }
+          if (System.nanoTime() - deadline >= 0) {
+            throw new CollectiveException(
+                failure(bucket) + " has not ended after twice " + group.timeout(), e);
+          }
+        }
+      }
     } catch (ExecutionException e) {
       throw e.getCause() instanceof RuntimeException thrown
           ? thrown
           : new CollectiveException(failure(bucket) + " failed: " + e.getCause(), e.getCause());
-    } catch (TimeoutException e) {
-      throw new CollectiveException(failure(bucket) + " has not ended after " + limit, e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new CollectiveException(failure(bucket) + " was interrupted", e);

@@ -57,10 +57,18 @@ class PowerSgdMemoryTest {
     return reduce(hook, new GivenBucket(group, buffer, SHAPES).withDivisor(divisor));
   }
 
-  private static float[] mean(int ranks, long step, double[] weights, double divisor) {
+  /** Returns numbers that a type can hold. */
+  private static float[] rounded(int rank, long step, DType type) {
+    float[] values = random(rank, step, COUNT);
+    FloatElements.round(values, COUNT, type);
+    return values;
+  }
+
+  private static float[] mean(
+      int ranks, long step, DType type, double[] weights, double divisor) {
     float[] mean = new float[COUNT];
     for (int rank = 0; rank < ranks; rank++) {
-      float[] own = random(rank, step, COUNT);
+      float[] own = rounded(rank, step, type);
       for (int i = 0; i < COUNT; i++) {
         mean[i] += (float) (own[i] * weights[rank] / divisor);
       }
@@ -92,8 +100,8 @@ class PowerSgdMemoryTest {
     for (DType type : List.of(DType.FLOAT32, DType.FLOAT64)) {
       assertConserved(paths, type, false, 1e-4f);
     }
-    assertConserved(paths, DType.FLOAT16, false, 0.05f);
-    assertConserved(paths, DType.BFLOAT16, false, 0.4f);
+    assertConserved(paths, DType.FLOAT16, false, 0.01f);
+    assertConserved(paths, DType.BFLOAT16, false, 0.1f);
   }
 
   /** Each step has other rows, of which the mean is made. */
@@ -102,7 +110,8 @@ class PowerSgdMemoryTest {
     assertConserved(Paths.HEAP, DType.FLOAT32, true, 1e-4f);
   }
 
-  private static void assertConserved(Paths paths, DType type, boolean rows, float tolerance) {
+  /** The vector is not compressed: of halves, each of its means is rounded. */
+  private static void assertConserved(Paths paths, DType type, boolean rows, float ofVector) {
     int ranks = 3;
     int steps = 12;
     List<float[]> totals =
@@ -114,24 +123,28 @@ class PowerSgdMemoryTest {
               float[] total = new float[COUNT];
               for (int step = 0; step < steps; step++) {
                 double[] weights = weights(rows, step);
-                float[] own = random(group.rank(), step, COUNT);
+                float[] own = rounded(group.rank(), step, type);
                 for (int i = 0; i < own.length; i++) {
                   own[i] *= (float) weights[group.rank()];
                 }
                 double divisor = weights[0] + weights[1] + weights[2];
-                add(total, reduce(hook, group, type, own, divisor), 1.0 / ranks);
+                float[] reduced = reduce(hook, group, type, own, divisor);
+                if (step >= EARLY.start()) {
+                  add(total, reduced, 1.0 / ranks);
+                }
               }
               addErrors(total, hook.state());
               return total;
             });
     float[] expected = new float[COUNT];
-    for (int step = 0; step < steps; step++) {
+    for (int step = (int) EARLY.start(); step < steps; step++) {
       double[] weights = weights(rows, step);
-      add(expected, mean(ranks, step, weights, weights[0] + weights[1] + weights[2]), 1);
+      add(expected, mean(ranks, step, type, weights, weights[0] + weights[1] + weights[2]), 1);
     }
     float[] total = new float[COUNT];
     totals.forEach(each -> add(total, each, 1));
     for (int i = 0; i < COUNT; i++) {
+      float tolerance = i >= 48 && i < 53 ? ofVector : 1e-4f;
       assertThat(total[i]).as("%s [%d]", type, i).isCloseTo(expected[i], within(tolerance));
     }
   }

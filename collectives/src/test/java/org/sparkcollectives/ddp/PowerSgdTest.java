@@ -42,7 +42,7 @@ class PowerSgdTest {
         break;
       }
       for (JsonNode stack : step.get("qBeforeOrthogonalisation")) {
-        float[] values = Table.floats(stack.get("values"));
+        float[] values = Tables.floats(stack.get("values"));
         int rows = stack.get("rows").asInt();
         int columns = stack.get("columns").asInt();
         for (int matrix = 0; matrix < stack.get("matrices").asInt(); matrix++) {
@@ -71,7 +71,7 @@ class PowerSgdTest {
         2,
         paths,
         group -> {
-          for (JsonNode each : Table.cases("powersgd")) {
+          for (JsonNode each : Tables.of("powersgd")) {
             new Case(group, each).check();
           }
           return null;
@@ -103,7 +103,7 @@ class PowerSgdTest {
       this.shapes = new long[order.length][];
       for (int i = 0; i < order.length; i++) {
         order[i] = table.get("bucketOrder").get(i).asInt();
-        shapes[i] = Table.longs(table.get("shapes").get(order[i]));
+        shapes[i] = Tables.longs(table.get("shapes").get(order[i]));
       }
     }
 
@@ -116,7 +116,7 @@ class PowerSgdTest {
       float[] all = new float[length];
       int at = 0;
       for (int parameter : order) {
-        float[] values = Table.floats(arrays.get(parameter));
+        float[] values = Tables.floats(arrays.get(parameter));
         System.arraycopy(values, 0, all, at, values.length);
         at += values.length;
       }
@@ -136,7 +136,7 @@ class PowerSgdTest {
         if (step.get("errors").isNull()) {
           assertThat(hook.state().keySet()).noneMatch(key -> key.endsWith("/error"));
         } else {
-          checkErrors(what, Table.floats(step.get("errors").get(group.rank())));
+          checkErrors(what, Tables.floats(step.get("errors").get(group.rank())));
         }
       }
     }
