@@ -315,6 +315,75 @@ class HooksOfReducerTest {
   }
 
   @Test
+  void gradientsOfManyBucketsAreAveragedInSubgroupsAfterSomeSteps() {
+    GroupRuns.run(
+        4,
+        Paths.HEAP,
+        group -> {
+          TestModel model = model();
+          try (ProcessGroup pair = group.newSubgroups(2);
+              GradientReducer reducer =
+                  GradientReducer.create(group, model.parameters(), options(8))) {
+            reducer.setCommHook(new PostLocalSgd(pair, 2, true));
+            for (int step = 0; step < 4; step++) {
+              model.zero(reducer);
+              model.step(reducer, group.rank());
+              model.assertGradients(reducer, step < 2 ? 1.5f : group.rank() < 2 ? 0.5f : 2.5f);
+            }
+          }
+          return null;
+        });
+  }
+
+  @Test
+  void powerSgdGoesOnInTheGroupThatAFailureLeaves() {
+    List<List<float[]>> results =
+        GroupRuns.run(
+            3,
+            Paths.HEAP,
+            group -> {
+              List<float[]> seen = new ArrayList<>();
+              PowerSgd hook = new PowerSgd(EARLY);
+              try (GradientReducer reducer =
+                  GradientReducer.create(group, model().parameters(), options(8))) {
+                reducer.setCommHook(
+                    bucket -> {
+                      if (group.rank() == 2 && bucket.step() == 3 && bucket.index() == 5) {
+                        throw new IllegalStateException("rank 2 is lost");
+                      }
+                      return hook.run(bucket);
+                    });
+                Throwable thrown =
+                    catchThrowable(
+                        () -> {
+                          for (int step = 0; step < 4; step++) {
+                            step(reducer, group.rank(), step, new Random(group.rank()));
+                          }
+                        });
+                assertThat(thrown).hasStackTraceContaining("rank 2 is lost");
+                if (group.rank() == 2) {
+                  return seen;
+                }
+                try (ProcessGroup left = group.shrink(2)) {
+                  reducer.setProcessGroup(left);
+                  for (int step = 4; step < 8; step++) {
+                    step(reducer, group.rank(), step, new Random(group.rank()));
+                    for (int parameter = 0; parameter < PARAMETERS; parameter++) {
+                      seen.add(TestModel.values(reducer, parameter));
+                    }
+                  }
+                }
+              }
+              return seen;
+            });
+    assertThat(results.get(0)).hasSize(4 * PARAMETERS);
+    for (int i = 0; i < results.get(0).size(); i++) {
+      assertThat(results.get(1).get(i)).isEqualTo(results.get(0).get(i));
+      assertThat(results.get(1).get(i)).doesNotContain(Float.NaN);
+    }
+  }
+
+  @Test
   void aStepThatThrowsOnOneRankEndsTheGroupOnAll() {
     List<Throwable> thrown =
         GroupRuns.run(
