@@ -33,6 +33,15 @@ final class Tables {
     return list(array).stream().mapToLong(JsonNode::asLong).toArray();
   }
 
+  /** Returns numbers, among them NaN and infinities as text. */
+  static float[] floats(JsonNode array) {
+    float[] values = new float[array.size()];
+    for (int i = 0; i < values.length; i++) {
+      values[i] = Float.parseFloat(array.get(i).asText());
+    }
+    return values;
+  }
+
   static int[] ints(JsonNode array) {
     return list(array).stream().mapToInt(JsonNode::asInt).toArray();
   }

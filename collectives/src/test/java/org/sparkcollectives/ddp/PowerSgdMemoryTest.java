@@ -1,0 +1,425 @@
+package org.sparkcollectives.ddp;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.Tensor;
+import org.sparkcollectives.spi.tensor.HostTensor;
+import org.sparkcollectives.testing.GroupRuns;
+import org.sparkcollectives.testing.LeakCheck;
+import org.sparkcollectives.testing.Paths;
+
+/** Tests what PowerSGD keeps from step to step. */
+@ExtendWith(LeakCheck.class)
+class PowerSgdMemoryTest {
+
+  private static final PowerSgdOptions EARLY = PowerSgdOptions.defaults().withStart(2);
+  private static final long[][] SHAPES = {{8, 6}, {5}, {4, 3, 4}};
+  private static final int COUNT = 8 * 6 + 5 + 4 * 3 * 4;
+
+  private static float[] random(int rank, long step, int length) {
+    Random random = new Random(31 * step + rank);
+    float[] values = new float[length];
+    for (int i = 0; i < length; i++) {
+      values[i] = (float) random.nextGaussian();
+    }
+    return values;
+  }
+
+  private static float[] reduce(CommHook hook, GradientBucket bucket) throws Exception {
+    Tensor result = hook.run(bucket).get(30, TimeUnit.SECONDS);
+    float[] values = new float[(int) result.count()];
+    FloatElements.read(HostTensor.of(result), 0, values.length, values, 0);
+    return values;
+  }
+
+  /** Reduces a bucket of a type, filled with these values. */
+  private static float[] reduce(
+      CommHook hook, ProcessGroup group, DType type, float[] values, double divisor)
+      throws Exception {
+    HostTensor buffer = HostTensor.allocate(type, values.length);
+    FloatElements.write(values, 0, buffer, 0, values.length);
+    return reduce(hook, new GivenBucket(group, buffer, SHAPES).withDivisor(divisor));
+  }
+
+  /** Returns numbers that a type can hold. */
+  private static float[] rounded(int rank, long step, DType type) {
+    float[] values = random(rank, step, COUNT);
+    FloatElements.round(values, COUNT, type);
+    return values;
+  }
+
+  private static float[] mean(
+      int ranks, long step, DType type, double[] weights, double divisor) {
+    float[] mean = new float[COUNT];
+    for (int rank = 0; rank < ranks; rank++) {
+      float[] own = rounded(rank, step, type);
+      for (int i = 0; i < COUNT; i++) {
+        mean[i] += (float) (own[i] * weights[rank] / divisor);
+      }
+    }
+    return mean;
+  }
+
+  private static void add(float[] sum, float[] values, double factor) {
+    for (int i = 0; i < sum.length; i++) {
+      sum[i] += (float) (values[i] * factor);
+    }
+  }
+
+  /** Adds this rank's part of what is left out to sums in the bucket's order. */
+  private static void addErrors(float[] sum, Map<String, Tensor> state) {
+    int[] offsets = {0, -1, 53};
+    for (int parameter : new int[] {0, 2}) {
+      float[] error = (float[]) state.get("parameter " + parameter + "/error").array();
+      double[] divisor = (double[]) state.get("parameter " + parameter + "/divisor").array();
+      for (int i = 0; i < error.length; i++) {
+        sum[offsets[parameter] + i] += (float) (error[i] / divisor[0]);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"HEAP", "TCP"})
+  void whatAllStepsGiveAndWhatIsLeftAddUpToTheMeans(Paths paths) {
+    for (DType type : List.of(DType.FLOAT32, DType.FLOAT64)) {
+      assertConserved(paths, type, false, 1e-4f);
+    }
+    assertConserved(paths, DType.FLOAT16, false, 0.01f);
+    assertConserved(paths, DType.BFLOAT16, false, 0.1f);
+  }
+
+  /** Each step has other rows, of which the mean is made. */
+  @Test
+  void itDoesSoWhenTheDivisorChanges() {
+    assertConserved(Paths.HEAP, DType.FLOAT32, true, 1e-4f);
+  }
+
+  /** The vector is not compressed: of halves, each of its means is rounded. */
+  private static void assertConserved(Paths paths, DType type, boolean rows, float ofVector) {
+    int ranks = 3;
+    int steps = 12;
+    List<float[]> totals =
+        GroupRuns.run(
+            ranks,
+            paths,
+            group -> {
+              PowerSgd hook = new PowerSgd(EARLY);
+              float[] total = new float[COUNT];
+              for (int step = 0; step < steps; step++) {
+                double[] weights = weights(rows, step);
+                float[] own = rounded(group.rank(), step, type);
+                for (int i = 0; i < own.length; i++) {
+                  own[i] *= (float) weights[group.rank()];
+                }
+                double divisor = weights[0] + weights[1] + weights[2];
+                float[] reduced = reduce(hook, group, type, own, divisor);
+                if (step >= EARLY.start()) {
+                  add(total, reduced, 1.0 / ranks);
+                }
+              }
+              addErrors(total, hook.state());
+              return total;
+            });
+    float[] expected = new float[COUNT];
+    for (int step = (int) EARLY.start(); step < steps; step++) {
+      double[] weights = weights(rows, step);
+      add(expected, mean(ranks, step, type, weights, weights[0] + weights[1] + weights[2]), 1);
+    }
+    float[] total = new float[COUNT];
+    totals.forEach(each -> add(total, each, 1));
+    for (int i = 0; i < COUNT; i++) {
+      float tolerance = i >= 48 && i < 53 ? ofVector : 1e-4f;
+      assertThat(total[i]).as("%s [%d]", type, i).isCloseTo(expected[i], within(tolerance));
+    }
+  }
+
+  private static double[] weights(boolean rows, int step) {
+    return rows ? new double[] {1 + step % 3, 2, 5 - step % 4} : new double[] {1, 1, 1};
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aMatrixThatWasZeroInAStepIsSentInTheNextOnes(boolean batched) {
+    GroupRuns.run(
+        2,
+        Paths.HEAP,
+        group -> {
+          PowerSgd hook = new PowerSgd(EARLY.withBatched(batched));
+          float[] column = {1, 2, 3, 4, 5, 6};
+          float[] matrix = new float[48];
+          for (int i = 0; i < 48; i++) {
+            matrix[i] = column[i % 6] * (1 + i / 6);
+          }
+          for (int step = 0; step < 4; step++) {
+            float[] zeros = new float[48];
+            assertThat(reduce(hook, new GivenBucket(group, Tensor.of(zeros), new long[] {8, 6})))
+                .containsOnly(0);
+          }
+          float[] sum = new float[48];
+          for (int step = 0; step < 30; step++) {
+            GradientBucket bucket =
+                new GivenBucket(group, Tensor.of(matrix.clone()), new long[] {8, 6});
+            add(sum, reduce(hook, bucket), 1.0 / 30);
+          }
+          for (int i = 0; i < 48; i++) {
+            assertThat(sum[i]).isCloseTo(matrix[i], within(batched ? 6f : 1e-3f));
+          }
+          return null;
+        });
+  }
+
+  @ParameterizedTest
+  @ValueSource(floats = {Float.NaN, Float.POSITIVE_INFINITY})
+  void whatIsNotFiniteIsSeenInItsStepAndNotRemembered(float bad) {
+    GroupRuns.run(
+        2,
+        Paths.HEAP,
+        group -> {
+          PowerSgd hook = new PowerSgd(EARLY);
+          for (int step = 0; step < 6; step++) {
+            float[] own = random(group.rank(), step, COUNT);
+            if (step == 3 && group.rank() == 1) {
+              own[7] = bad;
+            }
+            float[] reduced = reduce(hook, group, DType.FLOAT32, own, 2);
+            boolean finite = true;
+            for (float each : reduced) {
+              finite &= Float.isFinite(each);
+            }
+            assertThat(finite).as("step %d", step).isEqualTo(step != 3);
+          }
+          return null;
+        });
+  }
+
+  @Test
+  void ranksWithOtherOptionsAllThrowInTheFirstStep() {
+    List<PowerSgdOptions> others =
+        List.of(
+            EARLY.withRank(2),
+            EARLY.withStart(3),
+            EARLY.withMinCompressionRate(1.5),
+            EARLY.withErrorFeedback(false),
+            EARLY.withWarmStart(false),
+            EARLY.withEpsilon(1e-8),
+            EARLY.withSeed(1),
+            EARLY.withBatched(true));
+    String[] texts = {
+      "rank is 1 on rank 0, and 2 on rank 1",
+      "start is 2 on rank 0, and 3 on rank 1",
+      "minCompressionRate is 2.0 on rank 0, and 1.5 on rank 1",
+      "errorFeedback is true on rank 0, and false on rank 1",
+      "warmStart is true on rank 0, and false on rank 1",
+      "epsilon is 0.0 on rank 0, and 1.0E-8 on rank 1",
+      "seed is 0 on rank 0, and 1 on rank 1",
+      "batched is false on rank 0, and true on rank 1"
+    };
+    GroupRuns.run(
+        3,
+        Paths.HEAP,
+        group -> {
+          for (int i = 0; i < texts.length; i++) {
+            PowerSgd hook = new PowerSgd(group.rank() == 1 ? others.get(i) : EARLY);
+            assertThatThrownBy(() -> reduce(hook, new GivenBucket(group, Tensor.of(1f))))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageEndingWith(texts[i]);
+          }
+          return null;
+        });
+  }
+
+  @ParameterizedTest
+  @CsvSource({"false,true", "true,true", "true,false", "false,false"})
+  void trainingGoesOnFromASavedStateToTheBit(boolean batched, boolean errorFeedback) {
+    PowerSgdOptions options = EARLY.withBatched(batched).withErrorFeedback(errorFeedback);
+    GroupRuns.run(
+        2,
+        Paths.HEAP,
+        group -> {
+          PowerSgd whole = new PowerSgd(options);
+          PowerSgd first = new PowerSgd(options);
+          for (int step = 0; step < 4; step++) {
+            reduce(whole, group, DType.FLOAT32, random(group.rank(), step, COUNT), 2);
+            reduce(first, group, DType.FLOAT32, random(group.rank(), step, COUNT), 2);
+          }
+          PowerSgd second = new PowerSgd(options);
+          second.restore(first.state());
+          assertThat(second.compressionRate()).isEqualTo(whole.compressionRate()).isGreaterThan(1);
+          for (int step = 4; step < 7; step++) {
+            float[] own = random(group.rank(), step, COUNT);
+            assertThat(reduce(second, group, DType.FLOAT32, own.clone(), 2))
+                .isEqualTo(reduce(whole, group, DType.FLOAT32, own.clone(), 2));
+          }
+          assertThat(second.compressionRate()).isEqualTo(whole.compressionRate());
+          assertThatThrownBy(() -> second.restore(first.state()))
+              .isInstanceOf(IllegalStateException.class)
+              .hasMessageContaining("before its first step");
+          return null;
+        });
+  }
+
+  @Test
+  void aStateThatOneRankAloneRestoresIsRefusedOnAll() {
+    GroupRuns.run(
+        2,
+        Paths.HEAP,
+        group -> {
+          PowerSgd saved = new PowerSgd(EARLY);
+          reduce(saved, group, DType.FLOAT32, random(group.rank(), 0, COUNT), 2);
+          PowerSgd hook = new PowerSgd(EARLY);
+          if (group.rank() == 1) {
+            hook.restore(saved.state());
+          }
+          assertThatThrownBy(() -> reduce(hook, new GivenBucket(group, Tensor.of(1f))))
+              .isInstanceOf(IllegalStateException.class)
+              .hasMessageEndingWith("number of steps is 0 on rank 0, and 1 on rank 1");
+          return null;
+        });
+  }
+
+  @Test
+  void aStateThatIsNoneIsRefusedAndChangesNothing() {
+    GroupRuns.run(
+        1,
+        Paths.HEAP,
+        group -> {
+          PowerSgd saved = new PowerSgd(EARLY);
+          for (int step = 0; step < 3; step++) {
+            reduce(saved, group, DType.FLOAT32, random(0, step, COUNT), 1);
+          }
+          Map<String, Tensor> state = saved.state();
+          PowerSgd hook = new PowerSgd(EARLY);
+          Map<String, Tensor> wrong = Map.of(
+              "counts", Tensor.of(1L),
+              "parameter 0/shape", Tensor.of(8L, -6L, 1L),
+              "parameter 0/q", Tensor.of(new float[5]),
+              "parameter 2/error", Tensor.of(new double[48]),
+              "else", Tensor.of(1));
+          for (String key : wrong.keySet()) {
+            Map<String, Tensor> changed = new HashMap<>(state);
+            changed.put(key, wrong.get(key));
+            assertThatThrownBy(() -> hook.restore(changed))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining(key);
+            assertThat(hook.state().keySet()).containsExactly("counts");
+          }
+          Map<String, Tensor> other = new HashMap<>(state);
+          other.put("parameter 0/shape", Tensor.of(6L, 8L, 1L));
+          other.put("parameter 0/q", Tensor.of(new float[8]));
+          hook.restore(other);
+          assertThatThrownBy(
+                  () -> reduce(hook, group, DType.FLOAT32, random(0, 3, COUNT), 1))
+              .isInstanceOf(IllegalStateException.class)
+              .hasMessageContaining("6 x 8 for parameter 0, whose gradients are 8 x 6");
+          return null;
+        });
+  }
+
+  @Test
+  void aStateIsContinuedWithAnotherRankOfTheApproximation() {
+    GroupRuns.run(
+        1,
+        Paths.HEAP,
+        group -> {
+          PowerSgd saved = new PowerSgd(EARLY);
+          for (int step = 0; step < 3; step++) {
+            reduce(saved, group, DType.FLOAT32, random(0, step, COUNT), 1);
+          }
+          PowerSgd hook = new PowerSgd(EARLY.withRank(6).withMinCompressionRate(0.1));
+          hook.restore(saved.state());
+          float[] expected = random(0, 3, COUNT);
+          float[] error = (float[]) saved.state().get("parameter 0/error").array();
+          float[] reduced = reduce(hook, group, DType.FLOAT32, expected.clone(), 1);
+          for (int i = 0; i < 48; i++) {
+            assertThat(reduced[i]).isCloseTo(expected[i] + error[i], within(1e-4f));
+          }
+          return null;
+        });
+  }
+
+  /** One rank has lost a step and a draw, as after a failure that the others noticed later. */
+  @Test
+  void inTheGroupAfterAFailureTheRanksStartTogether() {
+    List<float[]> reduced =
+        GroupRuns.run(
+            2,
+            Paths.HEAP,
+            group -> {
+              List<float[]> seen = new ArrayList<>();
+              PowerSgd hook =
+                  new PowerSgd(
+                      EARLY.withErrorFeedback(false),
+                      (length, columns, draw) -> {
+                        float[] numbers = random(7, draw, length * columns);
+                        seen.add(numbers);
+                        return numbers;
+                      });
+              for (int step = 0; step < 3; step++) {
+                reduce(hook, group, DType.FLOAT32, random(group.rank(), step, COUNT), 2);
+              }
+              try (ProcessGroup alone = group.split(group.rank(), 0)) {
+                if (group.rank() == 1) {
+                  reduce(hook, alone, DType.FLOAT32, random(0, 0, COUNT), 1);
+                }
+              }
+              seen.clear();
+              try (ProcessGroup next = group.newGroup()) {
+                reduce(hook, next, DType.FLOAT32, random(group.rank(), 3, COUNT), 2);
+              }
+              return seen.get(0);
+            });
+    assertThat(reduced.get(0)).isEqualTo(reduced.get(1));
+  }
+
+  @Test
+  void theBatchOfABucketThatHasChangedBeginsAnew() {
+    GroupRuns.run(
+        1,
+        Paths.HEAP,
+        group -> {
+          PowerSgd hook = new PowerSgd(EARLY.withBatched(true));
+          for (int step = 0; step < 3; step++) {
+            reduce(hook, group, DType.FLOAT32, random(0, step, COUNT), 1);
+          }
+          assertThat(hook.state()).containsKey("bucket 0 [0, 1, 2]/error");
+          reduce(hook, new GivenBucket(group, Tensor.of(1f, 2f)).withFirstParameter(4));
+          assertThat(hook.state().keySet())
+              .contains("bucket 0 [4]/error")
+              .noneMatch(key -> key.startsWith("bucket 0 [0"));
+          reduce(hook, new GivenBucket(group, Tensor.of(new float[0])));
+          return null;
+        });
+  }
+
+  @Test
+  void optionsThatCannotWorkAreRefused() {
+    assertThatThrownBy(() -> EARLY.withRank(0)).hasMessageContaining("at least 1, not 0");
+    assertThatThrownBy(() -> EARLY.withStart(1)).hasMessageContaining("at least 2");
+    assertThatThrownBy(() -> EARLY.withErrorFeedback(false).withStart(0)).hasMessageContaining("at least 2");
+    assertThatThrownBy(() -> EARLY.withMinCompressionRate(0)).hasMessageContaining("not 0.0");
+    assertThatThrownBy(() -> EARLY.withEpsilon(Double.NaN)).hasMessageContaining("not NaN");
+    PowerSgdOptions memoryless = EARLY.withErrorFeedback(false).withWarmStart(false);
+    assertThat(memoryless.withStart(0).start()).isZero();
+    assertThatThrownBy(() -> memoryless.withStart(-1)).isInstanceOf(IllegalArgumentException.class);
+    assertThat(PowerSgdOptions.defaults())
+        .hasToString(
+            "rank=1, start=1000, minCompressionRate=2.0, errorFeedback=true, warmStart=true,"
+                + " epsilon=0.0, seed=0, batched=false");
+  }
+}
