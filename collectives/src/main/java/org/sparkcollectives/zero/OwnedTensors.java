@@ -55,9 +55,31 @@ final class OwnedTensors {
     return blocks.get(group.rank());
   }
 
-  /** Begins the reduction of all blocks, each on its owner. */
-  Work reduceToOwners(ReduceOp op) {
-    return group.reduceScatter(own(), blocks, op);
+  /**
+   * Begins the reduction of each block on its owner, which {@link #finishMean} turns into the sum
+   * divided by {@code divisor}.
+   */
+  Work beginMean(int divisor) {
+    return group.reduceScatter(own(), blocks, reduction(divisor));
+  }
+
+  private ReduceOp reduction(int divisor) {
+    if (divisor == group.size()) {
+      return ReduceOp.AVG;
+    }
+    // A sum is divided once, at its end. Halves have no room for it.
+    return dividesAtEnd() ? ReduceOp.SUM : ReduceOp.premulSum(1.0 / divisor);
+  }
+
+  private boolean dividesAtEnd() {
+    return own().dtype() == DType.FLOAT32 || own().dtype() == DType.FLOAT64;
+  }
+
+  /** Divides this rank's block, once the reduction is done. */
+  void finishMean(int divisor) {
+    if (divisor != group.size() && dividesAtEnd()) {
+      Tiles.divide(own(), divisor);
+    }
   }
 
   /** Begins sending each owner's block to all ranks. */

@@ -52,6 +52,19 @@ final class Tiles {
     }
   }
 
+  /** Divides all elements of a float32 or float64 tensor. */
+  static void divide(Tensor tensor, double divisor) {
+    double[] elements = new double[ELEMENTS];
+    for (long at = 0; at < tensor.count(); at += ELEMENTS) {
+      int count = (int) Math.min(ELEMENTS, tensor.count() - at);
+      read(tensor, at, count, elements);
+      for (int i = 0; i < count; i++) {
+        elements[i] /= divisor;
+      }
+      write(tensor, at, count, elements);
+    }
+  }
+
   private static void require(int parameter, Tensor tensor, Tensor gradient) {
     if (tensor.dtype() != DType.FLOAT32 && tensor.dtype() != DType.FLOAT64) {
       throw new IllegalArgumentException(

@@ -8,7 +8,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.IntStream;
 import org.sparkcollectives.ProcessGroup;
-import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 import org.sparkcollectives.ddp.Parameter;
@@ -165,9 +164,9 @@ public final class ZeroRedundancyOptimizer implements Joinable {
         view(gradients, i).copyFrom(given);
       }
     }
-    boolean byAllRanks = step == null || step.divisor() == group.size();
-    ReduceOp op = byAllRanks ? ReduceOp.AVG : ReduceOp.premulSum(1.0 / step.divisor());
-    awaitAll(gradients.stream().map(each -> each.reduceToOwners(op)).toList());
+    int divisor = step == null ? group.size() : step.divisor();
+    awaitAll(gradients.stream().map(each -> each.beginMean(divisor)).toList());
+    gradients.forEach(each -> each.finishMean(divisor));
   }
 
   private void stepOwned(int parameter) {
