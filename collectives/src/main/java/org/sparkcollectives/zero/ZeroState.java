@@ -1,5 +1,11 @@
 package org.sparkcollectives.zero;
 
+import java.io.BufferedOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -37,5 +43,25 @@ public final class ZeroState {
    */
   public Map<String, Map<String, Tensor>> parameters() {
     return parameters;
+  }
+
+  /**
+   * Writes the state, to be read by {@link #read} on a machine with the same byte order. Does not
+   * close the stream. Several states can follow each other.
+   *
+   * @throws IOException if the stream cannot take it
+   */
+  public void write(OutputStream out) throws IOException {
+    StateStream.write(parameters, new DataOutputStream(new BufferedOutputStream(out)));
+  }
+
+  /**
+   * Reads a state that {@link #write} has written, into new memory on the heap. Reads no byte more,
+   * and does not close the stream; a buffered one is faster.
+   *
+   * @throws IOException if the stream ends early, or has something else
+   */
+  public static ZeroState read(InputStream in) throws IOException {
+    return of(StateStream.read(new DataInputStream(in)));
   }
 }
