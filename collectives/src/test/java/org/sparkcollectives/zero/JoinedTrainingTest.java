@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Random;
+import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -71,8 +72,13 @@ class JoinedTrainingTest {
     /** Returns whether a rank uses a parameter in a step; some are used by no rank. */
     boolean uses(int parameter, int step, int rank) {
       return !unused
-          || (new Random(31L * step + parameter).nextInt(4) > 0
-              && new Random(131L * step + 17L * rank + parameter).nextBoolean());
+          || (new SplittableRandom(31L * step + parameter).nextInt(4) > 0
+              && new SplittableRandom(131L * step + 17L * rank + parameter).nextBoolean());
+    }
+
+    /** Returns a parameter with its gradient in its bucket, or in memory of its own. */
+    Parameter parameter(String name, Tensor value) {
+      return new Parameter(name, value, views ? null : StateParts.zeros(value), false);
     }
 
     ReducerOptions options() {
@@ -134,7 +140,7 @@ class JoinedTrainingTest {
   private static List<String> train(ProcessGroup group, Script script) throws Exception {
     SharedModel model = new SharedModel();
     List<Parameter> parameters =
-        model.parameters().stream().map(each -> Parameter.of(each.name(), each.value())).toList();
+        model.parameters().stream().map(each -> script.parameter(each.name(), each.value())).toList();
     try (GradientReducer reducer = GradientReducer.create(group, parameters, script.options())) {
       if (script.hook) {
         reducer.setCommHook(JoinedTrainingTest::allReduce);
