@@ -1,0 +1,328 @@
+package org.sparkcollectives.zero;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.Tensor;
+import org.sparkcollectives.Work;
+import org.sparkcollectives.ddp.Parameter;
+import org.sparkcollectives.internal.agreement.CallCheck;
+import org.sparkcollectives.join.Join;
+import org.sparkcollectives.join.JoinHook;
+import org.sparkcollectives.join.JoinOptions;
+import org.sparkcollectives.join.JoinStep;
+import org.sparkcollectives.join.Joinable;
+
+/**
+ * Shares an optimizer among the ranks of a group: each rank keeps the state of the parameters that
+ * it owns, makes their steps, and sends their new values to all. With n ranks a rank keeps about 1/n
+ * of the state. c10d's {@code ZeroRedundancyOptimizer}, the first stage of ZeRO (Rajbhandari et al.,
+ * "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models", 2020).
+ *
+ * <p>By default a step averages the gradients too, each for its owner only. Then a reduce-scatter and
+ * an all-gather send as much as one all-reduce does. With {@link ZeroOptions#withAveragedGradients}
+ * a step takes gradients that a reducer has averaged for all ranks, and sends the values only.
+ *
+ * <p>All ranks have the same bits after a step. Not for use by several threads at once.
+ */
+public final class ZeroRedundancyOptimizer implements Joinable {
+
+  private final ProcessGroup group;
+  private final List<Parameter> parameters;
+  private final LocalOptimizer local;
+  private final ZeroOptions options;
+  private final ZeroPartition partition;
+  private final int[] owned;
+  private final List<OwnedTensors> values = new ArrayList<>();
+  private final List<OwnedTensors> gradients = new ArrayList<>();
+
+  private ZeroRedundancyOptimizer(
+      ProcessGroup group,
+      List<Parameter> parameters,
+      LocalOptimizer local,
+      ZeroOptions options,
+      ZeroPartition partition) {
+    this.group = group;
+    this.parameters = parameters;
+    this.local = local;
+    this.options = options;
+    this.partition = partition;
+    this.owned = partition.ownedBy(group.rank());
+    parameters.stream()
+        .map(each -> each.value().dtype())
+        .distinct()
+        .forEach(
+            type -> {
+              values.add(new OwnedTensors(group, type, parameters, partition));
+              if (options.averagedGradients().isEmpty()) {
+                gradients.add(new OwnedTensors(group, type, parameters, partition));
+              }
+            });
+  }
+
+  /**
+   * Creates an optimizer. A collective: called by all ranks, with the same parameters and options,
+   * and blocks until all have come, for the group's timeout at the most. The memory that it takes
+   * from the group is freed with the group.
+   *
+   * @param parameters dense, with different names; all with the same values on all ranks
+   * @param local makes the steps of the parameters that this rank owns
+   * @throws IllegalArgumentException on the ranks whose arguments cannot be
+   * @throws org.sparkcollectives.CollectiveException on the other ranks
+   * @throws org.sparkcollectives.CollectiveMismatchException on all ranks, if the parameters or
+   *     options differ
+   */
+  public static ZeroRedundancyOptimizer create(
+      ProcessGroup group, List<Parameter> parameters, LocalOptimizer local, ZeroOptions options) {
+    Objects.requireNonNull(local, "local");
+    List<Parameter> all = List.copyOf(parameters);
+    ZeroPartition partition =
+        options
+            .partition()
+            .orElseGet(
+                () ->
+                    ZeroPartition.greedy(
+                        all.stream().mapToLong(each -> each.value().count()).toArray(),
+                        group.size()));
+    new CallCheck(group, "making of a ZeRO optimizer")
+        .compare(() -> ZeroArguments.describe(all, partition, options, group.size()));
+    return new ZeroRedundancyOptimizer(group, all, local, options, partition);
+  }
+
+  /** Returns which rank owns which parameter. */
+  public ZeroPartition partition() {
+    return partition;
+  }
+
+  /**
+   * Returns where the engine adds the gradient of a parameter: the one that the parameter came with,
+   * or else a part of the memory that is reduced. After {@link #step} it holds the mean on the owner
+   * at the most, so set it to zero before the next backward pass.
+   *
+   * @throws IllegalStateException if the gradients are averaged already, see {@link
+   *     ZeroOptions#withAveragedGradients}
+   */
+  public Tensor gradient(int parameter) {
+    if (gradients.isEmpty()) {
+      throw new IllegalStateException(
+          "The gradients are averaged elsewhere, by what withAveragedGradients has given");
+    }
+    Tensor given = parameters.get(parameter).gradient();
+    return given == null ? view(gradients, parameter) : given;
+  }
+
+  private static Tensor view(List<OwnedTensors> byType, int parameter) {
+    return byType.stream()
+        .map(each -> each.view(parameter))
+        .filter(Objects::nonNull)
+        .findFirst()
+        .orElseThrow();
+  }
+
+  /**
+   * Makes a step: averages the gradients unless that is done already, updates the parameters that
+   * this rank owns, and sends the new values to all. A collective: blocks until all ranks have come,
+   * for the group's timeout at the most.
+   *
+   * <p>If the local optimizer throws on a rank, the group is aborted with that as cause, because the
+   * ranks no longer have the same values.
+   */
+  public void step() {
+    make(Join.notifyStep(this).orElse(null));
+  }
+
+  /**
+   * Makes a step.
+   *
+   * @param step of the join that this is in; null if it is in none
+   */
+  private void make(JoinStep step) {
+    averageGradients(step);
+    try {
+      for (int i : owned) {
+        stepOwned(i);
+      }
+    } catch (RuntimeException | Error e) {
+      group.abort(e);
+      throw e;
+    }
+    sendValues();
+  }
+
+  private void averageGradients(JoinStep step) {
+    if (gradients.isEmpty()) {
+      return;
+    }
+    for (int i = 0; i < parameters.size(); i++) {
+      Tensor given = parameters.get(i).gradient();
+      if (given != null) {
+        view(gradients, i).copyFrom(given);
+      }
+    }
+    int divisor = step == null ? group.size() : step.divisor();
+    awaitAll(gradients.stream().map(each -> each.beginMean(divisor)).toList());
+    gradients.forEach(each -> each.finishMean(divisor));
+  }
+
+  private void stepOwned(int parameter) {
+    Tensor gradient =
+        options
+            .averagedGradients()
+            .map(each -> Optional.ofNullable(each.apply(parameter)))
+            .orElseGet(() -> Optional.of(view(gradients, parameter)))
+            .orElse(null);
+    Tensor value = parameters.get(parameter).value();
+    if (gradient != null) {
+      local.step(parameter, value, gradient);
+    }
+    view(values, parameter).copyFrom(value);
+  }
+
+  private void sendValues() {
+    awaitAll(values.stream().map(OwnedTensors::gatherFromOwners).toList());
+    for (int i = 0; i < parameters.size(); i++) {
+      if (partition.owner(i) != group.rank()) {
+        parameters.get(i).value().copyFrom(view(values, i));
+      }
+    }
+  }
+
+  private static void awaitAll(List<Work> works) {
+    works.forEach(Work::await);
+  }
+
+  /**
+   * Brings the state of all parameters to one rank. A collective: blocks until the root has all, for
+   * some of the group's timeouts at the most. The root needs memory for the whole state, the others
+   * for a copy of their own share.
+   *
+   * @param root the rank that gets it
+   * @return at the root the state, which does not change with later steps; elsewhere empty
+   * @throws IllegalArgumentException on the ranks where {@code root} cannot be, or whose optimizer
+   *     throws it; other ranks throw {@link org.sparkcollectives.CollectiveException}
+   * @throws org.sparkcollectives.CollectiveMismatchException on all ranks, if they name different
+   *     roots
+   */
+  public Optional<ZeroState> consolidate(int root) {
+    Shard own = new Shard();
+    new CallCheck(group, "consolidation of an optimizer's state")
+        .compare(
+            () -> {
+              requireRank(root);
+              for (int i : owned) {
+                local.state(i).forEach((name, tensor) -> own.add(i, name, tensor));
+              }
+              return List.of("the root " + root);
+            });
+    List<Shard> shards = new StateTransfer(group, root).gather(own);
+    if (shards.isEmpty()) {
+      return Optional.empty();
+    }
+    Map<String, Map<String, Tensor>> all = new LinkedHashMap<>();
+    for (int i = 0; i < parameters.size(); i++) {
+      all.put(parameters.get(i).name(), shards.get(partition.owner(i)).ofParameter(i));
+    }
+    return Optional.of(ZeroState.of(all));
+  }
+
+  /**
+   * Goes on from a state that {@link #consolidate} has returned, perhaps in a group of another size:
+   * sends each rank the state of the parameters that it owns now. The values of the parameters stay
+   * as they are. A collective: blocks until all ranks have their share, for some of the group's
+   * timeouts at the most.
+   *
+   * @param state at the root the state of the same parameters, by their names; elsewhere empty
+   * @param root the rank that has it
+   * @throws IllegalArgumentException on the ranks whose arguments cannot be, or whose optimizer does
+   *     not take the state; other ranks throw {@link org.sparkcollectives.CollectiveException}. If
+   *     an optimizer has refused, what the optimizers of the ranks hold is undefined
+   * @throws org.sparkcollectives.CollectiveMismatchException on all ranks, if they name different
+   *     roots
+   */
+  public void restore(Optional<ZeroState> state, int root) {
+    CallCheck check = new CallCheck(group, "restoring of an optimizer's state");
+    List<Shard> shards = new ArrayList<>();
+    check.compare(
+        () -> {
+          requireRank(root);
+          if (group.rank() == root) {
+            shards.addAll(byOwner(state));
+          }
+          return List.of("the root " + root);
+        });
+    Shard own = new StateTransfer(group, root).scatter(shards);
+    check.byAll(
+        () -> {
+          for (int i : owned) {
+            local.restore(i, own.ofParameter(i));
+          }
+        });
+  }
+
+  private List<Shard> byOwner(Optional<ZeroState> state) {
+    Map<String, Map<String, Tensor>> given =
+        state
+            .orElseThrow(
+                () -> new IllegalArgumentException("the root must give a state, and gives none"))
+            .parameters();
+    List<String> names = parameters.stream().map(Parameter::name).toList();
+    if (given.size() != names.size() || !given.keySet().containsAll(names)) {
+      throw new IllegalArgumentException(
+          "the state is that of the parameters "
+              + given.keySet()
+              + ", and this optimizer has "
+              + names);
+    }
+    List<Shard> shards = IntStream.range(0, group.size()).mapToObj(rank -> new Shard()).toList();
+    for (int i = 0; i < names.size(); i++) {
+      int parameter = i;
+      given
+          .get(names.get(i))
+          .forEach((name, tensor) -> shards.get(partition.owner(parameter)).add(parameter, name, tensor));
+    }
+    return shards;
+  }
+
+  private void requireRank(int root) {
+    if (root < 0 || root >= group.size()) {
+      throw new IllegalArgumentException(
+          "the root " + root + " is not a rank of the group, only 0 to " + (group.size() - 1));
+    }
+  }
+
+  @Override
+  public ProcessGroup processGroup() {
+    return group;
+  }
+
+  /**
+   * Returns what this rank does once it has run out of rows: it takes part in the averaging with
+   * zeros, and makes the steps of the parameters that it owns.
+   */
+  @Override
+  public JoinHook joinHook(JoinOptions joinOptions) {
+    return new JoinHook() {
+      @Override
+      public void shadowStep(JoinStep step) {
+        for (int i = 0; i < parameters.size() && !gradients.isEmpty(); i++) {
+          setZero(gradient(i));
+        }
+        make(step);
+      }
+
+      @Override
+      public void afterAllJoined(int lastJoiner) {
+        // All ranks have the same values after each step, and each the state of its own.
+      }
+    };
+  }
+
+  private static void setZero(Tensor tensor) {
+    tensor.copyFrom(StateParts.zeros(tensor));
+  }
+}
