@@ -72,6 +72,7 @@ class SymmetricProcessesTest {
         Tensor there = memory.buffer(next, DType.INT64, 512, 1);
         Tensor here = memory.buffer(rank, DType.INT64, 512, 1);
         long[] found = new long[1];
+        long start = System.nanoTime();
         for (long round = 0; round < Long.parseLong(args[4]); round++) {
           there.copyFrom(new long[] {round * size + rank});
           memory.putSignal(next, 0);
@@ -82,7 +83,7 @@ class SymmetricProcessesTest {
           }
           memory.barrier(1);
         }
-        System.out.println("went round");
+        System.out.println("went round in " + (System.nanoTime() - start) / 1_000_000 + " ms");
         if (args.length > 5) {
           if (rank == Integer.parseInt(args[5])) {
             Thread.currentThread().join();
@@ -108,8 +109,10 @@ class SymmetricProcessesTest {
     return RankProcesses.start(RingRank.class, size, arguments);
   }
 
-  private void goRound(long rounds) throws Exception {
-    try (RankProcesses ranks = start(4, rounds)) {
+  @Test
+  @Tag("full")
+  void processesSignalAndMeetAtBarriersManyTimes() throws Exception {
+    try (RankProcesses ranks = start(4, 100_000)) {
       for (int rank = 0; rank < 4; rank++) {
         assertThat(ranks.exitStatus(rank)).as(ranks.output(rank)).isZero();
         assertThat(ranks.output(rank)).contains("went round");
@@ -119,19 +122,8 @@ class SymmetricProcessesTest {
   }
 
   @Test
-  void processesSignalAndMeetAtBarriers() throws Exception {
-    goRound(300);
-  }
-
-  @Test
-  @Tag("full")
-  void processesSignalAndMeetAtBarriersAMillionTimes() throws Exception {
-    goRound(1_000_000);
-  }
-
-  @Test
-  void aKilledProcessWakesTheOthersAndLeavesNoFile() throws Exception {
-    try (RankProcesses ranks = start(3, 20, "1")) {
+  void processesMeetUntilOneIsKilledWhichWakesTheOthersAndLeavesNoFile() throws Exception {
+    try (RankProcesses ranks = start(3, 300, "1")) {
       for (int rank = 0; rank < 3; rank++) {
         ranks.awaitOutput(rank, "went round");
       }
