@@ -24,6 +24,20 @@ public interface SharedMemory extends AutoCloseable {
     return Library.as(SharedMemoryProvider.class).sharedMemory(folder, bytes);
   }
 
+  /**
+   * Opens memory that another process of this host, with the same user, has made, or another rank
+   * of this process. It stays as long as somebody has it open, also when its maker has closed it.
+   * The caller closes it.
+   *
+   * @param path the maker's {@link #path}; the maker must still have it open
+   * @param nonce the maker's {@link #nonce}
+   * @param bytes the maker's {@link #bytes}
+   * @throws IOException if it is not on this host, is closed, or is another file
+   */
+  static SharedMemory open(String path, byte[] nonce, long bytes) throws IOException {
+    return Library.as(SharedMemoryProvider.class).openSharedMemory(path, nonce, bytes);
+  }
+
   /** Returns the size in bytes. */
   long bytes();
 

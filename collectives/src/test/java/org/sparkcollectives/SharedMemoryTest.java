@@ -278,6 +278,35 @@ class SharedMemoryTest {
   }
 
   @Test
+  void memoryIsOpenedByItsPathAndStaysWhenItsMakerClosesIt() throws IOException {
+    try (SharedMemory made = SharedFileMemory.create(folder, 1000)) {
+      byte[] nonce = made.nonce();
+      SharedMemory opened = SharedMemory.open(made.path(), nonce, 1000);
+      made.tensor(DType.INT64, 992, 1).copyFrom(new long[] {7});
+      long[] found = new long[1];
+      opened.tensor(DType.INT64, 992, 1).copyTo(found);
+      assertThat(found).containsExactly(7);
+      assertThatThrownBy(() -> SharedMemory.open(made.path(), nonce, 999))
+          .isInstanceOf(IOException.class)
+          .hasMessageContaining("is another file here");
+      assertThatThrownBy(() -> SharedMemory.open(made.path(), new byte[16], 1000))
+          .isInstanceOf(IOException.class);
+      assertThatThrownBy(() -> SharedMemory.open(folder.toString(), nonce, 1000))
+          .isInstanceOf(IOException.class)
+          .hasMessageContaining("is no path of shared memory");
+      made.close();
+      assertThatThrownBy(() -> SharedMemory.open(made.path(), nonce, 1000))
+          .isInstanceOf(IOException.class);
+      opened.tensor(DType.INT64, 992, 1).copyTo(found);
+      Tensor kept = opened.tensor(DType.INT64, 0, 1);
+      opened.close();
+      assertThatThrownBy(() -> kept.copyTo(found)).isInstanceOf(IllegalStateException.class);
+    }
+    assertThat(mapped()).isEmpty();
+    assertThat(opened()).isEmpty();
+  }
+
+  @Test
   void aGroupThatMayNotShareMemorySaysSo() {
     GroupRuns.run(
         2,

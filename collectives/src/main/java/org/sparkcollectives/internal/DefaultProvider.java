@@ -48,6 +48,11 @@ public final class DefaultProvider implements HostedGroupProvider {
   }
 
   @Override
+  public SharedMemory openSharedMemory(String path, byte[] nonce, long bytes) throws IOException {
+    return SharedFileMemory.open(path, nonce, bytes);
+  }
+
+  @Override
   public ProcessGroup create(Store store, int rank, int size, GroupOptions options) {
     return create(store, rank, size, options, RankContext.process(), () -> {});
   }

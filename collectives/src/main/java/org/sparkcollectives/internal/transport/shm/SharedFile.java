@@ -16,6 +16,8 @@ import java.security.SecureRandom;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.sparkcollectives.net.ProcessCounters;
 import org.sparkcollectives.spi.tensor.LeasedMemory;
 
@@ -53,6 +55,21 @@ public final class SharedFile implements AutoCloseable {
    * @param descriptor its file descriptor there
    */
   public record Key(int process, int descriptor) {
+
+    private static final Pattern PATH = Pattern.compile("/proc/([0-9]{1,9})/fd/([0-9]{1,9})");
+
+    /**
+     * Returns the key with this {@link #path}.
+     *
+     * @throws IOException if it is the path of no such file
+     */
+    static Key parse(String path) throws IOException {
+      Matcher parts = PATH.matcher(path);
+      if (!parts.matches()) {
+        throw new IOException(path + " is no path of shared memory, such as /proc/1/fd/2");
+      }
+      return new Key(Integer.parseInt(parts.group(1)), Integer.parseInt(parts.group(2)));
+    }
 
     Path path() {
       return Path.of("/proc/" + process + "/fd/" + descriptor);

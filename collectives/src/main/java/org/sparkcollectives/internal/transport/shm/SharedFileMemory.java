@@ -42,6 +42,23 @@ public final class SharedFileMemory implements SharedMemory {
   /** Returns the same, with what is told when it is closed. */
   static SharedFileMemory create(Path folder, long bytes, Consumer<SharedFileMemory> onClose)
       throws IOException {
+    SharedFile file = SharedFile.create(folder, padded(bytes));
+    return new SharedFileMemory(file, bytes, onClose);
+  }
+
+  /**
+   * Returns the memory that another process, or this one, has made.
+   *
+   * @throws IOException if it is not here, or another file
+   */
+  public static SharedFileMemory open(String path, byte[] nonce, long bytes) throws IOException {
+    SharedFile file = SharedFile.open(SharedFile.Key.parse(path), nonce, padded(bytes));
+    // The mapping stays without it, and so many ranks do not use up the descriptors.
+    file.keep();
+    return new SharedFileMemory(file, bytes, closed -> {});
+  }
+
+  private static int padded(long bytes) throws IOException {
     if (bytes < 0 || bytes > Integer.MAX_VALUE - SharedFile.NONCE_BYTES - PADDING) {
       throw new IOException(
           String.format(
@@ -50,7 +67,7 @@ public final class SharedFileMemory implements SharedMemory {
               bytes,
               Integer.MAX_VALUE - SharedFile.NONCE_BYTES - PADDING));
     }
-    return new SharedFileMemory(SharedFile.create(folder, (int) bytes + PADDING), bytes, onClose);
+    return (int) bytes + PADDING;
   }
 
   /** Returns the file, and the buffer of it that all tensors lie in. */
