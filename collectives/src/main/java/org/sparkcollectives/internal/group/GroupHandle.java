@@ -23,6 +23,7 @@ import org.sparkcollectives.SharedMemory;
 import org.sparkcollectives.ShrinkMode;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.internal.object.StreamedObjectCollectives;
+import org.sparkcollectives.spi.tensor.HostTensor;
 import org.sparkcollectives.spi.tensor.TensorView;
 import org.sparkcollectives.store.Store;
 
@@ -150,6 +151,28 @@ abstract class GroupHandle implements ProcessGroup {
   public Coalescing coalesce() {
     group.requireOpen();
     return group.coalescing().open(backends.all());
+  }
+
+  @Override
+  public void broadcastCoalesced(List<Tensor> tensors, long bufferBytes, int root) {
+    group.requireOpen();
+    Backends parts = backends.withinCall(timeout);
+    Arguments arguments = new Arguments(group.name(), group.rank(), group.size());
+    IllegalArgumentException refusal = null;
+    try {
+      arguments.coalesced("broadcast-coalesced", tensors, bufferBytes, root);
+      if (group.nanCheck() && root == group.rank()) {
+        tensors.stream()
+            .filter(HostTensor.class::isInstance)
+            .forEach(
+                each -> arguments.checkNan("broadcast-coalesced", "tensor", (HostTensor) each));
+      }
+    } catch (IllegalArgumentException e) {
+      refusal = e;
+    }
+    new AlikeTensors(view(parts.hostOnly(), timeout), arguments, "broadcast-coalesced")
+        .require("buffers of " + bufferBytes + " bytes from root " + root, tensors, refusal);
+    new CoalescedBroadcast(view(parts, timeout), List.copyOf(tensors), root).run(bufferBytes);
   }
 
   @Override
