@@ -88,6 +88,7 @@ public final class GroupMonitor implements AutoCloseable {
     this.dumps = parent == null ? new RankDumps(members, store, host) : parent.dumps;
     this.control = parent == null ? new RankControl(members, store, dumps, host) : parent.control;
     this.records = dumps.join(members, state);
+    state.onFailure(() -> records.failed(state.failure()));
     this.propagation = new AbortPropagation(store, state, self, mode, host);
     if (mode.tearsDown()) {
       Duration patience = mode == ErrorHandling.SKIP_CLEAN_UP ? Duration.ZERO : TEAR_DOWN_PATIENCE;
@@ -179,7 +180,7 @@ public final class GroupMonitor implements AutoCloseable {
   public GroupStatistics statistics() {
     PendingOperations.Count count = pending.count(host.time().nanos());
     return records.statistics(
-        members.rank(), count.operations(), count.longestNanos() / 1e9, paths);
+        count.operations(), count.longestNanos() / 1e9, paths);
   }
 
   /** Returns the hooks that are called for each operation that ends. */

@@ -59,7 +59,8 @@ final class RankDumps implements AutoCloseable {
     return ring.join(
         members.name(),
         members.description(),
-        members.endpoints().stream().map(Endpoint::rank).toList());
+        members.endpoints().stream().map(Endpoint::rank).toList(),
+        members.rank());
   }
 
   /** Returns the recorder as a user of one of the groups sees it. */
@@ -73,6 +74,11 @@ final class RankDumps implements AutoCloseable {
       @Override
       public FlightDump dump() {
         return snapshot("asked for by this rank");
+      }
+
+      @Override
+      public void reset() {
+        ring.reset();
       }
 
       @Override

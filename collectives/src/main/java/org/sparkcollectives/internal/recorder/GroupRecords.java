@@ -2,6 +2,7 @@ package org.sparkcollectives.internal.recorder;
 
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import org.sparkcollectives.Failure;
 import org.sparkcollectives.FlightRecord;
 import org.sparkcollectives.GroupStatistics;
 import org.sparkcollectives.GroupStatus;
@@ -14,6 +15,7 @@ public final class GroupRecords {
   private final String name;
   private final String description;
   private final List<Integer> ranks;
+  private final int rank;
 
   // They say how far the collectives have come even when the ring has overwritten their records.
   private final AtomicLong lastEnqueued = new AtomicLong(-1);
@@ -22,11 +24,28 @@ public final class GroupRecords {
 
   private final GroupCounters counters = new GroupCounters();
 
-  GroupRecords(RecordRing ring, String name, String description, List<Integer> ranks) {
+  GroupRecords(
+      RecordRing ring, String name, String description, List<Integer> ranks, int rank) {
     this.ring = ring;
     this.name = name;
     this.description = description;
     this.ranks = List.copyOf(ranks);
+    this.rank = rank;
+  }
+
+  /** Tells Java Flight Recorder that the group was joined, if it records. */
+  void opened() {
+    if (!RecordRing.HAS_JFR) {
+      return;
+    }
+    GroupOpenedEvent event = new GroupOpenedEvent();
+    if (event.isEnabled()) {
+      event.group = name;
+      event.description = description;
+      event.rank = rank;
+      event.size = ranks.size();
+      event.commit();
+    }
   }
 
   /** Returns the ring with the records of all groups of the rank. */
@@ -36,6 +55,10 @@ public final class GroupRecords {
 
   String name() {
     return name;
+  }
+
+  int rank() {
+    return rank;
   }
 
   /**
@@ -63,13 +86,12 @@ public final class GroupRecords {
   /**
    * Sums up the operations of this group, whether or not their records have been overwritten.
    *
-   * @param rank the rank whose operations they are, in the group
    * @param pending how many operations are pending
    * @param longestPendingSeconds the age of the oldest of them
    * @param paths to the other ranks
    */
   public GroupStatistics statistics(
-      int rank, int pending, double longestPendingSeconds, GroupStatistics.Paths paths) {
+      int pending, double longestPendingSeconds, GroupStatistics.Paths paths) {
     return counters.statistics(name, rank, ranks.size(), pending, longestPendingSeconds, paths);
   }
 
@@ -93,8 +115,35 @@ public final class GroupRecords {
         name, description, ranks, lastEnqueued.get(), lastStarted.get(), lastCompleted.get());
   }
 
+  /** Tells Java Flight Recorder that the group has failed, if it records. */
+  public void failed(Failure failure) {
+    if (!RecordRing.HAS_JFR) {
+      return;
+    }
+    GroupFailedEvent event = new GroupFailedEvent();
+    if (event.isEnabled()) {
+      event.group = name;
+      event.rank = rank;
+      event.describe(failure);
+      event.commit();
+    }
+  }
+
   /** Records that the group is closed; its records stay until newer ones overwrite them. */
   public void close() {
     ring.forget(this);
+    if (!RecordRing.HAS_JFR) {
+      return;
+    }
+    GroupClosedEvent event = new GroupClosedEvent();
+    if (event.isEnabled()) {
+      GroupStatistics sums = statistics(0, 0, GroupStatistics.Paths.NONE);
+      event.group = name;
+      event.rank = rank;
+      event.operations = sums.operations();
+      event.failures = sums.failures();
+      event.bytes = sums.bytes();
+      event.commit();
+    }
   }
 }
