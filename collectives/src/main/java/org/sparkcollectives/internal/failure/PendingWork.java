@@ -173,9 +173,14 @@ public abstract class PendingWork extends MonitoredWork {
   @Override
   public final void await() {
     if (!completed) {
-      help(Long.MAX_VALUE);
-      // The watchdog ends every work at its deadline, so this wait needs none of its own.
-      waitUntil(System.nanoTime() + Long.MAX_VALUE / 2);
+      long start = System.nanoTime();
+      try {
+        help(Long.MAX_VALUE);
+        // The watchdog ends every work at its deadline, so this wait needs none of its own.
+        waitUntil(start + Long.MAX_VALUE / 2);
+      } finally {
+        monitor.records().waited(spec.type(), System.nanoTime() - start);
+      }
     }
     throwFailure();
   }
@@ -184,10 +189,14 @@ public abstract class PendingWork extends MonitoredWork {
   public final boolean await(Duration atMost) {
     if (!completed) {
       long nanos = nanosOf(atMost);
-      long end = System.nanoTime() + nanos;
-      help(nanos);
-      if (!waitUntil(end)) {
-        return false;
+      long start = System.nanoTime();
+      try {
+        help(nanos);
+        if (!waitUntil(start + nanos)) {
+          return false;
+        }
+      } finally {
+        monitor.records().waited(spec.type(), System.nanoTime() - start);
       }
     }
     throwFailure();

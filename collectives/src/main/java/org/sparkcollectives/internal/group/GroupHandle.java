@@ -22,6 +22,7 @@ import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.SharedMemory;
 import org.sparkcollectives.ShrinkMode;
 import org.sparkcollectives.Tensor;
+import org.sparkcollectives.WaitStatistics;
 import org.sparkcollectives.internal.object.StreamedObjectCollectives;
 import org.sparkcollectives.spi.tensor.HostTensor;
 import org.sparkcollectives.spi.tensor.TensorView;
@@ -312,6 +313,11 @@ abstract class GroupHandle implements ProcessGroup {
   @Override
   public GroupStatistics statistics() {
     return group.statistics();
+  }
+
+  @Override
+  public List<WaitStatistics> waits() {
+    return group.monitor().records().waits();
   }
 
   @Override

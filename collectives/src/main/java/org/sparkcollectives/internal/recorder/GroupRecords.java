@@ -6,6 +6,8 @@ import org.sparkcollectives.Failure;
 import org.sparkcollectives.FlightRecord;
 import org.sparkcollectives.GroupStatistics;
 import org.sparkcollectives.GroupStatus;
+import org.sparkcollectives.OpType;
+import org.sparkcollectives.WaitStatistics;
 import org.sparkcollectives.spi.OperationSpec;
 
 /** One group's part in the records of a rank. Thread-safe. */
@@ -23,6 +25,7 @@ public final class GroupRecords {
   private final AtomicLong lastCompleted = new AtomicLong(-1);
 
   private final GroupCounters counters = new GroupCounters();
+  private final WaitCounters waits = new WaitCounters();
 
   GroupRecords(
       RecordRing ring, String name, String description, List<Integer> ranks, int rank) {
@@ -93,6 +96,16 @@ public final class GroupRecords {
   public GroupStatistics statistics(
       int pending, double longestPendingSeconds, GroupStatistics.Paths paths) {
     return counters.statistics(name, rank, ranks.size(), pending, longestPendingSeconds, paths);
+  }
+
+  /** Counts the wait of a thread for an operation. */
+  public void waited(OpType kind, long nanos) {
+    waits.add(kind, nanos);
+  }
+
+  /** Sums up the waits for operations of this group. */
+  public List<WaitStatistics> waits() {
+    return waits.statistics();
   }
 
   /** Keeps what the program says of its progress, for the statistics. */
