@@ -43,6 +43,18 @@ public interface GroupDiagnostics {
    */
   void onCompletion(Consumer<FlightRecord> hook);
 
+  /**
+   * Labels the operations that the calling thread calls in this group until the label is closed:
+   * c10d's {@code record_comm}. Flight records and their dumps, traces, and the events of Java
+   * Flight Recorder have the label beside the operation. A label within another replaces it until
+   * it is closed. Local, and free of communication: other ranks may have other labels.
+   *
+   * @param name not empty
+   * @throws IllegalArgumentException if it is empty
+   * @throws IllegalStateException if the group is closed
+   */
+  CommLabel recordComm(String name);
+
   /** Returns this rank's recent operations and how far they came. */
   FlightRecorder flightRecorder();
 

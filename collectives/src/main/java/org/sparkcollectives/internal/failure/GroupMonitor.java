@@ -171,6 +171,11 @@ public final class GroupMonitor implements AutoCloseable {
     return records;
   }
 
+  /** Returns whether hashes of inputs and outputs are recorded. */
+  boolean recordsHashes() {
+    return dumps.recordsHashes();
+  }
+
   /** Returns the records of the group's operations. */
   public FlightRecorder recorder() {
     return dumps.of(records);

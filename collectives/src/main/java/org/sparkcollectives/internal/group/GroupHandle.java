@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import org.sparkcollectives.AlgorithmChoices;
 import org.sparkcollectives.Coalescing;
+import org.sparkcollectives.CommLabel;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.Device;
 import org.sparkcollectives.Failure;
@@ -303,6 +304,16 @@ abstract class GroupHandle implements ProcessGroup {
   public void onCompletion(Consumer<FlightRecord> hook) {
     group.requireNotClosed();
     group.monitor().completionHooks().add(Objects.requireNonNull(hook, "hook"));
+  }
+
+  @Override
+  public CommLabel recordComm(String name) {
+    group.requireNotClosed();
+    if (name.isEmpty()) {
+      throw new IllegalArgumentException(
+          "recordComm of group \"" + name() + "\" on rank " + rank() + ": the name is empty");
+    }
+    return group.monitor().records().label(name);
   }
 
   @Override

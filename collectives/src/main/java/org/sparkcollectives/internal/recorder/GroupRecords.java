@@ -2,6 +2,7 @@ package org.sparkcollectives.internal.recorder;
 
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import org.sparkcollectives.CommLabel;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.FlightRecord;
 import org.sparkcollectives.GroupStatistics;
@@ -26,6 +27,7 @@ public final class GroupRecords {
 
   private final GroupCounters counters = new GroupCounters();
   private final WaitCounters waits = new WaitCounters();
+  private final CommLabels labels = new CommLabels();
 
   GroupRecords(
       RecordRing ring, String name, String description, List<Integer> ranks, int rank) {
@@ -96,6 +98,15 @@ public final class GroupRecords {
   public GroupStatistics statistics(
       int pending, double longestPendingSeconds, GroupStatistics.Paths paths) {
     return counters.statistics(name, rank, ranks.size(), pending, longestPendingSeconds, paths);
+  }
+
+  /** Begins a label for the operations that the calling thread calls. */
+  public CommLabel label(String name) {
+    return labels.begin(name);
+  }
+
+  CommLabels labels() {
+    return labels;
   }
 
   /** Counts the wait of a thread for an operation. */

@@ -56,6 +56,10 @@ final class OperationEvent extends Event {
   @Label("Algorithm")
   String algorithm;
 
+  @Label("Label")
+  @Description("The name that the program gave to the operation; may be empty")
+  String label;
+
   @Label("Calling Thread")
   String caller;
 

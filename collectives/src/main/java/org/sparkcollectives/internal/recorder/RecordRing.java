@@ -145,6 +145,7 @@ public final class RecordRing {
     private final long timeoutMillis;
     private final long createdNanos;
     private final String thread;
+    private final String label;
 
     /** Null unless Java Flight Recorder records this operation. */
     private final OperationEvent event;
@@ -153,6 +154,8 @@ public final class RecordRing {
     // store. A fence for each would cost half as much as a whole record.
     private int peer = FlightRecord.NO_PEER;
     private String algorithm = "";
+    private String inputHash = "";
+    private String outputHash = "";
     private long startedNanos;
     private long completedNanos;
     private volatile FlightRecord.State state;
@@ -171,6 +174,7 @@ public final class RecordRing {
       this.timeoutMillis = timeoutMillis;
       this.createdNanos = createdNanos;
       this.thread = Thread.currentThread().getName();
+      this.label = group.labels().current();
       this.event = HAS_JFR ? OperationEvent.begun() : null;
       STATE.lazySet(this, FlightRecord.State.SCHEDULED);
     }
@@ -183,6 +187,16 @@ public final class RecordRing {
     /** Records how the operation is carried out: the algorithm, or the backend that does it. */
     public void by(String name) {
       algorithm = name;
+    }
+
+    /** Records the hash of what the rank gave. */
+    public void gave(String hash) {
+      inputHash = hash;
+    }
+
+    /** Records the hash of what the operation wrote. */
+    public void wrote(String hash) {
+      outputHash = hash;
     }
 
     /** Records that the operation began to run. */
@@ -225,6 +239,7 @@ public final class RecordRing {
         event.sequenceNumber = sequenceNumber;
         event.peer = peer;
         event.algorithm = algorithm;
+        event.label = label;
         event.caller = thread;
         event.queued = startedNanos == 0 ? 0 : startedNanos - createdNanos;
         event.succeeded = well;
@@ -261,7 +276,10 @@ public final class RecordRing {
           epoch(createdNanos),
           reached == FlightRecord.State.SCHEDULED ? 0 : epoch(startedNanos),
           ended ? epoch(completedNanos) : 0,
-          timeoutMillis);
+          timeoutMillis,
+          label.isEmpty() && inputHash.isEmpty() && outputHash.isEmpty()
+              ? FlightRecord.Notes.NONE
+              : new FlightRecord.Notes(label, inputHash, ended ? outputHash : ""));
     }
   }
 }
