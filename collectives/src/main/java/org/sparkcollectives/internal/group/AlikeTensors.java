@@ -22,6 +22,12 @@ import org.sparkcollectives.Tensor;
  */
 final class AlikeTensors {
 
+  /** What the description of a rank begins with, unless it refuses its arguments. */
+  private static final String NOT_REFUSED = "";
+
+  /** Where the description of the first tensor is. */
+  private static final int FIRST_TENSOR = 2;
+
   private final ProcessGroup host;
   private final Arguments arguments;
   private final String operation;
@@ -47,7 +53,10 @@ final class AlikeTensors {
    *     on a rank that refuses its own it is that one
    */
   void require(String parameters, List<Tensor> tensors, IllegalArgumentException refusal) {
-    List<String> own = refusal == null ? describe(parameters, tensors) : List.of(text(refusal));
+    List<String> own =
+        refusal == null
+            ? describe(parameters, tensors)
+            : List.of(Objects.toString(refusal.getMessage()));
     long digest = digest(own);
     long[] extremes = {digest, -digest};
     host.allReduce(Tensor.of(extremes), ReduceOp.MAX).await();
@@ -61,12 +70,9 @@ final class AlikeTensors {
     }
   }
 
-  private static String text(IllegalArgumentException refusal) {
-    return Objects.toString(refusal.getMessage());
-  }
-
   private static List<String> describe(String parameters, List<Tensor> tensors) {
     List<String> parts = new ArrayList<>();
+    parts.add(NOT_REFUSED);
     parts.add(parameters);
     tensors.forEach(
         each ->
@@ -94,18 +100,28 @@ final class AlikeTensors {
       other++;
     }
     List<String> odd = all.get(other);
-    if (first.size() == 1 || odd.size() == 1) {
-      return "rank " + (odd.size() == 1 ? other : 0) + " refused its arguments: "
-          + (odd.size() == 1 ? odd : first).get(0);
+    if (!first.get(0).isEmpty() || !odd.get(0).isEmpty()) {
+      int refusing = odd.get(0).isEmpty() ? 0 : other;
+      return "rank " + refusing + " refused its arguments: " + all.get(refusing).get(0);
     }
     if (first.size() != odd.size()) {
-      return "rank 0 gives " + (first.size() - 1) + " tensors and rank " + other + " gives "
-          + (odd.size() - 1) + "; all ranks must give the same list";
+      return "rank 0 gives "
+          + (first.size() - FIRST_TENSOR)
+          + " tensors and rank "
+          + other
+          + " gives "
+          + (odd.size() - FIRST_TENSOR)
+          + "; all ranks must give the same list";
     }
     int at = Arrays.mismatch(first.toArray(), odd.toArray());
-    String what = at == 0 ? "" : "tensor " + (at - 1) + " is ";
-    return what + first.get(at) + " on rank 0 and " + odd.get(at) + " on rank " + other
-        + "; all ranks must give the same types and counts in the same order, the same size of the"
-        + " buffers and the same root";
+    boolean tensor = at >= FIRST_TENSOR;
+    return (tensor ? "tensor " + (at - FIRST_TENSOR) + " is " : "")
+        + first.get(at)
+        + " on rank 0 and "
+        + odd.get(at)
+        + " on rank "
+        + other
+        + "; all ranks must give the same"
+        + (tensor ? " types and counts in the same order" : "");
   }
 }

@@ -241,6 +241,11 @@ abstract class GroupHandle implements ProcessGroup {
   }
 
   @Override
+  public ProcessGroup mergeRemoteGroup(Store store, int size, GroupOptions options) {
+    return owning(derived().mergeRemoteGroup(store, size, options));
+  }
+
+  @Override
   public ProcessGroup shrink(int[] excludedGroupRanks, ShrinkMode mode, GroupOptions options) {
     return owning(derived().shrink(excludedGroupRanks, mode, options));
   }
