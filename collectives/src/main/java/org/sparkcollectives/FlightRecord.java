@@ -93,9 +93,9 @@ public record FlightRecord(
    * What was noted of an operation beside the call.
    *
    * @param label under which it was called, see {@link ProcessGroup#recordComm}; empty if none
-   * @param inputHash of the elements that the rank gave, when it called: 8 hexadecimal digits; empty
-   *     without the setting {@code spark.collectives.flightRecorder.hashes}, where the rank gave
-   *     nothing, and on a device
+   * @param inputHash of the elements that the rank gave, when it called: 8 hexadecimal digits;
+   *     empty without the setting {@code spark.collectives.flightRecorder.hashes}, where the rank
+   *     gave nothing, and on a device
    * @param outputHash of the elements that the operation wrote, when it had ended; empty likewise
    */
   public record Notes(String label, String inputHash, String outputHash) {

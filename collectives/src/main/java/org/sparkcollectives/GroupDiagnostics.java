@@ -76,8 +76,8 @@ public interface GroupDiagnostics {
    * thread, even when the group has failed or is closed; no operation waits for it. A small time
    * beside a large one in {@link #statistics} says that communication was hidden behind other work.
    *
-   * @return one for each kind that was waited for, in the order of {@link OpType}; of the operations
-   *     that {@link #statistics} counts
+   * @return one for each kind that was waited for, in the order of {@link OpType}; of the
+   *     operations that {@link #statistics} counts
    */
   List<WaitStatistics> waits();
 

@@ -30,8 +30,7 @@ interface CoalescedBroadcastContract extends RanksUnderTest {
   private static Tensor tensor(DType dtype, long count, int number, int rank) {
     byte[] bytes = bytes(dtype, count, number, rank);
     Tensor tensor = Tensor.allocate(dtype, count);
-    ByteBuffer direct =
-        ByteBuffer.allocateDirect(bytes.length).order(ByteOrder.nativeOrder());
+    ByteBuffer direct = ByteBuffer.allocateDirect(bytes.length).order(ByteOrder.nativeOrder());
     direct.put(bytes).flip();
     tensor.copyFrom(Tensor.wrap(dtype, direct));
     return tensor;
@@ -47,8 +46,7 @@ interface CoalescedBroadcastContract extends RanksUnderTest {
 
   private static byte[] contents(Tensor tensor) {
     ByteBuffer direct =
-        ByteBuffer.allocateDirect((int) tensor.byteSize())
-            .order(ByteOrder.nativeOrder());
+        ByteBuffer.allocateDirect((int) tensor.byteSize()).order(ByteOrder.nativeOrder());
     Tensor.wrap(tensor.dtype(), direct).copyFrom(tensor);
     byte[] bytes = new byte[(int) tensor.byteSize()];
     direct.get(bytes);
@@ -98,7 +96,8 @@ interface CoalescedBroadcastContract extends RanksUnderTest {
           List<Tensor> tensors = new ArrayList<>();
           long[] counts = {3, 300_000, 0, 5, 0, 40_000, 1};
           for (int i = 0; i < counts.length; i++) {
-            tensors.add(tensor(i % 2 == 0 ? DType.INT16 : DType.FLOAT32, counts[i], i, group.rank()));
+            tensors.add(
+                tensor(i % 2 == 0 ? DType.INT16 : DType.FLOAT32, counts[i], i, group.rank()));
           }
           group.broadcastCoalesced(tensors, 2);
           for (int i = 0; i < counts.length; i++) {
@@ -135,8 +134,7 @@ interface CoalescedBroadcastContract extends RanksUnderTest {
           List<Tensor> list = odd ? List.of(Tensor.of(1)) : List.of(Tensor.of(1), Tensor.of(2));
           assertThatThrownBy(() -> group.broadcastCoalesced(list, 0))
               .hasMessageContaining("rank 0 gives 2 tensors and rank 1 gives 1");
-          assertThatThrownBy(
-                  () -> group.broadcastCoalesced(List.of(Tensor.of(1f)), odd ? 0 : 8, 0))
+          assertThatThrownBy(() -> group.broadcastCoalesced(List.of(Tensor.of(1f)), odd ? 0 : 8, 0))
               .isInstanceOf(IllegalArgumentException.class)
               .hasMessageContaining("on rank 1 of 3: the buffers must have 1 byte or more, not 0");
           assertThatThrownBy(() -> group.broadcastCoalesced(odd ? null : List.of(Tensor.of(1)), 0))

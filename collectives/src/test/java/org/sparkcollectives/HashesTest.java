@@ -62,7 +62,8 @@ class HashesTest {
     assertThat(sum.get(0).inputHash()).isNotEqualTo(sum.get(1).inputHash());
     List<FlightRecord.Notes> again =
         notes(transport, group -> group.allReduce(Tensor.of(1 - group.rank(), 5L)));
-    assertThat(again.get(0)).isEqualTo(new FlightRecord.Notes("", sum.get(1).inputHash(), sum.get(0).outputHash()));
+    assertThat(again.get(0))
+        .isEqualTo(new FlightRecord.Notes("", sum.get(1).inputHash(), sum.get(0).outputHash()));
     List<FlightRecord.Notes> gathered =
         notes(
             transport,

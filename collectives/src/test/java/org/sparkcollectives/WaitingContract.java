@@ -101,7 +101,9 @@ interface WaitingContract extends RanksUnderTest {
           work.future().join();
           work.await();
           assertThat(message).containsExactly(7);
-          assertThat(group.waits()).as("a work that has ended is not waited for").containsExactly(waits);
+          assertThat(group.waits())
+              .as("a work that has ended is not waited for")
+              .containsExactly(waits);
           return null;
         });
   }

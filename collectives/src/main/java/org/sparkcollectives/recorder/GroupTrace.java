@@ -242,12 +242,7 @@ final class GroupTrace {
   /** Returns whether all ranks have the same elements after the operation. */
   private static boolean isSameEverywhere(FlightRecord record) {
     return switch (record.opType()) {
-      case BROADCAST,
-          ALL_REDUCE,
-          ALL_REDUCE_COALESCED,
-          ALL_GATHER,
-          ALL_GATHER_INTO ->
-          true;
+      case BROADCAST, ALL_REDUCE, ALL_REDUCE_COALESCED, ALL_GATHER, ALL_GATHER_INTO -> true;
       default -> false;
     };
   }

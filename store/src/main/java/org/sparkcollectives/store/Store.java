@@ -135,9 +135,9 @@ public interface Store extends AutoCloseable {
   void barrier(String key, int worldSize, Duration timeout);
 
   /**
-   * Asks the other side for nothing, and returns how long the answer took: the round trip of a call.
-   * Blocks until the answer comes, for {@link #timeout()} at the most. Counts as a call of {@link
-   * #check}.
+   * Asks the other side for nothing, and returns how long the answer took: the round trip of a
+   * call. Blocks until the answer comes, for {@link #timeout()} at the most. Counts as a call of
+   * {@link #check}.
    *
    * @throws StoreConnectionException if the other side does not answer
    */

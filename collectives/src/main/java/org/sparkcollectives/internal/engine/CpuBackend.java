@@ -134,8 +134,7 @@ public final class CpuBackend implements HostBackend {
   public Work allReduceCoalesced(List<Tensor> tensors, ReduceOp op, Duration timeout) {
     List<HostTensor> hosts = hosts(tensors);
     return queue.submit(
-        new HostCollective(
-            OperationSpec.allReduceCoalesced(hosts, op), timeout, hosts, tensors) {
+        new HostCollective(OperationSpec.allReduceCoalesced(hosts, op), timeout, hosts, tensors) {
           @Override
           void exchange(Communicator communicator) {
             algorithms.allReduceCoalesced(communicator, hosts, op);
@@ -276,10 +275,7 @@ public final class CpuBackend implements HostBackend {
   private abstract class HostCollective extends CollectiveTask {
 
     HostCollective(
-        OperationSpec spec,
-        Duration timeout,
-        List<? extends Tensor> inputs,
-        List<Tensor> outputs) {
+        OperationSpec spec, Duration timeout, List<? extends Tensor> inputs, List<Tensor> outputs) {
       super(queue, spec, limit(timeout), inputs, outputs);
     }
 

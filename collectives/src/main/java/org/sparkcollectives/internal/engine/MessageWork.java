@@ -96,11 +96,7 @@ abstract class MessageWork extends PendingWork {
 
     Send(GroupMonitor monitor, TimeLimit limit, HostTensor tensor, int destination, int tag) {
       super(
-          monitor,
-          OperationSpec.send(tensor, destination, tag),
-          limit,
-          List.of(tensor),
-          List.of());
+          monitor, OperationSpec.send(tensor, destination, tag), limit, List.of(tensor), List.of());
       this.posted = new PostedSend(tag, tensor, this);
     }
 

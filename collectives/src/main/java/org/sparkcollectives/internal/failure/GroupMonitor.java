@@ -184,8 +184,7 @@ public final class GroupMonitor implements AutoCloseable {
   /** Sums up the operations of this rank. */
   public GroupStatistics statistics() {
     PendingOperations.Count count = pending.count(host.time().nanos());
-    return records.statistics(
-        count.operations(), count.longestNanos() / 1e9, paths);
+    return records.statistics(count.operations(), count.longestNanos() / 1e9, paths);
   }
 
   /** Returns the hooks that are called for each operation that ends. */

@@ -13,13 +13,15 @@ import org.sparkcollectives.Tensor;
  * Assigns tensors to the buffers of a coalesced broadcast. Depends on types, sizes and order only,
  * so that all ranks come to the same assignment.
  *
- * <p>There is one open buffer for each type. A tensor joins it, and the buffer is closed once it has
- * at least the limit. A tensor that has the limit by itself, or lies on a device, is sent alone from
- * where it is, without a copy.
+ * <p>There is one open buffer for each type. A tensor joins it, and the buffer is closed once it
+ * has at least the limit. A tensor that has the limit by itself, or lies on a device, is sent alone
+ * from where it is, without a copy.
  */
 final class BroadcastBuffers {
 
-  /** The most that a buffer is filled to, so that an array can hold it: it may get twice as much. */
+  /**
+   * The most that a buffer is filled to, so that an array can hold it: it may get twice as much.
+   */
   private static final long LARGEST_LIMIT = 512L << 20;
 
   private BroadcastBuffers() {}

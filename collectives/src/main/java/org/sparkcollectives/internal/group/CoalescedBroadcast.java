@@ -84,7 +84,9 @@ final class CoalescedBroadcast {
     }
   }
 
-  /** Waits until no operation uses a tensor of the caller any more, after one of them has failed. */
+  /**
+   * Waits until no operation uses a tensor of the caller any more, after one of them has failed.
+   */
   private void awaitEnd(RuntimeException failure) {
     while (!underWay.isEmpty()) {
       try {

@@ -61,9 +61,7 @@ record GroupMerge(RankGroup group, ProcessGroup view) {
                 + ", so that there is no room for the "
                 + group.size()
                 + " of this one; give the sum of the sizes of all groups that merge");
-    return group
-        .subgroups()
-        .createMerged(store, (int) first + group.rank(), size, options);
+    return group.subgroups().createMerged(store, (int) first + group.rank(), size, options);
   }
 
   /** Returns the merged rank of this group's rank 0, or how many are taken if there is no room. */

@@ -29,8 +29,7 @@ public final class GroupRecords {
   private final WaitCounters waits = new WaitCounters();
   private final CommLabels labels = new CommLabels();
 
-  GroupRecords(
-      RecordRing ring, String name, String description, List<Integer> ranks, int rank) {
+  GroupRecords(RecordRing ring, String name, String description, List<Integer> ranks, int rank) {
     this.ring = ring;
     this.name = name;
     this.description = description;

@@ -21,7 +21,9 @@ import org.sparkcollectives.spi.OperationSpec;
 @StackTrace(false) // The thread that ends the operation is one of the library.
 final class OperationEvent extends Event {
 
-  /** Tells whether a recording wants these events, which costs one call of an empty method if not. */
+  /**
+   * Tells whether a recording wants these events, which costs one call of an empty method if not.
+   */
   private static final OperationEvent ANY = new OperationEvent();
 
   @Label("Group")
