@@ -228,6 +228,16 @@ public final class CollectivesConfiguration {
           .check(value -> value >= 0, "0 or more")
           .defaultsTo(2000);
 
+  /** Makes flight recorders keep hashes of inputs and outputs. */
+  public static final ConfigEntry<Boolean> FLIGHT_RECORDER_HASHES =
+      ConfigEntry.bool("spark.collectives.flightRecorder.hashes")
+          .doc(
+              "Whether flight records have hashes of what each operation was given and what it"
+                  + " wrote, to find where ranks or runs begin to differ; costs a pass over inputs"
+                  + " and outputs in host memory.")
+          .since("0.1.0")
+          .defaultsTo(false);
+
   /** Makes ranks dump their flight recorders when a group fails. */
   public static final ConfigEntry<Boolean> FLIGHT_RECORDER_DUMP_ON_FAILURE =
       ConfigEntry.bool("spark.collectives.flightRecorder.dumpOnFailure")
@@ -333,6 +343,7 @@ public final class CollectivesConfiguration {
             NAN_CHECK,
             FAKE_ERROR_ON_COLLECTIVE,
             FLIGHT_RECORDER_SIZE,
+            FLIGHT_RECORDER_HASHES,
             FLIGHT_RECORDER_DUMP_ON_FAILURE,
             FLIGHT_RECORDER_FOLDER,
             FLIGHT_RECORDER_FOLDER_SIZE);

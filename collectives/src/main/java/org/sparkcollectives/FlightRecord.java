@@ -22,6 +22,7 @@ import java.util.List;
  * @param startedNanos when it began to run
  * @param completedNanos when it was done, successfully or not
  * @param timeoutMillis how long it may take
+ * @param notes what was noted of it beside the call
  */
 public record FlightRecord(
     long id,
@@ -39,7 +40,8 @@ public record FlightRecord(
     long createdNanos,
     long startedNanos,
     long completedNanos,
-    long timeoutMillis) {
+    long timeoutMillis,
+    Notes notes) {
 
   /** The peer of a collective, and of a receive that has not been matched yet. */
   public static final int NO_PEER = -1;
@@ -47,6 +49,59 @@ public record FlightRecord(
   public FlightRecord {
     inputShapes = inputShapes.stream().map(List::copyOf).toList();
     outputShapes = outputShapes.stream().map(List::copyOf).toList();
+  }
+
+  /** Creates the record of an operation without notes. */
+  public FlightRecord(
+      long id,
+      String group,
+      OpType opType,
+      long sequenceNumber,
+      String dtype,
+      List<List<Long>> inputShapes,
+      List<List<Long>> outputShapes,
+      long agreedCount,
+      String detail,
+      int peer,
+      State state,
+      String thread,
+      long createdNanos,
+      long startedNanos,
+      long completedNanos,
+      long timeoutMillis) {
+    this(
+        id,
+        group,
+        opType,
+        sequenceNumber,
+        dtype,
+        inputShapes,
+        outputShapes,
+        agreedCount,
+        detail,
+        peer,
+        state,
+        thread,
+        createdNanos,
+        startedNanos,
+        completedNanos,
+        timeoutMillis,
+        Notes.NONE);
+  }
+
+  /**
+   * What was noted of an operation beside the call.
+   *
+   * @param label under which it was called, see {@link ProcessGroup#recordComm}; empty if none
+   * @param inputHash of the elements that the rank gave, when it called: 8 hexadecimal digits;
+   *     empty without the setting {@code spark.collectives.flightRecorder.hashes}, where the rank
+   *     gave nothing, and on a device
+   * @param outputHash of the elements that the operation wrote, when it had ended; empty likewise
+   */
+  public record Notes(String label, String inputHash, String outputHash) {
+
+    /** Nothing was noted. */
+    public static final Notes NONE = new Notes("", "", "");
   }
 
   /** The states of an operation. */

@@ -42,6 +42,14 @@ public interface FlightRecorder {
   }
 
   /**
+   * Forgets the operations that this rank has called so far, in all its groups: c10d's {@code
+   * _reset_fr_recording}. Those that are under way go on, and are in no later dump. Numbers go on
+   * counting, and the groups, their status and {@link ProcessGroup#statistics} stay. Asks no other
+   * rank; does not block.
+   */
+  void reset();
+
+  /**
    * Makes all ranks submit their dumps, as they do when a group fails: in Spark to the driver,
    * elsewhere to the folder {@code spark.collectives.flightRecorder.folder}. For a group that was
    * made from another, these are all ranks of the other group.

@@ -1,5 +1,6 @@
 package org.sparkcollectives;
 
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 
@@ -42,6 +43,18 @@ public interface GroupDiagnostics {
    */
   void onCompletion(Consumer<FlightRecord> hook);
 
+  /**
+   * Labels the operations that the calling thread calls in this group until the label is closed:
+   * c10d's {@code record_comm}. Flight records and their dumps, traces, and the events of Java
+   * Flight Recorder have the label beside the operation. A label within another replaces it until
+   * it is closed. Local, and free of communication: other ranks may have other labels.
+   *
+   * @param name not empty
+   * @throws IllegalArgumentException if it is empty
+   * @throws IllegalStateException if the group is closed
+   */
+  CommLabel recordComm(String name);
+
   /** Returns this rank's recent operations and how far they came. */
   FlightRecorder flightRecorder();
 
@@ -56,6 +69,17 @@ public interface GroupDiagnostics {
    * as those of {@link ProcessGroup#objects} and {@link ProcessGroup#coalesce}, count one by one.
    */
   GroupStatistics statistics();
+
+  /**
+   * Sums up how long threads of this rank have waited in {@link Work#await()} for operations of
+   * this group, by kind of operation, since the group was made. May be called at any time by any
+   * thread, even when the group has failed or is closed; no operation waits for it. A small time
+   * beside a large one in {@link #statistics} says that communication was hidden behind other work.
+   *
+   * @return one for each kind that was waited for, in the order of {@link OpType}; of the
+   *     operations that {@link #statistics} counts
+   */
+  List<WaitStatistics> waits();
 
   /**
    * Says how far this rank's program has come: the tab "Collectives" in Spark's UI shows it, and

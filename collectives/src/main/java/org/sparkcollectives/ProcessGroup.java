@@ -66,6 +66,38 @@ public interface ProcessGroup
   /** Sends {@code tensor} of rank {@code root} to all ranks; elsewhere it is overwritten. */
   Work broadcast(Tensor tensor, int root);
 
+  /**
+   * Sends {@code tensors} of rank {@code root} to all ranks; elsewhere they are overwritten.
+   * Tensors of the same type in host memory that are smaller than {@code bufferBytes} are copied
+   * into shared buffers, and each buffer is one broadcast; a larger tensor is sent from where it
+   * is, without a copy. c10d's {@code _broadcast_coalesced}. For many small tensors, such as the
+   * parameters of a model: for few or large ones, {@link #broadcast} within {@link #coalesce} does
+   * the same.
+   *
+   * <p>A collective that consists of several: one small all-reduce compares what the ranks give,
+   * then the broadcasts follow. Blocks until this rank has all tensors, for the {@link #timeout()}
+   * at the most. At most two buffers are under way at a time, so that it needs less than four times
+   * {@code bufferBytes} of memory.
+   *
+   * @param tensors at least one; of any types, but of the same types and counts in the same order
+   *     on all ranks
+   * @param bufferBytes a buffer takes tensors until it has at least these bytes; the same on all
+   *     ranks
+   * @throws IllegalArgumentException on every rank, before any tensor is sent, if a rank gives
+   *     something wrong, or if ranks give different types, counts, buffers or roots; the group
+   *     stays usable
+   * @throws CollectiveException if the group has failed
+   */
+  void broadcastCoalesced(List<Tensor> tensors, long bufferBytes, int root);
+
+  /**
+   * Sends {@code tensors} of rank {@code root} to all ranks, in buffers of 250 MiB, as PyTorch's
+   * data parallelism does. See {@link #broadcastCoalesced(List, long, int)}.
+   */
+  default void broadcastCoalesced(List<Tensor> tensors, int root) {
+    broadcastCoalesced(tensors, 250L << 20, root);
+  }
+
   /** Reduces {@code tensor} over all ranks, in place, to the same bits on every rank. */
   Work allReduce(Tensor tensor, ReduceOp op);
 

@@ -1,6 +1,7 @@
 package org.sparkcollectives;
 
 import java.util.List;
+import org.sparkcollectives.store.Store;
 
 /**
  * Makes groups from a {@link ProcessGroup}.
@@ -100,6 +101,28 @@ public interface SubgroupFactory {
    * @throws IllegalArgumentException on all ranks, if one gave options that do not fit the others'
    */
   ProcessGroup split(int color, int key, GroupOptions options);
+
+  /**
+   * Makes one group of this one and others, which need not know of each other: c10d's {@code
+   * merge_remote_group}. All ranks of all groups that merge call it, over one store. A collective
+   * of each of the groups, which waits for all ranks of all of them, for the smaller one of {@link
+   * Store#timeout()} and the new group's timeout at the most.
+   *
+   * <p>The ranks of a group stay neighbours, in their order; the group whose rank 0 comes to the
+   * store first has the lowest. (In c10d each rank takes the next number, in any order.) The new
+   * group is a world of its own, in which global ranks are its ranks. This group goes on, and
+   * closing it closes this rank's part of the new one.
+   *
+   * @param store one that all ranks of all groups see; it is used until the new group is closed,
+   *     and stays open then
+   * @param size the number of ranks of all groups together
+   * @param options with a {@link GroupOptions#withName name} that all groups give alike and that
+   *     has never been used over the store; they name no ranks
+   * @throws IllegalArgumentException on all ranks of this group, if one gives something wrong or
+   *     something else than another, or if there is no room for this group in {@code size}
+   * @throws CollectiveTimeoutException naming the ranks that did not arrive
+   */
+  ProcessGroup mergeRemoteGroup(Store store, int size, GroupOptions options);
 
   /**
    * Makes a group without some ranks, see {@link #shrink(int[], ShrinkMode, GroupOptions)}.

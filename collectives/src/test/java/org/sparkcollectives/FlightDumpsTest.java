@@ -185,4 +185,23 @@ class FlightDumpsTest {
           return null;
         });
   }
+
+  @Test
+  void aRankForgetsItsOwnRecordsAlone() {
+    GroupRuns.run(
+        2,
+        options(),
+        context(),
+        group -> {
+          group.barrier().await();
+          if (group.rank() == 1) {
+            group.flightRecorder().reset();
+          }
+          group.allReduce(Tensor.of(1f), ReduceOp.SUM).await();
+          assertThat(group.flightRecorder().dump().records())
+              .extracting(FlightRecord::sequenceNumber)
+              .containsExactly(group.rank() == 1 ? new Long[] {1L} : new Long[] {0L, 1L});
+          return null;
+        });
+  }
 }

@@ -7,5 +7,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 class GroupsTest extends PathsUnderTest
     implements NewGroupsContract,
         SubgroupOptionsContract,
+        MergedGroupsContract,
         GroupHandlesContract,
         GroupEndsContract {}

@@ -9,4 +9,5 @@ class RedistributionTest extends PathsUnderTest
         SparseReductionsContract,
         MonitoredBarrierContract,
         CoalescingContract,
+        CoalescedBroadcastContract,
         RefusalsContract {}

@@ -77,6 +77,38 @@ interface WaitingContract extends RanksUnderTest {
   }
 
   @Test
+  default void waitsAreSummedUpByOperation() {
+    ranks(
+        2,
+        group -> {
+          assertThat(group.waits()).isEmpty();
+          if (group.rank() == 1) {
+            group.store().get("rank 0 has waited");
+            group.send(Tensor.of(7), 0, 0).await();
+            return null;
+          }
+          int[] message = {0};
+          Work work = group.recv(Tensor.of(message), 1, 0);
+          assertThat(work.await(Duration.ofMillis(30))).isFalse();
+          assertThat(work.await(Duration.ofMillis(60))).isFalse();
+          WaitStatistics waits = group.waits().get(0);
+          assertThat(group.waits()).hasSize(1);
+          assertThat(waits.operation()).isEqualTo(OpType.RECV);
+          assertThat(waits.count()).isEqualTo(2);
+          assertThat(waits.seconds()).isGreaterThanOrEqualTo(0.09);
+          assertThat(waits.longestSeconds()).isBetween(0.06, waits.seconds() - 0.03);
+          group.store().set("rank 0 has waited", "");
+          work.future().join();
+          work.await();
+          assertThat(message).containsExactly(7);
+          assertThat(group.waits())
+              .as("a work that has ended is not waited for")
+              .containsExactly(waits);
+          return null;
+        });
+  }
+
+  @Test
   default void theOperationsOwnDeadlineEndsALongerWait() {
     for (Function<ProcessGroup, Work> operation :
         List.<Function<ProcessGroup, Work>>of(

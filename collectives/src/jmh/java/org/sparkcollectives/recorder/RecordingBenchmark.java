@@ -41,7 +41,7 @@ public class RecordingBenchmark {
   /** Creates the recorder; called by JMH. */
   @Setup
   public void setUp() {
-    group = new RecordRing(capacity).join("world", "", List.of(0));
+    group = new RecordRing(capacity).join("world", "", List.of(0), 0);
   }
 
   /** Reads the clock alone, which is read three times for a record. */

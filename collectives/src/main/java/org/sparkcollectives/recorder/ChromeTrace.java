@@ -60,7 +60,10 @@ public final class ChromeTrace {
       FlightRecord record, int rank, int line, String phase, long nanos) {
     return DumpSchema.map(
         "name",
-        record.opType().label() + " #" + record.sequenceNumber(),
+        (record.notes().label().isEmpty() ? "" : record.notes().label() + ": ")
+            + record.opType().label()
+            + " #"
+            + record.sequenceNumber(),
         "cat",
         record.opType().isPointToPoint() ? "message" : "collective",
         "ph",

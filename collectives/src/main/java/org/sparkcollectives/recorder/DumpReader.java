@@ -83,7 +83,13 @@ final class DumpReader {
         number(entry, "time_created_ns"),
         number(entry, "time_discovered_started_ns"),
         number(entry, "time_discovered_completed_ns"),
-        number(entry, "timeout_ms"));
+        number(entry, "timeout_ms"),
+        new FlightRecord.Notes(
+            note(entry, "comm_label"), note(entry, "input_hash"), note(entry, "output_hash")));
+  }
+
+  private static String note(Map<String, Object> entry, String key) {
+    return Objects.requireNonNullElse((String) entry.get(key), "");
   }
 
   private static List<List<Long>> shapes(Map<String, Object> entry, String key) {

@@ -38,10 +38,19 @@ final class DumpSchema {
       entry.put("detail", record.detail());
       entry.put("peer", record.peer());
       entry.put("failed", record.state() == FlightRecord.State.FAILED);
+      note(entry, "comm_label", record.notes().label());
+      note(entry, "input_hash", record.notes().inputHash());
+      note(entry, "output_hash", record.notes().outputHash());
       entries.add(entry);
     }
     map.put("entries", entries);
     return map;
+  }
+
+  private static void note(Map<String, Object> entry, String key, String text) {
+    if (!text.isEmpty()) {
+      entry.put(key, text);
+    }
   }
 
   static Map<String, Object> head(FlightDump dump) {

@@ -209,6 +209,44 @@ final class GroupTrace {
         .toList();
   }
 
+  /**
+   * Returns the first collective that left different elements on ranks that should have the same,
+   * by the hashes of its outputs, if they were recorded.
+   */
+  List<String> differentResults() {
+    for (Map<Integer, FlightRecord> calls : collectives.values()) {
+      Map<String, List<Integer>> byHash = new LinkedHashMap<>();
+      calls.forEach(
+          (rank, record) -> {
+            String hash = record.notes().outputHash();
+            if (!hash.isEmpty() && isSameEverywhere(record)) {
+              byHash.computeIfAbsent(hash, each -> new ArrayList<>()).add(rank);
+            }
+          });
+      if (byHash.size() > 1) {
+        List<String> sides = new ArrayList<>();
+        byHash.forEach((hash, ranks) -> sides.add(hash + " on " + Ranks.named(ranks)));
+        String call = calls.values().iterator().next().describe();
+        return List.of(
+            call
+                + " of "
+                + name()
+                + " left different results; the hashes of its outputs are "
+                + String.join(" and ", sides)
+                + ".");
+      }
+    }
+    return List.of();
+  }
+
+  /** Returns whether all ranks have the same elements after the operation. */
+  private static boolean isSameEverywhere(FlightRecord record) {
+    return switch (record.opType()) {
+      case BROADCAST, ALL_REDUCE, ALL_REDUCE_COALESCED, ALL_GATHER, ALL_GATHER_INTO -> true;
+      default -> false;
+    };
+  }
+
   /** Returns whether the operation succeeded and cannot end on any rank before all have come. */
   private boolean isWaited(FlightRecord record) {
     return record.state() == FlightRecord.State.COMPLETED

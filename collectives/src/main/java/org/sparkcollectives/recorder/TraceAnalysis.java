@@ -63,6 +63,7 @@ public final class TraceAnalysis {
       findings.addAll(trace.mismatches(mismatchCap));
       findings.addAll(trace.unfinished());
       findings.addAll(trace.messages());
+      findings.addAll(trace.differentResults());
       findings.addAll(trace.slowest());
     }
     return List.copyOf(findings);

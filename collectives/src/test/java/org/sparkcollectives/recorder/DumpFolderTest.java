@@ -64,6 +64,36 @@ class DumpFolderTest {
   }
 
   @Test
+  void theNotesOfARecordAreReadAgainAndTheTraceShowsTheLabel() {
+    FlightRecord plain = allReduce(0, COMPLETED, 1.5);
+    FlightRecord noted =
+        new FlightRecord(
+            plain.id(),
+            plain.group(),
+            plain.opType(),
+            plain.sequenceNumber(),
+            plain.dtype(),
+            plain.inputShapes(),
+            plain.outputShapes(),
+            plain.agreedCount(),
+            plain.detail(),
+            plain.peer(),
+            plain.state(),
+            plain.thread(),
+            plain.createdNanos(),
+            plain.startedNanos(),
+            plain.completedNanos(),
+            plain.timeoutMillis(),
+            new FlightRecord.Notes("gradients", "01234567", "89abcdef"));
+    FlightDump dump = dump(0, noted);
+    assertThat(DumpFolder.fromJson(dump.toJson().getBytes(UTF_8))).isEqualTo(dump);
+    assertThat(dump.toJson()).contains("\"comm_label\"", "\"01234567\"", "\"89abcdef\"");
+    assertThat(DUMP.toJson()).doesNotContain("comm_label", "input_hash", "output_hash");
+    assertThat(new String(ChromeTrace.of(List.of(dump)), UTF_8))
+        .contains("\"gradients: all-reduce #0\"");
+  }
+
+  @Test
   void aDumpLeavesOutWhatIsNotAskedFor() {
     assertThat(DUMP.onlyActive().records())
         .extracting(FlightRecord::state)
@@ -80,6 +110,11 @@ class DumpFolderTest {
           @Override
           public FlightDump dump() {
             return DUMP;
+          }
+
+          @Override
+          public void reset() {
+            throw new AssertionError("nobody has asked for it");
           }
 
           @Override

@@ -51,6 +51,9 @@ abstract class AbstractStore implements WatchableStore, PrefixQueries {
     return GRACE;
   }
 
+  /** Returns what counts the calls of this handle, or of the handle that this is a view of. */
+  abstract StoreCounters counters();
+
   /** Returns the store that this is a view of, or null if this is not a view. */
   Store underlying() {
     return null;
@@ -203,7 +206,20 @@ abstract class AbstractStore implements WatchableStore, PrefixQueries {
   }
 
   private StoreReply call(StoreRequest request) {
-    return new StoreCall(request, description(), this::grace).await(submit(request));
+    long start = System.nanoTime();
+    boolean well = false;
+    try {
+      StoreReply reply = new StoreCall(request, description(), this::grace).await(submit(request));
+      well = true;
+      return reply;
+    } finally {
+      counters().add(request.operation(), System.nanoTime() - start, well);
+    }
+  }
+
+  @Override
+  public final StoreStatistics statistics() {
+    return counters().statistics();
   }
 
   private static StoreRequest request(

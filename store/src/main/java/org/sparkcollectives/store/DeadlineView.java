@@ -31,6 +31,11 @@ final class DeadlineView extends AbstractStore {
   }
 
   @Override
+  StoreCounters counters() {
+    return store.counters();
+  }
+
+  @Override
   Store underlying() {
     return store;
   }

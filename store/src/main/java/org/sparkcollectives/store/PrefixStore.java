@@ -167,6 +167,16 @@ public class PrefixStore implements Store, PrefixQueries {
   }
 
   @Override
+  public final Duration ping() {
+    return store.ping();
+  }
+
+  @Override
+  public final StoreStatistics statistics() {
+    return store.statistics();
+  }
+
+  @Override
   public final Duration timeout() {
     return store.timeout();
   }

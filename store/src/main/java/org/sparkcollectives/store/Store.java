@@ -134,6 +134,28 @@ public interface Store extends AutoCloseable {
    */
   void barrier(String key, int worldSize, Duration timeout);
 
+  /**
+   * Asks the other side for nothing, and returns how long the answer took: the round trip of a
+   * call. Blocks until the answer comes, for {@link #timeout()} at the most. Counts as a call of
+   * {@link #check}.
+   *
+   * @throws StoreConnectionException if the other side does not answer
+   */
+  default Duration ping() {
+    long start = System.nanoTime();
+    check(List.of());
+    return Duration.ofNanos(System.nanoTime() - start);
+  }
+
+  /**
+   * Returns how many calls this handle has made, its views included, and how long they took. Does
+   * not block, and may be called when the handle is closed. A store of one's own that does not
+   * count its calls returns {@link StoreStatistics#NONE}.
+   */
+  default StoreStatistics statistics() {
+    return StoreStatistics.NONE;
+  }
+
   /** Returns how long a blocking call of this handle waits at the most; 5 minutes by default. */
   Duration timeout();
 

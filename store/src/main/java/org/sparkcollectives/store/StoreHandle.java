@@ -11,6 +11,7 @@ abstract class StoreHandle extends AbstractStore {
   /** The calls in progress, each with whether {@link #wake} ends it. */
   private final Map<PendingReply, Boolean> inFlight = new ConcurrentHashMap<>();
 
+  private final StoreCounters counters = new StoreCounters();
   private volatile RuntimeException woken;
   private volatile RuntimeException ended;
 
@@ -23,6 +24,11 @@ abstract class StoreHandle extends AbstractStore {
 
   /** Frees what this handle owns. Called once. */
   abstract void release();
+
+  @Override
+  StoreCounters counters() {
+    return counters;
+  }
 
   @Override
   final PendingReply submit(StoreRequest request) {

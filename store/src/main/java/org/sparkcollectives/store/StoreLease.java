@@ -91,6 +91,11 @@ public final class StoreLease {
     }
 
     @Override
+    StoreCounters counters() {
+      return store.counters();
+    }
+
+    @Override
     Store underlying() {
       return store;
     }

@@ -23,6 +23,11 @@ final class StoreView extends AbstractStore {
   }
 
   @Override
+  StoreCounters counters() {
+    return handle.counters();
+  }
+
+  @Override
   Store underlying() {
     return handle;
   }

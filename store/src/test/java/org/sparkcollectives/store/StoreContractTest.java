@@ -23,7 +23,8 @@ public abstract class StoreContractTest
         StoreWaitingContract,
         StoreQueuesContract,
         StoreBarriersContract,
-        StoreViewsContract {
+        StoreViewsContract,
+        StoreStatisticsContract {
 
   private final Threads threads = new Threads();
   private Store store;

@@ -16,8 +16,13 @@ abstract class CollectiveTask extends PendingWork implements QueuedTask {
   /** True once the thread that runs the task, or the failure of the group, has taken it. */
   private final AtomicBoolean taken = new AtomicBoolean();
 
-  CollectiveTask(OperationQueue queue, OperationSpec spec, TimeLimit limit, List<Tensor> outputs) {
-    super(queue.monitor(), spec, limit, outputs);
+  CollectiveTask(
+      OperationQueue queue,
+      OperationSpec spec,
+      TimeLimit limit,
+      List<? extends Tensor> inputs,
+      List<Tensor> outputs) {
+    super(queue.monitor(), spec, limit, inputs, outputs);
     this.queue = queue;
   }
 

@@ -109,6 +109,7 @@ public final class CpuBackend implements HostBackend {
     return submit(
         OperationSpec.broadcast(host, root),
         timeout,
+        paths.communicator().rank() == root ? List.of(host) : List.of(),
         List.of(tensor),
         new Call.Broadcast(host, root));
   }
@@ -117,7 +118,11 @@ public final class CpuBackend implements HostBackend {
   public Work allReduce(Tensor tensor, ReduceOp op, Duration timeout) {
     HostTensor host = HostTensor.of(tensor);
     return submit(
-        OperationSpec.allReduce(host, op), timeout, List.of(tensor), Call.allReduce(host, op));
+        OperationSpec.allReduce(host, op),
+        timeout,
+        List.of(host),
+        List.of(tensor),
+        Call.allReduce(host, op));
   }
 
   @Override
@@ -129,7 +134,7 @@ public final class CpuBackend implements HostBackend {
   public Work allReduceCoalesced(List<Tensor> tensors, ReduceOp op, Duration timeout) {
     List<HostTensor> hosts = hosts(tensors);
     return queue.submit(
-        new HostCollective(OperationSpec.allReduceCoalesced(hosts, op), timeout, tensors) {
+        new HostCollective(OperationSpec.allReduceCoalesced(hosts, op), timeout, hosts, tensors) {
           @Override
           void exchange(Communicator communicator) {
             algorithms.allReduceCoalesced(communicator, hosts, op);
@@ -143,6 +148,7 @@ public final class CpuBackend implements HostBackend {
     return submit(
         OperationSpec.reduce(host, op, root),
         timeout,
+        List.of(host),
         paths.communicator().rank() == root ? List.of(tensor) : List.of(),
         Call.reduce(host, op, root));
   }
@@ -154,6 +160,7 @@ public final class CpuBackend implements HostBackend {
     return submit(
         OperationSpec.allGather(to, from),
         timeout,
+        List.of(from),
         List.of(output),
         Call.allGather(to, from, size()));
   }
@@ -162,7 +169,12 @@ public final class CpuBackend implements HostBackend {
   public Work allGather(List<Tensor> outputs, Tensor input, Duration timeout) {
     List<HostTensor> to = hosts(outputs);
     HostTensor from = HostTensor.of(input);
-    return submit(OperationSpec.allGather(to, from), timeout, outputs, Call.allGather(to, from));
+    return submit(
+        OperationSpec.allGather(to, from),
+        timeout,
+        List.of(from),
+        outputs,
+        Call.allGather(to, from));
   }
 
   @Override
@@ -172,6 +184,7 @@ public final class CpuBackend implements HostBackend {
     return submit(
         OperationSpec.reduceScatter(to, from, op),
         timeout,
+        List.of(from),
         List.of(output),
         Call.reduceScatter(to, from, op, size()));
   }
@@ -183,6 +196,7 @@ public final class CpuBackend implements HostBackend {
     return submit(
         OperationSpec.reduceScatter(to, from, op),
         timeout,
+        from,
         List.of(output),
         Call.reduceScatter(to, from, op));
   }
@@ -192,7 +206,11 @@ public final class CpuBackend implements HostBackend {
     List<HostTensor> to = hosts(outputs);
     HostTensor from = HostTensor.of(input);
     return submit(
-        OperationSpec.gather(to, from, root), timeout, outputs, new Call.Gather(to, from, root));
+        OperationSpec.gather(to, from, root),
+        timeout,
+        List.of(from),
+        outputs,
+        new Call.Gather(to, from, root));
   }
 
   @Override
@@ -202,6 +220,7 @@ public final class CpuBackend implements HostBackend {
     return submit(
         OperationSpec.scatter(to, from, root),
         timeout,
+        from,
         List.of(output),
         new Call.Scatter(to, from, root));
   }
@@ -213,6 +232,7 @@ public final class CpuBackend implements HostBackend {
     return submit(
         OperationSpec.allToAll(to, from),
         timeout,
+        List.of(from),
         List.of(output),
         Call.allToAll(to, from, size()));
   }
@@ -221,12 +241,13 @@ public final class CpuBackend implements HostBackend {
   public Work allToAll(List<Tensor> outputs, List<Tensor> inputs, Duration timeout) {
     List<HostTensor> to = hosts(outputs);
     List<HostTensor> from = hosts(inputs);
-    return submit(OperationSpec.allToAll(to, from), timeout, outputs, Call.allToAll(to, from));
+    return submit(
+        OperationSpec.allToAll(to, from), timeout, from, outputs, Call.allToAll(to, from));
   }
 
   @Override
   public Work barrier(Duration timeout) {
-    return submit(OperationSpec.barrier(), timeout, List.of(), new Call.Barrier());
+    return submit(OperationSpec.barrier(), timeout, List.of(), List.of(), new Call.Barrier());
   }
 
   private static List<HostTensor> hosts(List<Tensor> tensors) {
@@ -238,8 +259,12 @@ public final class CpuBackend implements HostBackend {
   }
 
   private <C extends Call<C>> Work submit(
-      OperationSpec spec, Duration timeout, List<Tensor> outputs, C call) {
-    return queue.submit(new CallTask<>(spec, timeout, outputs, call));
+      OperationSpec spec,
+      Duration timeout,
+      List<? extends Tensor> inputs,
+      List<Tensor> outputs,
+      C call) {
+    return queue.submit(new CallTask<>(spec, timeout, inputs, outputs, call));
   }
 
   private TimeLimit limit(Duration timeout) {
@@ -249,8 +274,9 @@ public final class CpuBackend implements HostBackend {
   /** A collective of this backend. */
   private abstract class HostCollective extends CollectiveTask {
 
-    HostCollective(OperationSpec spec, Duration timeout, List<Tensor> outputs) {
-      super(queue, spec, limit(timeout), outputs);
+    HostCollective(
+        OperationSpec spec, Duration timeout, List<? extends Tensor> inputs, List<Tensor> outputs) {
+      super(queue, spec, limit(timeout), inputs, outputs);
     }
 
     /** Exchanges data with the other ranks. Blocks until this rank's part is done. */
@@ -282,8 +308,13 @@ public final class CpuBackend implements HostBackend {
   private final class CallTask<C extends Call<C>> extends HostCollective {
     private final C call;
 
-    CallTask(OperationSpec spec, Duration timeout, List<Tensor> outputs, C call) {
-      super(spec, timeout, outputs);
+    CallTask(
+        OperationSpec spec,
+        Duration timeout,
+        List<? extends Tensor> inputs,
+        List<Tensor> outputs,
+        C call) {
+      super(spec, timeout, inputs, outputs);
       this.call = call;
     }
 
@@ -301,7 +332,7 @@ public final class CpuBackend implements HostBackend {
     private volatile SparseTensor sum;
 
     SparseAllReduceTask(OperationSpec spec, Duration timeout, SparseTensor tensor) {
-      super(spec, timeout, List.of());
+      super(spec, timeout, List.of(tensor.indices(), tensor.values()), List.of());
       this.tensor = tensor;
     }
 

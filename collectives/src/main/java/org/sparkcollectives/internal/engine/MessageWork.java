@@ -25,8 +25,13 @@ abstract class MessageWork extends PendingWork {
 
   private volatile boolean matched;
 
-  MessageWork(GroupMonitor monitor, OperationSpec spec, TimeLimit limit, List<Tensor> outputs) {
-    super(monitor, spec, limit, outputs);
+  MessageWork(
+      GroupMonitor monitor,
+      OperationSpec spec,
+      TimeLimit limit,
+      List<Tensor> inputs,
+      List<Tensor> outputs) {
+    super(monitor, spec, limit, inputs, outputs);
     this.peer = spec.peer();
   }
 
@@ -90,7 +95,8 @@ abstract class MessageWork extends PendingWork {
     private final PostedSend posted;
 
     Send(GroupMonitor monitor, TimeLimit limit, HostTensor tensor, int destination, int tag) {
-      super(monitor, OperationSpec.send(tensor, destination, tag), limit, List.of());
+      super(
+          monitor, OperationSpec.send(tensor, destination, tag), limit, List.of(tensor), List.of());
       this.posted = new PostedSend(tag, tensor, this);
     }
 
@@ -139,7 +145,7 @@ abstract class MessageWork extends PendingWork {
         TimeLimit limit,
         HostTensor tensor,
         MessageMatcher matcher) {
-      super(monitor, spec, limit, List.of(tensor));
+      super(monitor, spec, limit, List.of(), List.of(tensor));
       this.matcher = matcher;
       this.posted = new PostedReceive(spec.peer(), spec.tag(), tensor, this);
     }

@@ -88,6 +88,7 @@ public final class GroupMonitor implements AutoCloseable {
     this.dumps = parent == null ? new RankDumps(members, store, host) : parent.dumps;
     this.control = parent == null ? new RankControl(members, store, dumps, host) : parent.control;
     this.records = dumps.join(members, state);
+    state.onFailure(() -> records.failed(state.failure()));
     this.propagation = new AbortPropagation(store, state, self, mode, host);
     if (mode.tearsDown()) {
       Duration patience = mode == ErrorHandling.SKIP_CLEAN_UP ? Duration.ZERO : TEAR_DOWN_PATIENCE;
@@ -170,6 +171,11 @@ public final class GroupMonitor implements AutoCloseable {
     return records;
   }
 
+  /** Returns whether hashes of inputs and outputs are recorded. */
+  boolean recordsHashes() {
+    return dumps.recordsHashes();
+  }
+
   /** Returns the records of the group's operations. */
   public FlightRecorder recorder() {
     return dumps.of(records);
@@ -178,8 +184,7 @@ public final class GroupMonitor implements AutoCloseable {
   /** Sums up the operations of this rank. */
   public GroupStatistics statistics() {
     PendingOperations.Count count = pending.count(host.time().nanos());
-    return records.statistics(
-        members.rank(), count.operations(), count.longestNanos() / 1e9, paths);
+    return records.statistics(count.operations(), count.longestNanos() / 1e9, paths);
   }
 
   /** Returns the hooks that are called for each operation that ends. */

@@ -11,6 +11,7 @@ import org.sparkcollectives.Tensor;
 import org.sparkcollectives.WorkResult;
 import org.sparkcollectives.internal.recorder.RecordRing;
 import org.sparkcollectives.spi.OperationSpec;
+import org.sparkcollectives.spi.tensor.TensorHash;
 
 /**
  * Implements what all kinds of work have in common: a deadline, a record, an end, and waiting for
@@ -22,6 +23,9 @@ public abstract class PendingWork extends MonitoredWork {
   private final OperationSpec spec;
   private final TimeLimit limit;
   private final List<Tensor> outputs;
+
+  /** The hash of the inputs; empty if it is not recorded. */
+  private final String inputHash;
 
   // Set once, by begin, before another thread sees the work.
   private long sequenceNumber = -1;
@@ -41,10 +45,26 @@ public abstract class PendingWork extends MonitoredWork {
    */
   public PendingWork(
       GroupMonitor monitor, OperationSpec spec, TimeLimit limit, List<Tensor> outputs) {
+    this(monitor, spec, limit, List.of(), outputs);
+  }
+
+  /**
+   * Creates the work of an operation that has not begun.
+   *
+   * @param inputs the tensors that it reads, whose hash is recorded if that is wanted
+   * @param outputs the tensors that it writes, which the future of the work gives
+   */
+  public PendingWork(
+      GroupMonitor monitor,
+      OperationSpec spec,
+      TimeLimit limit,
+      List<? extends Tensor> inputs,
+      List<Tensor> outputs) {
     this.monitor = monitor;
     this.spec = spec;
     this.limit = limit;
     this.outputs = outputs;
+    this.inputHash = monitor.recordsHashes() ? TensorHash.of(inputs) : "";
   }
 
   /**
@@ -59,6 +79,7 @@ public abstract class PendingWork extends MonitoredWork {
     extension = monitor.ephemeralTimeout().take();
     deadlineNanos = now + nanosOf(allowed());
     entry = monitor.records().record(spec, number, allowed().toMillis(), now);
+    entry.gave(inputHash);
     entry.with(spec.peer());
     monitor.begin(this);
   }
@@ -142,10 +163,14 @@ public abstract class PendingWork extends MonitoredWork {
   @Override
   public final void complete(Throwable cause) {
     CompletableFuture<List<Tensor>> dependents;
+    // The tensors belong to the operation until it is seen to be completed.
+    String hash =
+        cause == null && !completed && monitor.recordsHashes() ? TensorHash.of(outputs) : "";
     synchronized (lock) {
       if (completed) {
         return;
       }
+      entry.wrote(hash);
       entry.completed(cause == null);
       // This comes before the completion is visible: what a waiter begins then must not get the
       // extension.
@@ -173,9 +198,14 @@ public abstract class PendingWork extends MonitoredWork {
   @Override
   public final void await() {
     if (!completed) {
-      help(Long.MAX_VALUE);
-      // The watchdog ends every work at its deadline, so this wait needs none of its own.
-      waitUntil(System.nanoTime() + Long.MAX_VALUE / 2);
+      long start = System.nanoTime();
+      try {
+        help(Long.MAX_VALUE);
+        // The watchdog ends every work at its deadline, so this wait needs none of its own.
+        waitUntil(start + Long.MAX_VALUE / 2);
+      } finally {
+        monitor.records().waited(spec.type(), System.nanoTime() - start);
+      }
     }
     throwFailure();
   }
@@ -184,10 +214,14 @@ public abstract class PendingWork extends MonitoredWork {
   public final boolean await(Duration atMost) {
     if (!completed) {
       long nanos = nanosOf(atMost);
-      long end = System.nanoTime() + nanos;
-      help(nanos);
-      if (!waitUntil(end)) {
-        return false;
+      long start = System.nanoTime();
+      try {
+        help(nanos);
+        if (!waitUntil(start + nanos)) {
+          return false;
+        }
+      } finally {
+        monitor.records().waited(spec.type(), System.nanoTime() - start);
       }
     }
     throwFailure();

@@ -34,6 +34,7 @@ final class RankDumps implements AutoCloseable {
   private final RankContext context;
   private final Store store;
   private final BackgroundCalls background;
+  private final boolean hashes;
   private final AtomicBoolean failureDumped = new AtomicBoolean();
 
   /** Creates the recorder of a rank, with the world's part of the store. */
@@ -41,6 +42,7 @@ final class RankDumps implements AutoCloseable {
     this.context = host.context();
     this.ring =
         new RecordRing(context.configuration().get(CollectivesConfiguration.FLIGHT_RECORDER_SIZE));
+    this.hashes = context.configuration().get(CollectivesConfiguration.FLIGHT_RECORDER_HASHES);
     this.world = world;
     this.store = store.withTimeout(STORE_TIMEOUT);
     this.background = BackgroundCalls.of(host.background(), LOG, world.identity());
@@ -59,7 +61,8 @@ final class RankDumps implements AutoCloseable {
     return ring.join(
         members.name(),
         members.description(),
-        members.endpoints().stream().map(Endpoint::rank).toList());
+        members.endpoints().stream().map(Endpoint::rank).toList(),
+        members.rank());
   }
 
   /** Returns the recorder as a user of one of the groups sees it. */
@@ -76,10 +79,20 @@ final class RankDumps implements AutoCloseable {
       }
 
       @Override
+      public void reset() {
+        ring.reset();
+      }
+
+      @Override
       public void dumpAllRanks(String reason) {
         RankRequest.make(store, RankRequest.Kind.DUMP, reason);
       }
     };
+  }
+
+  /** Returns whether hashes of inputs and outputs are recorded. */
+  boolean recordsHashes() {
+    return hashes;
   }
 
   private FlightDump snapshot(String reason) {

@@ -120,6 +120,16 @@ final class Arguments extends CallChecks {
     return tensors.stream().map(each -> tensor(operation, name, each)).toList();
   }
 
+  /** Refuses what a broadcast of several tensors cannot be made of. */
+  void coalesced(String operation, List<Tensor> tensors, long bufferBytes, int root) {
+    tensors(operation, "tensors", tensors);
+    root(operation, root);
+    require(
+        bufferBytes > 0,
+        operation,
+        () -> "the buffers must have 1 byte or more, not " + bufferBytes);
+  }
+
   /** Returns one tensor for each rank at the root, and none elsewhere. */
   List<TensorView> atRootOnly(String operation, String name, List<Tensor> tensors, int root) {
     require(tensors != null, operation, () -> "the list of " + name + " is null");

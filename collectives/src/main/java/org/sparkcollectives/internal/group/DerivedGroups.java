@@ -11,6 +11,7 @@ import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ShrinkMode;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.internal.transport.Locality;
+import org.sparkcollectives.store.Store;
 
 /**
  * Makes groups from a group, or from a view of it, whose timeout they inherit: checks the arguments
@@ -77,6 +78,18 @@ record DerivedGroups(RankGroup group, ProcessGroup view, SubgroupArguments argum
             .mapToObj(rank -> Map.entry(rank, all[parts * rank + 2]))
             .toList());
     return group.subgroups().createAgreed("split", color, color < 0 ? List.of() : ranks, own);
+  }
+
+  RankGroup mergeRemoteGroup(Store store, int size, GroupOptions options) {
+    group.requireOpen();
+    IllegalArgumentException refusal = null;
+    try {
+      arguments.namesNoRanks("merge-remote-group", options);
+      arguments.merged(store, size, options.name());
+    } catch (IllegalArgumentException e) {
+      refusal = e;
+    }
+    return new GroupMerge(group, view).join(store, size, inheriting(options), refusal);
   }
 
   RankGroup shrink(int[] excludedGroupRanks, ShrinkMode mode, GroupOptions options) {

@@ -56,6 +56,11 @@ record GroupAssembly(Store store, RankContext context, String path) implements S
   }
 
   @Override
+  public GroupAssembly in(Store other, String name) {
+    return new GroupAssembly(other, context, path + "/" + name);
+  }
+
+  @Override
   public Store checkpoints() {
     String group = "world" + path;
     return context.checkpoints(store).withPrefix(URLEncoder.encode(group, StandardCharsets.UTF_8));

@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import org.sparkcollectives.AlgorithmChoices;
 import org.sparkcollectives.Coalescing;
+import org.sparkcollectives.CommLabel;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.Device;
 import org.sparkcollectives.Failure;
@@ -22,7 +23,9 @@ import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.SharedMemory;
 import org.sparkcollectives.ShrinkMode;
 import org.sparkcollectives.Tensor;
+import org.sparkcollectives.WaitStatistics;
 import org.sparkcollectives.internal.object.StreamedObjectCollectives;
+import org.sparkcollectives.spi.tensor.HostTensor;
 import org.sparkcollectives.spi.tensor.TensorView;
 import org.sparkcollectives.store.Store;
 
@@ -153,6 +156,28 @@ abstract class GroupHandle implements ProcessGroup {
   }
 
   @Override
+  public void broadcastCoalesced(List<Tensor> tensors, long bufferBytes, int root) {
+    group.requireOpen();
+    Backends parts = backends.withinCall(timeout);
+    Arguments arguments = new Arguments(group.name(), group.rank(), group.size());
+    IllegalArgumentException refusal = null;
+    try {
+      arguments.coalesced("broadcast-coalesced", tensors, bufferBytes, root);
+      if (group.nanCheck() && root == group.rank()) {
+        tensors.stream()
+            .filter(HostTensor.class::isInstance)
+            .forEach(
+                each -> arguments.checkNan("broadcast-coalesced", "tensor", (HostTensor) each));
+      }
+    } catch (IllegalArgumentException e) {
+      refusal = e;
+    }
+    new AlikeTensors(view(parts.hostOnly(), timeout), arguments, "broadcast-coalesced")
+        .require("buffers of " + bufferBytes + " bytes from root " + root, tensors, refusal);
+    new CoalescedBroadcast(view(parts, timeout), List.copyOf(tensors), root).run(bufferBytes);
+  }
+
+  @Override
   public void checkpoint(String name, List<Tensor> tensors) {
     checkpoints().save(name, tensors, false);
   }
@@ -213,6 +238,11 @@ abstract class GroupHandle implements ProcessGroup {
   @Override
   public ProcessGroup split(int color, int key, GroupOptions options) {
     return owning(derived().split(color, key, options));
+  }
+
+  @Override
+  public ProcessGroup mergeRemoteGroup(Store store, int size, GroupOptions options) {
+    return owning(derived().mergeRemoteGroup(store, size, options));
   }
 
   @Override
@@ -282,6 +312,16 @@ abstract class GroupHandle implements ProcessGroup {
   }
 
   @Override
+  public CommLabel recordComm(String name) {
+    group.requireNotClosed();
+    if (name.isEmpty()) {
+      throw new IllegalArgumentException(
+          "recordComm of group \"" + name() + "\" on rank " + rank() + ": the name is empty");
+    }
+    return group.monitor().records().label(name);
+  }
+
+  @Override
   public FlightRecorder flightRecorder() {
     return group.monitor().recorder();
   }
@@ -289,6 +329,11 @@ abstract class GroupHandle implements ProcessGroup {
   @Override
   public GroupStatistics statistics() {
     return group.statistics();
+  }
+
+  @Override
+  public List<WaitStatistics> waits() {
+    return group.monitor().records().waits();
   }
 
   @Override

@@ -10,6 +10,7 @@ import java.util.stream.IntStream;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.internal.rendezvous.Membership;
 import org.sparkcollectives.internal.transport.Endpoint;
+import org.sparkcollectives.store.Store;
 
 /** Refuses wrong members of new groups, before other ranks learn of them. */
 final class SubgroupArguments extends CallChecks {
@@ -127,6 +128,26 @@ final class SubgroupArguments extends CallChecks {
                   + terms.get(0).getKey()
                   + "; all ranks must give the same options");
     }
+  }
+
+  /** Refuses what no other group can be merged with. */
+  void merged(Store store, int mergedSize, String name) {
+    String operation = "merge-remote-group";
+    require(store != null, operation, "the store is null");
+    require(
+        mergedSize >= size,
+        operation,
+        () ->
+            "the size of the merged group ("
+                + mergedSize
+                + ") must be at least that of this one ("
+                + size
+                + ")");
+    require(
+        !name.isEmpty(),
+        operation,
+        "the merged group needs a name, which all groups that merge give: see"
+            + " GroupOptions.withName");
   }
 
   /** Returns the group ranks without those that a user excludes. */

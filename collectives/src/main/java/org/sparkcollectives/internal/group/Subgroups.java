@@ -50,6 +50,12 @@ final class Subgroups {
     Assembly within(String name);
 
     /**
+     * Returns the assembly for a group whose ranks meet in another store, which {@code name} tells
+     * apart.
+     */
+    Assembly in(Store other, String name);
+
+    /**
      * Returns where the checkpoints of these groups are, apart from those of groups that were made
      * in another way.
      */
@@ -186,6 +192,25 @@ final class Subgroups {
     }
     String members = kind + "-" + digest(ranks);
     return create(parent.name() + "/" + numbered(members) + suffix(options), ranks, options, null);
+  }
+
+  /**
+   * Makes this rank's part of a group of all ranks of the parent and of other groups, which meet in
+   * a store. Blocks until all have come.
+   */
+  RankGroup createMerged(Store store, int rank, int size, GroupOptions options) {
+    GroupOptions resolved = ResolvedOptions.inherit(options, parentOptions);
+    RankGroup[] group = new RankGroup[1];
+    group[0] =
+        FirstGroup.make(
+            assembly.in(store, "merge-" + options.name()),
+            store,
+            rank,
+            size,
+            resolved,
+            FirstGroup.limit(store.timeout(), resolved, assembly.context()),
+            () -> forget(group[0]));
+    return keep(group[0]);
   }
 
   /**

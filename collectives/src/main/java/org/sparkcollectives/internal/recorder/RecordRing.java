@@ -30,8 +30,15 @@ public final class RecordRing {
   private static final long EPOCH_OFFSET_NANOS =
       TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis()) - System.nanoTime();
 
+  /** Whether this Java has Java Flight Recorder, without which its events cannot be loaded. */
+  static final boolean HAS_JFR = ModuleLayer.boot().findModule("jdk.jfr").isPresent();
+
   private final AtomicReferenceArray<Entry> ring;
   private final AtomicLong next = new AtomicLong();
+
+  /** The first record that has not been forgotten. */
+  private final AtomicLong first = new AtomicLong();
+
   private final Set<GroupRecords> open = ConcurrentHashMap.newKeySet();
 
   /** Creates a recorder for {@code capacity} operations; 0 keeps none. */
@@ -43,10 +50,12 @@ public final class RecordRing {
    * Begins to record the operations of a group.
    *
    * @param ranks the rank in the world of each rank of the group
+   * @param rank this one, in the group
    */
-  public GroupRecords join(String group, String description, List<Integer> ranks) {
-    GroupRecords records = new GroupRecords(this, group, description, ranks);
+  public GroupRecords join(String group, String description, List<Integer> ranks, int rank) {
+    GroupRecords records = new GroupRecords(this, group, description, ranks, rank);
     open.add(records);
+    records.opened();
     return records;
   }
 
@@ -67,6 +76,18 @@ public final class RecordRing {
       ring.setRelease((int) (id % ring.length()), entry);
     }
     return entry;
+  }
+
+  /** Forgets the records of all operations that were called before. */
+  public void reset() {
+    long end = next.get();
+    first.accumulateAndGet(end, Math::max);
+    for (int slot = 0; slot < ring.length(); slot++) {
+      Entry entry = ring.getAcquire(slot);
+      if (entry != null && entry.id < end) {
+        ring.compareAndSet(slot, entry, null);
+      }
+    }
   }
 
   /** Returns a copy of the records of all groups that have not been overwritten, oldest first. */
@@ -93,7 +114,7 @@ public final class RecordRing {
   private List<Entry> entries() {
     List<Entry> entries = new ArrayList<>();
     long end = next.get();
-    for (long id = Math.max(0, end - ring.length()); id < end; id++) {
+    for (long id = Math.max(first.get(), end - ring.length()); id < end; id++) {
       Entry entry = ring.getAcquire((int) (id % ring.length()));
       // The slot may still hold the previous entry, or already the next one.
       if (entry != null && entry.id == id) {
@@ -124,11 +145,17 @@ public final class RecordRing {
     private final long timeoutMillis;
     private final long createdNanos;
     private final String thread;
+    private final String label;
+
+    /** Null unless Java Flight Recorder records this operation. */
+    private final OperationEvent event;
 
     // These are written in this order, each before the state that publishes it with a release
     // store. A fence for each would cost half as much as a whole record.
     private int peer = FlightRecord.NO_PEER;
     private String algorithm = "";
+    private String inputHash = "";
+    private String outputHash = "";
     private long startedNanos;
     private long completedNanos;
     private volatile FlightRecord.State state;
@@ -147,6 +174,8 @@ public final class RecordRing {
       this.timeoutMillis = timeoutMillis;
       this.createdNanos = createdNanos;
       this.thread = Thread.currentThread().getName();
+      this.label = group.labels().current();
+      this.event = HAS_JFR ? OperationEvent.begun() : null;
       STATE.lazySet(this, FlightRecord.State.SCHEDULED);
     }
 
@@ -158,6 +187,16 @@ public final class RecordRing {
     /** Records how the operation is carried out: the algorithm, or the backend that does it. */
     public void by(String name) {
       algorithm = name;
+    }
+
+    /** Records the hash of what the rank gave. */
+    public void gave(String hash) {
+      inputHash = hash;
+    }
+
+    /** Records the hash of what the operation wrote. */
+    public void wrote(String hash) {
+      outputHash = hash;
     }
 
     /** Records that the operation began to run. */
@@ -182,9 +221,29 @@ public final class RecordRing {
               startedNanos == 0 ? createdNanos : startedNanos,
               completedNanos,
               well);
+      if (event != null) {
+        show(well);
+      }
       STATE.lazySet(this, well ? FlightRecord.State.COMPLETED : FlightRecord.State.FAILED);
       if (well && !spec.type().isPointToPoint()) {
         group.completed(sequenceNumber);
+      }
+    }
+
+    private void show(boolean well) {
+      event.end();
+      if (event.shouldCommit()) {
+        event.describe(spec);
+        event.group = group.name();
+        event.rank = group.rank();
+        event.sequenceNumber = sequenceNumber;
+        event.peer = peer;
+        event.algorithm = algorithm;
+        event.label = label;
+        event.caller = thread;
+        event.queued = startedNanos == 0 ? 0 : startedNanos - createdNanos;
+        event.succeeded = well;
+        event.commit();
       }
     }
 
@@ -217,7 +276,10 @@ public final class RecordRing {
           epoch(createdNanos),
           reached == FlightRecord.State.SCHEDULED ? 0 : epoch(startedNanos),
           ended ? epoch(completedNanos) : 0,
-          timeoutMillis);
+          timeoutMillis,
+          label.isEmpty() && inputHash.isEmpty() && outputHash.isEmpty()
+              ? FlightRecord.Notes.NONE
+              : new FlightRecord.Notes(label, inputHash, ended ? outputHash : ""));
     }
   }
 }

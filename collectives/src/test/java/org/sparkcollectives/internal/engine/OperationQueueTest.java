@@ -73,7 +73,7 @@ class OperationQueueTest {
     private final LongConsumer body;
 
     TestTask(OperationQueue queue, LongConsumer body) {
-      super(queue, OperationSpec.barrier(), new TimeLimit(LONG, LONG), List.of());
+      super(queue, OperationSpec.barrier(), new TimeLimit(LONG, LONG), List.of(), List.of());
       this.body = body;
     }
 

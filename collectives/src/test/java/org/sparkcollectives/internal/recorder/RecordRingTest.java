@@ -18,7 +18,28 @@ class RecordRingTest {
   }
 
   private static GroupRecords group(RecordRing ring, String name) {
-    return ring.join(name, "tests", List.of(0, 1));
+    return ring.join(name, "tests", List.of(0, 1), 0);
+  }
+
+  @Test
+  void aResetForgetsWhatWasCalledBeforeAndNumbersGoOn() {
+    RecordRing ring = new RecordRing(3);
+    GroupRecords group = group(ring, "group");
+    RecordRing.Entry underWay = record(group, 0);
+    record(group, 1);
+
+    ring.reset();
+
+    assertThat(ring.records()).isEmpty();
+    assertThat(ring.groups()).extracting(GroupStatus::lastEnqueued).containsExactly(1L);
+    underWay.completed(true);
+    assertThat(ring.records()).isEmpty();
+    assertThat(group.status().lastCompleted()).isZero();
+    record(group, 2);
+    assertThat(ring.records()).extracting(FlightRecord::id).containsExactly(2L);
+    ring.reset();
+    ring.reset();
+    assertThat(group.records()).isEmpty();
   }
 
   @Test

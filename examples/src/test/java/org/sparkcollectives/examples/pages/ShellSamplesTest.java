@@ -39,6 +39,8 @@ class ShellSamplesTest {
       Set.of(
           "cp",
           "git",
+          "jcmd",
+          "jfr",
           "pip",
           "pyspark",
           "python",
