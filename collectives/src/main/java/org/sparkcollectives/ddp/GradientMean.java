@@ -1,0 +1,131 @@
+package org.sparkcollectives.ddp;
+
+import org.sparkcollectives.DType;
+import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.SparseTensor;
+import org.sparkcollectives.Tensor;
+import org.sparkcollectives.join.JoinStep;
+
+/**
+ * How the gradients of all ranks become their mean in one step: over all ranks, over the ranks that
+ * still have rows, or over the rows of all ranks.
+ *
+ * <p>The sum is divided once, at the end. Only the mean over rows multiplies each rank's gradients
+ * first, by its share of the rows.
+ */
+final class GradientMean {
+
+  private enum Over {
+    RANKS,
+    ACTIVE_RANKS,
+    ROWS
+  }
+
+  private final Over over;
+  private final int ranks;
+  private final double rows;
+  private final RowCount allRows;
+  private final JoinStep join;
+
+  private GradientMean(Over over, int ranks, double rows, RowCount allRows, JoinStep join) {
+    this.over = over;
+    this.ranks = ranks;
+    this.rows = rows;
+    this.allRows = allRows;
+    this.join = join;
+  }
+
+  static GradientMean overRanks(int ranks) {
+    return new GradientMean(Over.RANKS, ranks, 0, null, null);
+  }
+
+  /** Creates the mean over the ranks that still have rows in a step of a join. */
+  static GradientMean overActiveRanks(int ranks, JoinStep join) {
+    return new GradientMean(Over.ACTIVE_RANKS, ranks, 0, null, join);
+  }
+
+  /** Creates the mean over the rows of all ranks, of which this rank has {@code rows}. */
+  static GradientMean overRows(int ranks, double rows, RowCount allRows) {
+    return new GradientMean(Over.ROWS, ranks, rows, allRows, null);
+  }
+
+  /** Returns whether a reduction can begin without waiting for other ranks. */
+  boolean mayBegin() {
+    return over != Over.ROWS || allRows.isKnown();
+  }
+
+  /** Waits until a reduction can begin. */
+  void awaitBegin() {
+    if (over == Over.ROWS) {
+      allRows.await();
+    }
+  }
+
+  /**
+   * Returns whether the flag of a failed step survives the reduction: it does not where the ranks
+   * multiply by factors of their own, which may be 0.
+   */
+  boolean keepsFlag() {
+    return over != Over.ROWS;
+  }
+
+  ReduceOp reduction(DType type) {
+    return switch (over) {
+      case RANKS -> ReduceOp.AVG;
+      // Halves have no room for a sum.
+      case ACTIVE_RANKS -> isHalf(type) ? ReduceOp.AVG : ReduceOp.SUM;
+      case ROWS -> ReduceOp.premulSum(share());
+    };
+  }
+
+  private double share() {
+    double all = allRows.get();
+    return all == 0 ? 0 : rows / all;
+  }
+
+  /** Turns the outcome of {@link #reduction} into the mean. */
+  void finish(Tensor reduced) {
+    if (over == Over.ACTIVE_RANKS) {
+      if (isHalf(reduced.dtype())) {
+        TensorArithmetic.multiply(reduced, (double) ranks / divisor());
+      } else {
+        TensorArithmetic.divide(reduced, divisor());
+      }
+    }
+  }
+
+  /** Returns what this rank contributes to the sum of sparse gradients. */
+  SparseTensor contribution(SparseTensor gradient) {
+    if (over != Over.ROWS) {
+      return gradient;
+    }
+    Tensor values = GradientMemory.copyOf(gradient.values()).reshape(gradient.values().shape());
+    TensorArithmetic.multiply(values, rows);
+    return SparseTensor.of(gradient.shape(), gradient.indices(), values);
+  }
+
+  /** Turns a sum of sparse gradients into the mean. */
+  void finish(SparseTensor sum) {
+    TensorArithmetic.divide(sum.values(), divisor());
+  }
+
+  /** Prepares a buffer for a hook, which then divides its sum by {@link #divisor}. */
+  void prepare(Tensor buffer) {
+    if (over == Over.ROWS) {
+      TensorArithmetic.multiply(buffer, rows);
+    }
+  }
+
+  /** Returns what a sum is divided by; waits for the other ranks where it depends on them. */
+  double divisor() {
+    return switch (over) {
+      case RANKS -> ranks;
+      case ACTIVE_RANKS -> join.divisor();
+      case ROWS -> allRows.get() == 0 ? 1 : allRows.get();
+    };
+  }
+
+  private static boolean isHalf(DType type) {
+    return type == DType.FLOAT16 || type == DType.BFLOAT16;
+  }
+}

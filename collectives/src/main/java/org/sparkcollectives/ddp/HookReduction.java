@@ -1,0 +1,204 @@
+package org.sparkcollectives.ddp;
+
+import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+import org.sparkcollectives.CollectiveException;
+import org.sparkcollectives.Failure;
+import org.sparkcollectives.PeerFailedException;
+import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.Tensor;
+import org.sparkcollectives.spi.tensor.TensorView;
+
+/**
+ * Has a hook reduce each bucket, on a thread of its own, one bucket after the other. A hook that
+ * fails ends the group, because nobody knows which of its collectives the other ranks are in.
+ */
+final class HookReduction implements BucketReduction {
+
+  private static final long MOST_SECONDS_TO_END = 1;
+
+  /** How long a wait for a hook goes on before it looks whether the group has failed. */
+  private static final long LOOK_AFTER_MILLIS = 20;
+
+  private final ProcessGroup group;
+  private final CommHook hook;
+  private final BlockingQueue<Runnable> calls = new LinkedBlockingQueue<>();
+  private final Thread thread;
+  private volatile boolean closed;
+
+  private HookReduction(ProcessGroup group, CommHook hook) {
+    this.group = group;
+    this.hook = hook;
+    this.thread = new Thread(this::run, "collectives-reducer-hook-" + group.rank());
+    thread.setDaemon(true);
+  }
+
+  static HookReduction start(ProcessGroup group, CommHook hook) {
+    HookReduction reduction = new HookReduction(group, hook);
+    reduction.thread.start();
+    return reduction;
+  }
+
+  private void run() {
+    while (!closed) {
+      try {
+        calls.take().run();
+      } catch (InterruptedException e) {
+        return; // The reducer is closed.
+      }
+    }
+  }
+
+  @Override
+  public Runnable begin(ReducerBucket bucket, GradientMean mean) {
+    if (bucket.isSparse()) {
+      CompletableFuture<Runnable> begun =
+          submit(() -> DirectReduction.sparse(group, bucket, mean));
+      return () -> result(begun, "The sum of " + bucket).run();
+    }
+    CompletableFuture<Tensor> reduced = new CompletableFuture<>();
+    calls.add(() -> reduce(bucket, mean, reduced));
+    return () -> take(bucket, result(reduced, name(bucket)));
+  }
+
+  private void reduce(ReducerBucket bucket, GradientMean mean, CompletableFuture<Tensor> reduced) {
+    try {
+      bucket.setDivisor(mean.divisor());
+      mean.prepare(bucket.reduced());
+      CompletableFuture<Tensor> future = hook.run(bucket);
+      if (future == null) {
+        throw new IllegalStateException(name(bucket) + " returned null in place of a future");
+      }
+      future.whenComplete(
+          (tensor, thrown) -> {
+            if (thrown == null) {
+              reduced.complete(tensor);
+            } else {
+              fail(reduced, thrown);
+            }
+          });
+    } catch (Throwable e) {
+      fail(reduced, e);
+    }
+  }
+
+  private void fail(CompletableFuture<?> future, Throwable thrown) {
+    Throwable cause = causeOf(thrown);
+    group.abort(cause);
+    future.completeExceptionally(cause);
+  }
+
+  private static Throwable causeOf(Throwable thrown) {
+    boolean wrapped = thrown instanceof CompletionException || thrown instanceof ExecutionException;
+    return wrapped && thrown.getCause() != null ? thrown.getCause() : thrown;
+  }
+
+  private void take(ReducerBucket bucket, Tensor result) {
+    Tensor own = bucket.reduced();
+    if (result == null || result.dtype() != own.dtype() || result.count() != own.count()) {
+      IllegalStateException wrong =
+          new IllegalStateException(
+              name(bucket)
+                  + " returned "
+                  + result
+                  + ", and must return as many elements of the same type as its buffer has, "
+                  + own);
+      group.abort(wrong);
+      throw wrong;
+    }
+    if (!TensorView.of(result).isSameMemoryAs(TensorView.of(own))) {
+      own.copyFrom(result);
+    }
+  }
+
+  private String name(ReducerBucket bucket) {
+    return "The hook "
+        + hook.getClass().getName()
+        + " of "
+        + bucket
+        + " on rank "
+        + group.rank()
+        + " of group \""
+        + group.name()
+        + "\"";
+  }
+
+  private <T> CompletableFuture<T> submit(Supplier<T> call) {
+    CompletableFuture<T> result = new CompletableFuture<>();
+    calls.add(
+        () -> {
+          try {
+            result.complete(call.get());
+          } catch (Throwable e) {
+            result.completeExceptionally(e);
+          }
+        });
+    return result;
+  }
+
+  @Override
+  public <T> T afterwards(Supplier<T> call) {
+    return result(submit(call), "The end of a step");
+  }
+
+  /** Waits for a result, for the group's timeout at the most; ends soon after the group has. */
+  private <T> T result(CompletableFuture<T> future, String what) {
+    long deadline = System.nanoTime() + group.timeout().toNanos();
+    try {
+      while (true) {
+        try {
+          return future.get(LOOK_AFTER_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+          requireTime(deadline, what);
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      group.abort(e);
+      throw new CollectiveException(what + " was interrupted", e);
+    } catch (ExecutionException e) {
+      Throwable cause = causeOf(e);
+      throw cause instanceof PeerFailedException peer
+          ? peer
+          : new CollectiveException(what + " failed: " + cause, cause);
+    }
+  }
+
+  private void requireTime(long deadline, String what) {
+    Optional<Failure> failure = group.failure();
+    if (failure.isPresent() && failure.get().rank() != group.rank()) {
+      throw new PeerFailedException(
+          what + " was not done before the group failed: " + failure.get().where(), failure.get());
+    }
+    if (System.nanoTime() - deadline >= 0) {
+      CollectiveException late =
+          new CollectiveException(what + " was not done within " + group.timeout());
+      group.abort(late);
+      throw late;
+    }
+  }
+
+  @Override
+  public boolean carriesFlag() {
+    return false;
+  }
+
+  /** Ends the thread; waits for that for a second at the most. */
+  @Override
+  public void close() {
+    closed = true;
+    thread.interrupt();
+    try {
+      thread.join(TimeUnit.SECONDS.toMillis(MOST_SECONDS_TO_END));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}
