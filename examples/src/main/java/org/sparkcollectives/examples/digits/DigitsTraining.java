@@ -238,11 +238,12 @@ public final class DigitsTraining implements Callable<Integer> {
     List<Sample> test = dataset.test();
     JavaRDD<Sample> train = dataset.train(ranks);
     print(
-        "%s on %d ranks (%s), %,d parameters",
+        "%s on %d ranks (%s), %,d parameters%s",
         hidden == 0 ? "Softmax regression" : "One hidden layer of " + hidden,
         ranks,
         spark.master(),
-        network.parameterCount());
+        network.parameterCount(),
+        engine == TrainingEngine.DJL ? ", trained by DJL with PyTorch" : "");
     print(
         "%s: %,d features, %d classes, %,d samples to test on",
         data, network.inputs(), network.classes(), test.size());
