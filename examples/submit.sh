@@ -1,5 +1,7 @@
 # Sourced by the examples' scripts, in the root of the repository. Builds what is missing or older than its sources; then
 # `submit CLASS [argument ...]` runs a program of the examples in a Spark cluster of separate processes, in place of this shell.
+# If $djl is set, the program has DJL with PyTorch, which is built in for such programs only.
+djl=${djl:-}
 
 root=$PWD
 java=${JAVA_HOME:+$JAVA_HOME/bin/}java
@@ -18,9 +20,9 @@ changed() {
 jar() { ls "$root/$1"/target/"$2"-*.jar 2>/dev/null | grep -v -e original -e tests -e sources -e javadoc | head -n 1; }
 if [ -z "$(jar examples spark-collectives-examples)" ] ||
   [ -z "$(jar spark-plugin spark-collectives_2.13)" ] || [ ! -d examples/target/spark/jars ] ||
-  [ -n "$(changed "$(jar examples spark-collectives-examples)")" ]; then
+  [ -n "$(changed "$(jar examples spark-collectives-examples)")" ] || { [ -n "$djl" ] && [ ! -d examples/target/djl/jars ]; }; then
   echo "Building (a few minutes the first time, for downloads) ..." >&2
-  ./mvnw --quiet -DskipTests -pl examples -am package
+  ./mvnw --quiet -DskipTests ${djl:+-Pdjl} -pl examples -am package
 fi
 
 SPARK_HOME="$root/examples/target/spark"
@@ -32,13 +34,20 @@ submit() {
   class=$1
   shift
   logging="-Dlog4j2.configurationFile=file:$root/examples/src/main/conf/log4j2.properties"
+  jars=$(jar spark-plugin spark-collectives_2.13)
+  options="'$logging'"
+  if [ -n "$djl" ]; then
+    # The engine unpacks itself into the cache, and downloads nothing.
+    for each in examples/target/djl/jars/*.jar; do jars="$jars,$root/$each"; done
+    options="$options -Dai.djl.offline=true '-DDJL_CACHE_DIR=$root/examples/target/djl/cache' -Dai.djl.pytorch.num_threads=1"
+  fi
   set -- "$logging" -cp "$SPARK_HOME/jars/*" org.apache.spark.deploy.SparkSubmit \
     --master "local-cluster[2,2,1024]" \
     --class "$class" \
-    --jars "$(jar spark-plugin spark-collectives_2.13)" \
+    --jars "$jars" \
     --conf spark.plugins=org.sparkcollectives.spark.CollectivesPlugin \
     --conf spark.ui.enabled=false \
-    --conf "spark.executor.extraJavaOptions='$logging'" \
+    --conf "spark.executor.extraJavaOptions=$options" \
     "$(jar examples spark-collectives-examples)" "$@"
 
   # What Spark's own scripts open of the JDK.

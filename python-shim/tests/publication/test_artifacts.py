@@ -11,6 +11,7 @@ import jars
 MODULES = {
     "spark-collectives-store": "org.sparkcollectives.store",
     "spark-collectives-core": "org.sparkcollectives",
+    "spark-collectives-djl": "org.sparkcollectives.djl",
     "spark-collectives-gpu": "org.sparkcollectives.gpu",
     "spark-collectives_2.13": "org.sparkcollectives.spark",
     "spark-collectives-ml": "org.sparkcollectives.ml",
@@ -104,6 +105,11 @@ def test_the_gpu_module_brings_neither_netty_nor_a_second_core(publication):
     scopes = dependencies(pom(publication, "spark-collectives-gpu"))
     brought = {name for name, scope in scopes.items() if scope != "provided"}
     assert brought == {"jcuda", "jcuda-natives", "jna"}
+
+
+def test_the_djl_module_brings_neither_djl_nor_a_second_core(publication):
+    scopes = dependencies(pom(publication, "spark-collectives-djl"))
+    assert scopes == {"spark-collectives-core": "provided", "api": "provided"}
 
 
 def test_the_estimators_bring_the_plugin_only(publication):

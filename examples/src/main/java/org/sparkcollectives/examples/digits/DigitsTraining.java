@@ -71,6 +71,13 @@ public final class DigitsTraining implements Callable<Integer> {
   private int ranks = 4;
 
   @Option(
+      names = "--engine",
+      description =
+          "What computes the gradients: ${COMPLETION-CANDIDATES}. DJL: the Deep Java Library with"
+              + " PyTorch, for Linux on x86-64; the script fetches it, 112 MB.")
+  private TrainingEngine engine = TrainingEngine.JAVA;
+
+  @Option(
       names = "--device",
       description =
           "Where the gradients of the ranks are added up: ${COMPLETION-CANDIDATES}. GPU: on a GPU"
@@ -100,7 +107,9 @@ public final class DigitsTraining implements Callable<Integer> {
       negatable = true,
       defaultValue = "true",
       fallbackValue = "true",
-      description = "Time the same step through treeAggregate and broadcast, too.")
+      description =
+          "Time the same step through treeAggregate and broadcast, too; with --engine djl, train"
+              + " in one process on all rows, too.")
   private boolean compare;
 
   @Option(
@@ -155,6 +164,9 @@ public final class DigitsTraining implements Callable<Integer> {
     require(learningRate > 0, "--learning-rate must be more than 0");
     require(momentum >= 0 && momentum < 1, "--momentum must be 0 or more, and less than 1");
     require(killedEpoch >= 0 && killedEpoch <= epochs, "--kill-executor must be one of the epochs");
+    require(
+        engine == TrainingEngine.JAVA || (killedEpoch == 0 && device == TrainingDevice.CPU),
+        "--kill-executor and --device gpu need --engine java");
     requirePlot();
     SparkConf conf = conf();
     require(
@@ -226,11 +238,12 @@ public final class DigitsTraining implements Callable<Integer> {
     List<Sample> test = dataset.test();
     JavaRDD<Sample> train = dataset.train(ranks);
     print(
-        "%s on %d ranks (%s), %,d parameters",
+        "%s on %d ranks (%s), %,d parameters%s",
         hidden == 0 ? "Softmax regression" : "One hidden layer of " + hidden,
         ranks,
         spark.master(),
-        network.parameterCount());
+        network.parameterCount(),
+        engine == TrainingEngine.DJL ? ", trained by DJL with PyTorch" : "");
     print(
         "%s: %,d features, %d classes, %,d samples to test on",
         data, network.inputs(), network.classes(), test.size());
@@ -244,9 +257,14 @@ public final class DigitsTraining implements Callable<Integer> {
           model.restoredEpochs());
     }
     print(
-        "time per step %.3f ms, of which all-reduce %.3f ms (medians of %d steps)",
-        model.medianStepMillis(), model.medianAllReduceMillis(), model.steps());
-    if (compare) {
+        "time per step %.3f ms, of which %s %.3f ms (medians of %d steps)",
+        model.medianStepMillis(),
+        engine == TrainingEngine.DJL ? "the optimizer with its all-reduce" : "all-reduce",
+        model.medianAllReduceMillis(),
+        model.steps());
+    if (compare && engine == TrainingEngine.DJL) {
+      compareWithOneProcess(spark, dataset, options, model);
+    } else if (compare) {
       double other = TreeAggregateStep.medianMillis(spark, train, options);
       print(
           "all-reduce step %.3f ms, treeAggregate + broadcast step %.3f ms, ratio %.1f",
@@ -255,6 +273,17 @@ public final class DigitsTraining implements Callable<Integer> {
     print("test accuracy %.4f", accuracy);
     // Last, so that nothing is lost on a machine that cannot draw, for example without fonts.
     drawCurves(model.course());
+  }
+
+  /** Trains with the same steps in one process, which has all rows. */
+  private void compareWithOneProcess(
+      JavaSparkContext spark, Dataset dataset, TrainingOptions options, TrainedModel model) {
+    TrainedModel alone =
+        train(spark, dataset.train(1), dataset.test(), options.withBatch(batch / ranks * ranks));
+    Epoch last = alone.course().get(epochs - 1);
+    print(
+        "one process on all rows: loss %.4f, accuracy %.4f; parameters differ by %.1e at the most",
+        last.loss(), last.accuracy(), alone.largestDifference(model));
   }
 
   private Dataset read(JavaSparkContext spark) {
@@ -281,7 +310,8 @@ public final class DigitsTraining implements Callable<Integer> {
             BarrierStage.of(train)
                 .withStageRetry()
                 .mapPartitions(
-                    new TrainingRank(options, testSamples, progress, device, killedEpoch))
+                    new TrainingRank(
+                        options, testSamples, progress, engine, device, killedEpoch))
                 .collect()
                 .get(0);
       } finally {

@@ -41,6 +41,15 @@ final class TrainedModel implements Serializable {
     return parameters;
   }
 
+  /** Returns by how much a parameter of another model differs from this one's at the most. */
+  double largestDifference(TrainedModel other) {
+    double largest = 0;
+    for (int i = 0; i < parameters.length; i++) {
+      largest = Math.max(largest, Math.abs(parameters[i] - other.parameters[i]));
+    }
+    return largest;
+  }
+
   /** Returns all epochs, including those of earlier attempts. */
   List<Epoch> course() {
     List<Epoch> course = new ArrayList<>(losses.length);

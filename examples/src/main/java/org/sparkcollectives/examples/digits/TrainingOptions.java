@@ -14,4 +14,9 @@ import java.io.Serializable;
  */
 record TrainingOptions(
     NetworkShape network, int epochs, int batch, double learningRate, double momentum, long seed)
-    implements Serializable {}
+    implements Serializable {
+
+  TrainingOptions withBatch(int samples) {
+    return new TrainingOptions(network, epochs, samples, learningRate, momentum, seed);
+  }
+}

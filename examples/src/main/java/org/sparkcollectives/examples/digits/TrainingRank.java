@@ -23,6 +23,7 @@ final class TrainingRank implements RankFunction<Sample, TrainedModel> {
   private final TrainingOptions options;
   private final Broadcast<List<Sample>> test;
   private final CollectionAccumulator<double[]> progress;
+  private final TrainingEngine engine;
   private final TrainingDevice device;
   private final int killedEpoch;
 
@@ -30,6 +31,7 @@ final class TrainingRank implements RankFunction<Sample, TrainedModel> {
    * Creates the function of all ranks.
    *
    * @param progress where rank 0 adds each epoch, see {@link Epoch#toArray}
+   * @param engine what computes gradients
    * @param device where gradients are added up
    * @param killedEpoch the epoch at whose end the executor of the last rank is killed, before the
    *     epoch is kept; 0 for none
@@ -38,11 +40,13 @@ final class TrainingRank implements RankFunction<Sample, TrainedModel> {
       TrainingOptions options,
       Broadcast<List<Sample>> test,
       CollectionAccumulator<double[]> progress,
+      TrainingEngine engine,
       TrainingDevice device,
       int killedEpoch) {
     this.options = options;
     this.test = test;
     this.progress = progress;
+    this.engine = engine;
     this.device = device;
     this.killedEpoch = killedEpoch;
   }
@@ -51,21 +55,22 @@ final class TrainingRank implements RankFunction<Sample, TrainedModel> {
   public Iterator<TrainedModel> call(ProcessGroup world, Iterator<Sample> rows) {
     List<Sample> samples = new ArrayList<>();
     rows.forEachRemaining(samples::add);
-    TrainingLoop loop = new TrainingLoop(world, options, device.type());
     int victim = world.rank() == world.size() - 1 && isFirstAttempt() ? killedEpoch : 0;
+    TrainingLoop.EpochListener listener =
+        (number, loss, network) -> {
+          double accuracy = Double.NaN;
+          if (world.rank() == 0) {
+            Epoch epoch = new Epoch(number, loss, network.accuracy(test.value()));
+            progress.add(epoch.toArray());
+            accuracy = epoch.accuracy();
+          }
+          killIfEqual(number, victim);
+          return accuracy;
+        };
     TrainedModel model =
-        loop.run(
-            samples,
-            (number, loss, network) -> {
-              double accuracy = Double.NaN;
-              if (world.rank() == 0) {
-                Epoch epoch = new Epoch(number, loss, network.accuracy(test.value()));
-                progress.add(epoch.toArray());
-                accuracy = epoch.accuracy();
-              }
-              killIfEqual(number, victim);
-              return accuracy;
-            });
+        engine == TrainingEngine.DJL
+            ? new DjlTrainingLoop(world, options).run(samples, listener)
+            : new TrainingLoop(world, options, device.type()).run(samples, listener);
     return world.rank() == 0 ? List.of(model).iterator() : Collections.emptyIterator();
   }
 

@@ -35,6 +35,7 @@ class DigitsOptionsTest {
     "--data=data/nothing.csv, --data data/nothing.csv does not exist; it is relative to /",
     "--format=xml, 'Invalid value for option ''--format'''",
     "--scale=big, 'Invalid value for option ''--scale'''",
+    "--engine=mxnet, 'Invalid value for option ''--engine'''",
     "--device=tpu, 'Invalid value for option ''--device'''",
     "--device=gpu, --device gpu needs executors with GPUs: spark-submit --conf",
     "--kill-executor=-1, --kill-executor must be one of the epochs",
@@ -49,10 +50,16 @@ class DigitsOptionsTest {
   }
 
   @Test
+  void whatNeedsThePlainEngineIsRefusedWithAnother() {
+    assertThat(execute("--engine=djl", "--kill-executor=2")).isEqualTo(2);
+    assertThat(err.toString()).contains("--kill-executor and --device gpu need --engine java");
+  }
+
+  @Test
   void helpNamesTheOptionsAndTheirDefaults() {
     assertThat(execute("--help")).isZero();
     assertThat(out.toString())
-        .contains("--master", "--data", "--ranks", "--hidden", "--epochs", "--batch")
+        .contains("--master", "--data", "--ranks", "--engine", "--hidden", "--epochs", "--batch")
         .contains(
             "--learning-rate",
             "--momentum",

@@ -1,0 +1,10 @@
+package org.sparkcollectives.examples.digits;
+
+/** What computes the network and its gradients. */
+enum TrainingEngine {
+  /** Java, in this package. */
+  JAVA,
+
+  /** The Deep Java Library with PyTorch, which the script adds to the application. */
+  DJL
+}
