@@ -26,8 +26,7 @@ import org.sparkcollectives.testing.Paths;
 @EnumSource(names = {"HEAP", "DETAIL", "TCP"})
 class ReducerErrorsTest {
 
-  private static final ReducerOptions SMALL_BUCKETS =
-      ReducerOptions.defaults().withBucketBytes(12);
+  private static final ReducerOptions SMALL_BUCKETS = ReducerOptions.defaults().withBucketBytes(12);
 
   @org.junit.jupiter.params.Parameter private Paths paths;
 
@@ -98,7 +97,8 @@ class ReducerErrorsTest {
           reducer.beginBackward();
           reducer.markReady(1);
           assertThatThrownBy(reducer::finish)
-              .hasMessageContaining("rank 0 did not mark parameter 0 (\"p0\"), parameter 2 (\"p2\")")
+              .hasMessageContaining(
+                  "rank 0 did not mark parameter 0 (\"p0\"), parameter 2 (\"p2\")")
               .hasMessageContaining("rank 1 did not mark parameter 0");
         });
   }
@@ -302,7 +302,6 @@ class ReducerErrorsTest {
               model.assertGradients(reducer, 0);
               assertThat(reducer.processGroup().size()).isEqualTo(2);
               assertNextStepWorks(smaller, model, reducer);
-              reducer.close();
             }
           }
           return null;
@@ -345,8 +344,7 @@ class ReducerErrorsTest {
               .isInstanceOf(IllegalArgumentException.class)
               .hasMessageContaining("find unused false")
               .hasMessageContaining("find unused true");
-          assertThatThrownBy(
-                  () -> ModelState.verify(group, other ? List.of(a) : List.of(a, w)))
+          assertThatThrownBy(() -> ModelState.verify(group, other ? List.of(a) : List.of(a, w)))
               .isInstanceOf(IllegalArgumentException.class)
               .hasMessageContaining("but rank 2 has no more of 1");
           ModelState.verify(group, List.of(a, w));
@@ -411,6 +409,37 @@ class ReducerErrorsTest {
           }
           return null;
         });
+  }
+
+  @Test
+  void marksThatRaceWithAnAbortEndWithItsCause() {
+    for (int run = 0; run < 10; run++) {
+      GroupRuns.run(
+          2,
+          paths,
+          group -> {
+            TestModel model = TestModel.of(3, 4, 5);
+            try (GradientReducer reducer =
+                GradientReducer.create(group, model.parameters(), SMALL_BUCKETS)) {
+              Thread aborting =
+                  new Thread(
+                      () -> group.abort(new IllegalStateException("on purpose")), "aborting");
+              assertThatThrownBy(
+                      () -> {
+                        group.barrier().await();
+                        if (group.rank() == 1) {
+                          aborting.start();
+                        }
+                        for (int i = 0; i < 10_000; i++) {
+                          model.step(reducer, 1);
+                        }
+                      })
+                  .isInstanceOf(CollectiveException.class);
+              aborting.join();
+            }
+            return null;
+          });
+    }
   }
 
   @Test
