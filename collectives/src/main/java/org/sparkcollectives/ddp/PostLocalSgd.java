@@ -26,9 +26,9 @@ public final class PostLocalSgd implements CommHook {
   /**
    * Creates the hook of one reducer.
    *
-   * @param subgroup the ranks over which gradients are averaged from the step {@code start} on, such
-   *     as those of {@link ProcessGroup#newLocalGroup()}, c10d's default; this hook alone uses it.
-   *     It is not closed here. May be null if nothing is averaged then
+   * @param subgroup the ranks over which gradients are averaged from the step {@code start} on,
+   *     such as those of {@link ProcessGroup#newLocalGroup()}, c10d's default; this hook alone uses
+   *     it. It is not closed here. May be null if nothing is averaged then
    * @param start the number of steps in which gradients are averaged over all ranks
    * @param postLocalGradientAllReduce whether gradients are averaged in the subgroup afterwards;
    *     else each rank keeps its own
@@ -74,9 +74,7 @@ public final class PostLocalSgd implements CommHook {
   /** In a join or with weights this is what the subgroup has of the divisor on average. */
   private double divisor(GradientBucket bucket) {
     int ranks = bucket.group().size();
-    return bucket.divisor() == ranks
-        ? subgroup.size()
-        : bucket.divisor() * subgroup.size() / ranks;
+    return bucket.divisor() == ranks ? subgroup.size() : bucket.divisor() * subgroup.size() / ranks;
   }
 
   private void checkMembers(ProcessGroup group) {

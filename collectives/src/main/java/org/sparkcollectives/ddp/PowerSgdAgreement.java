@@ -7,8 +7,16 @@ import org.sparkcollectives.Tensor;
 final class PowerSgdAgreement {
 
   private static final String[] NAMES = {
-    "rank", "start", "minCompressionRate", "errorFeedback", "warmStart", "epsilon", "seed",
-    "batched", "number of steps", "number of draws"
+    "rank",
+    "start",
+    "minCompressionRate",
+    "errorFeedback",
+    "warmStart",
+    "epsilon",
+    "seed",
+    "batched",
+    "number of steps",
+    "number of draws"
   };
 
   private static final int ITERATION = 8;

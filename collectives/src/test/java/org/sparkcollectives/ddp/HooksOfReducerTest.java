@@ -92,8 +92,7 @@ class HooksOfReducerTest {
       CommHook create() {
         return CommHooks.compressed(
             DType.BFLOAT16,
-            new PowerSgd(
-                EARLY.withRank(8).withMinCompressionRate(0.1).withErrorFeedback(false)));
+            new PowerSgd(EARLY.withRank(8).withMinCompressionRate(0.1).withErrorFeedback(false)));
       }
     },
     BATCHED_POWER_SGD(1e-4) {
