@@ -1,5 +1,6 @@
 package org.sparkcollectives.ddp;
 
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
@@ -28,12 +29,18 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  * not to buckets; a column without a norm, or one that depends on others, becomes 0 instead of NaN
  * or noise; a matrix that was 0 in one step is sent in the next ones; and a NaN is not remembered.
  *
+ * <p>A step that fails after its buckets were reduced, because of what a rank did not mark, has
+ * changed what is remembered.
+ *
  * <p>Each rank makes one for its reducer, with the same options. In the first step the ranks
  * compare the options, and all throw {@link IllegalStateException} if they differ. A hook belongs
  * to one reducer. Its methods may be called by any thread, and wait while a bucket is compressed,
  * for a few of the group's timeouts at most.
  */
 public final class PowerSgd implements CommHook {
+
+  private static final String STEPS = "number of steps";
+  private static final String DRAWS = "number of draws";
 
   private final PowerSgdOptions options;
   private final PowerSgdMemory memory;
@@ -98,12 +105,14 @@ public final class PowerSgd implements CommHook {
     if (group.equals(agreed)) {
       return;
     }
-    PowerSgdAgreement agreement =
-        PowerSgdAgreement.gather(group, options, iteration, memory.draws());
-    agreement.check(agreed == null);
+    Map<String, Object> settings = options.settings();
+    settings.put(STEPS, iteration);
+    settings.put(DRAWS, memory.draws());
+    HookAgreement agreement = HookAgreement.gather(group, "PowerSGD", settings);
+    agreement.check(agreed == null ? List.of() : List.of(STEPS, DRAWS));
     if (agreed != null) {
-      iteration = agreement.iteration();
-      memory.setDraws(agreement.draws());
+      iteration = agreement.largest(STEPS);
+      memory.setDraws(agreement.largest(DRAWS));
       memory.forgetFactors();
     }
     agreed = group;

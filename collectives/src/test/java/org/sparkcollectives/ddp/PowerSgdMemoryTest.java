@@ -419,7 +419,7 @@ class PowerSgdMemoryTest {
     assertThatThrownBy(() -> memoryless.withStart(-1)).isInstanceOf(IllegalArgumentException.class);
     assertThat(PowerSgdOptions.defaults())
         .hasToString(
-            "rank=1, start=1000, minCompressionRate=2.0, errorFeedback=true, warmStart=true,"
-                + " epsilon=0.0, seed=0, batched=false");
+            "{rank=1, start=1000, minCompressionRate=2.0, errorFeedback=true, warmStart=true,"
+                + " epsilon=0.0, seed=0, batched=false}");
   }
 }
