@@ -71,8 +71,8 @@ public final class CommHooks {
    * quantization_pertensor_hook}.
    *
    * <p>Each rank receives (n - 1) N / 4 bytes, and needs n N / 4 of memory; an all-reduce sends 2
-   * (n - 1) / n N. So it saves traffic for less than eight ranks. A bucket with a NaN or an infinity
-   * becomes NaN. Differences below 2<sup>-23</sup> are lost.
+   * (n - 1) / n N. So it saves traffic for less than eight ranks. A bucket with a NaN or an
+   * infinity becomes NaN. Differences below 2<sup>-23</sup> are lost.
    */
   public static CommHook quantizedPerTensor() {
     return new QuantizedAllGather(QuantizedAllGather.WHOLE_BUCKET);
@@ -111,8 +111,8 @@ public final class CommHooks {
   }
 
   /**
-   * Returns a hook that updates parameters of a bucket as soon as another hook has reduced it, while
-   * the backward pass goes on: c10d's {@code _hook_then_optimizer}.
+   * Returns a hook that updates parameters of a bucket as soon as another hook has reduced it,
+   * while the backward pass goes on: c10d's {@code _hook_then_optimizer}.
    *
    * <p>The reducer's thread waits for the reduction, and begins the next bucket after the updates.
    * The values must not be read any more by the backward pass when their gradients are ready. If

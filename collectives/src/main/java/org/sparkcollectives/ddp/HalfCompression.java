@@ -5,7 +5,9 @@ import org.sparkcollectives.DType;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
-/** Sums gradients in a half type, and divides them before: by c10d's rule after they are rounded. */
+/**
+ * Sums gradients in a half type, and divides them before: by c10d's rule after they are rounded.
+ */
 final class HalfCompression implements CommHook {
 
   private final DType type;

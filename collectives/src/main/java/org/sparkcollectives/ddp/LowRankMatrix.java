@@ -117,7 +117,9 @@ final class LowRankMatrix {
   /** Where a gradient lies in a bucket. */
   record Target(HostTensor buffer, long offset, int count) {
 
-    /** Writes elements from {@code at} on, as far as there are so many, and rounds them as it does. */
+    /**
+     * Writes elements from {@code at} on, as far as there are so many, and rounds them as it does.
+     */
     void write(float[] tile, int at, int length) {
       int within = Math.min(length, count - at);
       if (within <= 0) {

@@ -33,8 +33,7 @@ final class MatrixProducts {
       int length = Math.min(BLOCK, columns - from);
       for (int i = 0; i < rows; i++) {
         for (int j = 0; j < rank; j++) {
-          p[at + j * rows + i] +=
-              dot(matrix, i * columns + from, q, j * columns + from, length);
+          p[at + j * rows + i] += dot(matrix, i * columns + from, q, j * columns + from, length);
         }
       }
     }
@@ -46,14 +45,21 @@ final class MatrixProducts {
       int length = Math.min(BLOCK, columns - from);
       for (int i = 0; i < rows; i++) {
         for (int j = 0; j < rank; j++) {
-          add(q, qAt + j * columns + from, matrix, i * columns + from, length, p[pAt + j * rows + i]);
+          add(
+              q,
+              qAt + j * columns + from,
+              matrix,
+              i * columns + from,
+              length,
+              p[pAt + j * rows + i]);
         }
       }
     }
   }
 
   /** Computes a part of a row of P Q^T into {@code row}, from its start on. */
-  void outerRow(float[] p, int pAt, float[] q, int qAt, int row, int from, float[] out, int length) {
+  void outerRow(
+      float[] p, int pAt, float[] q, int qAt, int row, int from, float[] out, int length) {
     Arrays.fill(out, 0, length, 0);
     for (int j = 0; j < rank; j++) {
       add(out, 0, q, qAt + j * columns + from, length, p[pAt + j * rows + row]);

@@ -1,6 +1,9 @@
 package org.sparkcollectives.ddp;
 
 import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
@@ -13,22 +16,24 @@ import org.sparkcollectives.Tensor;
  * <p>After {@code start} steps the models of different subgroups move apart, and the program
  * averages the models themselves from time to time. Until the last average of models, they differ.
  *
- * <p>Begins the reduction and does not block. A hook belongs to one reducer; its methods may be
- * called by any thread.
+ * <p>A hook belongs to one reducer; its methods may be called by any thread.
  */
 public final class PostLocalSgd implements CommHook {
+
+  private static final String STEPS = "number of steps";
 
   private final ProcessGroup subgroup;
   private final long start;
   private final boolean postLocalGradientAllReduce;
+  private ProcessGroup agreed;
   private long step;
 
   /**
    * Creates the hook of one reducer.
    *
-   * @param subgroup the ranks over which gradients are averaged from the step {@code start} on, such
-   *     as those of {@link ProcessGroup#newLocalGroup()}, c10d's default; this hook alone uses it.
-   *     It is not closed here. May be null if nothing is averaged then
+   * @param subgroup the ranks over which gradients are averaged from the step {@code start} on,
+   *     such as those of {@link ProcessGroup#newLocalGroup()}, c10d's default; this hook alone uses
+   *     it. It is not closed here. May be null if nothing is averaged then
    * @param start the number of steps in which gradients are averaged over all ranks
    * @param postLocalGradientAllReduce whether gradients are averaged in the subgroup afterwards;
    *     else each rank keeps its own
@@ -51,12 +56,15 @@ public final class PostLocalSgd implements CommHook {
   }
 
   /**
-   * Begins the average.
+   * Begins the average. In the first step of a group the ranks compare their settings, and wait for
+   * each other for the group's timeout at most.
    *
+   * @throws IllegalStateException on all ranks, if they have other settings, or are at other steps
    * @throws IllegalArgumentException if a rank of the subgroup is not in the reducer's group
    */
   @Override
   public synchronized CompletableFuture<Tensor> run(GradientBucket bucket) {
+    agree(bucket.group());
     boolean local = step >= start;
     if (bucket.isLast()) {
       step++;
@@ -67,16 +75,32 @@ public final class PostLocalSgd implements CommHook {
     if (!postLocalGradientAllReduce) {
       return CompletableFuture.completedFuture(bucket.buffer());
     }
-    checkMembers(bucket.group());
     return new MeanAllReduce(subgroup, divisor(bucket)).begin(bucket.buffer());
   }
 
   /** In a join or with weights this is what the subgroup has of the divisor on average. */
   private double divisor(GradientBucket bucket) {
     int ranks = bucket.group().size();
-    return bucket.divisor() == ranks
-        ? subgroup.size()
-        : bucket.divisor() * subgroup.size() / ranks;
+    return bucket.divisor() == ranks ? subgroup.size() : bucket.divisor() * subgroup.size() / ranks;
+  }
+
+  /** Compares the settings with the other ranks, once for each group. */
+  private void agree(ProcessGroup group) {
+    if (group.equals(agreed)) {
+      return;
+    }
+    Map<String, Object> settings = new LinkedHashMap<>();
+    settings.put("start", start);
+    settings.put("postLocalGradientAllReduce", postLocalGradientAllReduce);
+    settings.put(STEPS, step);
+    HookAgreement agreement = HookAgreement.gather(group, "PostLocalSgd", settings);
+    // In a group that a failed one has left behind, ranks may have come further than others.
+    agreement.check(agreed == null ? List.of() : List.of(STEPS));
+    step = agreement.largest(STEPS);
+    if (postLocalGradientAllReduce) {
+      checkMembers(group);
+    }
+    agreed = group;
   }
 
   private void checkMembers(ProcessGroup group) {

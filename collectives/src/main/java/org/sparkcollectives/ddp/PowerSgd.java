@@ -1,5 +1,6 @@
 package org.sparkcollectives.ddp;
 
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
@@ -9,15 +10,15 @@ import org.sparkcollectives.Tensor;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
 /**
- * Sends each matrix of gradients as the product of two thin ones: c10d's PowerSGD hook, after Vogels,
- * Karimireddy and Jaggi, "PowerSGD: practical low-rank gradient compression for distributed
+ * Sends each matrix of gradients as the product of two thin ones: c10d's PowerSGD hook, after
+ * Vogels, Karimireddy and Jaggi, "PowerSGD: practical low-rank gradient compression for distributed
  * optimization" (2019).
  *
  * <p>A gradient with n rows (its first extent) and m columns (all others) of rank r takes (n + m) r
  * numbers instead of n m, and about 6 n m r operations on each rank. It pays where ranks are
  * connected by a network, and matrices are large. What becomes less than {@link
- * PowerSgdOptions#minCompressionRate} times smaller, such as a bias, is averaged as it is. The first
- * {@link PowerSgdOptions#start} steps are plain means.
+ * PowerSgdOptions#minCompressionRate} times smaller, such as a bias, is averaged as it is. The
+ * first {@link PowerSgdOptions#start} steps are plain means.
  *
  * <p>Each rank keeps what the product left out of its own gradient and adds it in the next step: so
  * the gradients that all steps give, and what is left, add up to the means. That takes as much
@@ -28,12 +29,18 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  * not to buckets; a column without a norm, or one that depends on others, becomes 0 instead of NaN
  * or noise; a matrix that was 0 in one step is sent in the next ones; and a NaN is not remembered.
  *
- * <p>Each rank makes one for its reducer, with the same options. In the first step the ranks compare
- * the options, and all throw {@link IllegalStateException} if they differ. A hook belongs to one
- * reducer. Its methods may be called by any thread, and wait while a bucket is compressed, for a few
- * of the group's timeouts at most.
+ * <p>A step that fails after its buckets were reduced, because of what a rank did not mark, has
+ * changed what is remembered.
+ *
+ * <p>Each rank makes one for its reducer, with the same options. In the first step the ranks
+ * compare the options, and all throw {@link IllegalStateException} if they differ. A hook belongs
+ * to one reducer. Its methods may be called by any thread, and wait while a bucket is compressed,
+ * for a few of the group's timeouts at most.
  */
 public final class PowerSgd implements CommHook {
+
+  private static final String STEPS = "number of steps";
+  private static final String DRAWS = "number of draws";
 
   private final PowerSgdOptions options;
   private final PowerSgdMemory memory;
@@ -91,19 +98,21 @@ public final class PowerSgd implements CommHook {
   }
 
   /**
-   * Compares options with the other ranks, once for each group. In a later group, which a failed one
-   * has left behind, ranks may have come further than others.
+   * Compares options with the other ranks, once for each group. In a later group, which a failed
+   * one has left behind, ranks may have come further than others.
    */
   private void agree(ProcessGroup group) {
     if (group.equals(agreed)) {
       return;
     }
-    PowerSgdAgreement agreement =
-        PowerSgdAgreement.gather(group, options, iteration, memory.draws());
-    agreement.check(agreed == null);
+    Map<String, Object> settings = options.settings();
+    settings.put(STEPS, iteration);
+    settings.put(DRAWS, memory.draws());
+    HookAgreement agreement = HookAgreement.gather(group, "PowerSGD", settings);
+    agreement.check(agreed == null ? List.of() : List.of(STEPS, DRAWS));
     if (agreed != null) {
-      iteration = agreement.iteration();
-      memory.setDraws(agreement.draws());
+      iteration = agreement.largest(STEPS);
+      memory.setDraws(agreement.largest(DRAWS));
       memory.forgetFactors();
     }
     agreed = group;
@@ -134,8 +143,7 @@ public final class PowerSgd implements CommHook {
    *     {@code parameter 0/q} with the shape [r, m]
    */
   public synchronized Map<String, Tensor> state() {
-    return new PowerSgdState(memory)
-        .save(iteration, memory.draws(), elementsBefore, elementsAfter);
+    return new PowerSgdState(memory).save(iteration, memory.draws(), elementsBefore, elementsAfter);
   }
 
   /**

@@ -60,7 +60,7 @@ final class PowerSgdBucket {
       GradientBucket bucket, PowerSgdOptions options, PowerSgdMemory memory) {
     PowerSgdBucket made = new PowerSgdBucket(bucket, options, memory);
     long count = made.buffer.count();
-    long side = (long) Math.ceil(Math.sqrt(count));
+    long side = (long) Math.ceil(Math.sqrt((double) count));
     if (side * side > LONGEST_ARRAY) {
       throw new IllegalStateException(
           "Bucket "

@@ -1,6 +1,8 @@
 package org.sparkcollectives.ddp;
 
 import java.io.Serializable;
+import java.util.LinkedHashMap;
+import java.util.Map;
 
 /**
  * The options of {@link PowerSgd}; immutable. Each {@code with} method returns a changed copy. All
@@ -190,23 +192,22 @@ public final class PowerSgdOptions implements Serializable {
     return choices.batched;
   }
 
+  /** Returns all options by name, in a map that may be changed. */
+  Map<String, Object> settings() {
+    Map<String, Object> settings = new LinkedHashMap<>();
+    settings.put("rank", choices.rank);
+    settings.put("start", choices.start);
+    settings.put("minCompressionRate", choices.minCompressionRate);
+    settings.put("errorFeedback", choices.errorFeedback);
+    settings.put("warmStart", choices.warmStart);
+    settings.put("epsilon", choices.epsilon);
+    settings.put("seed", choices.seed);
+    settings.put("batched", choices.batched);
+    return settings;
+  }
+
   @Override
   public String toString() {
-    return "rank="
-        + choices.rank
-        + ", start="
-        + choices.start
-        + ", minCompressionRate="
-        + choices.minCompressionRate
-        + ", errorFeedback="
-        + choices.errorFeedback
-        + ", warmStart="
-        + choices.warmStart
-        + ", epsilon="
-        + choices.epsilon
-        + ", seed="
-        + choices.seed
-        + ", batched="
-        + choices.batched;
+    return settings().toString();
   }
 }

@@ -81,7 +81,8 @@ final class PowerSgdState {
       double[] divisor = new double[1];
       take(state, left, name + DIVISOR, DType.FLOAT64, 1).copyTo(divisor);
       long count = Math.multiplyExact((long) rows, columns);
-      matrix.keepRemainder(floats(take(state, left, name + ERROR, DType.FLOAT32, count)), divisor[0]);
+      matrix.keepRemainder(
+          floats(take(state, left, name + ERROR, DType.FLOAT32, count)), divisor[0]);
     }
     if (state.containsKey(name + Q)) {
       long count = Math.multiplyExact((long) rank, columns);

@@ -86,9 +86,7 @@ final class Quantization {
     }
     boolean finite = Float.isFinite(low) && Float.isFinite(high);
     float scale =
-        finite
-            ? Math.max((float) (((double) high - low) / LEVELS), SMALLEST_SCALE)
-            : Float.NaN;
+        finite ? Math.max((float) (((double) high - low) / LEVELS), SMALLEST_SCALE) : Float.NaN;
     parameters[2 * index] = scale;
     parameters[2 * index + 1] =
         finite ? (float) Math.max(0, Math.min(LEVELS, Math.rint(-low / scale))) : 0;

@@ -93,7 +93,8 @@ class CommHooksTest {
           paths,
           "compress",
           size,
-          each -> each.get("hook").asText().equals("fp16") ? CommHooks.float16() : CommHooks.bfloat16(),
+          each ->
+              each.get("hook").asText().equals("fp16") ? CommHooks.float16() : CommHooks.bfloat16(),
           (each, result) -> {
             String field = each.has("float32SumRoundedOnce") ? "float32SumRoundedOnce" : "output";
             assertThat(result).as("%s", each.get("name")).isEqualTo(Tables.floats(each.get(field)));
@@ -227,7 +228,8 @@ class CommHooksTest {
   void compressedHalvesAreSummedInFloat32AndRoundedOnce() {
     List<float[]> inputs = List.of(new float[] {2048}, new float[] {1}, new float[] {1});
     float third = Float16.toFloat(Float16.fromFloat(2050 / 3f));
-    assertThat(reduced(Paths.HEAP, CommHooks.compressed(DType.FLOAT16, CommHooks.allReduce()), inputs))
+    assertThat(
+            reduced(Paths.HEAP, CommHooks.compressed(DType.FLOAT16, CommHooks.allReduce()), inputs))
         .allSatisfy(result -> assertThat(result).containsExactly(third));
   }
 
@@ -236,7 +238,9 @@ class CommHooksTest {
     CommHook inner =
         bucket -> {
           assertThat(bucket.buffer().dtype()).isEqualTo(DType.BFLOAT16);
-          assertThat(bucket.gradients()).extracting(Tensor::shape).containsExactly(new long[] {2, 2}, new long[] {1});
+          assertThat(bucket.gradients())
+              .extracting(Tensor::shape)
+              .containsExactly(new long[] {2, 2}, new long[] {1});
           assertThat(bucket.gradients()).extracting(Tensor::dtype).containsOnly(DType.BFLOAT16);
           assertThat(bucket.parameters()).containsExactly(5, 6);
           assertThat(bucket.index()).isEqualTo(1);
@@ -247,7 +251,8 @@ class CommHooksTest {
           Tensor other = Tensor.wrap(DType.BFLOAT16, new short[5]);
           bucket.setBuffer(other);
           assertThat(bucket.buffer().array()).isSameAs(other.array());
-          assertThatThrownBy(() -> bucket.setBuffer(Tensor.of(new float[5]))).isInstanceOf(IllegalArgumentException.class);
+          assertThatThrownBy(() -> bucket.setBuffer(Tensor.of(new float[5])))
+              .isInstanceOf(IllegalArgumentException.class);
           return CompletableFuture.completedFuture(other);
         };
     GroupRuns.run(
@@ -255,13 +260,15 @@ class CommHooksTest {
         Paths.HEAP,
         group -> {
           GradientBucket bucket =
-              new GivenBucket(group, Tensor.of(1f, 2f, 3f, 4f, 5f), new long[] {2, 2}, new long[] {1})
+              new GivenBucket(
+                      group, Tensor.of(1f, 2f, 3f, 4f, 5f), new long[] {2, 2}, new long[] {1})
                   .withIndex(1, 3)
                   .withFirstParameter(5)
                   .withStep(9)
                   .withDivisor(4)
                   .withValues(Tensor.of(new float[4]), Tensor.of(0f));
-          assertThat(floats(run(CommHooks.compressed(DType.BFLOAT16, inner), bucket))).containsOnly(0f);
+          assertThat(floats(run(CommHooks.compressed(DType.BFLOAT16, inner), bucket)))
+              .containsOnly(0f);
           return null;
         });
   }
@@ -281,7 +288,8 @@ class CommHooksTest {
                 .hasMessageContaining("bucket 0")
                 .hasMessageContaining("gave " + wrong)
                 .hasMessageContaining("float16[1]");
-            assertThatThrownBy(() -> run(CommHooks.thenStep(inner, (i, value, gradient) -> {}), bucket))
+            assertThatThrownBy(
+                    () -> run(CommHooks.thenStep(inner, (i, value, gradient) -> {}), bucket))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("gave " + wrong)
                 .hasMessageContaining("float32[1]");
@@ -334,7 +342,8 @@ class CommHooksTest {
   @Test
   void settingsThatDoNotFitAreRefused() {
     for (DType type : new DType[] {DType.FLOAT32, DType.FLOAT64, DType.INT8, null}) {
-      assertThatThrownBy(() -> CommHooks.divideFirst(type)).isInstanceOf(IllegalArgumentException.class);
+      assertThatThrownBy(() -> CommHooks.divideFirst(type))
+          .isInstanceOf(IllegalArgumentException.class);
       assertThatThrownBy(() -> CommHooks.compressed(type, CommHooks.noop()))
           .isInstanceOf(IllegalArgumentException.class);
     }
@@ -371,7 +380,8 @@ class CommHooksTest {
                   });
           float own = group.rank();
           GradientBucket bucket =
-              new GivenBucket(group, Tensor.of(own, 2 * own, 3 * own), new long[] {1, 2}, new long[] {1})
+              new GivenBucket(
+                      group, Tensor.of(own, 2 * own, 3 * own), new long[] {1, 2}, new long[] {1})
                   .withFirstParameter(3)
                   .withValues(Tensor.of(first), Tensor.of(second));
           assertThat(floats(run(hook, bucket))).containsExactly(0.5f, 1, 1.5f);
@@ -397,18 +407,22 @@ class CommHooksTest {
                   });
           assertThatThrownBy(() -> run(throwing, bucket)).isSameAs(boom);
           CommHook failing =
-              CommHooks.thenStep(each -> CompletableFuture.failedFuture(boom), (i, value, gradient) -> {});
+              CommHooks.thenStep(
+                  each -> CompletableFuture.failedFuture(boom), (i, value, gradient) -> {});
           assertThatThrownBy(() -> run(failing, bucket)).isSameAs(boom);
           CommHook checked =
               CommHooks.thenStep(
-                  each -> CompletableFuture.failedFuture(new Exception("checked")), (i, value, gradient) -> {});
+                  each -> CompletableFuture.failedFuture(new Exception("checked")),
+                  (i, value, gradient) -> {});
           assertThatThrownBy(() -> run(checked, bucket))
               .isInstanceOf(CollectiveException.class)
               .hasMessageContaining("rank 0")
               .hasRootCauseMessage("checked");
-          CommHook never = CommHooks.thenStep(each -> new CompletableFuture<>(), (i, value, gradient) -> {});
+          CommHook never =
+              CommHooks.thenStep(each -> new CompletableFuture<>(), (i, value, gradient) -> {});
           GradientBucket impatient =
-              new GivenBucket(group.withTimeout(Duration.ofMillis(20)), Tensor.of(1f)).withValues(Tensor.of(1f));
+              new GivenBucket(group.withTimeout(Duration.ofMillis(20)), Tensor.of(1f))
+                  .withValues(Tensor.of(1f));
           assertThatThrownBy(() -> run(never, impatient))
               .isInstanceOf(CollectiveException.class)
               .hasMessageContaining("has not ended after");

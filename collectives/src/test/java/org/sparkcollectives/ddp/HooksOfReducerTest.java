@@ -92,8 +92,7 @@ class HooksOfReducerTest {
       CommHook create() {
         return CommHooks.compressed(
             DType.BFLOAT16,
-            new PowerSgd(
-                EARLY.withRank(8).withMinCompressionRate(0.1).withErrorFeedback(false)));
+            new PowerSgd(EARLY.withRank(8).withMinCompressionRate(0.1).withErrorFeedback(false)));
       }
     },
     BATCHED_POWER_SGD(1e-4) {
@@ -152,7 +151,8 @@ class HooksOfReducerTest {
 
   /** Lets other ranks go first, now and then. */
   private static void beLate(Random random) {
-    long until = System.nanoTime() + random.nextInt(8) / 7 * random.nextInt(1_000_000);
+    int delay = random.nextInt(8) == 0 ? random.nextInt(1_000_000) : 0;
+    long until = System.nanoTime() + delay;
     while (System.nanoTime() - until < 0) {
       Thread.onSpinWait();
     }

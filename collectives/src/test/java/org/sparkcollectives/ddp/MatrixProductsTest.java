@@ -53,7 +53,8 @@ class MatrixProductsTest {
         for (int j = 0; j < rank; j++) {
           sum += (double) p[2 + j * rows + i] * back[1 + j * columns + k];
         }
-        assertThat((double) row[k - from]).isCloseTo(sum, within(1e-4 * Math.max(1, Math.abs(sum))));
+        assertThat((double) row[k - from])
+            .isCloseTo(sum, within(1e-4 * Math.max(1, Math.abs(sum))));
       }
     }
     assertThat(new float[] {p[0], p[1], back[0]}).containsOnly(0);

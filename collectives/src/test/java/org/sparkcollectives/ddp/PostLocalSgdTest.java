@@ -68,6 +68,30 @@ class PostLocalSgdTest {
   }
 
   @Test
+  void ranksWithOtherSettingsAllThrowInTheFirstStep() {
+    GroupRuns.run(
+        3,
+        Paths.HEAP,
+        group -> {
+          boolean other = group.rank() == 2;
+          PostLocalSgd late = new PostLocalSgd(null, other ? 3 : 2, false);
+          assertThatThrownBy(() -> step(late, group, 3))
+              .isInstanceOf(IllegalStateException.class)
+              .hasMessageEndingWith("start is 2 on rank 0, and 3 on rank 2");
+          PostLocalSgd averaging = new PostLocalSgd(group, 2, !other);
+          assertThatThrownBy(() -> step(averaging, group, 3))
+              .isInstanceOf(IllegalStateException.class)
+              .hasMessageEndingWith("is true on rank 0, and false on rank 2");
+          PostLocalSgd restored = new PostLocalSgd(group, 2, true);
+          restored.setStep(other ? 5 : 4);
+          assertThatThrownBy(() -> step(restored, group, 3))
+              .isInstanceOf(IllegalStateException.class)
+              .hasMessageEndingWith("number of steps is 4 on rank 0, and 5 on rank 2");
+          return null;
+        });
+  }
+
+  @Test
   void whatCannotWorkIsRefused() {
     assertThatThrownBy(() -> new PostLocalSgd(null, 1, true))
         .isInstanceOf(NullPointerException.class)

@@ -64,8 +64,7 @@ class PowerSgdMemoryTest {
     return values;
   }
 
-  private static float[] mean(
-      int ranks, long step, DType type, double[] weights, double divisor) {
+  private static float[] mean(int ranks, long step, DType type, double[] weights, double divisor) {
     float[] mean = new float[COUNT];
     for (int rank = 0; rank < ranks; rank++) {
       float[] own = rounded(rank, step, type);
@@ -305,12 +304,13 @@ class PowerSgdMemoryTest {
           }
           Map<String, Tensor> state = saved.state();
           PowerSgd hook = new PowerSgd(EARLY);
-          Map<String, Tensor> wrong = Map.of(
-              "counts", Tensor.of(1L),
-              "parameter 0/shape", Tensor.of(8L, -6L, 1L),
-              "parameter 0/q", Tensor.of(new float[5]),
-              "parameter 2/error", Tensor.of(new double[48]),
-              "else", Tensor.of(1));
+          Map<String, Tensor> wrong =
+              Map.of(
+                  "counts", Tensor.of(1L),
+                  "parameter 0/shape", Tensor.of(8L, -6L, 1L),
+                  "parameter 0/q", Tensor.of(new float[5]),
+                  "parameter 2/error", Tensor.of(new double[48]),
+                  "else", Tensor.of(1));
           for (String key : wrong.keySet()) {
             Map<String, Tensor> changed = new HashMap<>(state);
             changed.put(key, wrong.get(key));
@@ -323,8 +323,7 @@ class PowerSgdMemoryTest {
           other.put("parameter 0/shape", Tensor.of(6L, 8L, 1L));
           other.put("parameter 0/q", Tensor.of(new float[8]));
           hook.restore(other);
-          assertThatThrownBy(
-                  () -> reduce(hook, group, DType.FLOAT32, random(0, 3, COUNT), 1))
+          assertThatThrownBy(() -> reduce(hook, group, DType.FLOAT32, random(0, 3, COUNT), 1))
               .isInstanceOf(IllegalStateException.class)
               .hasMessageContaining("6 x 8 for parameter 0, whose gradients are 8 x 6");
           return null;
@@ -411,7 +410,8 @@ class PowerSgdMemoryTest {
   void optionsThatCannotWorkAreRefused() {
     assertThatThrownBy(() -> EARLY.withRank(0)).hasMessageContaining("at least 1, not 0");
     assertThatThrownBy(() -> EARLY.withStart(1)).hasMessageContaining("at least 2");
-    assertThatThrownBy(() -> EARLY.withErrorFeedback(false).withStart(0)).hasMessageContaining("at least 2");
+    assertThatThrownBy(() -> EARLY.withErrorFeedback(false).withStart(0))
+        .hasMessageContaining("at least 2");
     assertThatThrownBy(() -> EARLY.withMinCompressionRate(0)).hasMessageContaining("not 0.0");
     assertThatThrownBy(() -> EARLY.withEpsilon(Double.NaN)).hasMessageContaining("not NaN");
     PowerSgdOptions memoryless = EARLY.withErrorFeedback(false).withWarmStart(false);
@@ -419,7 +419,7 @@ class PowerSgdMemoryTest {
     assertThatThrownBy(() -> memoryless.withStart(-1)).isInstanceOf(IllegalArgumentException.class);
     assertThat(PowerSgdOptions.defaults())
         .hasToString(
-            "rank=1, start=1000, minCompressionRate=2.0, errorFeedback=true, warmStart=true,"
-                + " epsilon=0.0, seed=0, batched=false");
+            "{rank=1, start=1000, minCompressionRate=2.0, errorFeedback=true, warmStart=true,"
+                + " epsilon=0.0, seed=0, batched=false}");
   }
 }
