@@ -88,9 +88,7 @@ class JoinTest {
         for (int rank = 0; rank < size; rank++) {
           String name = Arrays.toString(lengths) + ", rank " + rank;
           assertThat(models.get(rank).shadowed()).as(name).isEqualTo(most - lengths[rank]);
-          assertThat(models.get(rank).parameter())
-              .as(name)
-              .isEqualTo(models.get(0).parameter());
+          assertThat(models.get(rank).parameter()).as(name).isEqualTo(models.get(0).parameter());
         }
       }
     }
@@ -434,8 +432,7 @@ class JoinTest {
               .isInstanceOf(IllegalArgumentException.class)
               .hasMessageContaining("NaN");
           assertThatThrownBy(
-                  () ->
-                      Join.run(OPTIONS, List.of(first, second), () -> Join.notifyStep(second)))
+                  () -> Join.run(OPTIONS, List.of(first, second), () -> Join.notifyStep(second)))
               .isInstanceOf(IllegalStateException.class)
               .hasMessageContaining("the first joinable must begin each step");
           return null;

@@ -86,8 +86,7 @@ class ZeroJoinTest {
   void aRankWithoutRowsStepsItsOwnParametersOnAllPaths(Paths paths) {
     int[] lengths = {2, 0, 3};
     assertThat(
-            GroupRuns.run(
-                3, paths, group -> join(group, new JoinOptions(), lengths[group.rank()])))
+            GroupRuns.run(3, paths, group -> join(group, new JoinOptions(), lengths[group.rank()])))
         .containsOnly(expected(lengths, true));
   }
 
