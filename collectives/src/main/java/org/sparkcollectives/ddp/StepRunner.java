@@ -218,7 +218,7 @@ final class StepRunner {
     boolean shared = used.mustBeShared();
     ReducerBucket last = memory.last();
     boolean flagged =
-        !shared && !last.isSparse() && reduction.carriesFlag() && step.mean().keepsFlag();
+        !shared && !last.isSparse() && !reduction.mayFailAlone() && step.mean().keepsFlag();
     boolean faulty = step.fault() != null;
     if (!last.isSparse()) {
       Tensor flag = last.flag();
@@ -227,12 +227,19 @@ final class StepRunner {
     launcher.endStep(group.timeout());
     BitSet bits = shared ? used.noted() : new BitSet();
     int count = shared ? parameters.size() : 0;
+    if (reduction.mayFailAlone()) {
+      // Only a rank that has all its gradients may tell the others so.
+      awaitBuckets();
+      return reduction.afterwards(() -> StepAgreement.begin(group, count, faulty, bits));
+    }
     StepAgreement agreement =
-        flagged
-            ? null
-            : reduction.afterwards(() -> StepAgreement.begin(group, count, faulty, bits));
-    memory.buckets().forEach(ReducerBucket::awaitReduction);
+        flagged ? null : StepAgreement.begin(group, count, faulty, bits);
+    awaitBuckets();
     return agreement;
+  }
+
+  private void awaitBuckets() {
+    memory.buckets().forEach(ReducerBucket::awaitReduction);
   }
 
   private void distribute(int parameter) {

@@ -38,21 +38,26 @@ class GradientReducerTest {
 
   @Test
   void gradientsOfEachWindowAreThoseOfTorch() {
-    for (JsonNode sequence : Tables.of("gradient-sequences")) {
+    for (int size = 2; size <= 3; size++) {
       ranks(
-          sequence.get("worldSize").asInt(),
+          size,
           group -> {
-            replay(group, sequence);
+            for (JsonNode sequence : Tables.of("gradient-sequences")) {
+              if (sequence.get("worldSize").asInt() == group.size()) {
+                replay(group, sequence, false);
+                replay(group, sequence, true);
+              }
+            }
             return null;
           });
     }
   }
 
-  private static void replay(ProcessGroup group, JsonNode sequence) {
+  private static void replay(ProcessGroup group, JsonNode sequence, boolean views) {
     long[][] shapes =
         Tables.list(sequence.get("shapes")).stream().map(Tables::longs).toArray(long[][]::new);
     ReducerOptions options = BucketPlanTest.options(sequence.get("options"));
-    TestModel model = new TestModel(!options.gradientAsBucketView(), shapes);
+    TestModel model = new TestModel(!views, shapes);
     try (GradientReducer reducer =
         GradientReducer.create(group, model.parameters(), options.withBucketBytes(16))) {
       for (JsonNode window : sequence.get("windows")) {
@@ -89,15 +94,43 @@ class GradientReducerTest {
   }
 
   @Test
+  void whetherAStepIsAveragedIsDecidedWhereItsBackwardPassBegins() {
+    ranks(
+        2,
+        group -> {
+          TestModel model = TestModel.of(3);
+          try (GradientReducer reducer =
+              GradientReducer.create(group, model.parameters(), ReducerOptions.defaults())) {
+            NoSync forwardOnly = reducer.noSync();
+            reducer.beginForward();
+            forwardOnly.close();
+            forwardOnly.close();
+            reducer.beginBackward();
+            TestModel.fill(reducer, 0, group.rank());
+            reducer.markReady(0);
+            reducer.finish();
+            model.assertGradients(reducer, 0.5f);
+            reducer.beginForward();
+            NoSync backwardToo = reducer.noSync();
+            reducer.beginBackward();
+            backwardToo.close();
+            TestModel.fill(reducer, 0, group.rank());
+            reducer.markReady(0);
+            reducer.finish();
+            model.assertGradients(reducer, group.rank());
+          }
+          return null;
+        });
+  }
+
+  @Test
   void plansOfTorchAreMadeWithAtMostAsManyCollectives() {
-    for (JsonNode row : Tables.of("bucket-plans")) {
-      ranks(
-          2,
-          group -> {
-            follow(group, row);
-            return null;
-          });
-    }
+    ranks(
+        2,
+        group -> {
+          Tables.of("bucket-plans").forEach(row -> follow(group, row));
+          return null;
+        });
   }
 
   private static void follow(ProcessGroup group, JsonNode row) {
