@@ -62,7 +62,7 @@ class ZeroJoinTest {
   void anyLengthsGiveTheBitsOfOneOptimizerOnAllRanks() {
     Random random = new Random(7);
     for (int size = 2; size <= 4; size++) {
-      for (int i = 0; i < 12; i++) {
+      for (int i = 0; i < 6; i++) {
         int[] lengths = random.ints(size, 0, 8).toArray();
         boolean initial = i % 2 == 0;
         List<List<String>> bits =
