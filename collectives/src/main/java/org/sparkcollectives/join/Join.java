@@ -164,9 +164,19 @@ public final class Join {
       return result;
     } catch (Throwable e) {
       if (termination == null) {
-        joinables.forEach(each -> each.processGroup().abort(e));
+        abort(e);
       }
       throw e;
+    }
+  }
+
+  private void abort(Throwable cause) {
+    for (Joinable each : joinables) {
+      try {
+        each.processGroup().abort(cause);
+      } catch (RuntimeException e) {
+        cause.addSuppressed(e); // The body may have closed the group.
+      }
     }
   }
 

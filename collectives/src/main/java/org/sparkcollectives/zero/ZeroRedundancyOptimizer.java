@@ -71,7 +71,8 @@ public final class ZeroRedundancyOptimizer implements Joinable {
    * and blocks until all have come, for the group's timeout at the most. The memory that it takes
    * from the group is freed with the group.
    *
-   * @param parameters dense, with different names; all with the same values on all ranks
+   * @param parameters dense, with different names; all with the same values on all ranks, as {@link
+   *     org.sparkcollectives.ddp.ModelState#broadcast} gives them
    * @param local makes the steps of the parameters that this rank owns
    * @throws IllegalArgumentException on the ranks whose arguments cannot be
    * @throws org.sparkcollectives.CollectiveException on the other ranks

@@ -325,6 +325,34 @@ class JoinTest {
         });
   }
 
+  @ParameterizedTest
+  @EnumSource(names = {"HEAP", "SHM", "TCP"})
+  void aRankThatIsGoneEndsTheJoinOfTheOthers(Paths paths) {
+    GroupRuns.run(
+        3,
+        paths,
+        group -> {
+          AveragedSlope model = new AveragedSlope(group);
+          assertThatThrownBy(
+                  () ->
+                      Join.run(
+                          OPTIONS,
+                          List.of(model),
+                          () -> {
+                            steps(model, 2 * group.rank());
+                            if (group.rank() == 1) {
+                              group.close();
+                              throw new IllegalStateException("gone");
+                            }
+                            return null;
+                          }))
+              .isInstanceOf(
+                  group.rank() == 1 ? IllegalStateException.class : CollectiveException.class)
+              .hasMessageContaining(group.rank() == 1 ? "gone" : "rank 1");
+          return null;
+        });
+  }
+
   @Test
   void anExceptionOfAHookAbortsTheGroupToo() {
     ranks(
