@@ -64,8 +64,7 @@ final class HookReduction implements BucketReduction {
   @Override
   public Runnable begin(ReducerBucket bucket, GradientMean mean) {
     if (bucket.isSparse()) {
-      CompletableFuture<Runnable> begun =
-          submit(() -> DirectReduction.sparse(group, bucket, mean));
+      CompletableFuture<Runnable> begun = submit(() -> DirectReduction.sparse(group, bucket, mean));
       return () -> result(begun, "The sum of " + bucket).run();
     }
     CompletableFuture<Tensor> reduced = new CompletableFuture<>();

@@ -150,9 +150,9 @@ final class StepRunner {
   }
 
   /**
-   * Takes part in a step without rows of its own: contributes zeros for all parameters. Gradients are
-   * zero before, as where an engine has set them to zero, so that those that no rank uses in this
-   * step do not keep the means of an earlier one.
+   * Takes part in a step without rows of its own: contributes zeros for all parameters. Gradients
+   * are zero before, as where an engine has set them to zero, so that those that no rank uses in
+   * this step do not keep the means of an earlier one.
    */
   void beginWithoutRows(ReducerStep step) {
     open(step);
@@ -232,8 +232,7 @@ final class StepRunner {
       awaitBuckets();
       return reduction.afterwards(() -> StepAgreement.begin(group, count, faulty, bits));
     }
-    StepAgreement agreement =
-        flagged ? null : StepAgreement.begin(group, count, faulty, bits);
+    StepAgreement agreement = flagged ? null : StepAgreement.begin(group, count, faulty, bits);
     awaitBuckets();
     return agreement;
   }

@@ -154,9 +154,7 @@ class GradientReducerTest {
           }
         }
         reducer.finish();
-        assertThat(own.statistics().operations() - before)
-            .as("%s", row)
-            .isBetween(1L, (long) most);
+        assertThat(own.statistics().operations() - before).as("%s", row).isBetween(1L, (long) most);
       }
       if (!row.get("rebuilt").isNull()) {
         assertThat(reducer.buckets().stream().map(GradientBucket::parameters))
@@ -175,7 +173,8 @@ class GradientReducerTest {
     ranks(
         3,
         group -> {
-          for (DType type : new DType[] {DType.FLOAT16, DType.BFLOAT16, DType.FLOAT32, DType.FLOAT64}) {
+          for (DType type :
+              new DType[] {DType.FLOAT16, DType.BFLOAT16, DType.FLOAT32, DType.FLOAT64}) {
             for (boolean views : new boolean[] {false, true}) {
               bits(group, type, views);
             }
@@ -195,12 +194,12 @@ class GradientReducerTest {
     try (GradientReducer reducer =
         GradientReducer.create(
             group,
-            List.of(
-                new Parameter(
-                    "w", Tensor.allocate(type, count), gradient, false)),
+            List.of(new Parameter("w", Tensor.allocate(type, count), gradient, false)),
             options)) {
       reducer.reduce();
-      assertThat(bits(reducer.gradient(0))).as("%s, views %s", type, views).isEqualTo(bits(expected));
+      assertThat(bits(reducer.gradient(0)))
+          .as("%s, views %s", type, views)
+          .isEqualTo(bits(expected));
     }
   }
 
@@ -218,9 +217,7 @@ class GradientReducerTest {
     short[] halves = new short[count];
     for (int i = 0; i < count; i++) {
       halves[i] =
-          type == DType.FLOAT16
-              ? Float16.fromFloat(floats[i])
-              : BFloat16.fromFloat(floats[i]);
+          type == DType.FLOAT16 ? Float16.fromFloat(floats[i]) : BFloat16.fromFloat(floats[i]);
     }
     return halves;
   }
@@ -246,9 +243,7 @@ class GradientReducerTest {
           try (GradientReducer reducer =
               GradientReducer.create(
                   group,
-                  List.of(
-                      new Parameter(
-                          "w", Tensor.allocate(DType.FLOAT16, 1), gradient, false)),
+                  List.of(new Parameter("w", Tensor.allocate(DType.FLOAT16, 1), gradient, false)),
                   ReducerOptions.defaults())) {
             reducer.reduce();
             assertThat((short[]) gradient.array()).containsExactly((short) 1);
@@ -345,8 +340,9 @@ class GradientReducerTest {
             ProcessGroup own = reducer.buckets().get(0).group();
             long none = sums(own);
             reducer.markReady(2);
-            assertThat(own.flightRecorder().records().stream()
-                    .filter(each -> each.opType() == OpType.ALL_REDUCE))
+            assertThat(
+                    own.flightRecorder().records().stream()
+                        .filter(each -> each.opType() == OpType.ALL_REDUCE))
                 .hasSize((int) none + 2);
             reducer.markReady(0);
             reducer.finish();

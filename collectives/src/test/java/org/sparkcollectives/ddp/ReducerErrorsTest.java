@@ -26,8 +26,7 @@ import org.sparkcollectives.testing.Paths;
 @EnumSource(names = {"HEAP", "DETAIL", "TCP"})
 class ReducerErrorsTest {
 
-  private static final ReducerOptions SMALL_BUCKETS =
-      ReducerOptions.defaults().withBucketBytes(12);
+  private static final ReducerOptions SMALL_BUCKETS = ReducerOptions.defaults().withBucketBytes(12);
 
   @org.junit.jupiter.params.Parameter private Paths paths;
 
@@ -98,7 +97,8 @@ class ReducerErrorsTest {
           reducer.beginBackward();
           reducer.markReady(1);
           assertThatThrownBy(reducer::finish)
-              .hasMessageContaining("rank 0 did not mark parameter 0 (\"p0\"), parameter 2 (\"p2\")")
+              .hasMessageContaining(
+                  "rank 0 did not mark parameter 0 (\"p0\"), parameter 2 (\"p2\")")
               .hasMessageContaining("rank 1 did not mark parameter 0");
         });
   }
@@ -345,8 +345,7 @@ class ReducerErrorsTest {
               .isInstanceOf(IllegalArgumentException.class)
               .hasMessageContaining("find unused false")
               .hasMessageContaining("find unused true");
-          assertThatThrownBy(
-                  () -> ModelState.verify(group, other ? List.of(a) : List.of(a, w)))
+          assertThatThrownBy(() -> ModelState.verify(group, other ? List.of(a) : List.of(a, w)))
               .isInstanceOf(IllegalArgumentException.class)
               .hasMessageContaining("but rank 2 has no more of 1");
           ModelState.verify(group, List.of(a, w));

@@ -96,8 +96,7 @@ class ReducerJoinTest {
           });
       assertThat(value[0])
           .as("%s", row)
-          .isCloseTo(
-              (float) expected.get("final").get(group.rank()).asDouble(), within(1e-5f));
+          .isCloseTo((float) expected.get("final").get(group.rank()).asDouble(), within(1e-5f));
     }
   }
 
@@ -225,8 +224,7 @@ class ReducerJoinTest {
 
   private static void weighted(ProcessGroup group, double[] rows, boolean hook) {
     TestModel model = TestModel.of(3, 2);
-    ReducerOptions options =
-        ReducerOptions.defaults().withBucketBytes(8).withWeightedMean(true);
+    ReducerOptions options = ReducerOptions.defaults().withBucketBytes(8).withWeightedMean(true);
     float expected =
         (float) ((1 * rows[0] + 2 * rows[1] + 3 * rows[2]) / (rows[0] + rows[1] + rows[2]));
     try (GradientReducer reducer = GradientReducer.create(group, model.parameters(), options)) {
@@ -307,8 +305,7 @@ class ReducerJoinTest {
           try (GradientReducer reducer =
               GradientReducer.create(
                   group,
-                  List.of(
-                      new Parameter("w", Tensor.allocate(DType.FLOAT16, 1), gradient, false)),
+                  List.of(new Parameter("w", Tensor.allocate(DType.FLOAT16, 1), gradient, false)),
                   ReducerOptions.defaults())) {
             Join.run(
                 JOIN.withDivideByInitialSize(false),

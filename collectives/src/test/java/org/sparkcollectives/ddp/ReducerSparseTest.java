@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.api.Test;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.SparseTensor;
@@ -160,7 +160,9 @@ class ReducerSparseTest {
             reducer.markReady(1);
             SparseTensor small =
                 SparseTensor.of(
-                    new long[] {9, 2}, Tensor.of(0L).reshape(1, 1), Tensor.of(1f, 1f).reshape(1, 2));
+                    new long[] {9, 2},
+                    Tensor.of(0L).reshape(1, 1),
+                    Tensor.of(1f, 1f).reshape(1, 2));
             assertThatThrownBy(() -> reducer.markReady(0, small))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("[9, 2]")

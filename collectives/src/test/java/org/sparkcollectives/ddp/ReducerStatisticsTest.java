@@ -36,10 +36,8 @@ class ReducerStatisticsTest {
                 .isEqualTo(new ReducerStatistics.Times(5, 110, 101, 100));
             step(reducer, clock, 200);
             ReducerStatistics statistics = reducer.statistics();
-            assertThat(statistics.last())
-                .isEqualTo(new ReducerStatistics.Times(5, 210, 201, 200));
-            assertThat(statistics.mean())
-                .isEqualTo(new ReducerStatistics.Times(5, 160, 151, 150));
+            assertThat(statistics.last()).isEqualTo(new ReducerStatistics.Times(5, 210, 201, 200));
+            assertThat(statistics.mean()).isEqualTo(new ReducerStatistics.Times(5, 160, 151, 150));
             assertThat(statistics.steps()).isEqualTo(2);
             assertThat(statistics.readyOrder()).containsExactly(2, 1, 0);
             assertThat(statistics.bucketBytes()).containsExactly(20L, 16L, 12L);

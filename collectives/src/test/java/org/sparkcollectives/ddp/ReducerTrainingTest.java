@@ -127,12 +127,10 @@ class ReducerTrainingTest {
 
   private static Net train(ProcessGroup group, int[] bounds) {
     Net net = new Net(7 + 100L * group.rank());
-    ModelState.broadcast(
-        group, net.parameters().stream().map(Parameter::value).toList(), 0);
+    ModelState.broadcast(group, net.parameters().stream().map(Parameter::value).toList(), 0);
     int from = bounds[group.rank()];
     int to = bounds[group.rank() + 1];
-    ReducerOptions options =
-        ReducerOptions.defaults().withBucketBytes(16).withWeightedMean(true);
+    ReducerOptions options = ReducerOptions.defaults().withBucketBytes(16).withWeightedMean(true);
     try (GradientReducer reducer = GradientReducer.create(group, net.parameters(), options)) {
       for (int step = 0; step < STEPS; step++) {
         reducer.setWeight(to - from);
