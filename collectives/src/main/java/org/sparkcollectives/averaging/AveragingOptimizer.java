@@ -61,8 +61,8 @@ public final class AveragingOptimizer {
   }
 
   /**
-   * Returns the state: the averager's {@code step}, and the local optimizer's, whose names begin with
-   * the position of the parameter and a dot. The tensors of the local optimizer are its own.
+   * Returns the state: the averager's {@code step}, and the local optimizer's, whose names begin
+   * with the position of the parameter and a dot. The tensors of the local optimizer are its own.
    */
   public Map<String, Tensor> state() {
     Map<String, Tensor> state = new LinkedHashMap<>();

@@ -38,8 +38,8 @@ public final class HierarchicalModelAverager implements ModelAverager, AutoClose
    * most.
    *
    * @param group of all ranks; not closed by the averager
-   * @param groupSizes for each period, of 1 or more steps, how many neighbouring ranks average. Each
-   *     number divides the size of {@code group}, and that of the longest period is this size
+   * @param groupSizes for each period, of 1 or more steps, how many neighbouring ranks average.
+   *     Each number divides the size of {@code group}, and that of the longest period is this size
    * @param warmupSteps how many steps there are before the first that averages; 0 or more
    * @throws IllegalArgumentException on the ranks whose arguments cannot be
    * @throws org.sparkcollectives.CollectiveException on the other ranks
@@ -65,13 +65,13 @@ public final class HierarchicalModelAverager implements ModelAverager, AutoClose
     return size == group.size()
         ? group
         : group.newSubgroups(
-            size,
-            GroupOptions.defaults().withDescription("averages every " + period + " steps"));
+            size, GroupOptions.defaults().withDescription("averages every " + period + " steps"));
   }
 
   private static void requireValid(NavigableMap<Long, Integer> sizes, int whole) {
     if (sizes.isEmpty()) {
-      throw new IllegalArgumentException("there is no period; give at least one, with its group size");
+      throw new IllegalArgumentException(
+          "there is no period; give at least one, with its group size");
     }
     for (Map.Entry<Long, Integer> each : sizes.entrySet()) {
       StepCounter.requirePeriod(each.getKey());

@@ -24,12 +24,12 @@ public final class ParameterAveraging {
   private ParameterAveraging() {}
 
   /**
-   * Replaces each parameter by its mean over the ranks of the group, in place, with the same bits on
-   * every rank. A collective: called by all ranks, and blocks until it is done, for the group's
+   * Replaces each parameter by its mean over the ranks of the group, in place, with the same bits
+   * on every rank. A collective: called by all ranks, and blocks until it is done, for the group's
    * timeout at the most.
    *
-   * @param parameters floating-point or complex ones, of the same types and counts in the same order
-   *     on every rank
+   * @param parameters floating-point or complex ones, of the same types and counts in the same
+   *     order on every rank
    * @see #average(ProcessGroup, List, BitSet)
    */
   public static void average(ProcessGroup group, List<Tensor> parameters) {
@@ -39,16 +39,16 @@ public final class ParameterAveraging {
   }
 
   /**
-   * Replaces some parameters by their mean over the ranks of the group, in place, with the same bits
-   * on every rank. A collective: called by all ranks, and blocks until it is done, for the group's
-   * timeout at the most.
+   * Replaces some parameters by their mean over the ranks of the group, in place, with the same
+   * bits on every rank. A collective: called by all ranks, and blocks until it is done, for the
+   * group's timeout at the most.
    *
-   * @param parameters floating-point or complex ones, of the same types and counts in the same order
-   *     on every rank
+   * @param parameters floating-point or complex ones, of the same types and counts in the same
+   *     order on every rank
    * @param selected the positions of those to average, such as those with a gradient; the same on
    *     every rank
-   * @throws IllegalArgumentException on the ranks where a parameter is null or cannot be averaged, or
-   *     a position is not in the list; the other ranks throw {@link
+   * @throws IllegalArgumentException on the ranks where a parameter is null or cannot be averaged,
+   *     or a position is not in the list; the other ranks throw {@link
    *     org.sparkcollectives.CollectiveException}, and no parameter has changed
    * @throws org.sparkcollectives.CollectiveMismatchException on all ranks, if the parameters or the
    *     selection differ; no parameter has changed

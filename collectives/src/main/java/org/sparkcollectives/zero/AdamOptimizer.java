@@ -55,8 +55,8 @@ public final class AdamOptimizer implements LocalOptimizer {
     }
     AdamOptions factors = options;
     long step = state.next();
-    double rate = factors.learningRate() / (1 - Math.pow(factors.beta1(), step));
-    double root = Math.sqrt(1 - Math.pow(factors.beta2(), step));
+    double rate = factors.learningRate() / (1 - Math.pow(factors.beta1(), (double) step));
+    double root = Math.sqrt(1 - Math.pow(factors.beta2(), (double) step));
     Tiles.update(
         parameter,
         gradient,

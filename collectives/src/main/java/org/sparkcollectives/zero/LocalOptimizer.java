@@ -21,8 +21,8 @@ public interface LocalOptimizer {
   void step(int parameter, Tensor value, Tensor gradient);
 
   /**
-   * Returns the state of a parameter by the names of its parts, such as the momentum; empty if there
-   * is none yet. The tensors are the optimizer's own, and are only read.
+   * Returns the state of a parameter by the names of its parts, such as the momentum; empty if
+   * there is none yet. The tensors are the optimizer's own, and are only read.
    */
   Map<String, Tensor> state(int parameter);
 

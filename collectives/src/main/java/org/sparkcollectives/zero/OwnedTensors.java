@@ -12,8 +12,8 @@ import org.sparkcollectives.Work;
 import org.sparkcollectives.ddp.Parameter;
 
 /**
- * Tensors for all parameters of one type, in one piece of memory that is ordered by their owners, so
- * that each rank's share is one block of it.
+ * Tensors for all parameters of one type, in one piece of memory that is ordered by their owners,
+ * so that each rank's share is one block of it.
  */
 final class OwnedTensors {
 

@@ -62,9 +62,7 @@ public final class SgdOptimizer implements LocalOptimizer {
     for (int i = 0; i < count; i++) {
       double decayed = slope[i] + factors.weightDecay() * values[i];
       momentum[i] =
-          first
-              ? decayed
-              : factors.momentum() * momentum[i] + (1 - factors.dampening()) * decayed;
+          first ? decayed : factors.momentum() * momentum[i] + (1 - factors.dampening()) * decayed;
       values[i] -=
           factors.learningRate()
               * (factors.nesterov() ? decayed + factors.momentum() * momentum[i] : momentum[i]);

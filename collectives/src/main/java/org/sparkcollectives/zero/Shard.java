@@ -41,9 +41,7 @@ final class Shard {
     long offset = 0;
     for (StatePart each : parts) {
       if (each.dtype() == type) {
-        packed
-            .slice(offset, each.count())
-            .copyFrom(ofParameter(each.parameter()).get(each.name()));
+        packed.slice(offset, each.count()).copyFrom(ofParameter(each.parameter()).get(each.name()));
         offset += each.count();
       }
     }

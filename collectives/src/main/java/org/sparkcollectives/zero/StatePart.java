@@ -56,7 +56,7 @@ record StatePart(int parameter, String name, DType dtype, List<Long> shape) {
 
   static List<StatePart> decode(String text) {
     List<StatePart> parts = new ArrayList<>();
-    for (String each : ENDS.split(text)) {
+    for (String each : ENDS.split(text, -1)) {
       if (!each.isEmpty()) {
         String[] fields = FIELDS.split(each, -1);
         parts.add(

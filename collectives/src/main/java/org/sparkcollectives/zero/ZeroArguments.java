@@ -41,7 +41,10 @@ final class ZeroArguments {
             "two parameters have the name " + each.name() + "; give each its own");
       }
       texts.add(
-          "parameter " + each.name() + ", " + each.value().dtype().label()
+          "parameter "
+              + each.name()
+              + ", "
+              + each.value().dtype().label()
               + Arrays.toString(each.value().shape()));
     }
     texts.add("gradients that are " + (reduces ? "averaged by the optimizer" : "averaged already"));

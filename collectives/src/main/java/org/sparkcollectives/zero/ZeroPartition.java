@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * Says which rank owns which parameter of a model: keeps its optimizer's state, and makes its steps.
- * Immutable.
+ * Says which rank owns which parameter of a model: keeps its optimizer's state, and makes its
+ * steps. Immutable.
  */
 public final class ZeroPartition {
 
@@ -37,8 +37,8 @@ public final class ZeroPartition {
 
   /**
    * Returns the partition of parameters that loads the ranks evenly, as c10d's {@code
-   * ZeroRedundancyOptimizer} makes it: the largest parameter first, each to the rank with the fewest
-   * elements so far, and to the lowest of those.
+   * ZeroRedundancyOptimizer} makes it: the largest parameter first, each to the rank with the
+   * fewest elements so far, and to the lowest of those.
    *
    * @param counts the elements of each parameter
    * @throws IllegalArgumentException if a count is negative, or there is no rank
@@ -48,8 +48,8 @@ public final class ZeroPartition {
   }
 
   /**
-   * Returns the partition of several groups of parameters, one group after the other, each as {@link
-   * #greedy(long[], int)} does. The elements of earlier groups count.
+   * Returns the partition of several groups of parameters, one group after the other, each as
+   * {@link #greedy(long[], int)} does. The elements of earlier groups count.
    *
    * @param groups the elements of each parameter; positions go on from one group to the next
    * @throws IllegalArgumentException if a count is negative, or there is no rank

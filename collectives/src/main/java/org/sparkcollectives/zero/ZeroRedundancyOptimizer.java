@@ -20,13 +20,14 @@ import org.sparkcollectives.join.Joinable;
 
 /**
  * Shares an optimizer among the ranks of a group: each rank keeps the state of the parameters that
- * it owns, makes their steps, and sends their new values to all. With n ranks a rank keeps about 1/n
- * of the state. c10d's {@code ZeroRedundancyOptimizer}, the first stage of ZeRO (Rajbhandari et al.,
- * "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models", 2020).
+ * it owns, makes their steps, and sends their new values to all. With n ranks a rank keeps about
+ * 1/n of the state. c10d's {@code ZeroRedundancyOptimizer}, the first stage of ZeRO (Rajbhandari et
+ * al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models", 2020).
  *
- * <p>By default a step averages the gradients too, each for its owner only. Then a reduce-scatter and
- * an all-gather send as much as one all-reduce does. With {@link ZeroOptions#withAveragedGradients}
- * a step takes gradients that a reducer has averaged for all ranks, and sends the values only.
+ * <p>By default a step averages the gradients too, each for its owner only. Then a reduce-scatter
+ * and an all-gather send as much as one all-reduce does. With {@link
+ * ZeroOptions#withAveragedGradients} a step takes gradients that a reducer has averaged for all
+ * ranks, and sends the values only.
  *
  * <p>All ranks have the same bits after a step. Not for use by several threads at once.
  */
@@ -70,7 +71,8 @@ public final class ZeroRedundancyOptimizer implements Joinable {
    * and blocks until all have come, for the group's timeout at the most. The memory that it takes
    * from the group is freed with the group.
    *
-   * @param parameters dense, with different names; all with the same values on all ranks
+   * @param parameters dense, with different names; all with the same values on all ranks, as {@link
+   *     org.sparkcollectives.ddp.ModelState#broadcast} gives them
    * @param local makes the steps of the parameters that this rank owns
    * @throws IllegalArgumentException on the ranks whose arguments cannot be
    * @throws org.sparkcollectives.CollectiveException on the other ranks
@@ -100,9 +102,9 @@ public final class ZeroRedundancyOptimizer implements Joinable {
   }
 
   /**
-   * Returns where the engine adds the gradient of a parameter: the one that the parameter came with,
-   * or else a part of the memory that is reduced. After {@link #step} it holds the mean on the owner
-   * at the most, so set it to zero before the next backward pass.
+   * Returns where the engine adds the gradient of a parameter: the one that the parameter came
+   * with, or else a part of the memory that is reduced. After {@link #step} it holds the mean on
+   * the owner at the most, so set it to zero before the next backward pass.
    *
    * @throws IllegalStateException if the gradients are averaged already, see {@link
    *     ZeroOptions#withAveragedGradients}
@@ -126,11 +128,11 @@ public final class ZeroRedundancyOptimizer implements Joinable {
 
   /**
    * Makes a step: averages the gradients unless that is done already, updates the parameters that
-   * this rank owns, and sends the new values to all. A collective: blocks until all ranks have come,
-   * for the group's timeout at the most.
+   * this rank owns, and sends the new values to all. A collective: blocks until all ranks have
+   * come, for the group's timeout at the most.
    *
-   * <p>If the local optimizer throws on a rank, the group is aborted with that as cause, because the
-   * ranks no longer have the same values.
+   * <p>If the local optimizer throws on a rank, the group is aborted with that as cause, because
+   * the ranks no longer have the same values.
    */
   public void step() {
     make(Join.notifyStep(this).orElse(null));
@@ -197,9 +199,9 @@ public final class ZeroRedundancyOptimizer implements Joinable {
   }
 
   /**
-   * Brings the state of all parameters to one rank. A collective: blocks until the root has all, for
-   * some of the group's timeouts at the most. The root needs memory for the whole state, the others
-   * for a copy of their own share.
+   * Brings the state of all parameters to one rank. A collective: blocks until the root has all,
+   * for some of the group's timeouts at the most. The root needs memory for the whole state, the
+   * others for a copy of their own share.
    *
    * @param root the rank that gets it
    * @return at the root the state, which does not change with later steps; elsewhere empty
@@ -231,16 +233,17 @@ public final class ZeroRedundancyOptimizer implements Joinable {
   }
 
   /**
-   * Goes on from a state that {@link #consolidate} has returned, perhaps in a group of another size:
-   * sends each rank the state of the parameters that it owns now. The values of the parameters stay
-   * as they are. A collective: blocks until all ranks have their share, for some of the group's
-   * timeouts at the most.
+   * Goes on from a state that {@link #consolidate} has returned, perhaps in a group of another
+   * size: sends each rank the state of the parameters that it owns now. The values of the
+   * parameters stay as they are. A collective: blocks until all ranks have their share, for some of
+   * the group's timeouts at the most.
    *
    * @param state at the root the state of the same parameters, by their names; elsewhere empty
    * @param root the rank that has it
-   * @throws IllegalArgumentException on the ranks whose arguments cannot be, or whose optimizer does
-   *     not take the state; other ranks throw {@link org.sparkcollectives.CollectiveException}. If
-   *     an optimizer has refused, what the optimizers of the ranks hold is undefined
+   * @throws IllegalArgumentException on the ranks whose arguments cannot be, or whose optimizer
+   *     does not take the state; other ranks throw {@link
+   *     org.sparkcollectives.CollectiveException}. If an optimizer has refused, what the optimizers
+   *     of the ranks hold is undefined
    * @throws org.sparkcollectives.CollectiveMismatchException on all ranks, if they name different
    *     roots
    */
@@ -283,7 +286,9 @@ public final class ZeroRedundancyOptimizer implements Joinable {
       int parameter = i;
       given
           .get(names.get(i))
-          .forEach((name, tensor) -> shards.get(partition.owner(parameter)).add(parameter, name, tensor));
+          .forEach(
+              (name, tensor) ->
+                  shards.get(partition.owner(parameter)).add(parameter, name, tensor));
     }
     return shards;
   }

@@ -27,8 +27,8 @@ public final class ZeroState {
   /**
    * Creates a state.
    *
-   * @param parameters by the name of each parameter the parts of its state, such as the momentum, by
-   *     their names; empty for a parameter that has made no step. The tensors are not copied
+   * @param parameters by the name of each parameter the parts of its state, such as the momentum,
+   *     by their names; empty for a parameter that has made no step. The tensors are not copied
    */
   public static ZeroState of(Map<String, ? extends Map<String, Tensor>> parameters) {
     Map<String, Map<String, Tensor>> copy = new LinkedHashMap<>();

@@ -122,8 +122,7 @@ class ParameterAveragingTest {
           assertThatThrownBy(
                   () ->
                       ParameterAveraging.average(
-                          group,
-                          List.of(group.rank() == 0 ? Tensor.of(first) : Tensor.of(1d))))
+                          group, List.of(group.rank() == 0 ? Tensor.of(first) : Tensor.of(1d))))
               .isInstanceOf(CollectiveMismatchException.class)
               .hasMessageContaining("float64 x 1");
           assertThat(first).containsExactly(group.rank());

@@ -14,8 +14,7 @@ public final class TrainingTable {
 
   /** Returns the cases of a table, such as {@code join}. */
   public static List<JsonNode> cases(String name) throws IOException {
-    try (InputStream in =
-        TrainingTable.class.getResourceAsStream("/training/" + name + ".json")) {
+    try (InputStream in = TrainingTable.class.getResourceAsStream("/training/" + name + ".json")) {
       List<JsonNode> cases = new ArrayList<>();
       new ObjectMapper().readTree(in).forEach(cases::add);
       return cases;

@@ -145,8 +145,7 @@ class LocalOptimizersTest {
             () ->
                 adam.restore(
                     3,
-                    Map.of(
-                        "mean", Tensor.of(1f), "square", Tensor.of(1f), "step", Tensor.of(1f))))
+                    Map.of("mean", Tensor.of(1f), "square", Tensor.of(1f), "step", Tensor.of(1f))))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("must be one int64");
   }

@@ -17,7 +17,8 @@ final class SharedModel {
   SharedModel() {
     Random random = new Random(1);
     for (int i = 0; i < COUNTS.length; i++) {
-      Tensor value = i % 2 == 0 ? Tensor.of(new float[COUNTS[i]]) : Tensor.of(new double[COUNTS[i]]);
+      Tensor value =
+          i % 2 == 0 ? Tensor.of(new float[COUNTS[i]]) : Tensor.of(new double[COUNTS[i]]);
       fill(value, random);
       // Two of three parameters bring memory for their gradients.
       parameters.add(

@@ -52,9 +52,7 @@ class ZeroPartitionTest {
         .forEach(
             each ->
                 groups.add(
-                    Arrays.stream(TrainingTable.longs(each))
-                        .map(i -> counts[(int) i])
-                        .toArray()));
+                    Arrays.stream(TrainingTable.longs(each)).map(i -> counts[(int) i]).toArray()));
     return groups;
   }
 

@@ -56,8 +56,7 @@ class ZeroRedundancyOptimizerTest {
     Training(ProcessGroup group) {
       this.group = group;
       this.zero =
-          ZeroRedundancyOptimizer.create(
-              group, model.parameters(), adam, ZeroOptions.defaults());
+          ZeroRedundancyOptimizer.create(group, model.parameters(), adam, ZeroOptions.defaults());
     }
 
     void steps(int count) {
@@ -179,8 +178,7 @@ class ZeroRedundancyOptimizerTest {
                       Parameter.of("used", Tensor.of(used)),
                       Parameter.of("unused", Tensor.of(unused))),
                   new SgdOptimizer(new SgdOptions(1)),
-                  ZeroOptions.defaults()
-                      .withAveragedGradients(i -> i == 0 ? Tensor.of(3f) : null));
+                  ZeroOptions.defaults().withAveragedGradients(i -> i == 0 ? Tensor.of(3f) : null));
           zero.step();
           assertThat(used).containsExactly(-2);
           assertThat(unused).containsExactly(1);
@@ -266,7 +264,8 @@ class ZeroRedundancyOptimizerTest {
           if (state.isPresent()) {
             assertThat(state.get().parameters().keySet())
                 .containsExactly("p0", "p1", "p2", "p3", "p4", "p5");
-            assertThat(state.get().parameters().get("p0")).containsOnlyKeys("mean", "square", "step");
+            assertThat(state.get().parameters().get("p0"))
+                .containsOnlyKeys("mean", "square", "step");
             assertThat(state.get().parameters().get("p0").get("mean").shape())
                 .containsExactly(5, 3);
             assertThat(state.get().parameters().get("p2").get("mean").count()).isZero();
@@ -307,7 +306,9 @@ class ZeroRedundancyOptimizerTest {
           int owner = zero.partition().owner(3);
           assertThatThrownBy(() -> zero.restore(Optional.of(ZeroState.of(other)), 1))
               .isInstanceOf(
-                  group.rank() == owner ? IllegalArgumentException.class : CollectiveException.class)
+                  group.rank() == owner
+                      ? IllegalArgumentException.class
+                      : CollectiveException.class)
               .hasMessageContaining("parameter 3 has the parts [momentum]");
           zero.restore(state, 1);
           training.steps(1);
@@ -324,16 +325,17 @@ class ZeroRedundancyOptimizerTest {
         group -> {
           Parameter good = Parameter.of("w", Tensor.of(1f, 2f));
           refused(group, good, new Parameter("w", Tensor.of(1f, 2f), null, true), "sparse");
-          refused(group, good, Parameter.of("w", Tensor.of(1, 2)), "w is int32[2], whose gradients");
+          refused(
+              group, good, Parameter.of("w", Tensor.of(1, 2)), "w is int32[2], whose gradients");
           assertThatThrownBy(
                   () ->
                       create(
-                          group,
-                          group.rank() == 0 ? good : Parameter.of("w", Tensor.of(1d, 2d))))
+                          group, group.rank() == 0 ? good : Parameter.of("w", Tensor.of(1d, 2d))))
               .isInstanceOf(CollectiveMismatchException.class)
               .hasMessageContaining(
                   "rank 0 gives parameter w, float32[2], and rank 1 gives parameter w, float64[2]");
-          assertThatThrownBy(() -> create(group, group.rank() == 0 ? good : Parameter.of("v", good.value())))
+          assertThatThrownBy(
+                  () -> create(group, group.rank() == 0 ? good : Parameter.of("v", good.value())))
               .isInstanceOf(CollectiveMismatchException.class);
           assertThatThrownBy(() -> create(group))
               .isInstanceOf(IllegalArgumentException.class)
@@ -371,8 +373,7 @@ class ZeroRedundancyOptimizerTest {
         group, List.of(parameters), new AdamOptimizer(ADAM), ZeroOptions.defaults());
   }
 
-  private static void refused(
-      ProcessGroup group, Parameter good, Parameter wrong, String reason) {
+  private static void refused(ProcessGroup group, Parameter good, Parameter wrong, String reason) {
     assertThatThrownBy(() -> create(group, group.rank() == 1 ? wrong : good))
         .isInstanceOf(
             group.rank() == 1 ? IllegalArgumentException.class : CollectiveException.class)

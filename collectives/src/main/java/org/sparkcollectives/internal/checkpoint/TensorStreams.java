@@ -64,13 +64,14 @@ public final class TensorStreams {
       PartLayout layout = PartLayout.decode(encoded);
       if (layout.byteOrder() != ByteOrder.nativeOrder()) {
         throw new IOException(
-            "The tensors are " + layout.byteOrder() + ", and this machine is "
+            "The tensors are "
+                + layout.byteOrder()
+                + ", and this machine is "
                 + ByteOrder.nativeOrder());
       }
       for (PartLayout.Entry each : layout.entries()) {
         long[] shape = each.shape().stream().mapToLong(extent -> extent).toArray();
-        tensors.add(
-            HostTensor.allocate(each.dtype(), HostTensor.count(shape)).reshape(shape));
+        tensors.add(HostTensor.allocate(each.dtype(), HostTensor.count(shape)).reshape(shape));
       }
     } catch (IllegalArgumentException | IllegalStateException e) {
       throw new IOException("The layout of the tensors cannot be read: " + e.getMessage(), e);
