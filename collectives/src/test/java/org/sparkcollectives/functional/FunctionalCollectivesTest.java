@@ -228,13 +228,13 @@ class FunctionalCollectivesTest {
           assertThat(values(shifted)).containsExactly(values(input((rank + 2) % 3, 2)));
           Tensor equal = FunctionalCollectives.allToAll(group, input(rank, 3, 2)).join();
           assertThat(equal.shape()).containsExactly(3, 2);
-          assertThat(values(equal)[4]).isEqualTo(element(2, 2 * rank));
+          assertThat(values(equal)[4]).isEqualTo(element(2, 2L * rank));
           // Rank r sends s rows to rank s.
           long[] from = {rank, rank, rank};
           Tensor uneven =
               FunctionalCollectives.allToAll(group, input(rank, 3, 2), from, new long[] {0, 1, 2})
                   .join();
-          assertThat(uneven.shape()).containsExactly(3 * rank, 2);
+          assertThat(uneven.shape()).containsExactly(3L * rank, 2);
           if (rank == 2) {
             assertThat(values(uneven)).startsWith(element(0, 2)).endsWith(element(2, 5));
           }
