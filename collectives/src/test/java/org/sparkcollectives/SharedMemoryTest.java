@@ -279,29 +279,32 @@ class SharedMemoryTest {
 
   @Test
   void memoryIsOpenedByItsPathAndStaysWhenItsMakerClosesIt() throws IOException {
+    SharedMemory maker;
+    SharedMemory other;
+    long[] found = new long[1];
     try (SharedMemory made = SharedFileMemory.create(folder, 1000)) {
-      byte[] nonce = made.nonce();
-      SharedMemory opened = SharedMemory.open(made.path(), nonce, 1000);
+      maker = made;
+      other = SharedMemory.open(made.path(), made.nonce(), 1000);
       made.tensor(DType.INT64, 992, 1).copyFrom(new long[] {7});
-      long[] found = new long[1];
-      opened.tensor(DType.INT64, 992, 1).copyTo(found);
+      other.tensor(DType.INT64, 992, 1).copyTo(found);
       assertThat(found).containsExactly(7);
-      assertThatThrownBy(() -> SharedMemory.open(made.path(), nonce, 999))
+      assertThatThrownBy(() -> SharedMemory.open(made.path(), made.nonce(), 999))
           .isInstanceOf(IOException.class)
           .hasMessageContaining("is another file here");
       assertThatThrownBy(() -> SharedMemory.open(made.path(), new byte[16], 1000))
           .isInstanceOf(IOException.class);
-      assertThatThrownBy(() -> SharedMemory.open(folder.toString(), nonce, 1000))
+      assertThatThrownBy(() -> SharedMemory.open(folder.toString(), made.nonce(), 1000))
           .isInstanceOf(IOException.class)
           .hasMessageContaining("is no path of shared memory");
-      made.close();
-      assertThatThrownBy(() -> SharedMemory.open(made.path(), nonce, 1000))
-          .isInstanceOf(IOException.class);
-      opened.tensor(DType.INT64, 992, 1).copyTo(found);
-      Tensor kept = opened.tensor(DType.INT64, 0, 1);
-      opened.close();
-      assertThatThrownBy(() -> kept.copyTo(found)).isInstanceOf(IllegalStateException.class);
     }
+    assertThatThrownBy(() -> SharedMemory.open(maker.path(), maker.nonce(), 1000))
+        .isInstanceOf(IOException.class);
+    found[0] = 0;
+    Tensor kept = other.tensor(DType.INT64, 992, 1);
+    kept.copyTo(found);
+    assertThat(found).containsExactly(7);
+    other.close();
+    assertThatThrownBy(() -> kept.copyTo(found)).isInstanceOf(IllegalStateException.class);
     assertThat(mapped()).isEmpty();
     assertThat(opened()).isEmpty();
   }

@@ -5,7 +5,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.sparkcollectives.ProcessGroup;
-import org.sparkcollectives.Tensor;
 
 /**
  * An arrangement of ranks in a grid of any number of dimensions, with a group for each: c10d's
@@ -112,56 +111,11 @@ public final class DeviceMesh implements AutoCloseable {
    */
   public static DeviceMesh ofGroups(
       ProcessGroup group, List<ProcessGroup> groups, String... names) {
-    MeshArguments arguments = new MeshArguments(group, "device mesh of groups");
-    int[] shape = groups.stream().mapToInt(ProcessGroup::size).toArray();
     List<String> named = Arrays.asList(names.clone());
-    MeshAgreement.reach(
-        group,
-        "a mesh of groups of the sizes " + Arrays.toString(shape) + " with the names " + named,
-        () -> {
-          arguments.require(shape.length > 0, () -> "there is no group; give at least one");
-          arguments.shape(shape, group.size(), "the group's size of " + group.size());
-          arguments.names(named, shape.length);
-        });
-    MeshLayout layout = MeshLayout.of(shape, ranksOf(group, groups, shape));
-    MeshAgreement.reach(
-        group,
-        "a mesh of the ranks " + Arrays.toString(layout.blocks().get(0)),
-        () -> {
-          arguments.check(shape, layout.blocks().get(0), named);
-          int own = group.globalRank(group.rank());
-          for (int dimension = 0; dimension < shape.length; dimension++) {
-            int[] line = layout.slice(dimension).block(own);
-            int[] given = groups.get(dimension).globalRanks();
-            arguments.require(
-                Arrays.equals(line, given),
-                () ->
-                    "the groups form no mesh: one has the ranks "
-                        + Arrays.toString(given)
-                        + ", and "
-                        + Arrays.toString(line)
-                        + " are expected");
-          }
-        });
+    MeshLayout layout = new GroupsOfMesh(group, groups).layout(named);
     MeshGroups owner = new MeshGroups(group);
     owner.ofDimensions(layout, named, 0, 0);
     return new DeviceMesh(owner, layout, named, List.copyOf(groups), true);
-  }
-
-  /** Returns the mesh that the coordinates of all ranks make, which may be wrong. */
-  private static int[] ranksOf(ProcessGroup group, List<ProcessGroup> groups, int[] shape) {
-    int place = 0;
-    for (int dimension = 0; dimension < shape.length; dimension++) {
-      place = place * shape[dimension] + groups.get(dimension).rank();
-    }
-    int[] places = new int[group.size()];
-    group.allGather(Tensor.of(places), Tensor.of(new int[] {place})).await();
-    int[] ranks = new int[group.size()];
-    Arrays.fill(ranks, -1);
-    for (int each = 0; each < places.length; each++) {
-      ranks[places[each]] = group.globalRank(each);
-    }
-    return ranks;
   }
 
   /** Returns the extent of each dimension. A copy. */

@@ -60,7 +60,7 @@ final class SignalWait {
    * @param what the wait, for messages
    */
   void until(BooleanSupplier condition, Duration atMost, Supplier<String> what, Peers peers) {
-    if (condition.getAsBoolean() || spins && comesSoon(condition)) {
+    if (condition.getAsBoolean() || (spins && comesSoon(condition))) {
       return;
     }
     long start = System.nanoTime();

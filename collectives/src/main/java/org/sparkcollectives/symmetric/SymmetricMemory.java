@@ -1,12 +1,9 @@
 package org.sparkcollectives.symmetric;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.stream.IntStream;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.CollectiveTimeoutException;
 import org.sparkcollectives.DType;
@@ -47,15 +44,13 @@ public final class SymmetricMemory implements AutoCloseable {
   /** The number of channels unless another is given. */
   public static final int CHANNELS = 16;
 
-  private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
-
   private final ProcessGroup group;
   private final int rank;
   private final long bytes;
   private final PadLayout layout;
   private final SharedMemory own;
   private final List<RankMemory> memories;
-  private final SignalWait waits;
+  private final Signals signals;
   private final LeasedMemory lease;
   private final AtomicLong copies = new AtomicLong();
   private volatile boolean closed;
@@ -67,7 +62,7 @@ public final class SymmetricMemory implements AutoCloseable {
     this.layout = layout;
     this.own = made.own();
     this.memories = made.opened();
-    this.waits = new SignalWait(group);
+    this.signals = new Signals(group, layout, memories, this::where);
     this.lease = new LeasedMemory(() -> memories.forEach(RankMemory::close));
   }
 
@@ -187,23 +182,7 @@ public final class SymmetricMemory implements AutoCloseable {
    */
   public void barrier(int channel, Duration timeout) {
     requireChannel("barrier", channel);
-    using(
-        "barrier",
-        () -> {
-          int[] others = IntStream.range(0, group.size()).filter(each -> each != rank).toArray();
-          for (int other : others) {
-            signal("barrier", other, channel, timeout);
-          }
-          List<Integer> missing = new ArrayList<>(IntStream.of(others).boxed().toList());
-          waits.until(
-              () -> {
-                missing.removeIf(other -> memories.get(rank).take(layout.flag(channel, other)));
-                return missing.isEmpty();
-              },
-              timeout,
-              () -> where("barrier on channel " + channel),
-              peers(missing));
-        });
+    using("barrier", () -> signals.barrier(channel, timeout));
   }
 
   /** Gives another rank a signal, and waits for the group's timeout at the most. */
@@ -221,7 +200,7 @@ public final class SymmetricMemory implements AutoCloseable {
   public void putSignal(int destination, int channel, Duration timeout) {
     requireRank("signal", destination);
     requireChannel("signal", channel);
-    using("signal", () -> signal("signal", destination, channel, timeout));
+    using("signal", () -> signals.put("signal", destination, channel, timeout));
   }
 
   /** Waits for a signal of another rank, for the group's timeout at the most, and takes it. */
@@ -239,14 +218,7 @@ public final class SymmetricMemory implements AutoCloseable {
   public void waitSignal(int source, int channel, Duration timeout) {
     requireRank("wait for a signal", source);
     requireChannel("wait for a signal", channel);
-    using(
-        "wait for a signal",
-        () ->
-            waits.until(
-                () -> memories.get(rank).take(layout.flag(channel, source)),
-                timeout,
-                () -> where("wait for a signal of rank " + source + " on channel " + channel),
-                peers(List.of(source))));
+    using("wait for a signal", () -> signals.await(source, channel, timeout));
   }
 
   /**
@@ -287,54 +259,13 @@ public final class SymmetricMemory implements AutoCloseable {
     if (begin()) {
       try {
         closed = true;
-        memories.get(rank).set(PadLayout.CLOSED);
+        signals.close();
         own.close();
       } finally {
         lease.release();
       }
       lease.close();
     }
-  }
-
-  private void signal(String operation, int destination, int channel, Duration timeout) {
-    int flag = layout.flag(channel, rank);
-    waits.until(
-        () -> memories.get(destination).set(flag),
-        timeout,
-        () -> where(operation + " to rank " + destination + " on channel " + channel),
-        peers(List.of(destination)));
-  }
-
-  private SignalWait.Peers peers(List<Integer> awaited) {
-    return new SignalWait.Peers() {
-      @Override
-      public List<Integer> awaited() {
-        return List.copyOf(awaited);
-      }
-
-      @Override
-      public SignalWait.Gone gone(List<Integer> ranks) {
-        return closed ? new SignalWait.Gone(isClosed("a wait"), 0, false) : goneAmong(ranks);
-      }
-    };
-  }
-
-  /** Finds a rank that gives no signal any more. The group may know more of it in a moment. */
-  private SignalWait.Gone goneAmong(List<Integer> ranks) {
-    for (int each : ranks) {
-      // A rank says that it closes the memory before it does.
-      boolean open = memories.get(each).isOpenAtItsOwner();
-      boolean left = memories.get(each).isSet(PadLayout.CLOSED);
-      if (left || !open) {
-        String what =
-            left
-                ? "rank " + each + " has closed its memory and gives no signal"
-                : "the process of rank " + each + " has died";
-        return new SignalWait.Gone(
-            new CollectiveException(where("a wait") + ": " + what), PATIENCE_NANOS, !left);
-      }
-    }
-    return null;
   }
 
   /** Runs what uses the flags, which stay mapped meanwhile. */

@@ -23,7 +23,7 @@ import org.sparkcollectives.testing.Paths;
 @ParameterizedClass(name = "{0}")
 @EnumSource(
     value = Paths.class,
-    names = {"HEAP", "DETAIL", "TCP", "SHM", "MIXED"})
+    names = {"HEAP", "TCP", "MIXED"})
 class MeshesOfRanksTest {
 
   @Parameter private Paths paths;

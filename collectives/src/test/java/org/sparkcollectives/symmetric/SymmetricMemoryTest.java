@@ -30,7 +30,7 @@ import org.sparkcollectives.testing.Paths;
 @ParameterizedClass(name = "{0}")
 @EnumSource(
     value = Paths.class,
-    names = {"HEAP", "DETAIL", "SHM", "MIXED"})
+    names = {"HEAP", "SHM", "MIXED"})
 class SymmetricMemoryTest {
 
   @Parameter private Paths paths;
