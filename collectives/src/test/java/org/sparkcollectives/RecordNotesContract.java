@@ -39,9 +39,12 @@ interface RecordNotesContract extends RanksUnderTest {
                 Threads.result(other);
               }
               group.barrier().await();
-              outer.close();
-              group.barrier().await();
+              assertThat(outer.name()).isEqualTo("step");
             }
+            CommLabel twice = group.recordComm("nothing");
+            twice.close();
+            twice.close();
+            group.barrier().await();
             assertThat(labels(group)).containsExactly("", "step", "gradients", "", "step", "");
             try (CommLabel other = group.recordComm("other");
                 ProcessGroup made = group.newGroup()) {

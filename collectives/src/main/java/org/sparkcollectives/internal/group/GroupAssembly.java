@@ -56,8 +56,16 @@ record GroupAssembly(Store store, RankContext context, String path) implements S
   }
 
   @Override
-  public GroupAssembly in(Store other, String name) {
-    return new GroupAssembly(other, context, path + "/" + name);
+  public RankGroup meet(
+      Store other, int rank, int size, GroupOptions options, Runnable afterClose) {
+    return FirstGroup.make(
+        new GroupAssembly(other, context, path + "/merge-" + options.name()),
+        other,
+        rank,
+        size,
+        options,
+        FirstGroup.limit(other.timeout(), options, context),
+        afterClose);
   }
 
   @Override

@@ -50,10 +50,13 @@ final class Subgroups {
     Assembly within(String name);
 
     /**
-     * Returns the assembly for a group whose ranks meet in another store, which {@code name} tells
-     * apart.
+     * Makes this rank's part of a group whose ranks meet in another store. Blocks until all have
+     * come.
+     *
+     * @param options which leave nothing open
+     * @param afterClose run when the group is closed
      */
-    Assembly in(Store other, String name);
+    RankGroup meet(Store other, int rank, int size, GroupOptions options, Runnable afterClose);
 
     /**
      * Returns where the checkpoints of these groups are, apart from those of groups that were made
@@ -201,15 +204,7 @@ final class Subgroups {
   RankGroup createMerged(Store store, int rank, int size, GroupOptions options) {
     GroupOptions resolved = ResolvedOptions.inherit(options, parentOptions);
     RankGroup[] group = new RankGroup[1];
-    group[0] =
-        FirstGroup.make(
-            assembly.in(store, "merge-" + options.name()),
-            store,
-            rank,
-            size,
-            resolved,
-            FirstGroup.limit(store.timeout(), resolved, assembly.context()),
-            () -> forget(group[0]));
+    group[0] = assembly.meet(store, rank, size, resolved, () -> forget(group[0]));
     return keep(group[0]);
   }
 
