@@ -22,7 +22,6 @@ import org.sparkcollectives.DType;
  * @param buckets the tensors of each bucket, by their positions
  * @param limits the limit in bytes of each bucket
  */
-@SuppressWarnings("ArrayRecordComponent") // Positions and sizes, of which equality is not asked.
 public record BucketAssignment(List<int[]> buckets, long[] limits) {
 
   /** Creates an assignment. The arrays are copied. */
@@ -57,8 +56,8 @@ public record BucketAssignment(List<int[]> buckets, long[] limits) {
   }
 
   /**
-   * Assigns tensors in a given order. The buckets are in the order in which they were closed;
-   * those that never reached their limit follow, in the order of their first tensors.
+   * Assigns tensors in a given order. The buckets are in the order in which they were closed; those
+   * that never reached their limit follow, in the order of their first tensors.
    *
    * @param readyOrder the positions of the tensors to assign, each once
    * @throws IllegalArgumentException as without an order, or if a position is unknown or given

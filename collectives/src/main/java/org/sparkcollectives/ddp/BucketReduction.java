@@ -16,8 +16,11 @@ interface BucketReduction extends AutoCloseable {
   /** Runs a call that begins collectives, after those of all buckets that were given before. */
   <T> T afterwards(Supplier<T> call);
 
-  /** Returns whether the last bucket's flag of a failed step reaches the other ranks. */
-  boolean carriesFlag();
+  /**
+   * Returns whether a reduction may fail on this rank while it succeeds on others. Then a flag in
+   * the last bucket does not say whether the step has failed.
+   */
+  boolean mayFailAlone();
 
   @Override
   void close();

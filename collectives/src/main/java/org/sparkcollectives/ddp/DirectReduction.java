@@ -44,8 +44,8 @@ final class DirectReduction implements BucketReduction {
   }
 
   @Override
-  public boolean carriesFlag() {
-    return true;
+  public boolean mayFailAlone() {
+    return false;
   }
 
   @Override

@@ -54,13 +54,6 @@ final class GradientMean {
     return over != Over.ROWS || allRows.isKnown();
   }
 
-  /** Waits until a reduction can begin. */
-  void awaitBegin() {
-    if (over == Over.ROWS) {
-      allRows.await();
-    }
-  }
-
   /**
    * Returns whether the flag of a failed step survives the reduction: it does not where the ranks
    * multiply by factors of their own, which may be 0.
@@ -69,6 +62,7 @@ final class GradientMean {
     return over != Over.ROWS;
   }
 
+  /** Returns the reduction of a bucket; waits for other ranks unless {@link #mayBegin}. */
   ReduceOp reduction(DType type) {
     return switch (over) {
       case RANKS -> ReduceOp.AVG;

@@ -42,9 +42,7 @@ final class GradientMemory {
     counts.forEach((type, count) -> memory.put(type, group.allocate(type, count + 1)));
   }
 
-  /**
-   * Lays new buckets into the memory. What the views hold moves with them; new ones hold zeros.
-   */
+  /** Lays new buckets into the memory. What the views hold moves with them; new ones hold zeros. */
   void arrange(List<int[]> plan) {
     Tensor[] contents = new Tensor[parameters.size()];
     for (int i = 0; i < contents.length; i++) {

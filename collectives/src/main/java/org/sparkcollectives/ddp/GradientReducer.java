@@ -126,14 +126,14 @@ public final class GradientReducer implements Joinable, AutoCloseable {
   }
 
   /**
-   * Begins a step. Once, after the first synchronised step, it lays the buckets anew in the order in
-   * which rank 0 marked its parameters; only then it waits for the other ranks, for the group's
+   * Begins a step. Once, after the first synchronised step, it lays the buckets anew in the order
+   * in which rank 0 marked its parameters; only then it waits for the other ranks, for the group's
    * timeout at the most. Within a join it tells the ranks without rows of the step.
    *
-   * @throws IllegalStateException if a step is under way; in a join and with a weighted mean also if
-   *     the last forward pass had no backward pass
-   * @throws org.sparkcollectives.join.EarlyTerminationException on all ranks, in a join that ends as
-   *     soon as one rank has no more rows
+   * @throws IllegalStateException if a step is under way; in a join and with a weighted mean also
+   *     if the last forward pass had no backward pass
+   * @throws org.sparkcollectives.join.EarlyTerminationException on all ranks, in a join that ends
+   *     as soon as one rank has no more rows
    */
   public void beginForward() {
     core.beginForward(this);
@@ -160,8 +160,8 @@ public final class GradientReducer implements Joinable, AutoCloseable {
 
   /**
    * Says that a parameter's gradient is complete. It must not be changed until {@link #finish} has
-   * returned. Begins the reduction of buckets that are complete by that, and never waits for another
-   * rank. May be called by any thread.
+   * returned. Begins the reduction of buckets that are complete by that, and never waits for
+   * another rank. May be called by any thread.
    *
    * @throws IllegalArgumentException if there is no such parameter, or its gradients are sparse
    * @throws IllegalStateException outside of a backward pass, or if it was marked before in this
@@ -177,8 +177,8 @@ public final class GradientReducer implements Joinable, AutoCloseable {
    *
    * @param gradient of the type and shape of the parameter, with one sparse dimension: rows, each
    *     with its index; the same index may be in it more than once
-   * @throws IllegalArgumentException if there is no such parameter, its gradients are dense, or this
-   *     one has another type or shape
+   * @throws IllegalArgumentException if there is no such parameter, its gradients are dense, or
+   *     this one has another type or shape
    */
   public void markReady(int parameter, SparseTensor gradient) {
     core.mark(parameter, gradient);
@@ -197,7 +197,8 @@ public final class GradientReducer implements Joinable, AutoCloseable {
 
   /**
    * Ends the step where the engine threw an exception, in place of {@link #finish}. {@link #finish}
-   * then throws on the other ranks, and nothing is averaged. Takes as long as {@link #finish} would.
+   * then throws on the other ranks, and nothing is averaged. Takes as long as {@link #finish}
+   * would.
    *
    * @throws IllegalStateException if no step was begun
    */
@@ -301,10 +302,10 @@ public final class GradientReducer implements Joinable, AutoCloseable {
   }
 
   /**
-   * Gives the reducer another group, such as the one that {@link ProcessGroup#shrink} has made after
-   * a failure. A collective of that group: called by all of its ranks, and blocks as {@link #create}
-   * does. The step under way is forgotten, with all that was accumulated in the memory of the
-   * reducer: views are zero and in new memory. The buckets are planned anew, and rebuilt again.
+   * Gives the reducer another group, such as the one that {@link ProcessGroup#shrink} has made
+   * after a failure. A collective of that group: called by all of its ranks, and blocks as {@link
+   * #create} does. The step under way is forgotten, with all that was accumulated in the memory of
+   * the reducer: views are zero and in new memory. The buckets are planned anew, and rebuilt again.
    */
   public void setProcessGroup(ProcessGroup group) {
     ProcessGroup own = verified(group, parameters, options);

@@ -8,6 +8,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.Failure;
@@ -31,6 +32,10 @@ final class HookReduction implements BucketReduction {
   private final CommHook hook;
   private final BlockingQueue<Runnable> calls = new LinkedBlockingQueue<>();
   private final Thread thread;
+
+  /** Why the group has ended, as this rank's hook has first seen it. */
+  private final AtomicReference<CollectiveException> failure = new AtomicReference<>();
+
   private volatile boolean closed;
 
   private HookReduction(ProcessGroup group, CommHook hook) {
@@ -59,8 +64,7 @@ final class HookReduction implements BucketReduction {
   @Override
   public Runnable begin(ReducerBucket bucket, GradientMean mean) {
     if (bucket.isSparse()) {
-      CompletableFuture<Runnable> begun =
-          submit(() -> DirectReduction.sparse(group, bucket, mean));
+      CompletableFuture<Runnable> begun = submit(() -> DirectReduction.sparse(group, bucket, mean));
       return () -> result(begun, "The sum of " + bucket).run();
     }
     CompletableFuture<Tensor> reduced = new CompletableFuture<>();
@@ -69,6 +73,10 @@ final class HookReduction implements BucketReduction {
   }
 
   private void reduce(ReducerBucket bucket, GradientMean mean, CompletableFuture<Tensor> reduced) {
+    if (failure.get() != null) {
+      reduced.completeExceptionally(failure.get());
+      return;
+    }
     try {
       bucket.setDivisor(mean.divisor());
       mean.prepare(bucket.reduced());
@@ -76,23 +84,32 @@ final class HookReduction implements BucketReduction {
       if (future == null) {
         throw new IllegalStateException(name(bucket) + " returned null in place of a future");
       }
-      future.whenComplete(
-          (tensor, thrown) -> {
-            if (thrown == null) {
-              reduced.complete(tensor);
-            } else {
-              fail(reduced, thrown);
-            }
-          });
+      future
+          .thenAccept(
+              result -> {
+                requireFit(bucket, result);
+                reduced.complete(result);
+              })
+          .whenComplete(
+              (done, thrown) -> {
+                if (thrown != null) {
+                  fail(bucket, reduced, thrown);
+                }
+              });
     } catch (Throwable e) {
-      fail(reduced, e);
+      fail(bucket, reduced, e);
     }
   }
 
-  private void fail(CompletableFuture<?> future, Throwable thrown) {
+  private void fail(ReducerBucket bucket, CompletableFuture<?> reduced, Throwable thrown) {
     Throwable cause = causeOf(thrown);
+    failure.compareAndSet(
+        null,
+        cause instanceof PeerFailedException peer
+            ? peer
+            : new CollectiveException(name(bucket) + " failed: " + cause, cause));
     group.abort(cause);
-    future.completeExceptionally(cause);
+    reduced.completeExceptionally(cause);
   }
 
   private static Throwable causeOf(Throwable thrown) {
@@ -100,19 +117,20 @@ final class HookReduction implements BucketReduction {
     return wrapped && thrown.getCause() != null ? thrown.getCause() : thrown;
   }
 
-  private void take(ReducerBucket bucket, Tensor result) {
+  private void requireFit(ReducerBucket bucket, Tensor result) {
     Tensor own = bucket.reduced();
     if (result == null || result.dtype() != own.dtype() || result.count() != own.count()) {
-      IllegalStateException wrong =
-          new IllegalStateException(
-              name(bucket)
-                  + " returned "
-                  + result
-                  + ", and must return as many elements of the same type as its buffer has, "
-                  + own);
-      group.abort(wrong);
-      throw wrong;
+      throw new IllegalStateException(
+          name(bucket)
+              + " returned "
+              + result
+              + ", and must return as many elements of the same type as its buffer has, "
+              + own);
     }
+  }
+
+  private static void take(ReducerBucket bucket, Tensor result) {
+    Tensor own = bucket.reduced();
     if (!TensorView.of(result).isSameMemoryAs(TensorView.of(own))) {
       own.copyFrom(result);
     }
@@ -165,17 +183,17 @@ final class HookReduction implements BucketReduction {
       throw new CollectiveException(what + " was interrupted", e);
     } catch (ExecutionException e) {
       Throwable cause = causeOf(e);
-      throw cause instanceof PeerFailedException peer
-          ? peer
-          : new CollectiveException(what + " failed: " + cause, cause);
+      CollectiveException first = failure.get();
+      throw first == null ? new CollectiveException(what + " failed: " + cause, cause) : first;
     }
   }
 
   private void requireTime(long deadline, String what) {
-    Optional<Failure> failure = group.failure();
-    if (failure.isPresent() && failure.get().rank() != group.rank()) {
+    Optional<Failure> ofGroup = group.failure();
+    if (ofGroup.isPresent() && ofGroup.get().rank() != group.rank()) {
+      Failure peer = ofGroup.get();
       throw new PeerFailedException(
-          what + " was not done before the group failed: " + failure.get().where(), failure.get());
+          what + " was not done before the group failed: " + peer.where(), peer);
     }
     if (System.nanoTime() - deadline >= 0) {
       CollectiveException late =
@@ -186,8 +204,8 @@ final class HookReduction implements BucketReduction {
   }
 
   @Override
-  public boolean carriesFlag() {
-    return false;
+  public boolean mayFailAlone() {
+    return true;
   }
 
   /** Ends the thread; waits for that for a second at the most. */

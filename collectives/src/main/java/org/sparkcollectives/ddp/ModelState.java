@@ -57,8 +57,7 @@ public final class ModelState {
     byte[] all = new byte[own.length * group.size()];
     group.allGather(Tensor.of(all), Tensor.of(own)).await();
     for (int rank = 1; rank < group.size(); rank++) {
-      if (!Arrays.equals(
-          all, 0, own.length, all, rank * own.length, (rank + 1) * own.length)) {
+      if (!Arrays.equals(all, 0, own.length, all, rank * own.length, (rank + 1) * own.length)) {
         throw new IllegalArgumentException(
             difference(group, group.objects().allGather(String.join("\n", lines)), rank));
       }

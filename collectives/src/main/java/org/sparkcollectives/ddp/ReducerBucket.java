@@ -38,11 +38,7 @@ final class ReducerBucket implements GradientBucket {
    *     which says whether the step has failed; null for a sparse gradient
    */
   ReducerBucket(
-      ProcessGroup group,
-      Position position,
-      int[] parameters,
-      List<Tensor> values,
-      Tensor memory) {
+      ProcessGroup group, Position position, int[] parameters, List<Tensor> values, Tensor memory) {
     this.group = group;
     this.index = position.index();
     this.last = position.last();
@@ -51,9 +47,7 @@ final class ReducerBucket implements GradientBucket {
     this.memory = memory;
     this.divisor = group.size();
     this.gradients =
-        memory == null
-            ? null
-            : memory.slice(0, values.stream().mapToLong(Tensor::count).sum());
+        memory == null ? null : memory.slice(0, values.stream().mapToLong(Tensor::count).sum());
     this.buffer = gradients;
   }
 
@@ -186,7 +180,9 @@ final class ReducerBucket implements GradientBucket {
     return values;
   }
 
-  /** Returns the bucket for messages, such as {@code bucket 0, float32[12] of parameters [2, 1]}. */
+  /**
+   * Returns the bucket for messages, such as {@code bucket 0, float32[12] of parameters [2, 1]}.
+   */
   @Override
   public String toString() {
     return "bucket "

@@ -79,8 +79,7 @@ final class ReducerCore {
   void setHook(CommHook given) {
     requireOpen("setCommHook");
     checks.state(hook == null, "setCommHook", "the reducer has a hook already, and keeps it");
-    checks.state(
-        step == null && steps == 0, "setCommHook", "a hook is set before the first step");
+    checks.state(step == null && steps == 0, "setCommHook", "a hook is set before the first step");
     hook = given;
     runner.reduceBy(HookReduction.start(group, given));
   }

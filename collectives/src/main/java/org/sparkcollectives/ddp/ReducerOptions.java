@@ -104,17 +104,17 @@ public final class ReducerOptions implements Serializable {
   }
 
   /**
-   * Returns these options with the small bucket as the last one instead of the first, as with c10d's
-   * {@code DDP_SET_LAST_BUCKET_CAP}: then little is left to wait for after the backward pass. Counts
-   * for rebuilt buckets.
+   * Returns these options with the small bucket as the last one instead of the first, as with
+   * c10d's {@code DDP_SET_LAST_BUCKET_CAP}: then little is left to wait for after the backward
+   * pass. Counts for rebuilt buckets.
    */
   public ReducerOptions withSmallLastBucket(boolean last) {
     return with(copy -> copy.smallLastBucket = last);
   }
 
   /**
-   * Returns these options with steps in which some parameters get no gradient. The set may differ by
-   * rank and by step. It costs one small all-reduce a step. Buckets are not rebuilt then.
+   * Returns these options with steps in which some parameters get no gradient. The set may differ
+   * by rank and by step. It costs one small all-reduce a step. Buckets are not rebuilt then.
    */
   public ReducerOptions withFindUnused(boolean find) {
     return with(copy -> copy.findUnused = find);
@@ -131,7 +131,8 @@ public final class ReducerOptions implements Serializable {
   /**
    * Returns these options with all gradients as views of their buckets, which saves two copies of
    * all gradients a step. Gradients that a {@link Parameter} brings are then only read at the
-   * beginning: the engine must add to {@link GradientReducer#gradient}, see {@link #withRelocation}.
+   * beginning: the engine must add to {@link GradientReducer#gradient}, see {@link
+   * #withRelocation}.
    */
   public ReducerOptions withGradientAsBucketView(boolean view) {
     return with(copy -> copy.gradientAsBucketView = view);
@@ -158,8 +159,8 @@ public final class ReducerOptions implements Serializable {
   }
 
   /**
-   * Returns these options with how often statistics are taken after the first ten steps: each
-   * 100th step by default.
+   * Returns these options with how often statistics are taken after the first ten steps: each 100th
+   * step by default.
    *
    * @throws IllegalArgumentException if it is less than 1
    */

@@ -57,9 +57,4 @@ final class RowCount {
   double get() {
     return rows.getAsDouble();
   }
-
-  /** Waits until the rows of all ranks are known. */
-  void await() {
-    rows.getAsDouble();
-  }
 }

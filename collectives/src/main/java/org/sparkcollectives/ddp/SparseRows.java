@@ -14,9 +14,7 @@ final class SparseRows {
   static SparseTensor none(Tensor value) {
     long[] shape = value.shape();
     return SparseTensor.of(
-        shape,
-        Tensor.allocate(DType.INT64, 1, 0),
-        Tensor.allocate(value.dtype(), rows(shape, 0)));
+        shape, Tensor.allocate(DType.INT64, 1, 0), Tensor.allocate(value.dtype(), rows(shape, 0)));
   }
 
   /** Returns the sum of two gradients of one parameter. The same index may be in it twice. */

@@ -38,8 +38,8 @@ final class StepAnnouncement {
   }
 
   /**
-   * Tells the other ranks of a step, as far as they need it. Waits for them only if all are to throw
-   * when one has run out of rows.
+   * Tells the other ranks of a step, as far as they need it. Waits for them only if all are to
+   * throw when one has run out of rows.
    */
   void make(ProcessGroup group, Joinable reducer, boolean withReduction) {
     double own = rows();

@@ -149,11 +149,18 @@ final class StepRunner {
     }
   }
 
-  /** Takes part in a step without rows of its own: contributes zeros for all parameters. */
+  /**
+   * Takes part in a step without rows of its own: contributes zeros for all parameters. Gradients
+   * are zero before, as where an engine has set them to zero, so that those that no rank uses in
+   * this step do not keep the means of an earlier one.
+   */
   void beginWithoutRows(ReducerStep step) {
     open(step);
     for (int i = 0; i < parameters.size(); i++) {
       if (step.markUnused(i)) {
+        if (!parameters.get(i).sparse()) {
+          TensorArithmetic.zero(memory.gradient(i));
+        }
         contributeZeros(i);
       }
     }
@@ -211,7 +218,7 @@ final class StepRunner {
     boolean shared = used.mustBeShared();
     ReducerBucket last = memory.last();
     boolean flagged =
-        !shared && !last.isSparse() && reduction.carriesFlag() && step.mean().keepsFlag();
+        !shared && !last.isSparse() && !reduction.mayFailAlone() && step.mean().keepsFlag();
     boolean faulty = step.fault() != null;
     if (!last.isSparse()) {
       Tensor flag = last.flag();
@@ -220,12 +227,18 @@ final class StepRunner {
     launcher.endStep(group.timeout());
     BitSet bits = shared ? used.noted() : new BitSet();
     int count = shared ? parameters.size() : 0;
-    StepAgreement agreement =
-        flagged
-            ? null
-            : reduction.afterwards(() -> StepAgreement.begin(group, count, faulty, bits));
-    memory.buckets().forEach(ReducerBucket::awaitReduction);
+    if (reduction.mayFailAlone()) {
+      // Only a rank that has all its gradients may tell the others so.
+      awaitBuckets();
+      return reduction.afterwards(() -> StepAgreement.begin(group, count, faulty, bits));
+    }
+    StepAgreement agreement = flagged ? null : StepAgreement.begin(group, count, faulty, bits);
+    awaitBuckets();
     return agreement;
+  }
+
+  private void awaitBuckets() {
+    memory.buckets().forEach(ReducerBucket::awaitReduction);
   }
 
   private void distribute(int parameter) {

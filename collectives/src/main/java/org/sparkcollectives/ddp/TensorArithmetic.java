@@ -48,7 +48,9 @@ final class TensorArithmetic {
     }
   }
 
-  /** Multiplies all elements by {@code factor}, which is rounded to float32 for the types up to it. */
+  /**
+   * Multiplies all elements by {@code factor}, which is rounded to float32 for the types up to it.
+   */
   static void multiply(Tensor tensor, double factor) {
     scale(tensor, factor, true);
   }

@@ -60,10 +60,8 @@ class BucketAssignmentTest {
   void eachTensorIsInOneBucketAndOnlyTheLastOfATypeIsBelowItsLimit(
       @ForAll @Size(min = 1, max = 30) List<@IntRange(max = 40) Integer> counts,
       @ForAll @Size(min = 1, max = 3) List<@IntRange(max = 200) Integer> limits) {
-    DType[] types =
-        counts.stream().map(count -> TYPES[count % TYPES.length]).toArray(DType[]::new);
-    long[] bytes =
-        Tables.bytes(counts.stream().mapToLong(Integer::longValue).toArray(), types);
+    DType[] types = counts.stream().map(count -> TYPES[count % TYPES.length]).toArray(DType[]::new);
+    long[] bytes = Tables.bytes(counts.stream().mapToLong(Integer::longValue).toArray(), types);
     BucketAssignment assigned =
         BucketAssignment.of(
             bytes,
@@ -77,8 +75,7 @@ class BucketAssignmentTest {
       int[] bucket = assigned.buckets().get(i);
       DType type = types[bucket[0]];
       assertThat(Arrays.stream(bucket)).allMatch(tensor -> types[tensor] == type);
-      if (Arrays.stream(bucket).mapToLong(tensor -> bytes[tensor]).sum()
-          < assigned.limits()[i]) {
+      if (Arrays.stream(bucket).mapToLong(tensor -> bytes[tensor]).sum() < assigned.limits()[i]) {
         below.merge(type, 1, Integer::sum);
       }
     }
@@ -90,7 +87,11 @@ class BucketAssignmentTest {
     DType[] types = {DType.FLOAT64, DType.FLOAT32, DType.FLOAT16};
     assertThat(
             BucketAssignment.of(
-                    new long[] {8, 4, 2}, types, new boolean[3], new long[] {99}, new int[] {1, 2, 0})
+                    new long[] {8, 4, 2},
+                    types,
+                    new boolean[3],
+                    new long[] {99},
+                    new int[] {1, 2, 0})
                 .buckets())
         .containsExactly(new int[] {1}, new int[] {2}, new int[] {0});
   }
@@ -113,8 +114,7 @@ class BucketAssignmentTest {
     assertThatThrownBy(
             () -> BucketAssignment.of(bytes, types, sparse, new long[] {1}, new int[] {1, 1}))
         .hasMessageContaining("position 1 twice");
-    assertThatThrownBy(
-            () -> BucketAssignment.of(bytes, types, new boolean[1], new long[] {1}))
+    assertThatThrownBy(() -> BucketAssignment.of(bytes, types, new boolean[1], new long[] {1}))
         .isInstanceOf(IllegalArgumentException.class);
   }
 }

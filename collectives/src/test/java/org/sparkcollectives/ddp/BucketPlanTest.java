@@ -87,16 +87,14 @@ class BucketPlanTest {
     BucketPlan plan =
         six(ReducerOptions.defaults().withBucketBytes(200).withReadyOrder(3, 1, 5, 0, 2, 4));
     assertThat(plan.willBeRebuilt()).isFalse();
-    assertThat(plan.first())
-        .containsExactly(new int[] {3, 1}, new int[] {5, 0}, new int[] {2, 4});
+    assertThat(plan.first()).containsExactly(new int[] {3, 1}, new int[] {5, 0}, new int[] {2, 4});
   }
 
   @Test
   void withoutRebuildingTheLastParametersComeFirst() {
     BucketPlan plan = six(ReducerOptions.defaults().withBucketBytes(200).withRebuild(false));
     assertThat(plan.willBeRebuilt()).isFalse();
-    assertThat(plan.first())
-        .containsExactly(new int[] {4, 5}, new int[] {2, 3}, new int[] {0, 1});
+    assertThat(plan.first()).containsExactly(new int[] {4, 5}, new int[] {2, 3}, new int[] {0, 1});
   }
 
   @Test

@@ -54,8 +54,6 @@ final class Tables {
 
   /** Returns the size in bytes of each of some tensors. */
   static long[] bytes(long[] counts, DType[] types) {
-    return IntStream.range(0, counts.length)
-        .mapToLong(i -> counts[i] * types[i].bytes())
-        .toArray();
+    return IntStream.range(0, counts.length).mapToLong(i -> counts[i] * types[i].bytes()).toArray();
   }
 }
