@@ -15,7 +15,9 @@ import ai.djl.nn.norm.BatchNorm;
 import ai.djl.training.EasyTrain;
 import ai.djl.training.Trainer;
 import ai.djl.training.optimizer.Optimizer;
+import ai.djl.training.tracker.Tracker;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
@@ -220,7 +222,7 @@ class CollectiveOptimizerTest {
             weight.set(new float[4]);
             Optimizer plain =
                 Optimizer.sgd()
-                    .setLearningRateTracker(ai.djl.training.tracker.Tracker.fixed(1))
+                    .setLearningRateTracker(Tracker.fixed(1))
                     .build();
             try (CollectiveOptimizer optimizer =
                     CollectiveOptimizer.of(group, block, plain, ReducerOptions.defaults());
@@ -333,6 +335,39 @@ class CollectiveOptimizerTest {
       assertSameBits(values, found.get(0));
       assertClose(values, expected.get(STEPS - 1));
     }
+  }
+
+  @Test
+  void aStepWithoutRowsIsOneWithGradientsOfZero() {
+    List<Float> found =
+        GroupRuns.run(
+            2,
+            GroupOptions.defaults(),
+            group -> {
+              try (Model model = Models.twoLayers(0);
+                  CollectiveOptimizer optimizer =
+                      CollectiveOptimizer.of(
+                          group,
+                          model.getBlock(),
+                          Optimizer.sgd().setLearningRateTracker(Tracker.fixed(1)).build(),
+                          ReducerOptions.defaults())) {
+                NDArray first = model.getBlock().getParameters().get(0).getValue().getArray();
+                first.set(new float[20]);
+                for (int step = 0; step < 2; step++) {
+                  if (step == 1 && group.rank() == 1) {
+                    optimizer.stepWithoutRows();
+                    continue;
+                  }
+                  for (Parameter parameter : model.getBlock().getParameters().values()) {
+                    float[] ones = new float[(int) parameter.getArray().size()];
+                    Arrays.fill(ones, 1);
+                    give(optimizer, parameter, ones);
+                  }
+                }
+                return first.toFloatArray()[7];
+              }
+            });
+    assertThat(found).containsExactly(-1.5f, -1.5f);
   }
 
   @Test
