@@ -1,0 +1,138 @@
+"""Times steps of a training whose gradients this library averages, and PyTorch's DistributedDataParallel on Gloo; see docs/benchmarks.md.
+
+A step is a forward pass that takes no time and a backward pass that waits a while before each parameter has its gradient. Run by
+examples/training-benchmark.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+
+import peers
+import report
+
+PATHS = {"shm": "ours, shared memory", "tcp": "ours, TCP"}
+DDP = "DDP on Gloo"
+HOOKS = ["none", "float16", "powersgd"]
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="training-benchmark", description=__doc__.splitlines()[0])
+    parser.add_argument("--ranks", type=int, default=2, help="how many ranks, each a process (default %(default)s)")
+    parser.add_argument("--mebibytes", default="1,25,100", help="sizes of all gradients in MiB (default %(default)s)")
+    parser.add_argument("--parameters", type=int, default=20, help="over how many parameters they are spread (default %(default)s)")
+    parser.add_argument("--bucket", type=float, default=4, help="the MiB of a bucket, of both (default %(default)s)")
+    parser.add_argument("--backward", type=float, default=20, help="milliseconds of a backward pass (default %(default)s)")
+    parser.add_argument("--hook", choices=HOOKS, default="none", help="how gradients are compressed (default %(default)s)")
+    parser.add_argument("--rounds", type=int, default=3, help="interleaved rounds, of which the best median counts (default %(default)s)")
+    parser.add_argument("--time", type=float, default=2, help="seconds for each figure (default %(default)s)")
+    parser.add_argument("--paths", default="shm,tcp", help="of ours (default %(default)s)")
+    parser.add_argument("--output", default="target/training", help="the folder of what is written (default %(default)s)")
+    parser.add_argument("--install", action="store_true", help="install Gloo (PyTorch, from the network) into target/python first")
+    chosen = parser.parse_args()
+    chosen.paths = chosen.paths.split(",")
+    chosen.mebibytes = [float(each) for each in chosen.mebibytes.split(",")]
+    unknown = [each for each in chosen.paths if each not in PATHS]
+    if unknown:
+        parser.error(f"--paths: {unknown[0]} is none of {', '.join(PATHS)}")
+    if chosen.ranks < 2 or chosen.rounds < 1 or chosen.time <= 0 or chosen.parameters < 1 or min(chosen.mebibytes) <= 0:
+        parser.error("--ranks must be 2 or more, --rounds and --parameters 1 or more, --time and --mebibytes more than 0")
+    return chosen
+
+
+def steps(command, ranks, **environment):
+    """Runs the ranks; returns what rank 0 has printed: milliseconds without communication, of nothing else, and of both."""
+    environment = dict(os.environ, WORLD_SIZE=str(ranks), MASTER_ADDR="127.0.0.1", MASTER_PORT=str(peers.free_port()), **environment)
+    others = [
+        subprocess.Popen(command, env=dict(environment, RANK=str(rank)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for rank in range(1, ranks)
+    ]
+    try:
+        return [float(each) for each in peers.run(command, env=dict(environment, RANK="0")).split()]
+    finally:
+        for other in others:
+            try:
+                other.wait(10)
+            except subprocess.TimeoutExpired:
+                other.kill()
+
+
+def implementations(chosen):
+    """Functions of the MiB, by name."""
+    def options(mebibytes):
+        return [str(each) for each in (mebibytes, chosen.parameters, chosen.bucket, chosen.backward, chosen.time, chosen.hook)]
+
+    java = [os.environ["COLLECTIVES_JAVA"], "-cp", os.environ["COLLECTIVES_CLASS_PATH"],
+            "org.sparkcollectives.examples.benchmark.TrainingRank"]
+    found = {
+        PATHS[path]: lambda mebibytes, path=path: steps([*java, path, *options(mebibytes)], chosen.ranks) for path in chosen.paths
+    }
+    python = peers.gloo_python()
+    if python is None:
+        print("DDP is skipped: no Python here has torch; --install brings it", file=sys.stderr)
+    else:
+        script = os.path.join(peers.HERE, "ddp_rank.py")
+        found[DDP] = lambda mebibytes: steps(
+            [python, script, *options(mebibytes)], chosen.ranks, GLOO_SOCKET_IFNAME="lo", OMP_NUM_THREADS="1")
+    return found
+
+
+def row(mebibytes, runs):
+    """Figures of one size: of the round with the shortest step of each implementation."""
+    figures = {}
+    for name, rounds in runs.items():
+        local, communication, both = min(rounds, key=lambda each: each[2])
+        figures[name] = {
+            "local": local,
+            "communication": communication,
+            "step": both,
+            "hidden": 1 - (both - local) / communication,
+        }
+    return {"mebibytes": mebibytes, "figures": figures}
+
+
+def markdown(rows):
+    lines = [
+        "| gradients | | backward alone | communication alone | both | hidden | step / DDP's |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for each in rows:
+        ddp = each["figures"].get(DDP)
+        for name, found in each["figures"].items():
+            ratio = f"{found['step'] / ddp['step']:.2f}" if ddp and name != DDP else ""
+            lines.append(
+                f"| {each['mebibytes']:g} MiB | {name} | {found['local']:.1f} ms | {found['communication']:.1f} ms | {found['step']:.1f} ms "
+                f"| {max(0, 100 * found['hidden']):.0f} % | {ratio} |")
+    return "\n".join(lines)
+
+
+def main():
+    chosen = arguments()
+    if chosen.install:
+        peers.install_gloo()
+    os.makedirs(chosen.output, exist_ok=True)
+    about, before, rows = report.machine(), os.getloadavg()[0], []
+    for mebibytes in chosen.mebibytes:
+        runs = {}
+        for round_ in range(chosen.rounds):
+            print(f"{mebibytes:g} MiB, round {round_ + 1} of {chosen.rounds}", file=sys.stderr)
+            for name, run in implementations(chosen).items():
+                runs.setdefault(name, []).append(run(mebibytes))
+        rows.append(row(mebibytes, runs))
+    document = {
+        "ranks": chosen.ranks, "hook": chosen.hook, "bucketMebibytes": chosen.bucket, "backwardMillis": chosen.backward,
+        "parameters": chosen.parameters, "rounds": chosen.rounds, "secondsPerFigure": chosen.time, "machine": about,
+        "versions": peers.versions(), "loadBefore": before, "loadAfter": os.getloadavg()[0], "rows": rows,
+    }
+    with open(os.path.join(chosen.output, "training.json"), "w", encoding="utf-8") as out:
+        json.dump(document, out, indent=2)
+    print(
+        f"{chosen.ranks} ranks, hook {chosen.hook}, buckets of {chosen.bucket:g} MiB, a backward pass of {chosen.backward:g} ms over "
+        f"{chosen.parameters} parameters; best of {chosen.rounds} interleaved rounds; {about['processors']} processors "
+        f"({about['processor']}); load average {before:.1f} before, {document['loadAfter']:.1f} after\n\n" + markdown(rows))
+
+
+if __name__ == "__main__":
+    main()
