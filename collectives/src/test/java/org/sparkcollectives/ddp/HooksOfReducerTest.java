@@ -22,6 +22,7 @@ import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.join.Join;
 import org.sparkcollectives.join.JoinOptions;
+import org.sparkcollectives.spi.tensor.HostTensor;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.Paths;
@@ -312,6 +313,42 @@ class HooksOfReducerTest {
             return seen;
           });
     }
+  }
+
+  @Test
+  void gradientsOfAllFloatingPointTypesAreAveragedWhereTheyLieInTheirBuckets() {
+    List<DType> types = List.of(DType.FLOAT32, DType.FLOAT64, DType.FLOAT16, DType.BFLOAT16);
+    List<Parameter> parameters =
+        types.stream().map(each -> Parameter.of("p", Tensor.allocate(each, SHAPE))).toList();
+    GroupRuns.run(
+        2,
+        Paths.SHM,
+        group -> {
+          float[] own = new float[COUNT];
+          Arrays.fill(own, 1 + group.rank());
+          float[] mean = new float[COUNT];
+          for (Hooks each : Hooks.values()) {
+            try (GradientReducer reducer =
+                GradientReducer.create(group, parameters, ReducerOptions.defaults())) {
+              reducer.setCommHook(each.create());
+              for (int step = 0; step < 4; step++) {
+                for (int i = 0; i < types.size(); i++) {
+                  HostTensor gradient = HostTensor.of(reducer.gradient(i));
+                  FloatElements.write(own, 0, gradient, 0, COUNT);
+                }
+                reducer.reduce();
+                for (int i = 0; i < types.size(); i++) {
+                  HostTensor gradient = HostTensor.of(reducer.gradient(i));
+                  FloatElements.read(gradient, 0, COUNT, mean, 0);
+                  assertThat((double) mean[100])
+                      .as("%s of %s", each, types.get(i))
+                      .isCloseTo(1.5, within(0.02));
+                }
+              }
+            }
+          }
+          return null;
+        });
   }
 
   @Test
