@@ -352,6 +352,35 @@ class HooksOfReducerTest {
   }
 
   @Test
+  void hooksMakeTheMeanOverTheRowsOfAllRanks() {
+    GroupRuns.run(
+        2,
+        Paths.HEAP,
+        group -> {
+          for (Hooks each : Hooks.values()) {
+            TestModel model = new TestModel(true, SHAPE, SHAPE);
+            try (GradientReducer reducer =
+                GradientReducer.create(
+                    group,
+                    model.parameters(),
+                    ReducerOptions.defaults().withWeightedMean(true).withBucketBytes(1))) {
+              reducer.setCommHook(each.create());
+              for (int step = 0; step < 4; step++) {
+                int rows = group.rank() == 0 ? 1 + step : 3;
+                reducer.setWeight(rows);
+                model.zero(reducer);
+                model.step(reducer, 1 + group.rank());
+                assertThat((double) TestModel.values(reducer, 1)[77])
+                    .as("%s in step %d", each, step)
+                    .isCloseTo((1 + step + 3 * 2) / (4.0 + step), within(0.02));
+              }
+            }
+          }
+          return null;
+        });
+  }
+
+  @Test
   void gradientsOfManyBucketsAreAveragedInSubgroupsAfterSomeSteps() {
     GroupRuns.run(
         4,
