@@ -217,11 +217,8 @@ class HooksOfReducerTest {
         for (int parameter = 0; parameter < PARAMETERS; parameter++) {
           float[] result = TestModel.values(reducer, parameter);
           float[] expected = mean(group.size(), step, parameter);
-          for (int i = 0; i < COUNT; i++) {
-            assertThat((double) result[i])
-                .as("%s, step %d, %d [%d]", each, step, parameter, i)
-                .isCloseTo(expected[i], within(each.tolerance + 1e-6));
-          }
+          String what = each + ", step " + step + ", parameter " + parameter;
+          Numbers.assertClose(what, result, expected, (float) each.tolerance + 1e-6f);
           results.add(result);
         }
       }
@@ -264,10 +261,11 @@ class HooksOfReducerTest {
       for (int step = 0; step < 12; step++) {
         add(expected, mean(ranks, step, parameter));
       }
+      float[] given = new float[COUNT];
       for (int i = 0; i < COUNT; i++) {
-        float given = (sums.get(0)[parameter][i] + sums.get(1)[parameter][i]) / 2;
-        assertThat(given).isCloseTo(expected[i], within(1e-4f));
+        given[i] = (sums.get(0)[parameter][i] + sums.get(1)[parameter][i]) / 2;
       }
+      Numbers.assertClose("parameter " + parameter, given, expected, 1e-4f);
     }
   }
 
