@@ -22,6 +22,7 @@ import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.join.Join;
 import org.sparkcollectives.join.JoinOptions;
+import org.sparkcollectives.spi.tensor.HostTensor;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.Paths;
@@ -216,11 +217,8 @@ class HooksOfReducerTest {
         for (int parameter = 0; parameter < PARAMETERS; parameter++) {
           float[] result = TestModel.values(reducer, parameter);
           float[] expected = mean(group.size(), step, parameter);
-          for (int i = 0; i < COUNT; i++) {
-            assertThat((double) result[i])
-                .as("%s, step %d, %d [%d]", each, step, parameter, i)
-                .isCloseTo(expected[i], within(each.tolerance + 1e-6));
-          }
+          String what = each + ", step " + step + ", parameter " + parameter;
+          Numbers.assertClose(what, result, expected, (float) each.tolerance + 1e-6f);
           results.add(result);
         }
       }
@@ -263,10 +261,11 @@ class HooksOfReducerTest {
       for (int step = 0; step < 12; step++) {
         add(expected, mean(ranks, step, parameter));
       }
+      float[] given = new float[COUNT];
       for (int i = 0; i < COUNT; i++) {
-        float given = (sums.get(0)[parameter][i] + sums.get(1)[parameter][i]) / 2;
-        assertThat(given).isCloseTo(expected[i], within(1e-4f));
+        given[i] = (sums.get(0)[parameter][i] + sums.get(1)[parameter][i]) / 2;
       }
+      Numbers.assertClose("parameter " + parameter, given, expected, 1e-4f);
     }
   }
 
@@ -312,6 +311,71 @@ class HooksOfReducerTest {
             return seen;
           });
     }
+  }
+
+  @Test
+  void gradientsOfAllFloatingPointTypesAreAveragedWhereTheyLieInTheirBuckets() {
+    List<DType> types = List.of(DType.FLOAT32, DType.FLOAT64, DType.FLOAT16, DType.BFLOAT16);
+    List<Parameter> parameters =
+        types.stream().map(each -> Parameter.of("p", Tensor.allocate(each, SHAPE))).toList();
+    GroupRuns.run(
+        2,
+        Paths.SHM,
+        group -> {
+          float[] own = new float[COUNT];
+          Arrays.fill(own, 1 + group.rank());
+          float[] mean = new float[COUNT];
+          for (Hooks each : Hooks.values()) {
+            try (GradientReducer reducer =
+                GradientReducer.create(group, parameters, ReducerOptions.defaults())) {
+              reducer.setCommHook(each.create());
+              for (int step = 0; step < 4; step++) {
+                for (int i = 0; i < types.size(); i++) {
+                  HostTensor gradient = HostTensor.of(reducer.gradient(i));
+                  FloatElements.write(own, 0, gradient, 0, COUNT);
+                }
+                reducer.reduce();
+                for (int i = 0; i < types.size(); i++) {
+                  HostTensor gradient = HostTensor.of(reducer.gradient(i));
+                  FloatElements.read(gradient, 0, COUNT, mean, 0);
+                  assertThat((double) mean[100])
+                      .as("%s of %s", each, types.get(i))
+                      .isCloseTo(1.5, within(0.02));
+                }
+              }
+            }
+          }
+          return null;
+        });
+  }
+
+  @Test
+  void hooksMakeTheMeanOverTheRowsOfAllRanks() {
+    GroupRuns.run(
+        2,
+        Paths.HEAP,
+        group -> {
+          for (Hooks each : Hooks.values()) {
+            TestModel model = new TestModel(true, SHAPE, SHAPE);
+            try (GradientReducer reducer =
+                GradientReducer.create(
+                    group,
+                    model.parameters(),
+                    ReducerOptions.defaults().withWeightedMean(true).withBucketBytes(1))) {
+              reducer.setCommHook(each.create());
+              for (int step = 0; step < 4; step++) {
+                int rows = group.rank() == 0 ? 1 + step : 3;
+                reducer.setWeight(rows);
+                model.zero(reducer);
+                model.step(reducer, 1 + group.rank());
+                assertThat((double) TestModel.values(reducer, 1)[77])
+                    .as("%s in step %d", each, step)
+                    .isCloseTo((1 + step + 3 * 2) / (4.0 + step), within(0.02));
+              }
+            }
+          }
+          return null;
+        });
   }
 
   @Test

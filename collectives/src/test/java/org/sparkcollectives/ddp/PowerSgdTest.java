@@ -1,7 +1,6 @@
 package org.sparkcollectives.ddp;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.within;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
@@ -55,13 +54,6 @@ class PowerSgdTest {
       }
     }
     return draws;
-  }
-
-  private static void assertClose(String what, float[] actual, float[] expected) {
-    assertThat(actual).as(what).hasSameSizeAs(expected);
-    for (int i = 0; i < expected.length; i++) {
-      assertThat(actual[i]).as(what + " [" + i + "]").isCloseTo(expected[i], within(1e-5f));
-    }
   }
 
   @ParameterizedTest
@@ -130,7 +122,8 @@ class PowerSgdTest {
         Tensor buffer = Tensor.of(inBucketOrder(step.get("gradients").get(group.rank())));
         GivenBucket bucket = new GivenBucket(group, buffer, shapes).withStep(number++);
         assertThat(hook.run(bucket).get(30, TimeUnit.SECONDS)).isSameAs(buffer);
-        assertClose(what, (float[]) buffer.array(), inBucketOrder(step.get("output")));
+        Numbers.assertClose(
+            what, (float[]) buffer.array(), inBucketOrder(step.get("output")), 1e-5f);
         assertThat(hook.elementsBefore()).as(what).isEqualTo(step.get("elementsBefore").asLong());
         assertThat(hook.elementsAfter()).as(what).isEqualTo(step.get("elementsAfter").asLong());
         if (step.get("errors").isNull()) {
@@ -145,7 +138,7 @@ class PowerSgdTest {
     private void checkErrors(String what, float[] expected) {
       Map<String, Tensor> state = hook.state();
       if (options.batched()) {
-        assertClose(what, error(state, "bucket 0 " + List.of(0, 1)), expected);
+        Numbers.assertClose(what, error(state, "bucket 0 " + List.of(0, 1)), expected, 1e-5f);
         return;
       }
       int at = 0;
@@ -156,7 +149,7 @@ class PowerSgdTest {
         }
         if (state.containsKey("parameter " + i + "/error")) {
           float[] own = Arrays.copyOfRange(expected, at, at + length);
-          assertClose(what, error(state, "parameter " + i), own);
+          Numbers.assertClose(what, error(state, "parameter " + i), own, 1e-5f);
         } else {
           assertThat(shapes[i]).hasSize(1);
         }
