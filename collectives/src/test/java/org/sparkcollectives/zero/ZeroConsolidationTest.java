@@ -26,6 +26,7 @@ import org.sparkcollectives.testing.Paths;
 class ZeroConsolidationTest {
 
   private static final AdamOptions ADAM = new AdamOptions().withLearningRate(0.1);
+
   /** Returns the values after some steps of one optimizer for all parameters. */
   private static List<String> unshared(int steps, int size) {
     SharedModel model = new SharedModel();

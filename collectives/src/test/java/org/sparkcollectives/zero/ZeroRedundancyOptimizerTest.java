@@ -156,6 +156,29 @@ class ZeroRedundancyOptimizerTest {
         });
   }
 
+  @Test
+  void aStepOnAveragedGradientsSendsTheValuesOnly() {
+    GroupRuns.run(
+        3,
+        Paths.HEAP,
+        group -> {
+          SharedModel model = new SharedModel();
+          ZeroRedundancyOptimizer zero =
+              ZeroRedundancyOptimizer.create(
+                  group,
+                  model.parameters(),
+                  new AdamOptimizer(ADAM),
+                  ZeroOptions.defaults()
+                      .withAveragedGradients(i -> model.mean(i, 0, 3, ranks(group))));
+          List<OpType> before = operations(group);
+          zero.step();
+          List<OpType> after = operations(group);
+          assertThat(after.subList(before.size(), after.size()))
+              .containsExactly(OpType.ALL_GATHER, OpType.ALL_GATHER);
+          return null;
+        });
+  }
+
   private static List<OpType> operations(ProcessGroup group) {
     return group.flightRecorder().records().stream().map(FlightRecord::opType).toList();
   }
