@@ -1,0 +1,111 @@
+"""The choice of the exchange: memory that the ranks of one host share, or the group."""
+
+from __future__ import annotations
+
+from typing import Any, List, Optional, Sequence
+
+import numpy as np
+
+from .. import _semaphores, errors
+from .._host_memory import HostSegment, Place
+from .._memory import Segment
+from ..process_group import ProcessGroup
+from ..reduce_op import ReduceOp
+from . import _ranks
+from ._host_exchange import HostExchange
+
+#: The memory of each rank. Histograms of 50 columns have 200 KB.
+_SEGMENT_BYTES = 1 << 20
+
+#: The most ranks that share memory: their meeting and the pieces of each are small beside the rest.
+_MOST_RANKS = 64
+
+
+class _GroupLife:
+    """The life of a group, which its JVMs watch."""
+
+    def __init__(self, group: ProcessGroup) -> None:
+        self._group = group
+
+    def timeout(self) -> float:
+        return self._group._operations.longest_seconds()
+
+    def check(self) -> None:
+        self._group._operations.check()
+
+    def give_up(self, waited: float, missing: Sequence[int], left: Sequence[int]) -> Exception:
+        group = self._group
+        text = (
+            f'LightGBM\'s collective in group "{group.name}" was given up on rank {group.rank} of '
+            f"{group.size} after {waited:.1f} s: {_named(missing)} did not come"
+        )
+        if left:
+            text += f", and {_named(left)} left LightGBM's network: did all ranks train alike?"
+        group.abort(text)
+        error = errors.CollectiveTimeoutError(text)
+        error.missing_ranks = tuple(missing)
+        return error
+
+
+def _named(ranks: Sequence[int]) -> str:
+    return f"rank{'s' if len(ranks) > 1 else ''} {', '.join(map(str, ranks))}"
+
+
+class SharedExchange:
+    """An exchange in memory that the ranks share, and that memory."""
+
+    def __init__(self, group: ProcessGroup, own: HostSegment, places: Sequence[Place]) -> None:
+        """Map the memory of all ranks.
+
+        :raises OSError: if it cannot be opened here, or is another file
+        :raises ValueError: if it is too short
+        """
+        self._group = group
+        self._own = own
+        self._segments: List[Segment] = [
+            own.segment if rank == group.rank else place.map(group._task)
+            for rank, place in enumerate(places)
+        ]
+        self.exchange = HostExchange(
+            group.rank,
+            [each.address for each in self._segments],
+            _SEGMENT_BYTES,
+            _GroupLife(group),
+        )
+
+    def close(self) -> None:
+        """Leave the exchange; its memory may be used by the group's next one."""
+        self.exchange.leave()
+        self._group._operations.host_memory.give_back(self._own)
+
+
+def share(group: Any) -> Optional[SharedExchange]:
+    """Make an exchange in memory that the ranks of the group share.
+
+    A collective: all ranks return one, or all return None, where they are not on one host, cannot
+    map each other's memory, or may not by the group's settings.
+
+    :raises CollectiveError: if the group fails
+    """
+    if not isinstance(group, ProcessGroup) or not 1 < group.size <= _MOST_RANKS:
+        return None
+    if group.local_size < group.size:
+        return None
+    kind = _semaphores.kind()
+    own = group._operations.host_memory.take(_SEGMENT_BYTES) if kind else None
+    given = _ranks.gathered(group, (kind, None if own is None else own.place))
+    # All ranks have left an earlier exchange now, so its memory can be used again.
+    shared = None
+    if own is not None and all(each == kind and place for each, place in given):
+        try:
+            shared = SharedExchange(group, own, [place for _, place in given])
+            shared.exchange.prepare()
+        except (OSError, ValueError):
+            shared = None
+    everybody = np.array([shared is not None], np.uint8)
+    group.all_reduce(everybody, ReduceOp.BAND)
+    if everybody[0]:
+        return shared
+    if own is not None:
+        group._operations.host_memory.give_back(own)
+    return None
