@@ -221,6 +221,23 @@ def test_a_failure_of_the_group_wakes_a_rank_that_waits():
     assert time.monotonic() - began < 2.0 + 0.2
 
 
+def test_a_failure_of_the_group_ends_ranks_that_need_not_wait():
+    life = Life()
+    made = exchanges(2, capacity(2, 512), life)
+    blocks = [np.ones(5, np.uint8)] * 2
+
+    def run(group):
+        for number in range(10**6):
+            if number == 100 and group.rank == 0:
+                life.failure = OSError("broken")
+            gather(made[group.rank], group.rank, blocks)
+
+    began = time.monotonic()
+    found = on_threads(2, run)
+    assert [str(each) for each in found] == ["broken"] * 2
+    assert time.monotonic() - began < 5.0
+
+
 def test_the_timeout_names_the_ranks_that_did_not_come():
     life = Life(0.3)
     made = exchanges(4, capacity(4, 512), life)
@@ -252,30 +269,26 @@ def test_a_rank_that_left_is_not_awaited_for_long(monkeypatch):
 def test_a_rank_may_leave_before_the_others_have_read_its_last_blocks():
     made = exchanges(2, capacity(2, 512))
     blocks = [np.full(5, 3, np.uint8), np.full(5, 4, np.uint8)]
-    may_read = threading.Event()
+    has_left = threading.Event()
 
     def run(group):
+        exchange = made[group.rank]
         if group.rank == 1:
-            assert may_read.wait(60)
-        found = gather(made[group.rank], group.rank, blocks)
-        made[group.rank].leave()
+            # It has come to the meeting, and reads what it finds there only much later.
+            real = exchange._meeting.meet
+
+            def meet():
+                real()
+                assert has_left.wait(60)
+
+            exchange._meeting.meet = meet
+        found = gather(exchange, group.rank, blocks)
+        exchange.leave()
+        has_left.set()
         return found
 
-    threads = []
-
-    def first():
-        # The post of rank 1 is there already, so rank 0 waits for nobody.
-        _semaphores.post(made[0]._meeting._own[0][1])
-        run_alone = made[0]
-        gather(run_alone, 0, blocks)
-        run_alone.leave()
-        may_read.set()
-
-    threads.append(threading.Thread(target=first))
-    threads[0].start()
-    threads[0].join(60)
-    assert may_read.is_set()
-    np.testing.assert_array_equal(gather(made[1], 1, blocks), np.concatenate(blocks))
+    for found in results(on_threads(2, run)):
+        np.testing.assert_array_equal(found, np.concatenate(blocks))
 
 
 def test_elements_too_large_for_a_piece_are_not_reduced_here():

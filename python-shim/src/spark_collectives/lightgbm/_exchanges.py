@@ -73,6 +73,10 @@ class SharedExchange:
             _GroupLife(group),
         )
 
+    def check(self) -> None:
+        """Raise if the group has failed."""
+        self._group._operations.check()
+
     def close(self) -> None:
         """Leave the exchange; its memory may be used by the group's next one."""
         self.exchange.leave()

@@ -9,8 +9,8 @@ from typing import Protocol, Sequence
 
 from .. import _semaphores
 
-#: How long a wait sleeps before it asks whether the group has failed.
-_SLICE_SECONDS = 0.05
+#: How often a rank asks whether the group has failed, whether it waits or not.
+_CHECK_SECONDS = 0.05
 
 #: How long a rank that has left may take to fail, which tells more than that it has left.
 _LEFT_SECONDS = 5.0
@@ -60,6 +60,7 @@ class Meeting:
         at = _LINE * len(addresses)
         self._left = [ctypes.c_uint32.from_address(each + at) for each in addresses]
         self._rank = rank
+        self._check_at = 0.0
         # A rank that looks must not keep the one that it waits for from the processor.
         self._looks = _LOOKS if len(os.sched_getaffinity(0)) >= len(addresses) else 1
 
@@ -76,6 +77,8 @@ class Meeting:
 
         :raises Exception: if the group fails, or a rank does not come in time
         """
+        if time.monotonic() > self._check_at:
+            self._check()
         for address in self._theirs:
             _semaphores.post(address)
         take = _semaphores.take
@@ -88,10 +91,14 @@ class Meeting:
                 began = began or time.monotonic()
                 self._sleep(other, address, began)
 
+    def _check(self) -> None:
+        self._check_at = time.monotonic() + _CHECK_SECONDS
+        self._life.check()
+
     def _sleep(self, other: int, address: int, began: float) -> None:
         limit = 0.0
-        while not _semaphores.wait(address, _SLICE_SECONDS):
-            self._life.check()
+        while not _semaphores.wait(address, _CHECK_SECONDS):
+            self._check()
             waited = time.monotonic() - began
             limit = limit or self._life.timeout()
             if self._left[other].value:

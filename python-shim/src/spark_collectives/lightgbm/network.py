@@ -113,15 +113,22 @@ class Network:
         if self.failure is not None and error is not self.failure:
             raise self.failure
 
+    @property
+    def shares_memory(self) -> bool:
+        """Whether the ranks, all on one host, exchange in memory that their processes share."""
+        return self._shared is not None
+
     def _leave(self) -> None:
         shared, self._shared = self._shared, None
         if shared is not None:
             shared.close()
 
     def check(self) -> None:
-        """Raise the failure of a collective, if there was one; to be called after each update."""
+        """Raise the failure of the group, if there was one; to be called after each update."""
         if self.failure is not None:
             raise self.failure
+        if self._shared is not None:
+            self._shared.check()
 
     def _on_reduce_scatter(
         self,
