@@ -6,12 +6,13 @@ from typing import Any, List, Optional, Sequence
 
 import numpy as np
 
-from .. import _semaphores, errors
+from .. import _semaphores
 from .._host_memory import HostSegment, Place
 from .._memory import Segment
 from ..process_group import ProcessGroup
 from ..reduce_op import ReduceOp
 from . import _ranks
+from ._group_watch import GroupWatch
 from ._host_exchange import HostExchange
 
 #: The memory of each rank. Histograms of 50 columns have 200 KB.
@@ -19,36 +20,6 @@ _SEGMENT_BYTES = 1 << 20
 
 #: The most ranks that share memory: their meeting and the pieces of each are small beside the rest.
 _MOST_RANKS = 64
-
-
-class _GroupLife:
-    """The life of a group, which its JVMs watch."""
-
-    def __init__(self, group: ProcessGroup) -> None:
-        self._group = group
-
-    def timeout(self) -> float:
-        return self._group._operations.longest_seconds()
-
-    def check(self) -> None:
-        self._group._operations.check()
-
-    def give_up(self, waited: float, missing: Sequence[int], left: Sequence[int]) -> Exception:
-        group = self._group
-        text = (
-            f'LightGBM\'s collective in group "{group.name}" was given up on rank {group.rank} of '
-            f"{group.size} after {waited:.1f} s: {_named(missing)} did not come"
-        )
-        if left:
-            text += f", and {_named(left)} left LightGBM's network: did all ranks train alike?"
-        group.abort(text)
-        error = errors.CollectiveTimeoutError(text)
-        error.missing_ranks = tuple(missing)
-        return error
-
-
-def _named(ranks: Sequence[int]) -> str:
-    return f"rank{'s' if len(ranks) > 1 else ''} {', '.join(map(str, ranks))}"
 
 
 class SharedExchange:
@@ -66,21 +37,31 @@ class SharedExchange:
             own.segment if rank == group.rank else place.map(group._task)
             for rank, place in enumerate(places)
         ]
+        self._watch = GroupWatch(group)
         self.exchange = HostExchange(
             group.rank,
             [each.address for each in self._segments],
             _SEGMENT_BYTES,
-            _GroupLife(group),
+            self._watch,
         )
 
+    def start(self) -> None:
+        """Begin to watch the group, once all ranks share their memory."""
+        self._watch.start()
+
     def check(self) -> None:
-        """Raise if the group has failed."""
-        self._group._operations.check()
+        """Raise if the group was seen to have failed."""
+        self._watch.check()
 
     def close(self) -> None:
         """Leave the exchange; its memory may be used by the group's next one."""
         self.exchange.leave()
+        self._watch.stop()
         self._group._operations.host_memory.give_back(self._own)
+
+    def require_group(self) -> None:
+        """Raise if the group has failed, even just now."""
+        self._group._operations.check()
 
 
 def share(group: Any) -> Optional[SharedExchange]:
@@ -108,7 +89,8 @@ def share(group: Any) -> Optional[SharedExchange]:
             shared = None
     everybody = np.array([shared is not None], np.uint8)
     group.all_reduce(everybody, ReduceOp.BAND)
-    if everybody[0]:
+    if shared is not None and everybody[0]:
+        shared.start()
         return shared
     if own is not None:
         group._operations.host_memory.give_back(own)

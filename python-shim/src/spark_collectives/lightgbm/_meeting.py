@@ -9,14 +9,18 @@ from typing import Protocol, Sequence
 
 from .. import _semaphores
 
-#: How often a rank asks whether the group has failed, whether it waits or not.
-_CHECK_SECONDS = 0.05
+#: How long a wait sleeps before it looks whether the group has failed.
+_SLICE_SECONDS = 0.05
 
 #: How long a rank that has left may take to fail, which tells more than that it has left.
 _LEFT_SECONDS = 5.0
 
-#: How often a wait looks before it sleeps; each time takes about half a microsecond.
+#: How often a wait looks before it sleeps; each time takes about a third of a microsecond.
 _LOOKS = 60
+
+#: For how many waits a rank sleeps at once after it has looked in vain: the rank that it waits for
+#: may need its processor.
+_RESTS = 32
 
 _LINE = _semaphores.BYTES
 
@@ -60,9 +64,9 @@ class Meeting:
         at = _LINE * len(addresses)
         self._left = [ctypes.c_uint32.from_address(each + at) for each in addresses]
         self._rank = rank
-        self._check_at = 0.0
-        # A rank that looks must not keep the one that it waits for from the processor.
-        self._looks = _LOOKS if len(os.sched_getaffinity(0)) >= len(addresses) else 1
+        #: The waits that are left without a long look.
+        self._rests = 0
+        self._may_look = len(os.sched_getaffinity(0)) >= len(addresses)
 
     def prepare(self) -> None:
         """Make this rank's memory ready; no rank may meet before all have done this."""
@@ -77,28 +81,31 @@ class Meeting:
 
         :raises Exception: if the group fails, or a rank does not come in time
         """
-        if time.monotonic() > self._check_at:
-            self._check()
+        self._life.check()
         for address in self._theirs:
             _semaphores.post(address)
-        take = _semaphores.take
         began = 0.0
         for other, address in self._own:
-            for _ in range(self._looks):
-                if take(address):
-                    break
-            else:
+            if not _semaphores.take(address) and not self._look(address):
                 began = began or time.monotonic()
                 self._sleep(other, address, began)
 
-    def _check(self) -> None:
-        self._check_at = time.monotonic() + _CHECK_SECONDS
-        self._life.check()
+    def _look(self, address: int) -> bool:
+        if not self._may_look:
+            return False
+        if self._rests:
+            self._rests -= 1
+            return False
+        for _ in range(_LOOKS):
+            if _semaphores.take(address):
+                return True
+        self._rests = _RESTS
+        return False
 
     def _sleep(self, other: int, address: int, began: float) -> None:
         limit = 0.0
-        while not _semaphores.wait(address, _CHECK_SECONDS):
-            self._check()
+        while not _semaphores.wait(address, _SLICE_SECONDS):
+            self._life.check()
             waited = time.monotonic() - began
             limit = limit or self._life.timeout()
             if self._left[other].value:

@@ -95,7 +95,7 @@ class Network:
                 self._all_gather,
             )
             if code != 0:
-                self._leave()
+                self.__exit__(None, None, None)
                 reason = ctypes.cast(library.LGBM_GetLastError(), ctypes.c_char_p).value or b""
                 raise RuntimeError(f"LightGBM refused the network: {reason.decode()}")
             self._joined = True
@@ -104,24 +104,18 @@ class Network:
 
     def __exit__(self, kind: Any, error: Optional[BaseException], stack: Any) -> None:
         _thread.used = False
-        self._leave()
         if self._joined:
             self._joined = False
             # Else the next one who trains on this thread would call functions that are gone.
             _library.native().LGBM_NetworkFree()
-        # Whatever LightGBM has raised after a failure follows from it.
-        if self.failure is not None and error is not self.failure:
-            raise self.failure
-
-    @property
-    def shares_memory(self) -> bool:
-        """Whether the ranks, all on one host, exchange in memory that their processes share."""
-        return self._shared is not None
-
-    def _leave(self) -> None:
         shared, self._shared = self._shared, None
         if shared is not None:
             shared.close()
+        # Whatever LightGBM has raised after a failure follows from it.
+        if self.failure is not None and error is not self.failure:
+            raise self.failure
+        if shared is not None and error is None:
+            shared.require_group()
 
     def check(self) -> None:
         """Raise the failure of the group, if there was one; to be called after each update."""
@@ -129,6 +123,11 @@ class Network:
             raise self.failure
         if self._shared is not None:
             self._shared.check()
+
+    @property
+    def shares_memory(self) -> bool:
+        """Whether the ranks, all on one host, exchange in memory that their processes share."""
+        return self._shared is not None
 
     def _on_reduce_scatter(
         self,
