@@ -90,13 +90,24 @@ def take(address: int) -> bool:
     return bool(_try(address) == 0)
 
 
-def wait(address: int, seconds: float) -> bool:
-    """Wait to take one; return False if there was none in time, or a signal came."""
-    if _clock_wait is not None:
-        return bool(_clock_wait(address, _CLOCK_MONOTONIC, _until(time.monotonic(), seconds)) == 0)
-    return bool(_timed_wait(address, _until(time.time(), seconds)) == 0)
+class Sleeper:
+    """Waits to take from semaphores; one for each thread that waits."""
 
+    __slots__ = ("_at", "_until")
 
-def _until(now: float, seconds: float) -> Any:
-    whole, part = divmod(now + seconds, 1)
-    return _Timespec(int(whole), int(part * 1e9))
+    def __init__(self) -> None:
+        self._until = _Timespec()
+        self._at = ctypes.byref(self._until)
+
+    def wait(self, address: int, seconds: float) -> bool:
+        """Wait to take one; return False if there was none in time, or a signal came."""
+        if _clock_wait is None:
+            self._set(time.time() + seconds)
+            return bool(_timed_wait(address, self._at) == 0)
+        self._set(time.monotonic() + seconds)
+        return bool(_clock_wait(address, _CLOCK_MONOTONIC, self._at) == 0)
+
+    def _set(self, time_: float) -> None:
+        whole = int(time_)
+        self._until.seconds = whole
+        self._until.nanoseconds = int((time_ - whole) * 1e9)

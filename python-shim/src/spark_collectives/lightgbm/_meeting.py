@@ -64,6 +64,9 @@ class Meeting:
         at = _LINE * len(addresses)
         self._left = [ctypes.c_uint32.from_address(each + at) for each in addresses]
         self._rank = rank
+        self._sleeper = _semaphores.Sleeper()
+        #: When this rank began to wait for the others, if it has slept once for nothing.
+        self._since = 0.0
         #: The waits that are left without a long look.
         self._rests = 0
         self._may_look = len(os.sched_getaffinity(0)) >= len(addresses)
@@ -84,11 +87,14 @@ class Meeting:
         self._life.check()
         for address in self._theirs:
             _semaphores.post(address)
-        began = 0.0
         for other, address in self._own:
-            if not _semaphores.take(address) and not self._look(address):
-                began = began or time.monotonic()
-                self._sleep(other, address, began)
+            if not (
+                _semaphores.take(address)
+                or self._look(address)
+                or self._sleeper.wait(address, _SLICE_SECONDS)
+            ):
+                self._await(other, address)
+        self._since = 0.0
 
     def _look(self, address: int) -> bool:
         if not self._may_look:
@@ -102,12 +108,13 @@ class Meeting:
         self._rests = _RESTS
         return False
 
-    def _sleep(self, other: int, address: int, began: float) -> None:
-        limit = 0.0
-        while not _semaphores.wait(address, _SLICE_SECONDS):
+    def _await(self, other: int, address: int) -> None:
+        # This rank has slept already.
+        self._since = self._since or time.monotonic() - _SLICE_SECONDS
+        limit = self._life.timeout()
+        while True:
             self._life.check()
-            waited = time.monotonic() - began
-            limit = limit or self._life.timeout()
+            waited = time.monotonic() - self._since
             if self._left[other].value:
                 limit = min(limit, waited + _LEFT_SECONDS)
             if waited > limit:
@@ -117,6 +124,8 @@ class Meeting:
                 ]
                 left = [each for each in missing if self._left[each].value]
                 raise self._life.give_up(waited, missing, left)
+            if self._sleeper.wait(address, _SLICE_SECONDS):
+                return
 
     def leave(self) -> None:
         """Say that this rank does not come any more."""
