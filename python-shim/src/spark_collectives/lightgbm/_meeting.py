@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import time
 from typing import Protocol, Sequence
 
@@ -14,13 +13,6 @@ _SLICE_SECONDS = 0.05
 
 #: How long a rank that has left may take to fail, which tells more than that it has left.
 _LEFT_SECONDS = 5.0
-
-#: How often a wait looks before it sleeps; each time takes about a third of a microsecond.
-_LOOKS = 60
-
-#: For how many waits a rank sleeps at once after it has looked in vain: the rank that it waits for
-#: may need its processor.
-_RESTS = 32
 
 _LINE = _semaphores.BYTES
 
@@ -67,9 +59,6 @@ class Meeting:
         self._sleeper = _semaphores.Sleeper()
         #: When this rank began to wait for the others, if it has slept once for nothing.
         self._since = 0.0
-        #: The waits that are left without a long look.
-        self._rests = 0
-        self._may_look = len(os.sched_getaffinity(0)) >= len(addresses)
 
     def prepare(self) -> None:
         """Make this rank's memory ready; no rank may meet before all have done this."""
@@ -88,25 +77,11 @@ class Meeting:
         for address in self._theirs:
             _semaphores.post(address)
         for other, address in self._own:
-            if not (
-                _semaphores.take(address)
-                or self._look(address)
-                or self._sleeper.wait(address, _SLICE_SECONDS)
-            ):
+            # No spinning: what a rank waits for is most often still computed, by a rank that may
+            # need this processor. It was slower even where each rank could have a processor.
+            if not (_semaphores.take(address) or self._sleeper.wait(address, _SLICE_SECONDS)):
                 self._await(other, address)
         self._since = 0.0
-
-    def _look(self, address: int) -> bool:
-        if not self._may_look:
-            return False
-        if self._rests:
-            self._rests -= 1
-            return False
-        for _ in range(_LOOKS):
-            if _semaphores.take(address):
-                return True
-        self._rests = _RESTS
-        return False
 
     def _await(self, other: int, address: int) -> None:
         # This rank has slept already.
