@@ -55,7 +55,9 @@ class Network:
                 network.check()
 
     LightGBM knows the network only on the thread that has entered the block, so everything in it
-    must be done there, on all ranks in the same order. It must not be nested on one thread.
+    must be done there, on all ranks in the same order. It must not be nested on one thread. To
+    enter the block is a collective of the group: where all ranks are on one host, they agree on
+    memory in which they exchange.
 
     LightGBM cannot be told that a collective failed. The failure is kept, the rest of LightGBM's
     call computes with zeros, and :meth:`check` or the end of the block raises it. One call cannot
