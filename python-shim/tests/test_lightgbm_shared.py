@@ -38,8 +38,7 @@ def booster_of(group, name="generated", rounds=3, act=None):
     return text, shared
 
 
-@pytest.mark.parametrize("name", ["generated", "digits"])
-@pytest.mark.parametrize("size", [2, 4])
+@pytest.mark.parametrize(("size", "name"), [(2, "digits"), (4, "generated")])
 def test_the_model_is_that_of_the_group_without_shared_memory(ranks, size, name):
     def fit(rank, size):
         def trained():
