@@ -75,7 +75,12 @@ class Segment:
             self.bytes[at : at + size] = np.frombuffer(reply.next_bytes(), dtype=np.uint8)
 
 
-def _map(path: str, nonce: bytes, begin: int, size: int) -> mmap.mmap:
+def map_file(path: str, nonce: bytes, begin: int, size: int) -> mmap.mmap:
+    """Map a file of a JVM, up to ``size`` bytes from ``begin`` on.
+
+    :param nonce: the random bytes with which it begins
+    :raises OSError: if it cannot be opened here, or is another file
+    """
     descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     try:
         if os.pread(descriptor, _NONCE_BYTES, 0) != nonce:
@@ -133,7 +138,7 @@ class SegmentPool:
                 reply.next_long(),
             )
             try:
-                return Segment(self._task, id_, size, _map(path, nonce, begin, size), begin)
+                return Segment(self._task, id_, size, map_file(path, nonce, begin, size), begin)
             except OSError:
                 # The JVM is in another container, or there is no /proc: use the socket instead.
                 self._task.can_map = False

@@ -10,6 +10,7 @@ from typing import Any, Iterator, List, Optional, Sequence, Tuple
 from . import _codes, _connection, _frames
 from ._coalescing import Coalescing
 from ._completions import Completions
+from ._host_memory import HostSegments
 from ._layouts import Layouts
 from ._memory import SegmentPool
 from ._staging import Operand, Staged, reads, writes
@@ -34,6 +35,7 @@ class Operations:
         self.memory = SegmentPool(task, group)
         self._layouts = Layouts(self.memory)
         task.pools.add(self._layouts)
+        self.host_memory = HostSegments(task, group)
         self.abandoned: Abandoned = []
         #: The block of operations that are awaited as one, if there is one.
         self.coalescing: Optional[Coalescing] = None
@@ -223,6 +225,14 @@ class Operations:
         """Return the timeout in milliseconds; without one, the group's."""
         return self.timeout_ms if timeout is None else millis(timeout)
 
+    def longest_seconds(self) -> float:
+        """Return the seconds that an operation without a timeout of its own may take."""
+        return (self.timeout_ms + self.extra_ms) / 1000.0
+
+    def check(self) -> None:
+        """Raise what an operation would raise, if the group has failed. Waits for nobody."""
+        self.call(_codes.CHECK_GROUP)
+
     def patience(self, wait_ms: int) -> float:
         """Return the seconds after which a JVM without a reply to an operation is said to hang."""
         return (wait_ms + self.extra_ms) / 1000.0 + _connection.MARGIN_SECONDS
@@ -271,6 +281,7 @@ class Operations:
         self.settle()
         self._layouts.close()
         self.memory.close()
+        self.host_memory.close()
 
     def _reclaim_abandoned(self) -> None:
         """Release the memory of abandoned works that are done."""

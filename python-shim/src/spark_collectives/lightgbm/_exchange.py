@@ -1,4 +1,4 @@
-"""The exchange of blocks of bytes between the ranks of a group, in memory that is used again."""
+"""The exchange of blocks of bytes by the collectives of a group, in memory that is used again."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import ctypes
 from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
+
+from ._reduction import reduce_parts
 
 #: Received blocks begin at multiples of this: LightGBM reads numbers from them.
 _ALIGNMENT = 64
@@ -35,7 +37,41 @@ class Exchange:
         self._sent_at = self._received_at = 0
         self._layouts: Dict[Tuple[Any, ...], _Layout] = {}
 
-    def all_to_all(
+    def reduce_scatter(
+        self,
+        data: int,
+        size: int,
+        element: int,
+        starts: Sequence[int],
+        lengths: Sequence[int],
+        output: int,
+        function: Any,
+    ) -> None:
+        """Reduce the blocks of all ranks, and write the one at this rank's index to the output.
+
+        :param data: where the blocks begin; ``starts`` are from there
+        :param size: the number of bytes that the blocks take from there
+        :param function: as :func:`reduce_parts` takes it
+        """
+        parts = self._all_to_all(data, size, starts, lengths)
+        own = lengths[self._group.rank]
+        if own:
+            reduce_parts(parts, element, own, function)
+            ctypes.memmove(output, parts[0], own)
+
+    def all_gather(
+        self, data: int, size: int, starts: Sequence[int], lengths: Sequence[int], output: int
+    ) -> None:
+        """Gather the blocks of all ranks.
+
+        :param data: where this rank's block of ``size`` bytes begins; may be within the output
+        :param starts: where the block of each rank goes, from ``output`` on
+        """
+        # The output is written only now.
+        for part, start, count in zip(self._gathered(data, size, lengths), starts, lengths):
+            ctypes.memmove(output + start, part, count)
+
+    def _all_to_all(
         self, address: int, size: int, starts: Sequence[int], lengths: Sequence[int]
     ) -> List[int]:
         """Send block i to rank i; return the addresses of the blocks received, by rank.
@@ -63,7 +99,7 @@ class Exchange:
         self._group.all_to_all(layout.outputs, layout.inputs)
         return layout.addresses
 
-    def all_gather(self, address: int, size: int, lengths: Sequence[int]) -> List[int]:
+    def _gathered(self, address: int, size: int, lengths: Sequence[int]) -> List[int]:
         """Gather the blocks of all ranks; return their addresses, by rank.
 
         :param address: where this rank's block begins

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, Optional
 
-from . import _library
+from . import _exchanges, _library
 from ._exchange import Exchange
 
 _Integers = ctypes.POINTER(ctypes.c_int32)
@@ -55,7 +55,9 @@ class Network:
                 network.check()
 
     LightGBM knows the network only on the thread that has entered the block, so everything in it
-    must be done there, on all ranks in the same order. It must not be nested on one thread.
+    must be done there, on all ranks in the same order. It must not be nested on one thread. To
+    enter the block is a collective of the group: where all ranks are on one host, they agree on
+    memory in which they exchange.
 
     LightGBM cannot be told that a collective failed. The failure is kept, the rest of LightGBM's
     call computes with zeros, and :meth:`check` or the end of the block raises it. One call cannot
@@ -71,6 +73,7 @@ class Network:
     def __init__(self, group: Any) -> None:
         self._group = group
         self._exchange = Exchange(group)
+        self._shared: Optional[_exchanges.SharedExchange] = None
         self._reducers: Dict[int, Any] = {}
         # LightGBM has only their addresses: they must live as long as the network.
         self._reduce_scatter = _ReduceScatter(self._on_reduce_scatter)
@@ -86,6 +89,7 @@ class Network:
             raise RuntimeError("LightGBM's network is in use on this thread: leave its block first")
         library = _library.native()
         if self._group.size > 1:
+            self._shared = _exchanges.share(self._group)
             code = library.LGBM_NetworkInitWithFunctions(
                 ctypes.c_int(self._group.size),
                 ctypes.c_int(self._group.rank),
@@ -93,6 +97,7 @@ class Network:
                 self._all_gather,
             )
             if code != 0:
+                self.__exit__(None, None, None)
                 reason = ctypes.cast(library.LGBM_GetLastError(), ctypes.c_char_p).value or b""
                 raise RuntimeError(f"LightGBM refused the network: {reason.decode()}")
             self._joined = True
@@ -105,14 +110,26 @@ class Network:
             self._joined = False
             # Else the next one who trains on this thread would call functions that are gone.
             _library.native().LGBM_NetworkFree()
+        shared, self._shared = self._shared, None
+        if shared is not None:
+            shared.close()
         # Whatever LightGBM has raised after a failure follows from it.
         if self.failure is not None and error is not self.failure:
             raise self.failure
+        if shared is not None and error is None:
+            shared.require_group()
 
     def check(self) -> None:
-        """Raise the failure of a collective, if there was one; to be called after each update."""
+        """Raise the failure of the group, if there was one; to be called after each update."""
         if self.failure is not None:
             raise self.failure
+        if self._shared is not None:
+            self._shared.check()
+
+    @property
+    def shares_memory(self) -> bool:
+        """Whether the ranks, all on one host, exchange in memory that their processes share."""
+        return self._shared is not None
 
     def _on_reduce_scatter(
         self,
@@ -130,10 +147,15 @@ class Network:
         try:
             if self.failure is None:
                 self.calls += 1
-                parts = self._exchange.all_to_all(data, size, starts[:blocks], lengths[:blocks])
-                if own:
-                    self._reduce(parts, element, own, self._function(reducer[0]))
-                    ctypes.memmove(output, parts[0], own)
+                self._exchange_for(element, size).reduce_scatter(
+                    data,
+                    size,
+                    element,
+                    starts[:blocks],
+                    lengths[:blocks],
+                    output,
+                    self._function(reducer[0]),
+                )
                 return
         except BaseException as e:
             # An exception would be lost in LightGBM's code.
@@ -153,32 +175,21 @@ class Network:
         try:
             if self.failure is None:
                 self.calls += 1
-                counts = lengths[:blocks]
-                # The input may be a part of the output, which is written only now.
-                parts = self._exchange.all_gather(data, size, counts)
-                for part, start, count in zip(parts, starts[:blocks], counts):
-                    ctypes.memmove(output + start, part, count)
+                exchange = self._exchange if self._shared is None else self._shared.exchange
+                exchange.all_gather(data, size, starts[:blocks], lengths[:blocks], output)
                 return
         except BaseException as e:
             self.failure = e
         ctypes.memset(output, 0, output_size)
+
+    def _exchange_for(self, element: int, size: int) -> Any:
+        shared = self._shared
+        if shared is None or not shared.exchange.can_reduce(element, size):
+            return self._exchange
+        return shared.exchange
 
     def _function(self, address: int) -> Any:
         function = self._reducers.get(address)
         if function is None:
             function = self._reducers[address] = _Reducer(address)
         return function
-
-    @staticmethod
-    def _reduce(parts: List[int], element: int, size: int, function: Any) -> None:
-        """Reduce all parts into the first one, in the order of recursive halving.
-
-        With another number of ranks than a power of two, the ranks beyond it come first.
-        """
-        half = 1 << (len(parts).bit_length() - 1)
-        for i in range(half, len(parts)):
-            function(parts[i], parts[i - half], element, size)
-        while half > 1:
-            half //= 2
-            for i in range(half):
-                function(parts[i + half], parts[i], element, size)

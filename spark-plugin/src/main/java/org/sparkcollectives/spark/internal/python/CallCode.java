@@ -31,6 +31,12 @@ final class CallCode {
   static final int AWAIT_WORK = 90;
   static final int TEST_WORK = 91;
 
+  /** Allocates memory that the workers of the group's other ranks may map, too. */
+  static final int ALLOCATE_FOR_RANKS = 92;
+
+  /** Asks whether the group has failed; the reply is then the error of a collective. */
+  static final int CHECK_GROUP = 93;
+
   static final int REPORT = 100;
 
   /** Brings a piece of a byte string of the next request. */

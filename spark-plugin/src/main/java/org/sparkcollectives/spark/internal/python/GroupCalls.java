@@ -43,6 +43,7 @@ final class GroupCalls {
         String reason = request.nextText();
         done(() -> group.abort(new CollectiveException(reason)), reply);
       }
+      case CallCode.CHECK_GROUP -> done(() -> check(group), reply);
       case CallCode.EXTEND_TIMEOUT ->
           done(() -> group.extendTimeout(timeout(request, group)), reply);
       case CallCode.MONITORED_BARRIER ->
@@ -78,6 +79,13 @@ final class GroupCalls {
   private static void done(Runnable call, Reply reply) {
     call.run();
     reply.begin(Reply.DONE);
+  }
+
+  /** Throws what an operation of the group throws if the group has failed. Does not block. */
+  private static void check(ProcessGroup group) {
+    if (group.isFailed()) {
+      group.barrier().await();
+    }
   }
 
   private static Duration timeout(Request request, ProcessGroup group) {

@@ -41,7 +41,20 @@ final class Segments {
    */
   Segment allocate(ProcessGroup group, long bytes, boolean mapped) throws IOException {
     SharedMemory shared = mapped ? shared(group, bytes) : null;
-    ByteBuffer own = shared == null ? direct(bytes) : null;
+    return keep(group, bytes, shared, shared == null ? direct(bytes) : null);
+  }
+
+  /**
+   * Allocates zeros that the workers of all ranks of {@code group} on this host may map.
+   *
+   * @throws IOException if the group's settings keep its ranks from sharing memory, or there is no
+   *     room
+   */
+  Segment allocateForRanks(ProcessGroup group, long bytes) throws IOException {
+    return keep(group, bytes, group.allocateShared(bytes), null);
+  }
+
+  private Segment keep(ProcessGroup group, long bytes, SharedMemory shared, ByteBuffer own) {
     Segment segment = new Segment(next.getAndIncrement(), group, bytes, shared, own);
     segments.put(segment.id(), segment);
     return segment;

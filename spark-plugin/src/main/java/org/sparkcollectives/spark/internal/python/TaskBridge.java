@@ -141,7 +141,15 @@ final class TaskBridge {
 
   /** Allocates memory for tensors of a group, see {@link Segments#allocate}. */
   Segment allocate(int id, long bytes, boolean mapped) throws IOException {
-    Segment segment = segments.allocate(group(id), bytes, mapped);
+    return unlessClosed(id, segments.allocate(group(id), bytes, mapped));
+  }
+
+  /** Allocates memory for the workers of a group, see {@link Segments#allocateForRanks}. */
+  Segment allocateForRanks(int id, long bytes) throws IOException {
+    return unlessClosed(id, segments.allocateForRanks(group(id), bytes));
+  }
+
+  private Segment unlessClosed(int id, Segment segment) {
     if (!groups.containsKey(id)) {
       // The group was closed meanwhile, perhaps before the segment was there to be released.
       segments.release(segment, true);

@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Locale;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
@@ -14,7 +16,12 @@ import org.sparkcollectives.spi.tensor.NanCheck;
 /** Carries out the requests of a Python worker. Used by the thread of one connection. */
 final class WorkerCalls {
 
+  private static final Logger LOG = LoggerFactory.getLogger(WorkerCalls.class);
+
   private static final int FIRST_OTHER = 64;
+
+  /** The number in a reply that describes no segment. */
+  private static final int NO_SEGMENT = 0;
 
   private final TaskBridge bridge;
   private final GroupCalls groupCalls;
@@ -45,6 +52,7 @@ final class WorkerCalls {
     } else {
       switch (call) {
         case CallCode.ALLOCATE -> allocate(request, reply);
+        case CallCode.ALLOCATE_FOR_RANKS -> allocateForRanks(request, reply);
         case CallCode.WRITE -> write(request, reply);
         case CallCode.READ -> read(request, reply);
         case CallCode.CHECK_NUMBERS -> checkNumbers(request, reply);
@@ -103,7 +111,19 @@ final class WorkerCalls {
   }
 
   private void allocate(Request request, Reply reply) throws IOException {
-    Segment segment = bridge.allocate(request.group(), request.nextLong(), !request.isChosen());
+    describe(bridge.allocate(request.group(), request.nextLong(), !request.isChosen()), reply);
+  }
+
+  private void allocateForRanks(Request request, Reply reply) {
+    try {
+      describe(bridge.allocateForRanks(request.group(), request.nextLong()), reply);
+    } catch (IOException e) {
+      LOG.info("The Python ranks of a host exchange through their JVMs: {}", e.toString());
+      reply.begin(Reply.DONE).put(NO_SEGMENT).put("");
+    }
+  }
+
+  private static void describe(Segment segment, Reply reply) {
     reply.begin(Reply.DONE).put(segment.id());
     if (segment.shared() == null) {
       reply.put("");

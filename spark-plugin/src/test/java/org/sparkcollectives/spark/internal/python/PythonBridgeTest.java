@@ -196,6 +196,19 @@ class PythonBridgeTest {
   }
 
   @Test
+  void aWorkerThatWaitsForOthersLearnsThatTheGroupHasFailed() throws IOException {
+    try (BridgeWorker worker = connect().proven(BridgeHandshake.Purpose.CALLS)) {
+      worker.call(CallCode.JOIN, 0, new byte[0]);
+      assertThat(worker.call(CallCode.CHECK_GROUP, 0, new byte[0]).get()).isEqualTo(Reply.DONE);
+      world.abort(new IllegalStateException("enough"));
+      ByteBuffer failed = worker.call(CallCode.CHECK_GROUP, 0, new byte[0]);
+      assertThat(failed.get()).isEqualTo(Reply.FAILED);
+      assertThat(text(failed)).isEqualTo("aborted");
+      assertThat(text(failed)).contains("enough");
+    }
+  }
+
+  @Test
   void recordsHaveTheShapesOfArrays() throws IOException {
     try (BridgeWorker worker = connect().proven(BridgeHandshake.Purpose.CALLS)) {
       worker.call(CallCode.JOIN, 0, new byte[0]);

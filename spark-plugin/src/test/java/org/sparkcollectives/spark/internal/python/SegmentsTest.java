@@ -73,6 +73,15 @@ class SegmentsTest {
   }
 
   @Test
+  void whatRanksMapIsNeverAFileOfTheFolder() {
+    Segments segments = new Segments(() -> folder);
+    assertThatThrownBy(() -> segments.allocateForRanks(full, 1000))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("No space left");
+    assertThat(folder).isEmptyDirectory();
+  }
+
+  @Test
   void whereThereIsNoRoomAnywhereBothReasonsAreTold() {
     Segments segments = new Segments(() -> folder.resolve("missing"));
     assertThatThrownBy(() -> segments.allocate(full, 1000, true))

@@ -297,15 +297,17 @@ class TaskBridgeTest {
       done(worker.call(CallCode.JOIN, 0, new byte[0]));
       int group = newGroup(worker);
       allocate(worker, group);
+      byte[] size = buffer(8).putLong(64).array();
+      done(worker.call(CallCode.ALLOCATE_FOR_RANKS, 0, group, size));
       int other = newGroup(worker);
       close(worker, group);
       memories.get(0).awaitUnmapped();
+      memories.get(1).awaitUnmapped();
 
       awaitCollected(groups.get(1));
       assertThat(groups.get(2).get()).isNotNull();
 
       close(worker, group);
-      byte[] size = buffer(8).putLong(64).array();
       ByteBuffer refused = worker.call(CallCode.ALLOCATE, 0, group, size);
       assertThat(refused.get()).isEqualTo(Reply.FAILED);
       assertThat(text(refused)).isEqualTo("state");
