@@ -74,8 +74,7 @@ final class TrainingRank {
         if (args[6].equals("float16")) {
           reducer.setCommHook(CommHooks.float16());
         } else if (args[6].equals("powersgd")) {
-          reducer.setCommHook(
-              new PowerSgd(PowerSgdOptions.defaults().withRank(2).withStart(2)));
+          reducer.setCommHook(new PowerSgd(PowerSgdOptions.defaults().withRank(2).withStart(2)));
         }
         double communication = rank.medianStep(0, seconds, true);
         double local = rank.medianStep(backward / count, seconds, false);

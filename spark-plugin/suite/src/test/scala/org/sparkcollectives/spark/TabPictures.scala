@@ -42,7 +42,8 @@ class TabPictures extends AnyFunSuite with LocalCluster {
 
 /** Steps as those of a training, in which rank 2 needs twice the time after half a minute.
   *
-  * The work of a step is a pause, so a machine with fewer processors than ranks gives the same picture.
+  * The work of a step is a pause, so a machine with fewer processors than ranks gives the same
+  * picture.
   */
 object TrainingWithAStraggler {
 
