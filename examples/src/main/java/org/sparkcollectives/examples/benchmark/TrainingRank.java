@@ -112,8 +112,11 @@ final class TrainingRank {
     if (synchronises) {
       step(pause);
     } else {
-      try (NoSync local = reducer.noSync()) {
+      NoSync local = reducer.noSync();
+      try {
         step(pause);
+      } finally {
+        local.close();
       }
     }
   }
