@@ -220,10 +220,7 @@ class CollectiveOptimizerTest {
             block.initialize(model.getNDManager(), DataType.FLOAT32, new Shape(1, 2));
             NDArray weight = block.getParameters().get(0).getValue().getArray();
             weight.set(new float[4]);
-            Optimizer plain =
-                Optimizer.sgd()
-                    .setLearningRateTracker(Tracker.fixed(1))
-                    .build();
+            Optimizer plain = Optimizer.sgd().setLearningRateTracker(Tracker.fixed(1)).build();
             try (CollectiveOptimizer optimizer =
                     CollectiveOptimizer.of(group, block, plain, ReducerOptions.defaults());
                 NDArray rows =

@@ -54,8 +54,7 @@ class DjlPageTest {
     Matcher fence =
         Pattern.compile("<!-- sample: djl -->\n```java\n(.*?)```\n", Pattern.DOTALL).matcher(page);
     assertThat(fence.find()).isTrue();
-    String context =
-        Files.readString(ROOT.resolve("examples/src/test/resources/samples/djl.java"));
+    String context = Files.readString(ROOT.resolve("examples/src/test/resources/samples/djl.java"));
     return context.replace("$sample\n", fence.group(1));
   }
 
@@ -81,12 +80,13 @@ class DjlPageTest {
                 .call())
         .isTrue();
     URLClassLoader loader =
-        new URLClassLoader(
-            new URL[] {classes.toUri().toURL()}, DjlPageTest.class.getClassLoader());
+        new URLClassLoader(new URL[] {classes.toUri().toURL()}, DjlPageTest.class.getClassLoader());
     return loader.loadClass("Sample");
   }
 
-  /** Returns images in which the pixels of the class are bright; all of them, or those of a rank. */
+  /**
+   * Returns images in which the pixels of the class are bright; all of them, or those of a rank.
+   */
   private static NDList images(NDManager manager, int count, int rank) {
     Random random = new Random(rank);
     float[] pixels = new float[count * FEATURES];
@@ -133,8 +133,7 @@ class DjlPageTest {
               .add(Linear.builder().setUnits(64).build())
               .add(Activation::relu)
               .add(Linear.builder().setUnits(CLASSES).build()));
-      model.getBlock().initialize(
-          model.getNDManager(), DataType.FLOAT32, new Shape(1, FEATURES));
+      model.getBlock().initialize(model.getNDManager(), DataType.FLOAT32, new Shape(1, FEATURES));
       model.load(saved, "digits");
       assertThat(accuracy(model)).isGreaterThan(0.9);
     }

@@ -310,8 +310,7 @@ public final class DigitsTraining implements Callable<Integer> {
             BarrierStage.of(train)
                 .withStageRetry()
                 .mapPartitions(
-                    new TrainingRank(
-                        options, testSamples, progress, engine, device, killedEpoch))
+                    new TrainingRank(options, testSamples, progress, engine, device, killedEpoch))
                 .collect()
                 .get(0);
       } finally {

@@ -27,9 +27,9 @@ import org.sparkcollectives.djl.RankGradients;
  * The training of {@link TrainingLoop} with DJL, as one rank of a group runs it: DJL's trainer and
  * optimizer, with the mean gradient over the rows of all ranks.
  *
- * <p>Several ranks of one JVM each have a model and a collector of gradients. The ranks shuffle their
- * batches, and not their rows, in the same way: then a step is on the same rows whatever the number
- * of ranks, and the model can be compared with that of one process.
+ * <p>Several ranks of one JVM each have a model and a collector of gradients. The ranks shuffle
+ * their batches, and not their rows, in the same way: then a step is on the same rows whatever the
+ * number of ranks, and the model can be compared with that of one process.
  */
 final class DjlTrainingLoop {
 
@@ -71,8 +71,7 @@ final class DjlTrainingLoop {
 
   private static Trainer trainer(Model model, CollectiveOptimizer optimizer) {
     return new Trainer(
-        model,
-        new DefaultTrainingConfig(Loss.softmaxCrossEntropyLoss()).optOptimizer(optimizer)) {
+        model, new DefaultTrainingConfig(Loss.softmaxCrossEntropyLoss()).optOptimizer(optimizer)) {
       @Override
       public GradientCollector newGradientCollector() {
         return RankGradients.open(model.getBlock());
