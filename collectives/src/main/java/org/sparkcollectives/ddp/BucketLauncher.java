@@ -57,8 +57,7 @@ final class BucketLauncher {
 
   /**
    * Begins all reductions that are left. Waits for the rows of other ranks where the mean is over
-   * rows, and for threads that are about to mark a gradient, for
-   * {@code timeout} at the most.
+   * rows, and for threads that are about to mark a gradient, for {@code timeout} at the most.
    */
   void endStep(Duration timeout) {
     synchronized (lock) {

@@ -55,10 +55,16 @@ final class GradientMemory {
     }
     buckets = List.copyOf(arranged);
     for (int i = 0; i < contents.length; i++) {
+      if (contents[i] != null) {
+        places[i].copyFrom(contents[i]);
+      }
+    }
+  }
+
+  /** Tells the engine that all views are in other memory. */
+  void tellOfRelocation() {
+    for (int i = 0; i < places.length; i++) {
       if (isView(i)) {
-        if (contents[i] != null) {
-          places[i].copyFrom(contents[i]);
-        }
         relocation.accept(i);
       }
     }

@@ -311,6 +311,7 @@ public final class GradientReducer implements Joinable, AutoCloseable {
     ProcessGroup own = verified(group, parameters, options);
     core.release();
     core.use(own);
+    core.memory().tellOfRelocation();
   }
 
   /**

@@ -111,6 +111,7 @@ final class ReducerCore {
       group.broadcast(Tensor.of(order), 0).await();
       runner.memory().arrange(plan.inOrder(order));
       rebuilt = true;
+      runner.memory().tellOfRelocation();
     }
   }
 

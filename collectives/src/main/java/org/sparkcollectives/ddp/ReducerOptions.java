@@ -184,7 +184,7 @@ public final class ReducerOptions implements Serializable {
   /**
    * Returns these options with what is called with the position of each parameter whose {@link
    * GradientReducer#gradient} is in other memory from now on, on the thread that calls {@link
-   * GradientReducer#beginForward}. It is not serialised.
+   * GradientReducer#beginForward} or {@link GradientReducer#setProcessGroup}. It is not serialised.
    */
   public ReducerOptions withRelocation(IntConsumer moved) {
     Objects.requireNonNull(moved, "moved");

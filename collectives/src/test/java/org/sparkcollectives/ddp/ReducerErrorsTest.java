@@ -302,7 +302,6 @@ class ReducerErrorsTest {
               model.assertGradients(reducer, 0);
               assertThat(reducer.processGroup().size()).isEqualTo(2);
               assertNextStepWorks(smaller, model, reducer);
-              reducer.close();
             }
           }
           return null;
@@ -410,6 +409,37 @@ class ReducerErrorsTest {
           }
           return null;
         });
+  }
+
+  @Test
+  void marksThatRaceWithAnAbortEndWithItsCause() {
+    for (int run = 0; run < 10; run++) {
+      GroupRuns.run(
+          2,
+          paths,
+          group -> {
+            TestModel model = TestModel.of(3, 4, 5);
+            try (GradientReducer reducer =
+                GradientReducer.create(group, model.parameters(), SMALL_BUCKETS)) {
+              Thread aborting =
+                  new Thread(
+                      () -> group.abort(new IllegalStateException("on purpose")), "aborting");
+              assertThatThrownBy(
+                      () -> {
+                        group.barrier().await();
+                        if (group.rank() == 1) {
+                          aborting.start();
+                        }
+                        for (int i = 0; i < 10_000; i++) {
+                          model.step(reducer, 1);
+                        }
+                      })
+                  .isInstanceOf(CollectiveException.class);
+              aborting.join();
+            }
+            return null;
+          });
+    }
   }
 
   @Test
