@@ -19,13 +19,16 @@ import java.util.function.BiConsumer;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ddp.ReducerOptions;
 import org.sparkcollectives.testing.GroupRuns;
+import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.Paths;
 
 @Timeout(120)
+@ExtendWith(LeakCheck.class)
 class CollectiveOptimizerErrorsTest {
 
   @BeforeAll

@@ -25,6 +25,7 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.sparkcollectives.GroupOptions;
@@ -34,9 +35,11 @@ import org.sparkcollectives.ddp.ReducerOptions;
 import org.sparkcollectives.join.Join;
 import org.sparkcollectives.join.JoinOptions;
 import org.sparkcollectives.testing.GroupRuns;
+import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.Paths;
 
 @Timeout(120)
+@ExtendWith(LeakCheck.class)
 class CollectiveOptimizerTest {
 
   private static final int STEPS = 6;
