@@ -25,9 +25,9 @@ import org.sparkcollectives.internal.agreement.CallCheck;
  * });
  * }</pre>
  *
- * <p>Each step costs one all-reduce of 24 bytes, in the group of the first joinable. Within the body
- * all collectives of that group must be those of the joinables: others would have no counterpart on
- * a rank that has joined.
+ * <p>Each step costs one all-reduce of 24 bytes, in the group of the first joinable. Within the
+ * body all collectives of that group must be those of the joinables: others would have no
+ * counterpart on a rank that has joined.
  */
 public final class Join {
 
@@ -53,14 +53,15 @@ public final class Join {
    * all ranks of the joinables call it, with the same options. Blocks until all ranks have done all
    * their steps; each wait within has the group's timeout.
    *
-   * <p>If {@code body} or a hook throws on a rank, the groups of all joinables are aborted with that
-   * as cause, and every rank throws. {@link EarlyTerminationException} aborts nothing.
+   * <p>If {@code body} or a hook throws on a rank, the groups of all joinables are aborted with
+   * that as cause, and every rank throws. {@link EarlyTerminationException} aborts nothing.
    *
-   * @param joinables at least one, in the same order on all ranks; all with groups of the same ranks
+   * @param joinables at least one, in the same order on all ranks; all with groups of the same
+   *     ranks
    * @param body this rank's steps
    * @return what {@code body} returned
-   * @throws IllegalArgumentException if {@code joinables} is empty; on the ranks whose joinables have
-   *     different ranks
+   * @throws IllegalArgumentException if {@code joinables} is empty; on the ranks whose joinables
+   *     have different ranks
    * @throws IllegalStateException on the ranks where a joinable is in another join
    * @throws org.sparkcollectives.CollectiveMismatchException on all ranks, if they have different
    *     options or numbers of joinables
@@ -87,8 +88,8 @@ public final class Join {
   }
 
   /**
-   * Begins a step of a rank that has rows: tells the other ranks so. A joinable of one's own calls it
-   * before the collectives of each step; see {@link #notifyStep(Joinable, boolean, double)}.
+   * Begins a step of a rank that has rows: tells the other ranks so. A joinable of one's own calls
+   * it before the collectives of each step; see {@link #notifyStep(Joinable, boolean, double)}.
    */
   public static Optional<JoinStep> notifyStep(Joinable joinable) {
     return notifyStep(joinable, true, 0);
@@ -102,8 +103,8 @@ public final class Join {
    * @param synchronises whether the joinable runs its collectives in this step; if not, ranks
    *     without rows skip the step
    * @param rows on how many rows this rank's step is; 0 where nobody asks {@link JoinStep#rows}
-   * @return the step, which tells what all ranks have given; empty if {@code joinable} is not in a join, or the
-   *     join is switched off
+   * @return the step, which tells what all ranks have given; empty if {@code joinable} is not in a
+   *     join, or the join is switched off
    * @throws EarlyTerminationException on all ranks, see {@link JoinOptions#throwOnEarlyTermination}
    */
   public static Optional<JoinStep> notifyStep(
@@ -163,9 +164,19 @@ public final class Join {
       return result;
     } catch (Throwable e) {
       if (termination == null) {
-        joinables.forEach(each -> each.processGroup().abort(e));
+        abort(e);
       }
       throw e;
+    }
+  }
+
+  private void abort(Throwable cause) {
+    for (Joinable each : joinables) {
+      try {
+        each.processGroup().abort(cause);
+      } catch (RuntimeException e) {
+        cause.addSuppressed(e); // The body may have closed the group.
+      }
     }
   }
 
@@ -228,11 +239,6 @@ public final class Join {
   }
 
   private String where() {
-    return "Join of group \""
-        + group.name()
-        + "\" on rank "
-        + group.rank()
-        + " of "
-        + group.size();
+    return "Join of group \"" + group.name() + "\" on rank " + group.rank() + " of " + group.size();
   }
 }

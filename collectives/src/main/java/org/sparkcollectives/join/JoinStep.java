@@ -85,8 +85,8 @@ public final class JoinStep {
   }
 
   /**
-   * Returns what a sum over the ranks is to be divided by: the number of all ranks, or of those that
-   * still have rows, as {@link JoinOptions#divideByInitialSize} says.
+   * Returns what a sum over the ranks is to be divided by: the number of all ranks, or of those
+   * that still have rows, as {@link JoinOptions#divideByInitialSize} says.
    */
   public int divisor() {
     return options.divideByInitialSize() ? group.size() : activeRanks();

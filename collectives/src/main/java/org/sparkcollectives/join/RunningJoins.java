@@ -2,7 +2,6 @@ package org.sparkcollectives.join;
 
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 
 /**
  * The joins that run in this JVM, by their joinables. Joinables are told apart by identity, because
@@ -10,7 +9,7 @@ import java.util.Map;
  */
 final class RunningJoins {
 
-  private static final Map<Joinable, Join> BY_JOINABLE = new IdentityHashMap<>();
+  private static final IdentityHashMap<Joinable, Join> BY_JOINABLE = new IdentityHashMap<>();
 
   private RunningJoins() {}
 

@@ -16,8 +16,9 @@ import org.sparkcollectives.Tensor;
 /**
  * Checks a call that all ranks of a group make: all ranks go on, or all throw before data moves.
  *
- * <p>A check takes one all-gather of 16 bytes from each rank. Only if it fails do the ranks exchange
- * texts, so that every exception names the first difference or the refusal. The group stays usable.
+ * <p>A check takes one all-gather of 16 bytes from each rank. Only if it fails do the ranks
+ * exchange texts, so that every exception names the first difference or the refusal. The group
+ * stays usable.
  */
 public final class CallCheck {
 
@@ -38,8 +39,8 @@ public final class CallCheck {
   }
 
   /**
-   * Compares what the ranks have given. Blocks until all ranks have come, for the group's timeout at
-   * the most.
+   * Compares what the ranks have given. Blocks until all ranks have come, for the group's timeout
+   * at the most.
    *
    * @param given returns texts that must be the same on every rank; throws {@link
    *     IllegalArgumentException} or {@link IllegalStateException} if this rank cannot go on
@@ -95,7 +96,8 @@ public final class CallCheck {
     if (first < 0) {
       return;
     }
-    List<String> reasons = group.objects().allGather(own == null ? "" : String.valueOf(own.getMessage()));
+    List<String> reasons =
+        group.objects().allGather(own == null ? "" : String.valueOf(own.getMessage()));
     if (own instanceof IllegalArgumentException) {
       throw new IllegalArgumentException(where() + ": " + own.getMessage(), own);
     }
@@ -117,7 +119,12 @@ public final class CallCheck {
         String first = text(all.get(0), i);
         String other = text(all.get(rank), i);
         if (!first.equals(other)) {
-          return "rank 0 gives " + first + ", and rank " + rank + " gives " + other
+          return "rank 0 gives "
+              + first
+              + ", and rank "
+              + rank
+              + " gives "
+              + other
               + "; all ranks must give the same, in the same order";
         }
       }
@@ -131,7 +138,13 @@ public final class CallCheck {
 
   /** Returns the call and this rank, with which messages begin. */
   private String where() {
-    return call + " of group \"" + group.name() + "\" on rank " + group.rank() + " of " + group.size();
+    return call
+        + " of group \""
+        + group.name()
+        + "\" on rank "
+        + group.rank()
+        + " of "
+        + group.size();
   }
 
   private static long digest(List<String> texts) {
