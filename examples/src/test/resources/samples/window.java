@@ -3,7 +3,7 @@ import org.sparkcollectives.Tensor;
 import org.sparkcollectives.symmetric.MemoryWindow;
 
 class Window {
-  static void report(ProcessGroup group, double loss, Tensor best) {
+  static void report(ProcessGroup group, double loss, Tensor losses) {
 $sample
   }
 }

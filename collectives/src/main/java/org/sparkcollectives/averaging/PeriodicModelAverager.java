@@ -6,8 +6,9 @@ import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
 
 /**
- * Averages over a whole group in every so many steps: c10d's {@code PeriodicModelAverager}. With a
- * warm-up of w steps and a period of p these are the steps w, w + p, w + 2p and so on, from 0.
+ * Averages over a whole group once in each period of steps: c10d's {@code PeriodicModelAverager}.
+ * With a warm-up of w steps and a period of p these are the steps w, w + p, w + 2p and so on, from
+ * 0.
  */
 public final class PeriodicModelAverager implements ModelAverager {
 

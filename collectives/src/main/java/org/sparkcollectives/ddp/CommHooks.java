@@ -8,9 +8,9 @@ import org.sparkcollectives.DType;
  * Creates the hooks that PyTorch brings for its {@code DistributedDataParallel}.
  *
  * <p>All ranks use the same hook, with the same settings. A hook of this class has no state: it may
- * serve several reducers at once. None of them writes to a bucket before it has refused what it
- * cannot reduce, with {@link IllegalArgumentException}. What n ranks send is said of N bytes of
- * float32 gradients.
+ * serve several reducers at once. A hook refuses what it cannot reduce, with {@link
+ * IllegalArgumentException}, before it writes to the bucket. Where traffic is given, n is the
+ * number of ranks and N the bytes of the gradients in float32.
  */
 public final class CommHooks {
 
@@ -55,8 +55,9 @@ public final class CommHooks {
   }
 
   /**
-   * Returns a hook that shows another one the gradients in a half type, and converts back what that
-   * makes of them: c10d's {@code fp16_compress_wrapper} and {@code bf16_compress_wrapper}.
+   * Returns a hook that converts the gradients to a half type, lets another hook reduce them, and
+   * converts its result back: c10d's {@code fp16_compress_wrapper} and {@code
+   * bf16_compress_wrapper}.
    *
    * @param type {@link DType#FLOAT16} or {@link DType#BFLOAT16}
    * @param inner the hook; its result must be of this type and of the bucket's count, else the step
@@ -79,10 +80,10 @@ public final class CommHooks {
   }
 
   /**
-   * Returns the hook that sends gradients as bytes, with one scale for so many neighbours: c10d's
-   * {@code quantization_perchannel_hook}, which has 512. It is closer than {@link
-   * #quantizedPerTensor} where gradients of a bucket are of different size, and sends eight bytes
-   * more for each channel. A NaN or an infinity makes its channel NaN.
+   * Returns the hook that sends gradients as bytes, with one scale for each channel, which is a
+   * number of neighbouring elements: c10d's {@code quantization_perchannel_hook}, which has 512 of
+   * them. It is closer than {@link #quantizedPerTensor} where gradients of a bucket differ much in
+   * size, and sends eight bytes more for each channel. A NaN or an infinity makes its channel NaN.
    *
    * @param elements the size of a channel, at least 1
    */

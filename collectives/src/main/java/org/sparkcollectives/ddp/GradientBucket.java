@@ -5,7 +5,7 @@ import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
 
 /**
- * Several gradients that are averaged together, as a {@link CommHook} sees them: c10d's {@code
+ * Holds several gradients that are averaged together, for a {@link CommHook}: c10d's {@code
  * GradBucket}. It is valid until the step of the hook's call has finished.
  */
 public interface GradientBucket {

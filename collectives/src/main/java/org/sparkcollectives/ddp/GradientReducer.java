@@ -106,8 +106,9 @@ public final class GradientReducer implements Joinable, AutoCloseable {
 
   /**
    * Returns where the engine adds a parameter's gradient, and where the mean is after {@link
-   * #finish}. Where it is a view of its bucket, it moves once, in {@link #beginForward}, with what
-   * it holds; see {@link ReducerOptions#withRelocation}.
+   * #finish}. The reducer does not set it to zero after a step that succeeded. Where it is a view
+   * of its bucket, it moves once, in {@link #beginForward}, with what it holds; see {@link
+   * ReducerOptions#withRelocation}.
    *
    * @throws IllegalArgumentException if there is no such parameter, or its gradients are sparse
    */
@@ -126,8 +127,8 @@ public final class GradientReducer implements Joinable, AutoCloseable {
   }
 
   /**
-   * Begins a step. Once, after the first synchronised step, it lays the buckets anew in the order
-   * in which rank 0 marked its parameters; only then it waits for the other ranks, for the group's
+   * Begins a step. Once, after the first synchronised step, it rebuilds the buckets in the order in
+   * which rank 0 marked its parameters; only then it waits for the other ranks, for the group's
    * timeout at the most. Within a join it tells the ranks without rows of the step.
    *
    * @throws IllegalStateException if a step is under way; in a join and with a weighted mean also
@@ -160,12 +161,12 @@ public final class GradientReducer implements Joinable, AutoCloseable {
 
   /**
    * Says that a parameter's gradient is complete. It must not be changed until {@link #finish} has
-   * returned. Begins the reduction of buckets that are complete by that, and never waits for
+   * returned. Begins the reduction of each bucket that is then complete, and never waits for
    * another rank. May be called by any thread.
    *
    * @throws IllegalArgumentException if there is no such parameter, or its gradients are sparse
    * @throws IllegalStateException outside of a backward pass, or if it was marked before in this
-   *     step; then {@link #finish} throws on all ranks
+   *     step; if the step synchronises, {@link #finish} then throws on all ranks
    */
   public void markReady(int parameter) {
     core.mark(parameter);
@@ -224,9 +225,10 @@ public final class GradientReducer implements Joinable, AutoCloseable {
   }
 
   /**
-   * Begins a block of steps whose gradients stay on their rank and add up, until it is closed. What
-   * counts is where {@link #beginBackward()} is called. All ranks do the same. DDP's {@code
-   * no_sync}.
+   * Begins a block of steps whose gradients stay on their rank and add up, until it is closed. A
+   * step belongs to the block if {@link #beginBackward()} is called in it; in a join {@link
+   * #beginForward} too. All ranks do the same. These steps send no gradients, so other ranks do not
+   * learn of a mistake in them. DDP's {@code no_sync}.
    */
   public NoSync noSync() {
     return core.pause();
@@ -250,8 +252,9 @@ public final class GradientReducer implements Joinable, AutoCloseable {
   /**
    * Says how many rows this rank has in the coming step, before {@link #beginForward}; the mean is
    * then over the rows of all ranks, whatever their distribution. The gradients of each rank are
-   * those of the mean over its own rows. Needed in each step: if a rank has not called it, {@link
-   * #finish} throws on all ranks. The half types lose bits, because each rank's share is rounded.
+   * those of the mean over its own rows. Needed in each step that synchronises: if a rank has not
+   * called it, {@link #finish} throws on all ranks. After steps within {@link #noSync} it counts
+   * for all that has added up. The half types lose bits, because each rank's share is rounded.
    *
    * @param rows 0 or more, also fractions; if all ranks have 0, the gradients are 0
    * @throws IllegalArgumentException if it is negative or not finite
@@ -304,8 +307,9 @@ public final class GradientReducer implements Joinable, AutoCloseable {
   /**
    * Gives the reducer another group, such as the one that {@link ProcessGroup#shrink} has made
    * after a failure. A collective of that group: called by all of its ranks, and blocks as {@link
-   * #create} does. The step under way is forgotten, with all that was accumulated in the memory of
-   * the reducer: views are zero and in new memory. The buckets are planned anew, and rebuilt again.
+   * #create} does. The step under way is given up, and what was accumulated in the memory of the
+   * reducer is lost: views are zero and in new memory. The buckets are planned anew, and rebuilt
+   * again.
    */
   public void setProcessGroup(ProcessGroup group) {
     ProcessGroup own = verified(group, parameters, options);

@@ -106,15 +106,16 @@ public final class ReducerOptions implements Serializable {
   /**
    * Returns these options with the small bucket as the last one instead of the first, as with
    * c10d's {@code DDP_SET_LAST_BUCKET_CAP}: then little is left to wait for after the backward
-   * pass. Counts for rebuilt buckets.
+   * pass. Applies to buckets in an order of readiness, and not to those before they are rebuilt.
    */
   public ReducerOptions withSmallLastBucket(boolean last) {
     return with(copy -> copy.smallLastBucket = last);
   }
 
   /**
-   * Returns these options with steps in which some parameters get no gradient. The set may differ
-   * by rank and by step. It costs one small all-reduce a step. Buckets are not rebuilt then.
+   * Returns these options with or without steps in which some parameters get no gradient. The set
+   * may differ by rank and by step. It costs one small all-reduce a step. Buckets are not rebuilt
+   * then.
    */
   public ReducerOptions withFindUnused(boolean find) {
     return with(copy -> copy.findUnused = find);
@@ -182,9 +183,10 @@ public final class ReducerOptions implements Serializable {
   }
 
   /**
-   * Returns these options with what is called with the position of each parameter whose {@link
-   * GradientReducer#gradient} is in other memory from now on, on the thread that calls {@link
-   * GradientReducer#beginForward} or {@link GradientReducer#setProcessGroup}. It is not serialised.
+   * Returns these options with a function that is called when the {@link GradientReducer#gradient}
+   * of a parameter has moved to other memory. It gets the position of the parameter, on the thread
+   * that calls {@link GradientReducer#beginForward} or {@link GradientReducer#setProcessGroup}. It
+   * is not serialised.
    */
   public ReducerOptions withRelocation(IntConsumer moved) {
     Objects.requireNonNull(moved, "moved");

@@ -20,19 +20,19 @@ import org.sparkcollectives.Work;
  * call them in the same order, with the same shapes, types and reductions.
  *
  * <p><b>Nothing blocks.</b> An input is copied before the method returns, and may be changed at
- * once. The result is a new tensor on the input's device, in host memory on the Java heap, which
+ * once. The result is a new tensor on the input's device; in host memory it is on the Java heap. It
  * stays when the group is closed. An operation ends whether or not somebody waits for it, and no
  * registry keeps its result.
  *
  * <p><b>Dimensions</b> count from 0, or from the end if they are negative: -1 is the last. A scalar
- * counts as one dimension with a single element. Of the first dimension the result is received
- * where it stays. Of another one, it is moved once more, by the thread that ends the operation.
+ * counts as one dimension with a single element. Along the first dimension the result is received
+ * where it stays. Along another one it is moved once more, by the thread that ends the operation.
  *
  * <p><b>Errors.</b> A wrong argument throws {@link IllegalArgumentException} at the call, before
  * data moves, on each rank that gives it; the group stays usable. Where the operation fails, the
  * future fails with the {@link CollectiveException} that {@link Work#await} would throw, which
  * {@code join} wraps in {@link java.util.concurrent.CompletionException}. The group's timeout
- * bounds the operation. To cancel a future has no effect on the operation.
+ * bounds the operation. Cancelling a future has no effect on the operation.
  *
  * <p>May be used by several threads, which must agree on the order of collectives.
  */
@@ -78,7 +78,7 @@ public final class FunctionalCollectives {
    * Begins to reduce several tensors over all ranks as one operation.
    *
    * @param inputs at least one, all of one type
-   * @return their sums, in the same order and shapes
+   * @return the reduced tensors, in the same order and shapes
    */
   public static CompletableFuture<List<Tensor>> allReduce(
       ProcessGroup group, List<Tensor> inputs, ReduceOp op) {

@@ -88,15 +88,15 @@ public final class Join {
   }
 
   /**
-   * Begins a step of a rank that has rows: tells the other ranks so. A joinable of one's own calls
-   * it before the collectives of each step; see {@link #notifyStep(Joinable, boolean, double)}.
+   * Begins a step of a rank that has rows, and tells the other ranks. A joinable calls it before
+   * the collectives of each step; see {@link #notifyStep(Joinable, boolean, double)}.
    */
   public static Optional<JoinStep> notifyStep(Joinable joinable) {
     return notifyStep(joinable, true, 0);
   }
 
   /**
-   * Begins a step of a rank that has rows: tells the other ranks so. Only the first joinable of a
+   * Begins a step of a rank that has rows, and tells the other ranks. Only the first joinable of a
    * join begins an all-reduce; the others get the step that the first has begun. Does not wait for
    * other ranks, unless all are to throw when one has run out of rows.
    *

@@ -1,6 +1,6 @@
 package org.sparkcollectives.join;
 
-/** What a rank without rows does in the steps of the others. */
+/** Runs, on a rank without rows, the collectives of the others' steps. */
 public interface JoinHook {
 
   /**

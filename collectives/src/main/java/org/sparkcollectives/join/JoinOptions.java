@@ -1,7 +1,7 @@
 package org.sparkcollectives.join;
 
 /**
- * How ranks with uneven inputs go on; immutable.
+ * Says how ranks with uneven inputs go on. Immutable.
  *
  * @param divideByInitialSize whether a sum of gradients is divided by the number of all ranks, as
  *     c10d does by default, and not by that of the ranks which still have rows

@@ -7,8 +7,8 @@ import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 
 /**
- * One step of a join: how many ranks still have rows, whether they synchronise in this step, and on
- * how many rows it is. {@link Join#notifyStep} begins it, with one all-reduce of 24 bytes.
+ * Says of one step of a join how many ranks still have rows, whether they synchronise in this step,
+ * and how many rows it is on. {@link Join#notifyStep} begins it, with one all-reduce of 24 bytes.
  *
  * <p>All methods but {@link #isKnown()} block until the ranks have told each other, for the group's
  * timeout at the most, and throw {@link org.sparkcollectives.CollectiveException} if the group has

@@ -2,7 +2,10 @@ package org.sparkcollectives.join;
 
 import org.sparkcollectives.ProcessGroup;
 
-/** What can go on with ranks that have run out of rows, as a reducer of gradients can. */
+/**
+ * Takes part in a {@link Join}: runs collectives in each step, as a reducer of gradients does, and
+ * can run them on ranks without rows too.
+ */
 public interface Joinable {
 
   /** Returns the group whose ranks join; all joinables of one join have the same ranks. */

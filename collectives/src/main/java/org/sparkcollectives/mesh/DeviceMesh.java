@@ -12,8 +12,8 @@ import org.sparkcollectives.ProcessGroup;
  *
  * <p>The ranks of a mesh are <b>global</b> ranks, in row-major order. The group of a dimension has
  * the ranks whose coordinates differ in that dimension only, in the order of the mesh: the rank in
- * the group is the coordinate, also if the mesh names its ranks in another order than c10d's, where
- * groups are sorted.
+ * the group is the coordinate, whatever the order of the mesh is. In c10d the ranks of a group are
+ * sorted instead.
  *
  * <p><b>Collectives.</b> {@link #create}, {@link #of} and {@link #ofGroups} are called by all ranks
  * of the group or groups that they are given, {@link #flatten} and {@link #unflatten} by all ranks
@@ -102,8 +102,8 @@ public final class DeviceMesh implements AutoCloseable {
   }
 
   /**
-   * Makes a mesh of groups that there are already, one for each dimension. Each rank of the mesh
-   * calls it with its own. The mesh does not close them.
+   * Makes a mesh from existing groups, one for each dimension. Each rank of the mesh calls it with
+   * its own. The mesh does not close them.
    *
    * @param group with all ranks of the mesh and no other
    * @param groups in each, this rank's rank is its coordinate in that dimension

@@ -10,8 +10,8 @@ import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
 
 /**
- * Memory of each rank that all ranks of a group read and write at agreed moments, on whatever hosts
- * they are: a window, as c10d and MPI call it, with MPI's fence.
+ * Gives each rank memory that all ranks of a group read and write at agreed moments, on whatever
+ * hosts they are: a window, as c10d and MPI call it, with MPI's fence.
  *
  * <p>{@link #put} and {@link #get} name a place in the memory of another rank, which need not know
  * of it. They take effect in the next {@link #fence}: first all puts, those of lower ranks before

@@ -15,17 +15,17 @@ import org.sparkcollectives.Work;
 import org.sparkcollectives.spi.tensor.LeasedMemory;
 
 /**
- * Memory of each rank of a host that all of these ranks read and write, with signals between them:
- * c10d's symmetric memory, which there is for GPUs only, in the memory of the host.
+ * Gives each rank of a host memory that all of these ranks read and write, with signals between
+ * them: c10d's symmetric memory, which exists there for GPUs only, in the memory of the host.
  *
- * <p><b>Buffers.</b> Each rank has a buffer of the same size, zero at first. {@link #buffer} gives
- * tensors in that of any rank: to write into one is all that it takes to send. Nothing is locked;
- * the ranks agree by signals on who may write when. What a thread has written before it gives a
- * signal, or comes to a barrier, is seen by who has taken the signal or left the barrier.
+ * <p><b>Buffers.</b> Each rank has a buffer of the same size, zero at first. {@link #buffer}
+ * returns tensors in that of any rank: writing into one sends. Nothing is locked; the ranks agree
+ * by signals on who may write when. What a thread has written before it gives a signal, or comes to
+ * a barrier, is seen by a thread that has taken the signal or left the barrier.
  *
  * <p><b>Signals</b> are not counted: {@link #putSignal} waits until the one before was taken. The
- * flags are zero again when all have been taken. Users that know nothing of each other take
- * different channels; a barrier and signals of one channel must not be under way together.
+ * flags are zero again when all have been taken. Parts of a program that know nothing of each other
+ * take different channels; a barrier and signals of one channel must not be under way together.
  *
  * <p><b>Waits.</b> A wait spins for 20 µs if every rank has a processor, then sleeps for up to a
  * millisecond at a time. It takes the timeout that it is given, or the {@link ProcessGroup#timeout}

@@ -8,9 +8,10 @@ import org.sparkcollectives.DType;
 import org.sparkcollectives.Tensor;
 
 /**
- * Adam, as {@code torch.optim.Adam} without its variants. For float32 and float64; computes in
- * double precision and rounds once. The state of a parameter is the mean of its gradients, {@code
- * mean}, that of their squares, {@code square}, and the number of its steps, {@code step}.
+ * Updates parameters by Adam, as {@code torch.optim.Adam} without its variants. For float32 and
+ * float64; computes in double precision and rounds once. The state of a parameter is the mean of
+ * its gradients, {@code mean}, that of their squares, {@code square}, and the number of its steps,
+ * {@code step}.
  *
  * <p>Not for use by several threads at once. The method is that of Kingma and Ba, "Adam: A Method
  * for Stochastic Optimization", 2015.

@@ -6,9 +6,9 @@ import java.util.Set;
 import org.sparkcollectives.Tensor;
 
 /**
- * Goes down the gradient, with momentum if wanted, as {@code torch.optim.SGD}. For float32 and
- * float64; computes in double precision and rounds once. The state of a parameter is its {@code
- * momentum}, if there is one.
+ * Updates parameters by stochastic gradient descent, with momentum if wanted, as {@code
+ * torch.optim.SGD}. For float32 and float64; computes in double precision and rounds once. The
+ * state of a parameter is its {@code momentum}, if there is one.
  *
  * <p>Not for use by several threads at once.
  */

@@ -19,10 +19,11 @@ import org.sparkcollectives.join.JoinStep;
 import org.sparkcollectives.join.Joinable;
 
 /**
- * Shares an optimizer among the ranks of a group: each rank keeps the state of the parameters that
- * it owns, makes their steps, and sends their new values to all. With n ranks a rank keeps about
- * 1/n of the state. c10d's {@code ZeroRedundancyOptimizer}, the first stage of ZeRO (Rajbhandari et
- * al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models", 2020).
+ * Divides the state of an optimizer among the ranks of a group: each rank keeps the state of the
+ * parameters that it owns, updates them, and sends their new values to all. With n ranks a rank
+ * keeps about 1/n of the state. c10d's {@code ZeroRedundancyOptimizer}, the first stage of ZeRO
+ * (Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models",
+ * 2020).
  *
  * <p>By default a step averages the gradients too, each for its owner only. Then a reduce-scatter
  * and an all-gather send as much as one all-reduce does. With {@link
@@ -103,8 +104,8 @@ public final class ZeroRedundancyOptimizer implements Joinable {
 
   /**
    * Returns where the engine adds the gradient of a parameter: the one that the parameter came
-   * with, or else a part of the memory that is reduced. After {@link #step} it holds the mean on
-   * the owner at the most, so set it to zero before the next backward pass.
+   * with, or else a part of the memory that is reduced. {@link #step} leaves the mean on the owner
+   * alone, if at all, and does not set the gradient to zero: do so before the next backward pass.
    *
    * @throws IllegalStateException if the gradients are averaged already, see {@link
    *     ZeroOptions#withAveragedGradients}

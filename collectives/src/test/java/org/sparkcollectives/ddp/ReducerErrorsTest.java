@@ -128,6 +128,27 @@ class ReducerErrorsTest {
   }
 
   @Test
+  void aMistakeInAPausedStepIsNotToldToTheOtherRanks() {
+    reducers(
+        2,
+        SMALL_BUCKETS,
+        (group, model, reducer) -> {
+          try (NoSync pause = reducer.noSync()) {
+            assertThat(pause).isNotNull();
+            reducer.beginBackward();
+            reducer.markReady(1);
+            if (group.rank() == 0) {
+              assertThatThrownBy(() -> reducer.markReady(1))
+                  .isInstanceOf(IllegalStateException.class)
+                  .hasMessageContaining("twice");
+            }
+            reducer.finish();
+          }
+          assertNextStepWorks(group, model, reducer);
+        });
+  }
+
+  @Test
   void aSecondMarkThrowsAndFailsTheStepOnAllRanks() {
     reducers(
         2,

@@ -300,6 +300,30 @@ class ReducerJoinTest {
   }
 
   @Test
+  void afterPausedStepsTheWeightOfTheStepThatAveragesCounts() {
+    GroupRuns.run(
+        2,
+        Paths.HEAP,
+        group -> {
+          TestModel model = TestModel.of(3);
+          try (GradientReducer reducer =
+              GradientReducer.create(
+                  group, model.parameters(), ReducerOptions.defaults().withWeightedMean(true))) {
+            try (NoSync pause = reducer.noSync()) {
+              assertThat(pause).isNotNull();
+              reducer.setWeight(100 * group.rank());
+              model.step(reducer, 1 + group.rank());
+              model.step(reducer, 1 + group.rank());
+            }
+            reducer.setWeight(3 - 2 * group.rank());
+            model.step(reducer, 1 + group.rank());
+            model.assertGradients(reducer, (3 * 3 + 6 * 1) / 4f);
+          }
+          return null;
+        });
+  }
+
+  @Test
   void halvesAreDividedByTheRanksThatStillHaveRowsWithoutOverflow() {
     GroupRuns.run(
         3,
