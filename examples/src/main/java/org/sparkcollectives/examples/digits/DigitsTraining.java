@@ -73,8 +73,10 @@ public final class DigitsTraining implements Callable<Integer> {
   @Option(
       names = "--engine",
       description =
-          "What computes the gradients: ${COMPLETION-CANDIDATES}. DJL: the Deep Java Library with"
-              + " PyTorch, for Linux on x86-64; the script fetches it, 112 MB.")
+          "What computes the gradients and averages them: ${COMPLETION-CANDIDATES}. JAVA: this"
+              + " program, with an all-reduce; REDUCER: this program, with GradientReducer; DJL: the"
+              + " Deep Java Library with PyTorch, for Linux on x86-64; the script fetches it, 112"
+              + " MB.")
   private TrainingEngine engine = TrainingEngine.JAVA;
 
   @Option(
@@ -108,8 +110,8 @@ public final class DigitsTraining implements Callable<Integer> {
       defaultValue = "true",
       fallbackValue = "true",
       description =
-          "Time the same step through treeAggregate and broadcast, too; with --engine djl, train"
-              + " in one process on all rows, too.")
+          "Time the same step through treeAggregate and broadcast, too; with another engine than"
+              + " java, train in one process on all rows, too.")
   private boolean compare;
 
   @Option(
@@ -262,7 +264,7 @@ public final class DigitsTraining implements Callable<Integer> {
         engine == TrainingEngine.DJL ? "the optimizer with its all-reduce" : "all-reduce",
         model.medianAllReduceMillis(),
         model.steps());
-    if (compare && engine == TrainingEngine.DJL) {
+    if (compare && engine != TrainingEngine.JAVA) {
       compareWithOneProcess(spark, dataset, options, model);
     } else if (compare) {
       double other = TreeAggregateStep.medianMillis(spark, train, options);

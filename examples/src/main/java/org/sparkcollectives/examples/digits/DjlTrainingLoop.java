@@ -11,11 +11,7 @@ import ai.djl.training.Trainer;
 import ai.djl.training.loss.Loss;
 import ai.djl.training.optimizer.Optimizer;
 import ai.djl.training.tracker.Tracker;
-import java.util.Arrays;
-import java.util.Collections;
 import java.util.List;
-import java.util.Random;
-import java.util.stream.IntStream;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
@@ -27,20 +23,16 @@ import org.sparkcollectives.djl.RankGradients;
  * The training of {@link TrainingLoop} with DJL, as one rank of a group runs it: DJL's trainer and
  * optimizer, with the mean gradient over the rows of all ranks.
  *
- * <p>Several ranks of one JVM each have a model and a collector of gradients. The ranks shuffle
- * their batches, and not their rows, in the same way: then a step is on the same rows whatever the
- * number of ranks, and the model can be compared with that of one process.
+ * <p>Several ranks of one JVM each have a model and a collector of gradients.
  */
 final class DjlTrainingLoop {
 
   private final ProcessGroup world;
   private final TrainingOptions options;
-  private final int batch;
 
   DjlTrainingLoop(ProcessGroup world, TrainingOptions options) {
     this.world = world;
     this.options = options;
-    this.batch = Math.max(1, options.batch() / world.size());
   }
 
   /** Trains. All ranks call this, each with its own samples; some may have none. */
@@ -85,18 +77,13 @@ final class DjlTrainingLoop {
       DjlNetwork network,
       CollectiveOptimizer optimizer,
       Trainer trainer) {
-    int steps = stepsPerEpoch(own.size());
-    StepTimes times = new StepTimes(options.epochs() * steps);
+    Batches batches = new Batches(world, options, own);
+    StepTimes times = new StepTimes(options.epochs() * batches.count());
     double[] losses = new double[options.epochs()];
     double[] accuracies = new double[options.epochs()];
-    List<Integer> order = Arrays.asList(IntStream.range(0, steps).boxed().toArray(Integer[]::new));
-    Random random = new Random(options.seed());
     for (int epoch = 1; epoch <= options.epochs(); epoch++) {
-      Collections.shuffle(order, random); // The same on all ranks.
       double[] sums = {0, own.size()};
-      for (int step : order) {
-        int from = Math.min(own.size(), step * batch);
-        List<Sample> rows = own.subList(from, Math.min(own.size(), from + batch));
+      for (List<Sample> rows : batches.nextEpoch()) {
         times.begin();
         if (!rows.isEmpty()) {
           sums[0] += backward(trainer, rows) * rows.size();
@@ -149,15 +136,5 @@ final class DjlTrainingLoop {
       collector.backward(loss);
       return loss.getFloat();
     }
-  }
-
-  /** Returns the number of steps of the rank with the most samples, which all ranks take. */
-  private int stepsPerEpoch(int samples) {
-    int[] steps = {(samples + batch - 1) / batch};
-    world.allReduce(Tensor.of(steps), ReduceOp.MAX).await();
-    if (steps[0] == 0) {
-      throw new IllegalArgumentException("There are no samples to train on");
-    }
-    return steps[0];
   }
 }

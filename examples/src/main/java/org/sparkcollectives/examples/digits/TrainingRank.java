@@ -67,11 +67,17 @@ final class TrainingRank implements RankFunction<Sample, TrainedModel> {
           killIfEqual(number, victim);
           return accuracy;
         };
-    TrainedModel model =
-        engine == TrainingEngine.DJL
-            ? new DjlTrainingLoop(world, options).run(samples, listener)
-            : new TrainingLoop(world, options, device.type()).run(samples, listener);
+    TrainedModel model = train(world, samples, listener);
     return world.rank() == 0 ? List.of(model).iterator() : Collections.emptyIterator();
+  }
+
+  private TrainedModel train(
+      ProcessGroup world, List<Sample> samples, TrainingLoop.EpochListener listener) {
+    return switch (engine) {
+      case JAVA -> new TrainingLoop(world, options, device.type()).run(samples, listener);
+      case REDUCER -> new ReducerTrainingLoop(world, options).run(samples, listener);
+      case DJL -> new DjlTrainingLoop(world, options).run(samples, listener);
+    };
   }
 
   private static boolean isFirstAttempt() {

@@ -9,6 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import javax.imageio.ImageIO;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -40,11 +42,16 @@ class DigitsProgramIT {
   }
 
   @Test
-  void softmaxRegressionTrainsOnThreeRanks() throws Exception {
-    Run run = digits("--hidden", "0", "--ranks", "3", "--epochs", "10", "--no-compare");
+  void theReducerTrainsTheModelOfOneProcessOnThreeRanks() throws Exception {
+    Run run = digits("--engine=reducer", "--hidden", "0", "--ranks", "3", "--epochs", "10");
     assertThat(run.status()).as(run.err()).isZero();
     assertThat(run.testAccuracy()).isGreaterThanOrEqualTo(0.9);
     assertThat(run.out()).doesNotContain("treeAggregate");
+    Matcher alone =
+        Pattern.compile("one process on all rows: loss .* differ by ([\\d.e-]+) at")
+            .matcher(run.out());
+    assertThat(alone.find()).as(run.out()).isTrue();
+    assertThat(Double.parseDouble(alone.group(1))).isLessThan(1e-9);
   }
 
   @Test

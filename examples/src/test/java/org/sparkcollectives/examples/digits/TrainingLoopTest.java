@@ -67,6 +67,47 @@ class TrainingLoopTest {
     }
   }
 
+  @Test
+  void theReducerTakesTheMeanOverTheRowsOfUnevenAndEmptyPartitions() {
+    TrainingOptions wholeBatch = new TrainingOptions(shape(8), 5, ALL, 0.5, 0.9, 3);
+    List<Sample> images = digits.subList(0, 100);
+    double[] expected = plainDescent(images, wholeBatch);
+
+    List<List<Sample>> uneven = List.of(images.subList(0, 91), List.of(), images.subList(91, 100));
+    for (List<List<Sample>> hands : List.of(List.of(images), uneven)) {
+      for (TrainedModel model : trainByReducer(hands, wholeBatch)) {
+        assertThat(model.steps()).isEqualTo(5);
+        assertThat(model.parameters()).containsExactly(expected, within(1e-9));
+      }
+    }
+  }
+
+  @Test
+  void theReducerGivesAllRanksTheSameBitsFromSmallBatchesToo() {
+    for (int hidden : new int[] {0, 16}) {
+      TrainingOptions options = new TrainingOptions(shape(hidden), 3, 32, 0.1, 0.9, 5);
+      List<List<Sample>> uneven =
+          List.of(digits.subList(0, 300), digits.subList(300, 310), digits.subList(310, 500));
+      List<TrainedModel> models = trainByReducer(uneven, options);
+      assertThat(models).extracting(TrainedModel::steps).containsOnly(3 * 30);
+      assertThat(models.get(0).course().get(2).loss())
+          .isLessThan(models.get(0).course().get(0).loss());
+      for (TrainedModel model : models) {
+        assertThat(model.parameters()).containsExactly(models.get(0).parameters());
+      }
+    }
+  }
+
+  private static List<TrainedModel> trainByReducer(
+      List<List<Sample>> images, TrainingOptions options) {
+    return GroupRuns.run(
+        images.size(),
+        GroupOptions.defaults(),
+        world ->
+            new ReducerTrainingLoop(world, options)
+                .run(images.get(world.rank()), (epoch, loss, network) -> 0.1 * epoch));
+  }
+
   /** Runs the textbook's gradient descent with momentum, without ranks. */
   private static double[] plainDescent(List<Sample> images, TrainingOptions options) {
     double[] parameters = options.network().randomParameters(options.seed());
