@@ -94,29 +94,30 @@ final class GradientMean {
       return gradient;
     }
     Tensor values = GradientMemory.copyOf(gradient.values()).reshape(gradient.values().shape());
-    TensorArithmetic.multiply(values, rows);
+    TensorArithmetic.multiply(values, share());
     return SparseTensor.of(gradient.shape(), gradient.indices(), values);
   }
 
   /** Turns a sum of sparse gradients into the mean. */
   void finish(SparseTensor sum) {
-    TensorArithmetic.divide(sum.values(), divisor());
+    if (over != Over.ROWS) {
+      TensorArithmetic.divide(sum.values(), divisor());
+    }
   }
 
-  /** Prepares a buffer for a hook, which then divides its sum by {@link #divisor}. */
+  /**
+   * Prepares a buffer for a hook, which then divides its sum by {@link #divisor}. Weights are about
+   * 1, so that gradients keep their size: hooks round them to half types.
+   */
   void prepare(Tensor buffer) {
     if (over == Over.ROWS) {
-      TensorArithmetic.multiply(buffer, rows);
+      TensorArithmetic.multiply(buffer, ranks * share());
     }
   }
 
   /** Returns what a sum is divided by; waits for the other ranks where it depends on them. */
   double divisor() {
-    return switch (over) {
-      case RANKS -> ranks;
-      case ACTIVE_RANKS -> join.divisor();
-      case ROWS -> allRows.get() == 0 ? 1 : allRows.get();
-    };
+    return over == Over.ACTIVE_RANKS ? join.divisor() : ranks;
   }
 
   private static boolean isHalf(DType type) {
