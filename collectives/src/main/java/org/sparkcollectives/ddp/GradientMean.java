@@ -5,6 +5,7 @@ import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.join.JoinStep;
+import org.sparkcollectives.spi.tensor.HostTensor;
 
 /**
  * How the gradients of all ranks become their mean in one step: over all ranks, over the ranks that
@@ -88,20 +89,45 @@ final class GradientMean {
     }
   }
 
-  /** Returns what this rank contributes to the sum of sparse gradients. */
+  /**
+   * Returns what this rank contributes to the sum of sparse gradients. Halves are summed up in
+   * float32, because a sum of them may overflow where their mean does not.
+   */
   SparseTensor contribution(SparseTensor gradient) {
-    if (over != Over.ROWS) {
+    Tensor values = gradient.values();
+    if (over != Over.ROWS && !isHalf(values.dtype())) {
       return gradient;
     }
-    Tensor values = GradientMemory.copyOf(gradient.values()).reshape(gradient.values().shape());
-    TensorArithmetic.multiply(values, share());
-    return SparseTensor.of(gradient.shape(), gradient.indices(), values);
+    HostTensor copy = HostTensor.allocate(summed(values.dtype()), values.count());
+    convert(values, copy);
+    if (over == Over.ROWS) {
+      TensorArithmetic.multiply(copy, share());
+    }
+    return SparseTensor.of(gradient.shape(), gradient.indices(), copy.reshape(values.shape()));
   }
 
-  /** Turns a sum of sparse gradients into the mean. */
-  void finish(SparseTensor sum) {
+  /** Turns a sum of sparse gradients into the mean, of the type that the gradients have. */
+  SparseTensor finish(SparseTensor sum, DType type) {
     if (over != Over.ROWS) {
       TensorArithmetic.divide(sum.values(), divisor());
+    }
+    if (!isHalf(type)) {
+      return sum;
+    }
+    HostTensor values = HostTensor.allocate(type, sum.values().count());
+    convert(sum.values(), values);
+    return SparseTensor.of(sum.shape(), sum.indices(), values.reshape(sum.values().shape()));
+  }
+
+  private static DType summed(DType type) {
+    return isHalf(type) ? DType.FLOAT32 : type;
+  }
+
+  private static void convert(Tensor from, HostTensor to) {
+    if (from.dtype() == to.dtype()) {
+      to.copyFrom(from);
+    } else {
+      FloatElements.convert(HostTensor.of(from), to);
     }
   }
 
