@@ -210,8 +210,7 @@ public final class MemoryWindow {
     List<ByteBuffer> buffers = new ArrayList<>();
     try {
       for (WindowRequests each : requests) {
-        buffers.add(
-            ByteBuffer.allocateDirect((int) each.bytes()).order(ByteOrder.nativeOrder()));
+        buffers.add(ByteBuffer.allocateDirect((int) each.bytes()).order(ByteOrder.nativeOrder()));
       }
       return buffers;
     } catch (OutOfMemoryError e) {

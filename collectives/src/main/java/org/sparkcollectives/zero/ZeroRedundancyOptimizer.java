@@ -95,8 +95,7 @@ public final class ZeroRedundancyOptimizer implements Joinable {
     CallCheck check = new CallCheck(group, "making of a ZeRO optimizer");
     check.compare(() -> ZeroArguments.describe(all, partition, options, group.size()));
     ZeroRedundancyOptimizer[] made = new ZeroRedundancyOptimizer[1];
-    check.byAll(
-        () -> made[0] = new ZeroRedundancyOptimizer(group, all, local, options, partition));
+    check.byAll(() -> made[0] = new ZeroRedundancyOptimizer(group, all, local, options, partition));
     return made[0];
   }
 

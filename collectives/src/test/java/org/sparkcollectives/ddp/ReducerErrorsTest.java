@@ -505,8 +505,7 @@ class ReducerErrorsTest {
           Tensor closed = unreadable();
           List<Parameter> parameters =
               withGradient(group.rank() == 1 ? closed : Tensor.of(0f, 0f, 0f));
-          try (GradientReducer reducer =
-              GradientReducer.create(group, parameters, SMALL_BUCKETS)) {
+          try (GradientReducer reducer = GradientReducer.create(group, parameters, SMALL_BUCKETS)) {
             assertThatThrownBy(reducer::reduce)
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining(

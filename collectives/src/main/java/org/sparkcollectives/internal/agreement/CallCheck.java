@@ -96,8 +96,7 @@ public final class CallCheck {
     if (first < 0) {
       return;
     }
-    List<String> reasons =
-        group.objects().allGather(own == null ? "" : reason(own));
+    List<String> reasons = group.objects().allGather(own == null ? "" : reason(own));
     if (own instanceof IllegalArgumentException) {
       throw new IllegalArgumentException(where() + ": " + own.getMessage(), own);
     }
