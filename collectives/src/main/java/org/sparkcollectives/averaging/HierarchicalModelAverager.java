@@ -57,8 +57,14 @@ public final class HierarchicalModelAverager implements ModelAverager, AutoClose
               return List.of("the group sizes " + sizes, "a warm-up of " + warmupSteps + " steps");
             });
     NavigableMap<Long, ProcessGroup> groups = new TreeMap<>();
-    sizes.forEach((period, size) -> groups.put(period, blocks(group, size, period)));
-    return new HierarchicalModelAverager(group, groups, warmupSteps);
+    HierarchicalModelAverager averager = new HierarchicalModelAverager(group, groups, warmupSteps);
+    try {
+      sizes.forEach((period, size) -> groups.put(period, blocks(group, size, period)));
+    } catch (RuntimeException | Error e) {
+      averager.close();
+      throw e;
+    }
+    return averager;
   }
 
   private static ProcessGroup blocks(ProcessGroup group, int size, long period) {

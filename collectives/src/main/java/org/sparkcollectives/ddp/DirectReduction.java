@@ -1,6 +1,7 @@
 package org.sparkcollectives.ddp;
 
 import java.util.function.Supplier;
+import org.sparkcollectives.DType;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
@@ -30,11 +31,11 @@ final class DirectReduction implements BucketReduction {
 
   /** Begins the all-reduce of a sparse gradient, for which the bucket then has the mean. */
   static Runnable sparse(ProcessGroup group, ReducerBucket bucket, GradientMean mean) {
+    DType type = bucket.sparse().values().dtype();
     Work work = group.allReduce(mean.contribution(bucket.sparse()));
     return () -> {
       work.await();
-      mean.finish(work.sparseResult());
-      bucket.setSparse(work.sparseResult());
+      bucket.setSparse(mean.finish(work.sparseResult(), type));
     };
   }
 

@@ -21,7 +21,8 @@ public interface GradientBucket {
 
   /**
    * Returns what the sum of all ranks is to be divided by: the number of ranks, or that of those
-   * which still have rows, or the rows of all ranks.
+   * which still have rows. For a mean over rows, the buffer is multiplied beforehand by this rank's
+   * rows, relative to those that a rank has on average.
    */
   double divisor();
 

@@ -5,6 +5,7 @@ import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.join.JoinStep;
+import org.sparkcollectives.spi.tensor.HostTensor;
 
 /**
  * How the gradients of all ranks become their mean in one step: over all ranks, over the ranks that
@@ -88,35 +89,61 @@ final class GradientMean {
     }
   }
 
-  /** Returns what this rank contributes to the sum of sparse gradients. */
+  /**
+   * Returns what this rank contributes to the sum of sparse gradients. Halves are summed up in
+   * float32, because a sum of them may overflow where their mean does not.
+   */
   SparseTensor contribution(SparseTensor gradient) {
-    if (over != Over.ROWS) {
+    Tensor values = gradient.values();
+    if (over != Over.ROWS && !isHalf(values.dtype())) {
       return gradient;
     }
-    Tensor values = GradientMemory.copyOf(gradient.values()).reshape(gradient.values().shape());
-    TensorArithmetic.multiply(values, rows);
-    return SparseTensor.of(gradient.shape(), gradient.indices(), values);
+    HostTensor copy = HostTensor.allocate(summed(values.dtype()), values.count());
+    convert(values, copy);
+    if (over == Over.ROWS) {
+      TensorArithmetic.multiply(copy, share());
+    }
+    return SparseTensor.of(gradient.shape(), gradient.indices(), copy.reshape(values.shape()));
   }
 
-  /** Turns a sum of sparse gradients into the mean. */
-  void finish(SparseTensor sum) {
-    TensorArithmetic.divide(sum.values(), divisor());
+  /** Turns a sum of sparse gradients into the mean, of the type that the gradients have. */
+  SparseTensor finish(SparseTensor sum, DType type) {
+    if (over != Over.ROWS) {
+      TensorArithmetic.divide(sum.values(), divisor());
+    }
+    if (!isHalf(type)) {
+      return sum;
+    }
+    HostTensor values = HostTensor.allocate(type, sum.values().count());
+    convert(sum.values(), values);
+    return SparseTensor.of(sum.shape(), sum.indices(), values.reshape(sum.values().shape()));
   }
 
-  /** Prepares a buffer for a hook, which then divides its sum by {@link #divisor}. */
+  private static DType summed(DType type) {
+    return isHalf(type) ? DType.FLOAT32 : type;
+  }
+
+  private static void convert(Tensor from, HostTensor to) {
+    if (from.dtype() == to.dtype()) {
+      to.copyFrom(from);
+    } else {
+      FloatElements.convert(HostTensor.of(from), to);
+    }
+  }
+
+  /**
+   * Prepares a buffer for a hook, which then divides its sum by {@link #divisor}. Weights are about
+   * 1, so that gradients keep their size: hooks round them to half types.
+   */
   void prepare(Tensor buffer) {
     if (over == Over.ROWS) {
-      TensorArithmetic.multiply(buffer, rows);
+      TensorArithmetic.multiply(buffer, ranks * share());
     }
   }
 
   /** Returns what a sum is divided by; waits for the other ranks where it depends on them. */
   double divisor() {
-    return switch (over) {
-      case RANKS -> ranks;
-      case ACTIVE_RANKS -> join.divisor();
-      case ROWS -> allRows.get() == 0 ? 1 : allRows.get();
-    };
+    return over == Over.ACTIVE_RANKS ? join.divisor() : ranks;
   }
 
   private static boolean isHalf(DType type) {

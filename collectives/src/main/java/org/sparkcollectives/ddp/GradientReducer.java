@@ -8,6 +8,7 @@ import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.Tensor;
+import org.sparkcollectives.internal.agreement.CallCheck;
 import org.sparkcollectives.join.JoinHook;
 import org.sparkcollectives.join.JoinOptions;
 import org.sparkcollectives.join.JoinStep;
@@ -68,6 +69,8 @@ public final class GradientReducer implements Joinable, AutoCloseable {
    *     {@link ModelState#broadcast}
    * @throws IllegalArgumentException on all ranks, if they gave different parameters or options,
    *     with the first difference; or if there is no parameter, or one is of an integer type
+   * @throws IllegalStateException on the ranks that have no room for the gradients
+   * @throws org.sparkcollectives.CollectiveException on the other ranks then
    */
   public static GradientReducer create(
       ProcessGroup group, List<Parameter> parameters, ReducerOptions options) {
@@ -81,8 +84,12 @@ public final class GradientReducer implements Joinable, AutoCloseable {
     ProcessGroup own = verified(group, parameters, options);
     try {
       ReducerCore core = new ReducerCore(parameters, options, nanos);
-      core.use(own);
-      core.memory().adopt();
+      byAll(
+          own,
+          () -> {
+            core.use(own);
+            core.memory().adopt();
+          });
       return new GradientReducer(parameters, options, core);
     } catch (RuntimeException | Error e) {
       own.close();
@@ -102,6 +109,11 @@ public final class GradientReducer implements Joinable, AutoCloseable {
       own.close();
       throw e;
     }
+  }
+
+  /** Has all ranks take their memory, so that all throw where one cannot. */
+  private static void byAll(ProcessGroup own, Runnable step) {
+    new CallCheck(own, "memory of a reducer of gradients").byAll(step);
   }
 
   /**
@@ -310,11 +322,24 @@ public final class GradientReducer implements Joinable, AutoCloseable {
    * #create} does. The step under way is given up, and what was accumulated in the memory of the
    * reducer is lost: views are zero and in new memory. The buckets are planned anew, and rebuilt
    * again.
+   *
+   * @throws IllegalArgumentException on all ranks, as {@link #create}
+   * @throws IllegalStateException if the reducer is closed
    */
   public void setProcessGroup(ProcessGroup group) {
+    core.requireOpen("setProcessGroup");
     ProcessGroup own = verified(group, parameters, options);
-    core.release();
-    core.use(own);
+    try {
+      byAll(
+          own,
+          () -> {
+            core.release();
+            core.use(own);
+          });
+    } catch (RuntimeException | Error e) {
+      own.close();
+      throw e;
+    }
     core.memory().tellOfRelocation();
   }
 

@@ -230,7 +230,7 @@ final class ReducerCore {
     group.close();
   }
 
-  private void requireOpen(String operation) {
+  void requireOpen(String operation) {
     checks.state(!closed, operation, "the reducer is closed");
   }
 

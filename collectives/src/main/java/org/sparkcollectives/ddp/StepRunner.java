@@ -121,9 +121,18 @@ final class StepRunner {
       SparseTensor own = sparse[parameter];
       bucket.setSparse(own == null ? SparseRows.none(parameters.get(parameter).value()) : own);
     } else {
-      memory.collect(parameter);
+      collect(step, parameter);
     }
     arrive(bucket);
+  }
+
+  /** Copies a gradient; where that fails, the step fails on all ranks, which do not wait for it. */
+  private void collect(ReducerStep step, int parameter) {
+    try {
+      memory.collect(parameter);
+    } catch (RuntimeException e) {
+      step.fail("could not read the gradient of " + failure.named(parameter) + ": " + e);
+    }
   }
 
   private void contributeUnused(ReducerStep step, int parameter) {

@@ -181,6 +181,9 @@ public final class Join {
   }
 
   private JoinStep step(Joinable joinable, boolean synchronises, double rows) {
+    if (termination != null) {
+      throw termination; // The body has caught it, and the other ranks have left.
+    }
     JoinStep step = current;
     if (joinable == joinables.get(0)) {
       step = JoinStep.active(group, options, synchronises, rows);

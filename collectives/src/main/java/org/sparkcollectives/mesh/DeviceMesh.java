@@ -97,8 +97,13 @@ public final class DeviceMesh implements AutoCloseable {
     if (members != group) {
       owner.own(members);
     }
-    List<ProcessGroup> groups = owner.ofDimensions(layout, named, 0, shape.length);
-    return new DeviceMesh(owner, layout, named, groups, true);
+    try {
+      List<ProcessGroup> groups = owner.ofDimensions(layout, named, 0, shape.length);
+      return new DeviceMesh(owner, layout, named, groups, true);
+    } catch (RuntimeException | Error e) {
+      owner.close();
+      throw e;
+    }
   }
 
   /**

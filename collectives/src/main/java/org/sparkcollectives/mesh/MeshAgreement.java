@@ -32,6 +32,8 @@ final class MeshAgreement {
       check.run();
     } catch (IllegalArgumentException e) {
       wrong = e;
+    } catch (RuntimeException e) { // Else the other ranks would wait in vain.
+      wrong = new IllegalArgumentException(e.toString(), e);
     }
     boolean alike = alike(group, wrong == null ? request : "wrong: " + request);
     if (!alike) {

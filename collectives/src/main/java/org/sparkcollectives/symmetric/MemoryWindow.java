@@ -8,6 +8,7 @@ import org.sparkcollectives.DType;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
+import org.sparkcollectives.internal.agreement.CallCheck;
 
 /**
  * Gives each rank memory that all ranks of a group read and write at agreed moments, on whatever
@@ -43,6 +44,8 @@ public final class MemoryWindow {
    * @param group in whose order of collectives the fences are; also of ranks on several hosts
    * @param bytes the size of each rank's memory; 0 to 2 GiB less one byte
    * @throws IllegalArgumentException on all ranks, if the size is wrong on one, or differs
+   * @throws IllegalStateException on the ranks that have no room for it
+   * @throws org.sparkcollectives.CollectiveException on the other ranks then
    */
   public static MemoryWindow create(ProcessGroup group, long bytes) {
     long[] all = new long[group.size()];
@@ -66,7 +69,10 @@ public final class MemoryWindow {
                 + Integer.MAX_VALUE);
       }
     }
-    return new MemoryWindow(group, (int) bytes);
+    MemoryWindow[] made = new MemoryWindow[1];
+    new CallCheck(group, "making of a window")
+        .byAll(() -> made[0] = new MemoryWindow(group, (int) bytes));
+    return made[0];
   }
 
   /** Returns the size of each rank's memory in bytes. */
@@ -123,7 +129,8 @@ public final class MemoryWindow {
    * timeout at the most in each of its exchanges.
    *
    * @throws IllegalStateException on all ranks, before data moves, if more than 2 GiB would go to
-   *     one rank or come from one; then what was to be done is forgotten
+   *     one rank or come from one, or a rank has no room for what would; then what was to be done
+   *     is forgotten
    * @throws org.sparkcollectives.CollectiveException if the group fails
    */
   public void fence() {
@@ -139,21 +146,23 @@ public final class MemoryWindow {
     WindowRequests getting = WindowRequests.of(group.size(), toGet);
     WindowRequests incoming = putting.exchange(group);
     WindowRequests asked = getting.exchange(group);
-    requireRoom(putting, getting, incoming, asked);
+    List<ByteBuffer> buffers = room(putting, incoming, asked, getting);
 
-    ByteBuffer sent = direct(putting.bytes());
+    ByteBuffer sent = buffers.get(0);
     int at = 0;
     for (WindowAccess each : putting.accesses()) {
       int size = (int) each.tensor().byteSize();
       Tensor.wrap(each.tensor().dtype(), part(sent, at, size)).copyFrom(each.tensor());
       at += size;
     }
-    ByteBuffer received = exchange(sent, putting, incoming);
+    ByteBuffer received = buffers.get(1);
+    exchange(sent, putting, received, incoming);
     incoming.forEach((offset, place, size) -> memory.put(offset, received, place, size));
 
-    ByteBuffer replies = direct(asked.bytes());
+    ByteBuffer replies = buffers.get(2);
     asked.forEach((offset, place, size) -> replies.put(place, memory, offset, size));
-    ByteBuffer answers = exchange(replies, asked, getting);
+    ByteBuffer answers = buffers.get(3);
+    exchange(replies, asked, answers, getting);
     at = 0;
     for (WindowAccess each : getting.accesses()) {
       int size = (int) each.tensor().byteSize();
@@ -162,9 +171,8 @@ public final class MemoryWindow {
     }
   }
 
-  /** Sends the bytes of all ranks to them, and returns those that come. */
-  private ByteBuffer exchange(ByteBuffer out, WindowRequests to, WindowRequests from) {
-    ByteBuffer in = direct(from.bytes());
+  /** Sends the bytes of all ranks to them, and receives those that come. */
+  private void exchange(ByteBuffer out, WindowRequests to, ByteBuffer in, WindowRequests from) {
     group
         .allToAll(
             Tensor.wrap(DType.UINT8, in),
@@ -172,29 +180,42 @@ public final class MemoryWindow {
             from.bytesOfRanks(),
             to.bytesOfRanks())
         .await();
-    return in;
   }
 
-  /** Refuses on all ranks what is more than a buffer can hold on one. */
-  private void requireRoom(WindowRequests... requests) {
-    long[] most = {0};
+  /** Returns a buffer for each; refuses on all ranks what is more than one of them can hold. */
+  private List<ByteBuffer> room(WindowRequests... requests) {
+    long most = 0;
     for (WindowRequests each : requests) {
-      most[0] = Math.max(most[0], each.bytes());
+      most = Math.max(most, each.bytes());
     }
-    group.allReduce(Tensor.of(most), ReduceOp.MAX).await();
-    if (most[0] > Integer.MAX_VALUE) {
+    List<ByteBuffer> buffers = most > Integer.MAX_VALUE ? List.of() : direct(requests);
+    long[] ofAll = {most, buffers.isEmpty() ? 1 : 0};
+    group.allReduce(Tensor.of(ofAll), ReduceOp.MAX).await();
+    if (ofAll[1] != 0) {
       throw new IllegalStateException(
           where("fence")
               + ": "
-              + most[0]
-              + " bytes would go to one rank, or come from one; use several fences, with "
+              + ofAll[0]
+              + " bytes would go to one rank, or come from one, which "
+              + (buffers.isEmpty() ? "this one" : "another one")
+              + " has no room for; use several fences, with "
               + Integer.MAX_VALUE
               + " at the most in each");
     }
+    return buffers;
   }
 
-  private static ByteBuffer direct(long bytes) {
-    return ByteBuffer.allocateDirect((int) bytes).order(ByteOrder.nativeOrder());
+  /** Returns a buffer for each; none where there is no memory for all. */
+  private static List<ByteBuffer> direct(WindowRequests... requests) {
+    List<ByteBuffer> buffers = new ArrayList<>();
+    try {
+      for (WindowRequests each : requests) {
+        buffers.add(ByteBuffer.allocateDirect((int) each.bytes()).order(ByteOrder.nativeOrder()));
+      }
+      return buffers;
+    } catch (OutOfMemoryError e) {
+      return List.of();
+    }
   }
 
   private static ByteBuffer part(ByteBuffer of, int at, int size) {

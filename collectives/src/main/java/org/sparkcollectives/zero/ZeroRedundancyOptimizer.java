@@ -76,6 +76,7 @@ public final class ZeroRedundancyOptimizer implements Joinable {
    *     org.sparkcollectives.ddp.ModelState#broadcast} gives them
    * @param local makes the steps of the parameters that this rank owns
    * @throws IllegalArgumentException on the ranks whose arguments cannot be
+   * @throws IllegalStateException on the ranks that have no room for it
    * @throws org.sparkcollectives.CollectiveException on the other ranks
    * @throws org.sparkcollectives.CollectiveMismatchException on all ranks, if the parameters or
    *     options differ
@@ -92,9 +93,11 @@ public final class ZeroRedundancyOptimizer implements Joinable {
                     ZeroPartition.greedy(
                         all.stream().mapToLong(each -> each.value().count()).toArray(),
                         group.size()));
-    new CallCheck(group, "making of a ZeRO optimizer")
-        .compare(() -> ZeroArguments.describe(all, partition, options, group.size()));
-    return new ZeroRedundancyOptimizer(group, all, local, options, partition);
+    CallCheck check = new CallCheck(group, "making of a ZeRO optimizer");
+    check.compare(() -> ZeroArguments.describe(all, partition, options, group.size()));
+    ZeroRedundancyOptimizer[] made = new ZeroRedundancyOptimizer[1];
+    check.byAll(() -> made[0] = new ZeroRedundancyOptimizer(group, all, local, options, partition));
+    return made[0];
   }
 
   /** Returns which rank owns which parameter. */

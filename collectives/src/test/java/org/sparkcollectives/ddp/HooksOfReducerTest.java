@@ -483,4 +483,24 @@ class HooksOfReducerTest {
                     .isInstanceOf(CollectiveException.class)
                     .hasStackTraceContaining("no memory for momentum"));
   }
+
+  @Test
+  void weightedGradientsKeepTheirSizeForHooksInHalves() {
+    GroupRuns.run(
+        2,
+        Paths.HEAP,
+        group -> {
+          TestModel model = TestModel.of(4, 2);
+          try (GradientReducer reducer =
+              GradientReducer.create(
+                  group, model.parameters(), ReducerOptions.defaults().withWeightedMean(true))) {
+            reducer.setCommHook(CommHooks.float16());
+            // 600 rows times 300 is more than float16 has; the mean is not.
+            reducer.setWeight(group.rank() == 0 ? 600 : 200);
+            model.step(reducer, 300);
+            model.assertGradients(reducer, 300);
+          }
+          return null;
+        });
+  }
 }

@@ -3,6 +3,8 @@ package org.sparkcollectives.ddp;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -14,6 +16,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.SharedMemory;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.InvocationName;
@@ -478,6 +481,74 @@ class ReducerErrorsTest {
               .isInstanceOf(IllegalStateException.class)
               .hasMessageContaining("closed");
           assertThatThrownBy(() -> reducer.markReady(0)).hasMessageContaining("closed");
+          return null;
+        });
+  }
+
+  /** Returns a gradient that throws as soon as it is read. */
+  private static Tensor unreadable() throws IOException {
+    try (SharedMemory memory = SharedMemory.create(Path.of("/dev/shm"), 12)) {
+      return memory.tensor(DType.FLOAT32, 0, 3);
+    }
+  }
+
+  private static List<Parameter> withGradient(Tensor gradient) {
+    return List.of(new Parameter("weight", Tensor.of(1f, 2f, 3f), gradient, false));
+  }
+
+  @Test
+  void aRankThatCannotTakeItsMemoryIsToldToAll() {
+    GroupRuns.run(
+        2,
+        paths,
+        group -> {
+          Tensor closed = unreadable();
+          List<Parameter> parameters =
+              withGradient(group.rank() == 1 ? closed : Tensor.of(0f, 0f, 0f));
+          assertThatThrownBy(
+                  () ->
+                      GradientReducer.create(
+                          group, parameters, SMALL_BUCKETS.withGradientAsBucketView(true)))
+              .isInstanceOf(
+                  group.rank() == 1 ? IllegalStateException.class : CollectiveException.class)
+              .hasMessageContaining("memory of a reducer of gradients");
+          group.barrier().await();
+          return null;
+        });
+  }
+
+  @Test
+  void aGradientThatCannotBeReadFailsTheStepOnAllRanks() {
+    GroupRuns.run(
+        2,
+        paths,
+        group -> {
+          Tensor closed = unreadable();
+          List<Parameter> parameters =
+              withGradient(group.rank() == 1 ? closed : Tensor.of(0f, 0f, 0f));
+          try (GradientReducer reducer = GradientReducer.create(group, parameters, SMALL_BUCKETS)) {
+            assertThatThrownBy(reducer::reduce)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining(
+                    "rank 1 could not read the gradient of parameter 0 (\"weight\")");
+          }
+          return null;
+        });
+  }
+
+  @Test
+  void aClosedReducerTakesNoOtherGroup() {
+    GroupRuns.run(
+        2,
+        paths,
+        group -> {
+          GradientReducer reducer =
+              GradientReducer.create(group, TestModel.of(3).parameters(), SMALL_BUCKETS);
+          reducer.close();
+          assertThatThrownBy(() -> reducer.setProcessGroup(group))
+              .isInstanceOf(IllegalStateException.class)
+              .hasMessageContaining("the reducer is closed");
+          group.barrier().await();
           return null;
         });
   }

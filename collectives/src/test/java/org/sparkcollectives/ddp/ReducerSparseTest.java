@@ -10,6 +10,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.Float16;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.Tensor;
@@ -143,6 +144,38 @@ class ReducerSparseTest {
             mark(reducer, row(2, group.rank() == 0 ? 4 : 8));
             reducer.finish();
             assertRows(reducer.sparseGradient(0), new long[] {2}, 5, 10);
+          }
+          return null;
+        });
+  }
+
+  @Test
+  void halvesWhoseSumWouldOverflowHaveTheirMean() {
+    GroupRuns.run(
+        2,
+        Paths.HEAP,
+        group -> {
+          Parameter half = new Parameter("half", Tensor.allocate(DType.FLOAT16, 4), null, true);
+          short large = Float16.fromFloat(40_000);
+          for (boolean weighted : new boolean[] {false, true}) {
+            try (GradientReducer reducer =
+                GradientReducer.create(
+                    group, List.of(half), ReducerOptions.defaults().withWeightedMean(weighted))) {
+              if (weighted) {
+                reducer.setWeight(100);
+              }
+              reducer.beginBackward();
+              reducer.markReady(
+                  0,
+                  SparseTensor.of(
+                      new long[] {4},
+                      Tensor.of(1L).reshape(1, 1),
+                      Tensor.wrap(DType.FLOAT16, new short[] {large})));
+              reducer.finish();
+              Tensor mean = reducer.sparseGradient(0).values();
+              assertThat(mean.dtype()).isEqualTo(DType.FLOAT16);
+              assertThat((short[]) mean.array()).containsExactly(large);
+            }
           }
           return null;
         });

@@ -193,4 +193,31 @@ class JoinEndsTest {
           return null;
         });
   }
+
+  @Test
+  void aBodyThatGoesOnAfterAnEarlyEndGetsItAgain() {
+    ranks(
+        2,
+        group -> {
+          AveragedSlope model = new AveragedSlope(group);
+          assertThatThrownBy(
+                  () ->
+                      Join.run(
+                          OPTIONS.withThrowOnEarlyTermination(true),
+                          List.of(model),
+                          () -> {
+                            for (int i = 0; i < 3 * group.rank(); i++) {
+                              try {
+                                steps(model, 1);
+                              } catch (EarlyTerminationException e) {
+                                continue; // As a loop that skips bad rows does.
+                              }
+                            }
+                            return null;
+                          }))
+              .isInstanceOf(EarlyTerminationException.class);
+          group.barrier().await();
+          return null;
+        });
+  }
 }

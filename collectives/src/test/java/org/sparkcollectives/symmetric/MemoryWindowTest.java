@@ -163,4 +163,23 @@ class MemoryWindowTest {
           return null;
         });
   }
+
+  @Test
+  void aFenceThatNeedsMoreThanABufferIsRefusedOnAllRanks() {
+    ranks(
+        group -> {
+          int bytes = 1 << 22;
+          MemoryWindow window = MemoryWindow.create(group, bytes);
+          Tensor output = Tensor.allocate(DType.INT8, bytes);
+          for (int i = 0; group.rank() == 1 && i < 520; i++) {
+            window.get(output, 0, 0);
+          }
+          assertThatThrownBy(window::fence)
+              .isInstanceOf(IllegalStateException.class)
+              .hasMessageContaining("2181038080 bytes would go to one rank, or come from one");
+          window.put(Tensor.of((byte) 7), group.rank(), 0);
+          window.fence();
+          return null;
+        });
+  }
 }

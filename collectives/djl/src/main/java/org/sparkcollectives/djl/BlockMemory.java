@@ -44,12 +44,12 @@ final class BlockMemory implements AutoCloseable {
           trained.stream()
               .map(one -> Parameter.of(one.name(), DjlParameters.value(one, memory)))
               .toList();
+      long largest = reduced.stream().mapToLong(one -> one.value().byteSize()).max().orElse(0);
+      mean = ByteBuffer.allocateDirect((int) largest).order(ByteOrder.nativeOrder());
     } catch (RuntimeException | Error e) {
       memory.close();
       throw e;
     }
-    long largest = reduced.stream().mapToLong(one -> one.value().byteSize()).max().orElse(0);
-    mean = ByteBuffer.allocateDirect((int) largest).order(ByteOrder.nativeOrder());
   }
 
   /**
@@ -60,10 +60,10 @@ final class BlockMemory implements AutoCloseable {
    */
   static BlockMemory onAllRanks(ProcessGroup group, Block block) {
     BlockMemory own = null;
-    RuntimeException problem = null;
+    Throwable problem = null;
     try {
       own = new BlockMemory(block);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | OutOfMemoryError e) { // Else the other ranks would wait in vain.
       problem = e;
     }
     try {
@@ -79,7 +79,7 @@ final class BlockMemory implements AutoCloseable {
     }
   }
 
-  private static void requireNone(ProcessGroup group, RuntimeException problem) {
+  private static void requireNone(ProcessGroup group, Throwable problem) {
     List<String> problems = group.objects().allGather(problem == null ? "" : problem.toString());
     String text =
         IntStream.range(0, problems.size())

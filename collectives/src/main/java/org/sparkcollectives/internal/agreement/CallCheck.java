@@ -42,19 +42,19 @@ public final class CallCheck {
    * Compares what the ranks have given. Blocks until all ranks have come, for the group's timeout
    * at the most.
    *
-   * @param given returns texts that must be the same on every rank; throws {@link
-   *     IllegalArgumentException} or {@link IllegalStateException} if this rank cannot go on
-   * @throws IllegalArgumentException on the ranks where {@code given} has thrown it; so for {@link
-   *     IllegalStateException}
+   * @param given returns texts that must be the same on every rank; throws if this rank cannot go
+   *     on
+   * @throws IllegalArgumentException on the ranks where {@code given} has thrown it; where it has
+   *     thrown another exception, or there was no memory, {@link IllegalStateException}
    * @throws CollectiveException on the other ranks
    * @throws CollectiveMismatchException on every rank, if the texts differ
    */
   public void compare(Supplier<List<String>> given) {
     List<String> texts = new ArrayList<>(List.of(call));
-    RuntimeException refusal = null;
+    Throwable refusal = null;
     try {
       texts.addAll(given.get());
-    } catch (IllegalArgumentException | IllegalStateException e) {
+    } catch (RuntimeException | OutOfMemoryError e) { // Else the other ranks would wait in vain.
       refusal = e;
     }
     long[] rows = gather(digest(texts), refusal == null ? 0 : 1);
@@ -70,8 +70,8 @@ public final class CallCheck {
    * Runs a step on every rank, and waits for all, so that a rank whose step fails is not waited for
    * in vain.
    *
-   * @throws IllegalArgumentException on the ranks where {@code step} has thrown it; so for {@link
-   *     IllegalStateException}
+   * @throws IllegalArgumentException on the ranks where {@code step} has thrown it; where it has
+   *     thrown another exception, or there was no memory, {@link IllegalStateException}
    * @throws CollectiveException on the other ranks, if one could not do the step
    */
   public void byAll(Runnable step) {
@@ -88,7 +88,7 @@ public final class CallCheck {
     return rows;
   }
 
-  private void requireNone(long[] rows, RuntimeException own) {
+  private void requireNone(long[] rows, Throwable own) {
     int first = -1;
     for (int rank = 0; rank < group.size() && first < 0; rank++) {
       first = rows[2 * rank + 1] == 0 ? -1 : rank;
@@ -96,16 +96,21 @@ public final class CallCheck {
     if (first < 0) {
       return;
     }
-    List<String> reasons =
-        group.objects().allGather(own == null ? "" : String.valueOf(own.getMessage()));
+    List<String> reasons = group.objects().allGather(own == null ? "" : reason(own));
     if (own instanceof IllegalArgumentException) {
       throw new IllegalArgumentException(where() + ": " + own.getMessage(), own);
     }
     if (own != null) {
-      throw new IllegalStateException(where() + ": " + own.getMessage(), own);
+      throw new IllegalStateException(where() + ": " + reason(own), own);
     }
     throw new CollectiveException(
         where() + ": rank " + first + " cannot take part: " + reasons.get(first));
+  }
+
+  private static String reason(Throwable own) {
+    return own instanceof IllegalArgumentException || own instanceof IllegalStateException
+        ? String.valueOf(own.getMessage())
+        : own.toString();
   }
 
   private String firstDifference(List<String> own) {

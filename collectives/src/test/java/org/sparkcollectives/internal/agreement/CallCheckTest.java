@@ -84,4 +84,28 @@ class CallCheckTest {
           return null;
         });
   }
+
+  @Test
+  void whateverARankThrowsIsToldToAllRanks() {
+    ranks(
+        group -> {
+          CallCheck check = new CallCheck(group, "restore");
+          assertThatThrownBy(
+                  () ->
+                      check.byAll(
+                          () -> {
+                            if (group.rank() == 1) {
+                              throw new OutOfMemoryError("no room");
+                            }
+                            if (group.rank() == 2) {
+                              throw new UnsupportedOperationException("not here");
+                            }
+                          }))
+              .isInstanceOf(
+                  group.rank() == 0 ? CollectiveException.class : IllegalStateException.class)
+              .hasMessageContaining(group.rank() == 2 ? "not here" : "OutOfMemoryError: no room");
+          compare(group, "again");
+          return null;
+        });
+  }
 }
