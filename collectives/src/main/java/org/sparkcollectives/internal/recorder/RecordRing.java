@@ -1,5 +1,7 @@
 package org.sparkcollectives.internal.recorder;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -8,7 +10,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
-import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.FlightRecord;
 import org.sparkcollectives.GroupStatus;
@@ -135,8 +136,8 @@ public final class RecordRing {
 
   /** The record of an operation that may still be running. */
   public static final class Entry {
-    private static final AtomicReferenceFieldUpdater<Entry, FlightRecord.State> STATE =
-        AtomicReferenceFieldUpdater.newUpdater(Entry.class, FlightRecord.State.class, "state");
+    // A field updater would load the types of all fields, and so fail in a Java without JFR.
+    private static final VarHandle STATE = stateHandle();
 
     private final long id;
     private final GroupRecords group;
@@ -176,7 +177,16 @@ public final class RecordRing {
       this.thread = Thread.currentThread().getName();
       this.label = group.labels().current();
       this.event = HAS_JFR ? OperationEvent.begun() : null;
-      STATE.lazySet(this, FlightRecord.State.SCHEDULED);
+      STATE.setRelease(this, FlightRecord.State.SCHEDULED);
+    }
+
+    private static VarHandle stateHandle() {
+      try {
+        return MethodHandles.lookup()
+            .findVarHandle(Entry.class, "state", FlightRecord.State.class);
+      } catch (ReflectiveOperationException e) {
+        throw new AssertionError(e);
+      }
     }
 
     /** Records the other rank of a message. */
@@ -202,7 +212,7 @@ public final class RecordRing {
     /** Records that the operation began to run. */
     public void started() {
       startedNanos = System.nanoTime();
-      STATE.lazySet(this, FlightRecord.State.STARTED);
+      STATE.setRelease(this, FlightRecord.State.STARTED);
       if (!spec.type().isPointToPoint()) {
         group.started(sequenceNumber);
       }
@@ -224,7 +234,7 @@ public final class RecordRing {
       if (event != null) {
         show(well);
       }
-      STATE.lazySet(this, well ? FlightRecord.State.COMPLETED : FlightRecord.State.FAILED);
+      STATE.setRelease(this, well ? FlightRecord.State.COMPLETED : FlightRecord.State.FAILED);
       if (well && !spec.type().isPointToPoint()) {
         group.completed(sequenceNumber);
       }

@@ -17,7 +17,7 @@ import org.sparkcollectives.testing.RankThreads;
 class MissingModuleTest {
 
   @Test
-  void ranksConnectWithoutTheModuleJdkNet() throws Exception {
+  void ranksConnectAndRecordWithoutTheModulesJdkNetAndJdkJfr() throws Exception {
     List<String> options = List.of("-Xmx256m", "--limit-modules", "java.se,jdk.unsupported");
     try (ForkedJvm process = ForkedJvm.start(options, TwoRanks.class)) {
       assertThat(process.exitStatus()).describedAs(process.output()).isZero();
