@@ -182,10 +182,9 @@ public final class RecordRing {
 
     private static VarHandle stateHandle() {
       try {
-        return MethodHandles.lookup()
-            .findVarHandle(Entry.class, "state", FlightRecord.State.class);
+        return MethodHandles.lookup().findVarHandle(Entry.class, "state", FlightRecord.State.class);
       } catch (ReflectiveOperationException e) {
-        throw new AssertionError(e);
+        throw new LinkageError("RecordRing.Entry has no field named state", e);
       }
     }
 

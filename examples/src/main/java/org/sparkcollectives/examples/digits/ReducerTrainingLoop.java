@@ -89,7 +89,9 @@ final class ReducerTrainingLoop {
         .toList();
   }
 
-  /** Sets the gradients to those of the mean loss of some samples, and returns their summed loss. */
+  /**
+   * Sets the gradients to those of the mean loss of some samples, and returns their summed loss.
+   */
   private double backward(List<Sample> batch) {
     Arrays.fill(gradients, 0);
     double loss = 0;
