@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CyclicBarrier;
 import jdk.jfr.Recording;
@@ -41,6 +42,7 @@ class JfrEventsTest {
     return RecordingFile.readAllEvents(file).stream()
         .filter(each -> each.getEventType().getName().equals(PREFIX + kind))
         .filter(each -> each.getString("group").equals(group) && each.getInt("rank") == rank)
+        .sorted(Comparator.comparing(RecordedEvent::getStartTime)) // The file has them by thread.
         .toList();
   }
 
