@@ -317,7 +317,8 @@ class ReducerErrorsTest {
               return null;
             }
             // The other rank may be lost before this one has begun the step.
-            assertThatThrownBy(() -> model.step(reducer, 9)).isInstanceOf(CollectiveException.class);
+            assertThatThrownBy(() -> model.step(reducer, 9))
+                .isInstanceOf(CollectiveException.class);
             try (ProcessGroup smaller = group.shrink(2)) {
               reducer.setProcessGroup(smaller);
               model.assertGradients(reducer, 0);
@@ -411,11 +412,16 @@ class ReducerErrorsTest {
 
   @Test
   void aRankThatDoesNotFinishIsWaitedForNoLongerThanTheTimeout() {
+    // The timeout is long enough for a busy machine to create a reducer, so it is awaited once
+    // only.
+    if (paths != Paths.TCP) {
+      return;
+    }
     GroupRuns.run(
         2,
         paths,
         world -> {
-          ProcessGroup group = world.withTimeout(Duration.ofMillis(500));
+          ProcessGroup group = world.withTimeout(Duration.ofSeconds(4));
           TestModel model = TestModel.of(3);
           try (GradientReducer reducer =
               GradientReducer.create(group, model.parameters(), ReducerOptions.defaults())) {

@@ -271,9 +271,14 @@ class ReducerHookTest {
 
   @Test
   void aHookThatNeverEndsEndsTheGroupAfterTheTimeout() {
+    // The timeout is long enough for a busy machine to create a reducer, so it is awaited once
+    // only.
+    if (paths != Paths.TCP) {
+      return;
+    }
     List<Throwable> thrown =
         failing(
-            Duration.ofMillis(600),
+            Duration.ofSeconds(4),
             bucket -> inTwoStages(bucket).thenCompose(done -> new CompletableFuture<Tensor>()));
     assertThat(thrown).allMatch(each -> each instanceof CollectiveException);
     assertThat(thrown.get(1)).hasMessageContaining("bucket 1");
