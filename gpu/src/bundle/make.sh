@@ -42,7 +42,7 @@ done
 modules=java.base,java.logging,java.management,java.naming,java.xml,jdk.net,jdk.unsupported,jdk.zipfs
 "$java_home/bin/jlink" --add-modules "$modules" \
   --compress=0 --strip-debug --no-header-files --no-man-pages --output "$bundle/runtime"
-cp "$here/run.sh" "$bundle/"
+cp "$here/run.sh" "$here/peers.py" "$bundle/"
 
 mkdir -p "$(dirname "$file")"
 tar -C "$work" -cf - gpu-bundle | xz -9 -T0 > "$file"

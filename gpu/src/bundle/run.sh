@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# run.sh [tests | benchmark] [ARGUMENTS]: runs the tests of the GPU, or the benchmark, of this
-# bundle. See make.sh for what the machine must have. NCCL is looked for as the library does it, and
+# run.sh [tests | benchmark | peers] [ARGUMENTS]: runs the tests of the GPU, the benchmark of this
+# bundle, or a comparison with PyTorch, where python3 has one that finds the GPU. See make.sh for what the machine must have. NCCL is looked for as the library does it, and
 # among the packages of python3; set SPARK_COLLECTIVES_NCCL_LIBRARY if it is elsewhere.
 #   run.sh tests '.*Kernels.*'    only classes of such names
-#   run.sh benchmark quick        only to see that it runs
+#   run.sh benchmark quick        only to see that it runs; also: peers quick
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -12,8 +12,9 @@ shift || true
 case $what in
   tests) main=org.sparkcollectives.gpu.testing.GpuTestProgram ;;
   benchmark) main=org.sparkcollectives.gpu.benchmark.GpuBenchmark ;;
+  peers) main= ;;
   *)
-    echo "run.sh [tests | benchmark] [ARGUMENTS]" >&2
+    echo "run.sh [tests | benchmark | peers] [ARGUMENTS]" >&2
     exit 2
     ;;
 esac
@@ -41,4 +42,8 @@ export JDK_JAVA_OPTIONS="\"-Djava.io.tmpdir=$temporary\" \"-Djna.tmpdir=$tempora
 if command -v nvidia-smi > /dev/null; then
   nvidia-smi --query-gpu=name,driver_version,pcie.link.gen.max,pcie.link.width.max --format=csv || true
 fi
-"$here/runtime/bin/java" -Xmx2g -cp "$here/lib/*" "$main" "$@"
+if [ "$what" = peers ]; then
+  python3 "$here/peers.py" "$here/runtime/bin/java" -Xmx2g -cp "$here/lib/*" "${1:-all}"
+else
+  "$here/runtime/bin/java" -Xmx2g -cp "$here/lib/*" "$main" "$@"
+fi

@@ -105,12 +105,13 @@ public final class CudaDevice implements AutoCloseable {
 
   /**
    * Gives the memory kept for later tensors back to the driver, so that other libraries and
-   * processes may have it: {@code torch.cuda.empty_cache}. Blocks until the device has done all
-   * work in its streams. So it must not be called between operations whose peers wait for what this
-   * rank does next.
+   * processes may have it: {@code torch.cuda.empty_cache}; and the pinned host memory that is kept
+   * for later copies to the system. Blocks until the device has done all work in its streams. So it
+   * must not be called between operations whose peers wait for what this rank does next.
    */
   public void emptyCache() {
     shared.allocator().freeIdle();
+    shared.pinned().freeIdle();
   }
 
   /** Returns the driver. */

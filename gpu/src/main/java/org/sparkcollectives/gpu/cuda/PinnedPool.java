@@ -2,30 +2,41 @@ package org.sparkcollectives.gpu.cuda;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.HashMap;
-import java.util.Map;
+import java.util.Iterator;
 
 /**
  * Pinned buffers for copies from and to one GPU, by their size: pinning memory costs far more than
- * copying it. Sizes are powers of two, so tensors of about the same size share buffers. A buffer in
- * use keeps the GPU's context. Thread-safe.
+ * copying it, 110 ms against 5 ms for 256 MiB. Sizes are powers of two, so tensors of about the
+ * same size share buffers. A buffer in use keeps the GPU's context. Thread-safe.
+ *
+ * <p>The pool keeps as many bytes as have been in use at the same time, and at least 256 MiB. So a
+ * program that repeats its operations pins nothing anew, however large its tensors are. Beyond
+ * that, the buffers that were unused for longest are freed first.
  */
 public final class PinnedPool {
 
   private static final int SMALLEST = 4096;
   private static final int LARGEST_CLASS = 1 << 30;
 
-  /** The bytes that are kept for later; more go back to the system. */
-  private static final long MOST_IDLE_BYTES = 1L << 28;
+  /** The bytes that are kept for later, however few are used. */
+  static final long LEAST_IDLE_BYTES = 1L << 28;
 
   private static final ResourceCleaner CLEANER = new ResourceCleaner("collectives-pinned-memory");
 
   private final PrimaryContext context;
-  private final Map<Integer, Deque<PinnedBuffer>> idle = new HashMap<>();
-  private long idleBytes;
+  private final long leastIdleBytes;
 
-  PinnedPool(PrimaryContext context) {
+  /** The buffers that nobody uses; the one that was used last is the first. */
+  private final Deque<PinnedBuffer> idle = new ArrayDeque<>();
+
+  private long idleBytes;
+  private long usedBytes;
+  private long mostUsedBytes;
+
+  /** Creates a pool that keeps at least so many bytes. */
+  PinnedPool(PrimaryContext context, long leastIdleBytes) {
     this.context = context;
+    this.leastIdleBytes = leastIdleBytes;
   }
 
   /**
@@ -41,6 +52,7 @@ public final class PinnedPool {
       if (buffer == null) {
         buffer = PinnedBuffer.allocate(context, size);
       }
+      countUsed(size);
       return buffer;
     } finally {
       if (buffer == null) {
@@ -50,12 +62,20 @@ public final class PinnedPool {
   }
 
   private synchronized PinnedBuffer reuse(int size) {
-    Deque<PinnedBuffer> same = idle.get(size);
-    if (same == null || same.isEmpty()) {
-      return null;
+    for (Iterator<PinnedBuffer> each = idle.iterator(); each.hasNext(); ) {
+      PinnedBuffer buffer = each.next();
+      if (buffer.size() == size) {
+        each.remove();
+        idleBytes -= size;
+        return buffer;
+      }
     }
-    idleBytes -= size;
-    return same.pop();
+    return null;
+  }
+
+  private synchronized void countUsed(int size) {
+    usedBytes += size;
+    mostUsedBytes = Math.max(mostUsedBytes, usedBytes);
   }
 
   private static int sizeFor(int bytes) {
@@ -68,21 +88,24 @@ public final class PinnedPool {
   /** Takes back a buffer that nobody uses any more. */
   public void giveBack(PinnedBuffer buffer) {
     try {
-      if (!keep(buffer)) {
-        buffer.close();
-      }
+      keep(buffer).forEach(PinnedBuffer::close);
     } finally {
       context.releaseInBackground();
     }
   }
 
-  private synchronized boolean keep(PinnedBuffer buffer) {
-    if (idleBytes + buffer.size() > MOST_IDLE_BYTES) {
-      return false;
-    }
-    idle.computeIfAbsent(buffer.size(), size -> new ArrayDeque<>()).push(buffer);
+  /** Keeps a buffer, and returns those that are too many then. */
+  private synchronized Deque<PinnedBuffer> keep(PinnedBuffer buffer) {
+    usedBytes -= buffer.size();
+    idle.addFirst(buffer);
     idleBytes += buffer.size();
-    return true;
+    Deque<PinnedBuffer> tooMany = new ArrayDeque<>();
+    while (idleBytes > Math.max(leastIdleBytes, mostUsedBytes)) {
+      PinnedBuffer oldest = idle.removeLast();
+      idleBytes -= oldest.size();
+      tooMany.add(oldest);
+    }
+    return tooMany;
   }
 
   /**
@@ -90,16 +113,20 @@ public final class PinnedPool {
    * view of it is reachable.
    */
   public void abandon(PinnedBuffer buffer) {
+    synchronized (this) {
+      usedBytes -= buffer.size();
+    }
     buffer.closeWhenUnreachable(CLEANER, context::releaseInBackground);
   }
 
-  /** Frees all idle buffers. */
+  /** Frees all idle buffers, and forgets how many bytes were in use. */
   void freeIdle() {
-    Deque<PinnedBuffer> all = new ArrayDeque<>();
+    Deque<PinnedBuffer> all;
     synchronized (this) {
-      idle.values().forEach(all::addAll);
+      all = new ArrayDeque<>(idle);
       idle.clear();
       idleBytes = 0;
+      mostUsedBytes = usedBytes;
     }
     all.forEach(each -> context.attempt(each::close));
   }

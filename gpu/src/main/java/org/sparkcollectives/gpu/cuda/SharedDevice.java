@@ -23,7 +23,7 @@ final class SharedDevice implements PrimaryContext.Owner {
     this.key = key;
     this.context = new PrimaryContext(key.cuda, key.ordinal, this);
     this.allocator = new DeviceAllocator(context);
-    this.pinned = new PinnedPool(context);
+    this.pinned = new PinnedPool(context, PinnedPool.LEAST_IDLE_BYTES);
   }
 
   /**

@@ -10,6 +10,9 @@ public final class GpuTimer {
 
   private static final int WARM_UP = 3;
 
+  /** A virtual machine compiles while it runs; calls of milliseconds are few in this time. */
+  private static final double HOST_WARM_UP_SECONDS = 1;
+
   private final CudaDevice device;
   private final CudaStream stream;
   private final int repetitions;
@@ -49,9 +52,11 @@ public final class GpuTimer {
 
   /** Returns the median time in seconds that a blocking call takes on the host. */
   double hostSeconds(Runnable call) {
-    for (int i = 0; i < WARM_UP; i++) {
+    double warmUp = repetitions > WARM_UP ? HOST_WARM_UP_SECONDS : 0;
+    long start = System.nanoTime();
+    do {
       call.run();
-    }
+    } while (System.nanoTime() - start < warmUp * 1e9);
     double[] seconds = new double[repetitions];
     for (int i = 0; i < repetitions; i++) {
       long begin = System.nanoTime();

@@ -2,6 +2,7 @@ package org.sparkcollectives.gpu.cuda;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -41,6 +42,58 @@ final class PinnedPoolTest {
       same.pinnedPool().giveBack(third);
       other.pinnedPool().giveBack(elsewhere);
     }
+  }
+
+  /** Runs with a pool that keeps 64 KiB, or as much as was in use at once. */
+  private void withSmallPool(Consumer<PinnedPool> test) {
+    SharedDevice shared = SharedDevice.of(cuda, 0);
+    PinnedPool pool = new PinnedPool(shared.context(), 64 << 10);
+    try {
+      test.accept(pool);
+    } finally {
+      pool.freeIdle();
+      shared.context().releaseInBackground();
+    }
+  }
+
+  private static long use(PinnedPool pool, int bytes) {
+    PinnedBuffer buffer = pool.take(bytes);
+    pool.giveBack(buffer);
+    return buffer.address();
+  }
+
+  @Test
+  void aLargeBufferIsKeptAlsoBesideSmallerOnes() {
+    withSmallPool(
+        pool -> {
+          use(pool, 16 << 10);
+          long large = use(pool, 256 << 10);
+          assertThat(use(pool, 256 << 10)).isEqualTo(large);
+        });
+  }
+
+  @Test
+  void asMuchIsKeptAsWasInUseAtOnce() {
+    withSmallPool(
+        pool -> {
+          PinnedBuffer first = pool.take(256 << 10);
+          PinnedBuffer second = pool.take(128 << 10);
+          pool.giveBack(first);
+          pool.giveBack(second);
+          assertThat(use(pool, 256 << 10)).isEqualTo(first.address());
+          assertThat(use(pool, 128 << 10)).isEqualTo(second.address());
+        });
+  }
+
+  @Test
+  void whatHasBeenUnusedForLongestIsFreedFirst() {
+    withSmallPool(
+        pool -> {
+          use(pool, 128 << 10);
+          long large = use(pool, 256 << 10);
+          assertThat(cuda.hostBytes()).isEqualTo(256 << 10);
+          assertThat(use(pool, 256 << 10)).isEqualTo(large);
+        });
   }
 
   @Test

@@ -115,6 +115,11 @@ final class NcclFailureProgram {
         expect(sum(hasty), CollectiveTimeoutException.class);
       }
       case "rank that never joins" -> expect(sum(hasty), CollectiveException.class);
+      case "rank that stays away" -> lateRankOne();
+      case "operation of one rank alone" -> {
+        sum(world).await();
+        lateRankOne();
+      }
       case LATE_SPLIT ->
           assertThatThrownBy(() -> hasty.split(0, world.rank()))
               .isInstanceOf(CollectiveException.class);
@@ -133,6 +138,17 @@ final class NcclFailureProgram {
       }
       default -> throw new IllegalArgumentException(what);
     }
+  }
+
+  /** Begins an operation that rank 1 never begins. */
+  private void lateRankOne() {
+    if (world.rank() == 1) {
+      // The failure of rank 0 ends the group, and so this wait.
+      System.out.println("waited, with " + catchThrowable(() -> awaitBegun(0)));
+      return;
+    }
+    expect(sum(hasty), CollectiveTimeoutException.class);
+    tellBegun();
   }
 
   /** Waits until the other ranks have finished the first operation, and are in the second. */

@@ -15,6 +15,7 @@ import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Work;
 import org.sparkcollectives.gpu.DeviceTensor;
+import org.sparkcollectives.gpu.cuda.DriverCuda;
 import org.sparkcollectives.gpu.testing.EveryCollective;
 import org.sparkcollectives.gpu.testing.NativeLeaks;
 import org.sparkcollectives.net.TransportSecurity;
@@ -47,7 +48,8 @@ final class NcclRankProgram {
     HostedRank host =
         new HostedRank(
             List.of(
-                "spark.collectives.gpu.ordinal=" + rank,
+                // On one GPU for all, if there is only one.
+                "spark.collectives.gpu.ordinal=" + rank % DriverCuda.load().deviceCount(),
                 "spark.collectives.gpu.nccl.eager=" + what.equals("split")),
             TransportSecurity.plain());
     try (Store store =

@@ -218,6 +218,11 @@ public final class FakeCuda implements Cuda {
     return memory.info(contexts.device());
   }
 
+  /** Returns how many bytes of host memory are pinned. */
+  public long hostBytes() {
+    return memory.hostBytes();
+  }
+
   @Override
   public HostMemory allocateHost(int bytes) {
     contexts.device();

@@ -73,6 +73,10 @@ public final class FakeMemory {
         .sum();
   }
 
+  synchronized long hostBytes() {
+    return used(HOST);
+  }
+
   synchronized MemoryInfo info(int device) {
     return new MemoryInfo(limit - used(device), limit);
   }
