@@ -14,8 +14,9 @@ each other through the driver: no address, no port, no environment variable::
 
     rdd.barrier().mapPartitions(train).collect()
 
-The backend takes dense CPU tensors of any type and stride, and sums sparse ones. torch's own
-backends can use the same rendezvous, by default or with ``init_method="spark://"``::
+The backend takes dense tensors of any type and stride, and sums sparse ones. Tensors of a GPU
+are copied to the host and back. torch's own backends can use the same rendezvous, by default or
+with ``init_method="spark://"``::
 
     dist.init_process_group("gloo")  # no MASTER_ADDR: the driver's store is used
 
@@ -44,5 +45,5 @@ world.install()
 if hasattr(c10d, "_FR_SELF_RECORDING_BACKENDS"):
     c10d._FR_SELF_RECORDING_BACKENDS.add("spark")
 torch.distributed.Backend.register_backend(
-    "spark", SparkProcessGroup.create, extended_api=True, devices=["cpu"]
+    "spark", SparkProcessGroup.create, extended_api=True, devices=["cpu", "cuda"]
 )
