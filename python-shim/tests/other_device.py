@@ -37,6 +37,10 @@ class OtherTensor(torch.Tensor):
 
     @classmethod
     def __torch_dispatch__(cls, function, types, arguments=(), keywords=None):
+        if function.namespace == "c10d":
+            # An operation of a group is for the backend of the device.
+            with torch._C._DisableTorchDispatch():
+                return function(*arguments, **(keywords or {}))
         return run(function, *arguments, **(keywords or {}))
 
 
@@ -73,10 +77,25 @@ def register():
     _setup_privateuseone_for_python_backend(NAME)
     library = torch.library.Library("_", "IMPL")
     library.fallback(run, "PrivateUse1")
-    # Torch's arange resizes an empty tensor, which a wrapper cannot follow; torch.tensor calls
-    # the last one in a way that finds no fallback.
+    # Torch's arange resizes an empty tensor, which a wrapper cannot follow. The others are called
+    # by C++ code in a way that finds no fallback.
     own = torch.library.Library("aten", "IMPL")
-    arange = torch.ops.aten.arange
-    for each in (arange.default, arange.start, arange.start_step, torch.ops.aten._to_copy.default):
+    aten = torch.ops.aten
+    for each in (
+        aten.arange.default,
+        aten.arange.start,
+        aten.arange.start_step,
+        aten._to_copy.default,
+        aten.copy_.default,
+        aten.slice.Tensor,
+        aten.select.int,
+        aten.split.Tensor,
+        aten.split_with_sizes.default,
+        aten.view.default,
+        aten.as_strided.default,
+        aten.detach.default,
+        aten.clone.default,
+        aten.zero_.default,
+    ):
         own.impl(each, functools.partial(run, each), "PrivateUse1")
     return library, own

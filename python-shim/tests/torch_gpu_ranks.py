@@ -5,44 +5,68 @@ import os
 import threading
 import traceback
 
-SPARK = "spark"
-NCCL = "cpu:spark,cuda:nccl"
+#: The kinds of checks that take a GPU, and their groups: the backend, and whether it is bound.
+GROUPS = {
+    "gpu": ("spark", False),
+    "gpu-bound": ("spark", True),
+    "nccl": ("cpu:spark,cuda:nccl", False),
+    "nccl-bound": ("cuda:nccl,cpu:spark", True),
+    "nccl-alone": ("nccl", False),
+}
+
+#: Two ranks of one GPU are refused by NCCL unless it takes them for ranks of two hosts.
+_OF_NCCL = {"NCCL_SOCKET_IFNAME": "lo", "NCCL_IB_DISABLE": "1", "NCCL_MNNVL_ENABLE": "0"}
+
+
+def _cases(kind):
+    if kind == "operation":
+        import torch_cases
+
+        return torch_cases.CASES
+    if kind == "device":
+        import torch_device_cases
+
+        return torch_device_cases.CASES
+    import torch_gpu_cases
+    import torch_nccl_cases
+
+    return {
+        "gpu": torch_gpu_cases.CASES,
+        "gpu-bound": [torch_gpu_cases.ddp],
+        "nccl": torch_nccl_cases.CASES,
+        "nccl-bound": torch_nccl_cases.CASES,
+        "nccl-alone": torch_nccl_cases.ALONE,
+    }[kind]
 
 
 def checks(device):
     """Return the names of the checks on a device."""
-    import torch_cases
-    import torch_device_cases
-    import torch_gpu_cases
-
-    modules = {"operation": torch_cases, "device": torch_device_cases}
-    if device == "cuda":
-        modules["gpu"] = torch_gpu_cases
-    return [f"{kind} {case.__name__}" for kind, module in modules.items() for case in module.CASES]
+    kinds = ["operation", "device", *(GROUPS if device == "cuda" else ())]
+    return [f"{kind} {case.__name__}" for kind in kinds for case in _cases(kind)]
 
 
-def _case(check):
-    import torch_cases
-    import torch_device_cases
-    import torch_gpu_cases
-
-    kind, name = check.split()
-    module = {"operation": torch_cases, "device": torch_device_cases, "gpu": torch_gpu_cases}[kind]
-    return kind, next(each for each in module.CASES if each.__name__ == name)
-
-
-def run(check, device, backend=SPARK):
+def run(check, device):
     """Run a check as this rank; return None, or what failed."""
+    import torch
     import torch.distributed as dist
 
-    import spark_collectives.torch  # noqa: F401
+    import spark_collectives
+    import spark_collectives.torch
     from torch_device_cases import default_device
 
-    kind, case = _case(check)
-    dist.init_process_group(backend)
+    kind, name = check.split()
+    case = next(each for each in _cases(kind) if each.__name__ == name)
+    backend, bound = GROUPS.get(kind, ("spark", False))
+    options = {"device_id": torch.device("cuda", 0)} if bound else {}
+    if kind in GROUPS:
+        torch.cuda.set_device(0)
+    if "nccl" in backend:
+        own = spark_collectives.init_process_group().rank
+        os.environ.update(_OF_NCCL, NCCL_HOSTID=f"rank{own}")
+    dist.init_process_group(backend, **options)
     try:
         rank, size = dist.get_rank(), dist.get_world_size()
-        if kind == "gpu":
+        if kind in GROUPS:
             case(rank, size)
         else:
             with default_device(device):
@@ -64,7 +88,7 @@ class Ranks:
         self._size = size
         self._limit = limit
 
-    def failures(self, check, device, backend=SPARK):
+    def failures(self, check, device):
         """Run a check; return what failed, a text for each rank that failed."""
         folder, limit, size = self._folder, self._limit, self._size
         stacks = os.path.join(folder, check.replace(" ", "-"))
@@ -74,7 +98,7 @@ class Ranks:
             with open(f"{stacks}.{index}", "w") as file:
                 faulthandler.dump_traceback_later(limit, exit=True, file=file)
                 try:
-                    yield run(check, device, backend)
+                    yield run(check, device)
                 finally:
                     faulthandler.cancel_dump_traceback_later()
 

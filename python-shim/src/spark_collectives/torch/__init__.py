@@ -20,30 +20,30 @@ with ``init_method="spark://"``::
 
     dist.init_process_group("gloo")  # no MASTER_ADDR: the driver's store is used
 
+With ``init_process_group("cpu:spark,cuda:nccl")`` tensors of a GPU go over NCCL instead.
+
 Needs torch 2.3 or later.
 """
 
 from __future__ import annotations
 
 import torch.distributed
-from torch.distributed import distributed_c10d as c10d
 
-from . import rendezvous, world
+from . import mixed_group, private, rendezvous, world
 from .memory import empty
+from .mixed_group import MixedProcessGroup
 from .process_group import SparkProcessGroup
 from .store import SparkStore
 from .work import SparkWork
 
-__all__ = ["SparkProcessGroup", "SparkStore", "SparkWork", "empty"]
+__all__ = ["MixedProcessGroup", "SparkProcessGroup", "SparkStore", "SparkWork", "empty"]
 
 if not torch.distributed.is_available():
     raise ImportError("This build of torch has no torch.distributed")
 
 rendezvous.register()
 world.install()
-# torch's flight recorder hooks into C++ backends; the library records operations itself.
-if hasattr(c10d, "_FR_SELF_RECORDING_BACKENDS"):
-    c10d._FR_SELF_RECORDING_BACKENDS.add("spark")
+private.install()
 torch.distributed.Backend.register_backend(
-    "spark", SparkProcessGroup.create, extended_api=True, devices=["cpu", "cuda"]
+    "spark", mixed_group.create, extended_api=True, devices=["cpu", "cuda"]
 )

@@ -40,7 +40,7 @@ class SparkProcessGroup(Collectives, Exchanges, PointToPoint, dist.ProcessGroup)
         self._description = ""
 
     @classmethod
-    def create(cls, options: Any, _: Any = None) -> SparkProcessGroup:
+    def create(cls, options: Any) -> SparkProcessGroup:
         """Create the group for ``init_process_group`` or ``new_group``."""
         world = distributed.init_process_group()
         ranks = list(options.global_ranks_in_group) or list(range(world.size))
@@ -93,7 +93,7 @@ class SparkProcessGroup(Collectives, Exchanges, PointToPoint, dist.ProcessGroup)
     def _device_types(self) -> List[torch.device]:
         return devices.available()
 
-    def get_backend(self, _: torch.device) -> SparkProcessGroup:
+    def get_backend(self, device: torch.device) -> Any:
         """Return the backend for a device: this group."""
         return self
 
