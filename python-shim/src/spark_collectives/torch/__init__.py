@@ -20,7 +20,8 @@ with ``init_method="spark://"``::
 
     dist.init_process_group("gloo")  # no MASTER_ADDR: the driver's store is used
 
-With ``init_process_group("cpu:spark,cuda:nccl")`` tensors of a GPU go over NCCL instead.
+A task to which Spark has given a GPU finds it by :func:`device`. With
+``init_process_group("cpu:spark,cuda:nccl")`` tensors of a GPU go over NCCL instead.
 
 Needs torch 2.3 or later.
 """
@@ -30,13 +31,14 @@ from __future__ import annotations
 import torch.distributed
 
 from . import mixed_group, private, rendezvous, world
+from .device_choice import device
 from .memory import empty
 from .mixed_group import MixedProcessGroup
 from .process_group import SparkProcessGroup
 from .store import SparkStore
 from .work import SparkWork
 
-__all__ = ["MixedProcessGroup", "SparkProcessGroup", "SparkStore", "SparkWork", "empty"]
+__all__ = ["MixedProcessGroup", "SparkProcessGroup", "SparkStore", "SparkWork", "device", "empty"]
 
 if not torch.distributed.is_available():
     raise ImportError("This build of torch has no torch.distributed")
