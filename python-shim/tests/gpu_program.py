@@ -47,7 +47,7 @@ def main(device, words, limit):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", default="cuda")
-    parser.add_argument("--limit", type=int, default=90, help="seconds for each check")
+    parser.add_argument("--limit", type=int, default=60, help="seconds for each check")
     parser.add_argument("words", nargs="*")
     given = parser.parse_args()
     sys.exit(main(given.device, given.words, given.limit))

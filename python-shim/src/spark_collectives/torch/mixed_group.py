@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import timedelta
 from typing import Any, Iterable, List, Optional, Sequence
 
@@ -128,11 +129,16 @@ class MixedProcessGroup(SparkProcessGroup):
         return made
 
     def shutdown(self) -> None:
-        """Leave the group, and shut its other backends down."""
+        """Leave the group, and shut its other backends down.
+
+        While an exception is being handled they are aborted: their operations may wait for a rank
+        that does not come.
+        """
+        how = "shutdown" if sys.exc_info()[1] is None else "abort"
         try:
             super().shutdown()
         finally:
-            self._close_others("shutdown")
+            self._close_others(how)
 
     def abort(self) -> None:
         """Abort the group on every rank, with its other backends."""
