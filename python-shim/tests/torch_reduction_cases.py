@@ -82,7 +82,7 @@ def all_reduce_in_shared_memory(rank, size):
         assert tensor.dtype is dtype
         tensor.copy_(values(rank, dtype).reshape(3, 4))
         dist.all_reduce(tensor)
-        same(tensor, reduced(size, dtype, ReduceOp.SUM).reshape(3, 4))
+        same(tensor, reduced(size, dtype, ReduceOp.SUM).reshape(3, 4).cpu())
 
 
 def asynchronous_works(rank, size):

@@ -105,7 +105,7 @@ def _view_of_tensor(torch: Any, tensor: Any) -> View:
     if tensor.device.type != "cpu":
         raise TypeError(
             f"The tensor is on device {tensor.device}, and only CPU tensors can be used here: "
-            "call .cpu() first"
+            "call .cpu() first, or use torch.distributed with the backend 'spark', which takes it"
         )
     if tensor.layout is not torch.strided:
         raise TypeError(f"The tensor has layout {tensor.layout}; only dense tensors can be used")

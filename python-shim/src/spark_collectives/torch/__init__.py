@@ -14,10 +14,14 @@ each other through the driver: no address, no port, no environment variable::
 
     rdd.barrier().mapPartitions(train).collect()
 
-The backend takes dense CPU tensors of any type and stride, and sums sparse ones. torch's own
-backends can use the same rendezvous, by default or with ``init_method="spark://"``::
+The backend takes dense tensors of any type and stride, and sums sparse ones. Tensors of a GPU
+are copied to the host and back. torch's own backends can use the same rendezvous, by default or
+with ``init_method="spark://"``::
 
     dist.init_process_group("gloo")  # no MASTER_ADDR: the driver's store is used
+
+A task to which Spark has given a GPU finds it by :func:`device`. With
+``init_process_group("cpu:spark,cuda:nccl")`` tensors of a GPU go over NCCL instead.
 
 Needs torch 2.3 or later.
 """
@@ -25,24 +29,23 @@ Needs torch 2.3 or later.
 from __future__ import annotations
 
 import torch.distributed
-from torch.distributed import distributed_c10d as c10d
 
-from . import rendezvous, world
+from . import mixed_group, private, rendezvous, world
+from .device_choice import device
 from .memory import empty
+from .mixed_group import MixedProcessGroup
 from .process_group import SparkProcessGroup
 from .store import SparkStore
 from .work import SparkWork
 
-__all__ = ["SparkProcessGroup", "SparkStore", "SparkWork", "empty"]
+__all__ = ["MixedProcessGroup", "SparkProcessGroup", "SparkStore", "SparkWork", "device", "empty"]
 
 if not torch.distributed.is_available():
     raise ImportError("This build of torch has no torch.distributed")
 
 rendezvous.register()
 world.install()
-# torch's flight recorder hooks into C++ backends; the library records operations itself.
-if hasattr(c10d, "_FR_SELF_RECORDING_BACKENDS"):
-    c10d._FR_SELF_RECORDING_BACKENDS.add("spark")
+private.install()
 torch.distributed.Backend.register_backend(
-    "spark", SparkProcessGroup.create, extended_api=True, devices=["cpu"]
+    "spark", mixed_group.create, extended_api=True, devices=["cpu", "cuda"]
 )

@@ -8,10 +8,11 @@ from typing import Any, Optional, Sequence
 import torch
 
 from .. import errors as own_errors
-from . import arguments, errors, sparse
+from . import arguments, errors, sparse, staging
 from .reductions import combined, reduction
+from .staging import After
 from .work import SparkWork, seconds
-from .work_factory import After, Tensors, WorkFactory
+from .work_factory import Tensors, WorkFactory
 
 
 class Collectives(WorkFactory):
@@ -49,7 +50,11 @@ class Collectives(WorkFactory):
             timeout,
             every,
             "broadcast",
-            lambda **options: self.group.broadcast(sent, source, **options),
+            lambda host, **options: self.group.broadcast(
+                host.read(sent) if self.group.rank == source else host.write(sent),
+                source,
+                **options,
+            ),
             after=_copies(sent, every),
         )
 
@@ -75,6 +80,7 @@ class Collectives(WorkFactory):
             total = combined(reduces, every)
             for each in every:
                 each.detach().copy_(total)
+            staging.synchronize(every)
 
         return self._combine(works, "allreduce", combine)
 
@@ -91,7 +97,7 @@ class Collectives(WorkFactory):
             timeout,
             [tensor],
             "allreduce",
-            lambda **options: self.group.all_reduce(tensor, op, **options),
+            lambda host, **options: self.group.all_reduce(host.update(tensor), op, **options),
         )
 
     allreduce_sparse = allreduce
@@ -107,7 +113,9 @@ class Collectives(WorkFactory):
             None,
             every,
             "allreduce_coalesced",
-            lambda **options: self.group.all_reduce_coalesced(every, op, **options),
+            lambda host, **options: self.group.all_reduce_coalesced(
+                host.updates(every), op, **options
+            ),
         )
 
     def reduce(
@@ -132,7 +140,12 @@ class Collectives(WorkFactory):
             timeout,
             [reduced],
             "reduce",
-            lambda **options: self.group.reduce(reduced, target, reduces, **options),
+            lambda host, **options: self.group.reduce(
+                host.update(reduced) if self.group.rank == target else host.read(reduced),
+                target,
+                reduces,
+                **options,
+            ),
         )
 
     def reduce_scatter(
@@ -159,7 +172,9 @@ class Collectives(WorkFactory):
             timeout,
             [into],
             "reduce_scatter",
-            lambda **options: self.group.reduce_scatter(into, tensors, reduces, **options),
+            lambda host, **options: self.group.reduce_scatter(
+                host.write(into), host.reads(tensors), reduces, **options
+            ),
         )
 
     def reduce_scatter_single(
@@ -176,8 +191,8 @@ class Collectives(WorkFactory):
             timeout,
             [outputTensor],
             "reduce_scatter",
-            lambda **options: self.group.reduce_scatter_into(
-                outputTensor, inputTensor, op, **options
+            lambda host, **options: self.group.reduce_scatter_into(
+                host.write(outputTensor), host.read(inputTensor), op, **options
             ),
         )
 
@@ -204,7 +219,7 @@ class Collectives(WorkFactory):
             arguments.timeout_of(opts, timeout),
             [],
             "barrier",
-            lambda **options: self.group.barrier(**options),
+            lambda _, **options: self.group.barrier(**options),
         )
 
     def monitored_barrier(
@@ -256,5 +271,6 @@ def _copies(source: torch.Tensor, every: Sequence[torch.Tensor]) -> After:
     def copy() -> None:
         for each in others:
             each.detach().copy_(source.detach())
+        staging.synchronize(others)
 
     return copy

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, List, Optional
 
 from .. import _task
 
@@ -16,3 +16,10 @@ def attempt() -> Optional[int]:
     """Return the id of the task's attempt; None outside of a task."""
     context: Any = _task._context()
     return None if context is None else int(context.taskAttemptId())
+
+
+def gpu_addresses() -> List[str]:
+    """Return the addresses of the GPUs that Spark has given to the task; none outside of a task."""
+    context: Any = _task._context()
+    given = {} if context is None else context.resources()
+    return list(given["gpu"].addresses) if "gpu" in given else []

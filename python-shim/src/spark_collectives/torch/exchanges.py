@@ -6,9 +6,10 @@ from typing import Any, List, Optional, Sequence
 
 import torch
 
-from . import arguments
+from . import arguments, staging
+from .staging import After
 from .work import SparkWork
-from .work_factory import After, Tensors, WorkFactory
+from .work_factory import Tensors, WorkFactory
 
 
 class Exchanges(WorkFactory):
@@ -63,7 +64,9 @@ class Exchanges(WorkFactory):
             timeout,
             list(outputs),
             "allgather",
-            lambda **options: self.group.all_gather(outputs, tensor, **options),
+            lambda host, **options: self.group.all_gather(
+                host.writes(outputs), host.read(tensor), **options
+            ),
         )
 
     def all_gather_single(
@@ -79,7 +82,9 @@ class Exchanges(WorkFactory):
             timeout,
             [output],
             "allgather",
-            lambda **options: self.group.all_gather_into(output, input, **options),
+            lambda host, **options: self.group.all_gather_into(
+                host.write(output), host.read(input), **options
+            ),
         )
 
     _allgather_base = all_gather_single
@@ -138,7 +143,9 @@ class Exchanges(WorkFactory):
             timeout,
             list(into),
             "gather",
-            lambda **options: self.group.gather(into, tensor, target, **options),
+            lambda host, **options: self.group.gather(
+                host.writes(into), host.read(tensor), target, **options
+            ),
         )
 
     def gather_single(
@@ -184,7 +191,9 @@ class Exchanges(WorkFactory):
             timeout,
             [output],
             "scatter",
-            lambda **options: self.group.scatter(output, tensors, source, **options),
+            lambda host, **options: self.group.scatter(
+                host.write(output), host.reads(tensors), source, **options
+            ),
         )
 
     def all_to_all_single(
@@ -215,8 +224,12 @@ class Exchanges(WorkFactory):
             arguments.timeout_of(opts, timeout),
             [output],
             "alltoall",
-            lambda **options: self.group.all_to_all_into(
-                output, input, output_split_sizes, input_split_sizes, **options
+            lambda host, **options: self.group.all_to_all_into(
+                host.write(output),
+                host.read(input),
+                output_split_sizes,
+                input_split_sizes,
+                **options,
             ),
         )
 
@@ -247,7 +260,9 @@ class Exchanges(WorkFactory):
             arguments.timeout_of(opts, timeout),
             list(outputs),
             "alltoall",
-            lambda **options: self.group.all_to_all(outputs, inputs, **options),
+            lambda host, **options: self.group.all_to_all(
+                host.writes(outputs), host.reads(inputs), **options
+            ),
         )
 
 
@@ -256,5 +271,6 @@ def _copies_of(lists: Sequence[Sequence[torch.Tensor]]) -> After:
         for outputs in lists[1:]:
             for into, gathered in zip(outputs, lists[0]):
                 into.detach().copy_(gathered.detach())
+            staging.synchronize(outputs)
 
     return copy

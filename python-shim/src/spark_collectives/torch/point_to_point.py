@@ -6,7 +6,6 @@ from typing import Any, Optional
 
 import torch
 
-from . import errors
 from .arguments import refuse
 from .work import SparkWork
 from .work_factory import WorkFactory
@@ -23,18 +22,23 @@ class PointToPoint(WorkFactory):
             None,
             [tensor],
             "send",
-            lambda **options: self.group.send(tensor, dstRank, tag, **options),
+            lambda host, **options: self.group.send(host.read(tensor), dstRank, tag, **options),
             message=True,
         )
 
     def recv(self, tensors: Any, srcRank: Optional[int], tag: int = 0) -> SparkWork:
         """Receive from one rank."""
         tensor = _single("recv", tensors)
-        try:
-            work = self.group.irecv(tensor, srcRank, tag, timeout=self._timeout)
-        except Exception as e:
-            raise errors.of_torch(e) from None
-        return self._work_of([work], [tensor], "recv", message=True)
+        return self._begin(
+            None,
+            None,
+            [tensor],
+            "recv",
+            lambda host, timeout, **_: self.group.irecv(
+                host.write(tensor), srcRank, tag, timeout=timeout
+            ),
+            message=True,
+        )
 
     def recv_anysource(self, tensors: Any, tag: int = 0) -> SparkWork:
         """Receive from whichever rank sends first."""

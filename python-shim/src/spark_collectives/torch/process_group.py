@@ -7,7 +7,6 @@ import sys
 from datetime import timedelta
 from typing import Any, List, Optional, Sequence
 
-import numpy as np
 import torch
 import torch.distributed as dist
 from torch.distributed.constants import default_pg_timeout
@@ -16,6 +15,7 @@ from .. import distributed
 from .._completions import Completions
 from ..errors import CollectiveError
 from ..process_group import ProcessGroup
+from . import devices, host_memory
 from .collectives import Collectives
 from .exchanges import Exchanges
 from .point_to_point import PointToPoint
@@ -40,7 +40,7 @@ class SparkProcessGroup(Collectives, Exchanges, PointToPoint, dist.ProcessGroup)
         self._description = ""
 
     @classmethod
-    def create(cls, options: Any, _: Any = None) -> SparkProcessGroup:
+    def create(cls, options: Any) -> SparkProcessGroup:
         """Create the group for ``init_process_group`` or ``new_group``."""
         world = distributed.init_process_group()
         ranks = list(options.global_ranks_in_group) or list(range(world.size))
@@ -91,9 +91,9 @@ class SparkProcessGroup(Collectives, Exchanges, PointToPoint, dist.ProcessGroup)
 
     @property
     def _device_types(self) -> List[torch.device]:
-        return [torch.device("cpu")]
+        return devices.available()
 
-    def get_backend(self, _: torch.device) -> SparkProcessGroup:
+    def get_backend(self, device: torch.device) -> Any:
         """Return the backend for a device: this group."""
         return self
 
@@ -139,13 +139,7 @@ class SparkProcessGroup(Collectives, Exchanges, PointToPoint, dist.ProcessGroup)
 
         See :meth:`spark_collectives.ProcessGroup.empty`; its contents are undefined.
         """
-        kind = dtype or torch.get_default_dtype()
-        item = torch.empty((), dtype=kind).element_size()
-        extents = (shape,) if isinstance(shape, int) else tuple(shape)
-        count = 1
-        for extent in extents:
-            count *= extent
-        return torch.from_numpy(self.group.empty(count * item, np.uint8)).view(kind).view(extents)
+        return host_memory.empty(self.group, shape, dtype)
 
     # The life of the group
 

@@ -12,7 +12,7 @@ from torch.distributed import Work as TorchWork
 
 from .._completions import Completions
 from ..work import Work
-from . import errors
+from . import devices, errors
 
 _NO_TIMEOUT = timedelta(0)
 _making_futures = threading.Lock()
@@ -145,13 +145,17 @@ class SparkWork(TorchWork):  # type: ignore[misc]
                 # C++ code that waits for a future, such as the reducer of DistributedDataParallel,
                 # takes an exception set in it for a value. It sees an error if a callback raises.
                 self._finished = threading.Event()
-                self._source = torch.futures.Future()
+                self._source = self._make_future()
                 self._future = self._source.then(self._outcome)
                 if self._works:
                     self._completions.add(self._finish)
                 else:
                     self._finish()
         return self._future
+
+    def _make_future(self) -> Any:
+        # Only a future that knows the devices lets streams wait for what its callbacks do there.
+        return torch.futures.Future(devices=devices.with_streams(self._result) or None)
 
     def _outcome(self, _: Any) -> List[torch.Tensor]:
         if self._error is not None:

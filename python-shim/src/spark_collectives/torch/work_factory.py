@@ -10,10 +10,10 @@ from .._completions import Completions
 from ..process_group import ProcessGroup
 from ..work import Work
 from . import errors
+from .staging import After, HostCopies
 from .work import SparkWork, seconds
 
 Tensors = List[torch.Tensor]
-After = Optional[Callable[[], None]]
 
 
 class WorkFactory:
@@ -56,6 +56,7 @@ class WorkFactory:
     ) -> SparkWork:
         """Begin an operation.
 
+        :param operation: begins it; is given what stands for tensors on the host, and the options
         :param message: whether it is a message, which may take long, and so has a thread of its
             own for its future
         :param after: is called once, when the operation has succeeded
@@ -65,12 +66,18 @@ class WorkFactory:
         limit = self._limit(opts, timeout)
         if not message:
             self._sequence += 1
+        host = HostCopies(self.group, description)
         try:
-            work = operation(async_op=asynchronous, timeout=limit)
+            work = operation(host, async_op=asynchronous, timeout=limit)
         except Exception as e:
             raise errors.of_torch(e, errors.timed_out(limit, description)) from None
         return self._work_of(
-            [] if work is None else [work], result, description, message, limit, after
+            [] if work is None else [work],
+            result,
+            description,
+            message,
+            limit,
+            host.before(after),
         )
 
     def _work_of(
