@@ -2,13 +2,18 @@ package org.sparkcollectives.ddp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.sparkcollectives.CollectiveException;
+import org.sparkcollectives.PeerFailedException;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.testing.GroupRuns;
@@ -111,6 +116,72 @@ class ReducerEndTest {
             }
             return null;
           });
+    }
+  }
+
+  @Test
+  void aFinishThatGivesUpWaitingForAMarkEndsTheGroupOnAllRanks() {
+    GroupRuns.run(
+        2,
+        paths,
+        group -> {
+          SlowMark mark = new SlowMark();
+          try (GradientReducer reducer =
+              GradientReducer.create(
+                  group, TestModel.of(3).parameters(), SMALL_BUCKETS, mark::nanos)) {
+            reducer.beginBackward();
+            if (group.rank() == 0) {
+              reducer.markReady(0);
+              assertThatThrownBy(reducer::finish)
+                  .isInstanceOf(PeerFailedException.class)
+                  .hasMessageContaining("Interrupted while waiting for marks of gradients");
+            } else {
+              CompletableFuture<Throwable> marked = mark.begin(() -> reducer.markReady(0));
+              Thread.currentThread().interrupt();
+              assertThatThrownBy(reducer::finish)
+                  .isInstanceOf(CollectiveException.class)
+                  .hasMessageContaining("Interrupted while waiting for marks of gradients");
+              assertThat(Thread.interrupted()).isTrue();
+              mark.end();
+              assertThat(marked.get(30, TimeUnit.SECONDS)).isInstanceOf(CollectiveException.class);
+            }
+          }
+          return null;
+        });
+  }
+
+  /** Stops a thread that marks a gradient where it asks for the time. */
+  private static final class SlowMark {
+    private final CountDownLatch begun = new CountDownLatch(1);
+    private final CountDownLatch mayEnd = new CountDownLatch(1);
+    private volatile Thread thread;
+
+    CompletableFuture<Throwable> begin(Runnable mark) throws InterruptedException {
+      CompletableFuture<Throwable> thrown = new CompletableFuture<>();
+      thread = new Thread(() -> thrown.complete(catchThrowable(mark::run)), "marking");
+      thread.start();
+      begun.await();
+      return thrown;
+    }
+
+    long nanos() {
+      if (Thread.currentThread() == thread) {
+        begun.countDown();
+        awaitEnd();
+      }
+      return System.nanoTime();
+    }
+
+    private void awaitEnd() {
+      try {
+        assertThat(mayEnd.await(30, TimeUnit.SECONDS)).isTrue();
+      } catch (InterruptedException e) {
+        throw new AssertionError(e);
+      }
+    }
+
+    void end() {
+      mayEnd.countDown();
     }
   }
 
