@@ -123,6 +123,11 @@ public final class HierarchicalModelAverager implements ModelAverager, AutoClose
   }
 
   @Override
+  public void abort(Throwable cause) {
+    groups.values().forEach(each -> each.abort(cause));
+  }
+
+  @Override
   public long step() {
     return counter.step();
   }
