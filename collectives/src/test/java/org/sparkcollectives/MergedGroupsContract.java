@@ -66,7 +66,12 @@ interface MergedGroupsContract extends RanksUnderTest {
             String name = world.rank() == 0 ? "a" : "";
             assertThatThrownBy(() -> world.mergeRemoteGroup(meeting, 3, named(name)))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("on rank 1 of 2: the merged group needs a name");
+                .hasMessageContaining("on rank " + world.rank() + " of 2: ")
+                .hasMessageContaining("the merged group needs a name");
+            GroupOptions options = world.rank() == 0 ? named("a") : null;
+            assertThatThrownBy(() -> world.mergeRemoteGroup(meeting, 3, options))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("NullPointerException");
             assertThatThrownBy(() -> world.mergeRemoteGroup(meeting, 1, named("a")))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("the size of the merged group (1) must be at least");

@@ -40,6 +40,9 @@ public final class AveragingOptimizer {
    * Updates the parameters that have a gradient, and averages these if the averager's step is due.
    * Blocks in those steps only, see {@link ModelAverager#average(List, BitSet)}.
    *
+   * <p>If the local optimizer throws on a rank, the averager's groups are aborted with that as
+   * cause, because the ranks no longer count the same steps.
+   *
    * @param gradients one for each parameter; null for a parameter without one, on all ranks alike
    * @return whether the parameters were averaged
    * @throws IllegalArgumentException if there are not as many gradients as parameters
@@ -49,15 +52,24 @@ public final class AveragingOptimizer {
       throw new IllegalArgumentException(
           gradients.size() + " gradients are given for " + values.size() + " parameters");
     }
+    return averager.average(values, stepped(gradients));
+  }
+
+  private BitSet stepped(List<Tensor> gradients) {
     BitSet stepped = new BitSet();
-    for (int i = 0; i < values.size(); i++) {
-      Tensor gradient = gradients.get(i);
-      if (gradient != null) {
-        local.step(i, values.get(i), gradient);
-        stepped.set(i);
+    try {
+      for (int i = 0; i < values.size(); i++) {
+        Tensor gradient = gradients.get(i);
+        if (gradient != null) {
+          local.step(i, values.get(i), gradient);
+          stepped.set(i);
+        }
       }
+    } catch (RuntimeException | Error e) {
+      averager.abort(e);
+      throw e;
     }
-    return averager.average(values, stepped);
+    return stepped;
   }
 
   /**

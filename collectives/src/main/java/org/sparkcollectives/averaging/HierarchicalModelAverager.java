@@ -41,9 +41,7 @@ public final class HierarchicalModelAverager implements ModelAverager, AutoClose
    * @param groupSizes for each period, of 1 or more steps, how many neighbouring ranks average.
    *     Each number divides the size of {@code group}, and that of the longest period is this size
    * @param warmupSteps how many steps there are before the first that averages; 0 or more
-   * @throws IllegalArgumentException on the ranks whose arguments cannot be
-   * @throws org.sparkcollectives.CollectiveException on the other ranks
-   * @throws org.sparkcollectives.CollectiveMismatchException on all ranks, if the arguments differ
+   * @throws IllegalArgumentException on all ranks, if the arguments are wrong on one, or differ
    */
   public static HierarchicalModelAverager create(
       ProcessGroup group, SortedMap<Long, Integer> groupSizes, long warmupSteps) {
@@ -122,6 +120,11 @@ public final class HierarchicalModelAverager implements ModelAverager, AutoClose
             .filter(each -> counter.step() % each.getKey() == 0)
             .map(Map.Entry::getValue)
             .findFirst();
+  }
+
+  @Override
+  public void abort(Throwable cause) {
+    groups.values().forEach(each -> each.abort(cause));
   }
 
   @Override

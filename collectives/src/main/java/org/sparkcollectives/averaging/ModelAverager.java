@@ -36,6 +36,14 @@ public interface ModelAverager {
    */
   boolean average(List<Tensor> parameters, BitSet selected);
 
+  /**
+   * Ends the groups over which it averages, so that no rank waits for one that cannot come. Does
+   * not block. Does nothing unless an averager overrides it.
+   *
+   * @param cause what every rank is told
+   */
+  default void abort(Throwable cause) {}
+
   /** Returns the number of steps that were counted. */
   long step();
 

@@ -47,15 +47,11 @@ public final class ParameterAveraging {
    *     order on every rank
    * @param selected the positions of those to average, such as those with a gradient; the same on
    *     every rank
-   * @throws IllegalArgumentException on the ranks where a parameter is null or cannot be averaged,
-   *     or a position is not in the list; the other ranks throw {@link
-   *     org.sparkcollectives.CollectiveException}, and no parameter has changed
-   * @throws org.sparkcollectives.CollectiveMismatchException on all ranks, if the parameters or the
-   *     selection differ; no parameter has changed
+   * @throws IllegalArgumentException on all ranks, if the parameters or the selection differ, or if
+   *     on one of them a parameter is null or cannot be averaged, or a position is not in the list;
+   *     no parameter has changed
    */
   public static void average(ProcessGroup group, List<Tensor> parameters, BitSet selected) {
-    Objects.requireNonNull(parameters, "parameters");
-    Objects.requireNonNull(selected, "selected");
     new CallCheck(group, "averaging of parameters").compare(() -> describe(parameters, selected));
     List<Work> works = new ArrayList<>();
     for (List<Tensor> each : byType(parameters, selected).values()) {
@@ -65,6 +61,8 @@ public final class ParameterAveraging {
   }
 
   private static List<String> describe(List<Tensor> parameters, BitSet selected) {
+    Objects.requireNonNull(parameters, "parameters");
+    Objects.requireNonNull(selected, "selected");
     if (selected.length() > parameters.size()) {
       throw new IllegalArgumentException(
           "parameter "

@@ -42,6 +42,11 @@ public final class PeriodicModelAverager implements ModelAverager {
   }
 
   @Override
+  public void abort(Throwable cause) {
+    group.abort(cause);
+  }
+
+  @Override
   public long step() {
     return counter.step();
   }

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.sparkcollectives.CollectiveException;
+import org.sparkcollectives.store.Deadline;
 
 /**
  * Begins the reductions of a step's buckets, each when it and all before it are ready, so that
@@ -57,27 +58,28 @@ final class BucketLauncher {
 
   /**
    * Begins all reductions that are left. Waits for the rows of other ranks where the mean is over
-   * rows, and for threads that are about to mark a gradient, for {@code timeout} at the most.
+   * rows, and for threads that are about to mark a gradient, until the deadline at the most.
    */
-  void endStep(Duration timeout) {
+  void endStep(Deadline deadline) {
     synchronized (lock) {
       ending = true;
       advance();
-      long deadline = System.nanoTime() + timeout.toNanos();
       while (next < buckets.size()) {
-        long left = deadline - System.nanoTime();
-        if (left <= 0) {
+        if (deadline.isOver()) {
           throw new CollectiveException(
-              "The gradients of " + buckets.get(next) + " did not arrive within " + timeout);
+              "The gradients of "
+                  + buckets.get(next)
+                  + " did not arrive within "
+                  + deadline.total());
         }
-        waitFor(left);
+        waitFor(deadline.left());
       }
     }
   }
 
-  private void waitFor(long nanos) {
+  private void waitFor(Duration left) {
     try {
-      TimeUnit.NANOSECONDS.timedWait(lock, nanos);
+      TimeUnit.NANOSECONDS.timedWait(lock, left.toNanos());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new CollectiveException("Interrupted while waiting for marks of gradients", e);

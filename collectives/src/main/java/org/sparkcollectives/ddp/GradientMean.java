@@ -66,9 +66,8 @@ final class GradientMean {
   /** Returns the reduction of a bucket; waits for other ranks unless {@link #mayBegin}. */
   ReduceOp reduction(DType type) {
     return switch (over) {
-      case RANKS -> ReduceOp.AVG;
-      // Halves have no room for a sum.
-      case ACTIVE_RANKS -> isHalf(type) ? ReduceOp.AVG : ReduceOp.SUM;
+      case RANKS -> MeanAllReduce.reduction(type, true);
+      case ACTIVE_RANKS -> MeanAllReduce.reduction(type, false);
       case ROWS -> ReduceOp.premulSum(share());
     };
   }
@@ -81,11 +80,7 @@ final class GradientMean {
   /** Turns the outcome of {@link #reduction} into the mean. */
   void finish(Tensor reduced) {
     if (over == Over.ACTIVE_RANKS) {
-      if (isHalf(reduced.dtype())) {
-        TensorArithmetic.multiply(reduced, (double) ranks / divisor());
-      } else {
-        TensorArithmetic.divide(reduced, divisor());
-      }
+      MeanAllReduce.divide(reduced, ranks, divisor());
     }
   }
 
@@ -95,7 +90,7 @@ final class GradientMean {
    */
   SparseTensor contribution(SparseTensor gradient) {
     Tensor values = gradient.values();
-    if (over != Over.ROWS && !isHalf(values.dtype())) {
+    if (over != Over.ROWS && !TensorArithmetic.isHalf(values.dtype())) {
       return gradient;
     }
     HostTensor copy = HostTensor.allocate(summed(values.dtype()), values.count());
@@ -111,7 +106,7 @@ final class GradientMean {
     if (over != Over.ROWS) {
       TensorArithmetic.divide(sum.values(), divisor());
     }
-    if (!isHalf(type)) {
+    if (!TensorArithmetic.isHalf(type)) {
       return sum;
     }
     HostTensor values = HostTensor.allocate(type, sum.values().count());
@@ -120,7 +115,7 @@ final class GradientMean {
   }
 
   private static DType summed(DType type) {
-    return isHalf(type) ? DType.FLOAT32 : type;
+    return TensorArithmetic.isHalf(type) ? DType.FLOAT32 : type;
   }
 
   private static void convert(Tensor from, HostTensor to) {
@@ -144,9 +139,5 @@ final class GradientMean {
   /** Returns what a sum is divided by; waits for the other ranks where it depends on them. */
   double divisor() {
     return over == Over.ACTIVE_RANKS ? join.divisor() : ranks;
-  }
-
-  private static boolean isHalf(DType type) {
-    return type == DType.FLOAT16 || type == DType.BFLOAT16;
   }
 }

@@ -68,7 +68,7 @@ public final class GradientReducer implements Joinable, AutoCloseable {
    * @param parameters the same on every rank; the values are neither compared nor changed, see
    *     {@link ModelState#broadcast}
    * @throws IllegalArgumentException on all ranks, if they gave different parameters or options,
-   *     with the first difference; or if there is no parameter, or one is of an integer type
+   *     with the first difference; or if a rank gave null, no parameter, or one of an integer type
    * @throws IllegalStateException on the ranks that have no room for the gradients
    * @throws org.sparkcollectives.CollectiveException on the other ranks then
    */
@@ -80,7 +80,6 @@ public final class GradientReducer implements Joinable, AutoCloseable {
   /** Creates a reducer that takes its times by a given clock. */
   static GradientReducer create(
       ProcessGroup group, List<Parameter> parameters, ReducerOptions options, LongSupplier nanos) {
-    Objects.requireNonNull(options, "options");
     ProcessGroup own = verified(group, parameters, options);
     try {
       ReducerCore core = new ReducerCore(parameters, options, nanos);

@@ -19,7 +19,7 @@ final class HalfCompression implements CommHook {
   }
 
   static DType requireHalf(DType type) {
-    if (type != DType.FLOAT16 && type != DType.BFLOAT16) {
+    if (!TensorArithmetic.isHalf(type)) {
       throw new IllegalArgumentException(
           "Gradients are compressed to float16 or bfloat16, not to "
               + (type == null ? null : type.label()));

@@ -1,21 +1,19 @@
 package org.sparkcollectives.ddp;
 
-import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.sparkcollectives.CollectiveException;
-import org.sparkcollectives.Failure;
 import org.sparkcollectives.PeerFailedException;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.spi.tensor.TensorView;
+import org.sparkcollectives.store.Deadline;
 
 /**
  * Has a hook reduce each bucket, on a thread of its own, one bucket after the other. A hook that
@@ -25,12 +23,16 @@ final class HookReduction implements BucketReduction {
 
   private static final long MOST_SECONDS_TO_END = 1;
 
-  /** How long a wait for a hook goes on before it looks whether the group has failed. */
-  private static final long LOOK_AFTER_MILLIS = 20;
+  /**
+   * A call for the thread.
+   *
+   * @param result fails if the call is not made
+   */
+  private record Call(Runnable run, CompletableFuture<?> result) {}
 
   private final ProcessGroup group;
   private final CommHook hook;
-  private final BlockingQueue<Runnable> calls = new LinkedBlockingQueue<>();
+  private final BlockingQueue<Call> calls = new LinkedBlockingQueue<>();
   private final Thread thread;
 
   /** Why the group has ended, as this rank's hook has first seen it. */
@@ -54,7 +56,7 @@ final class HookReduction implements BucketReduction {
   private void run() {
     while (!closed) {
       try {
-        calls.take().run();
+        calls.take().run().run();
       } catch (InterruptedException e) {
         return; // The reducer is closed.
       }
@@ -68,7 +70,7 @@ final class HookReduction implements BucketReduction {
       return () -> result(begun, "The sum of " + bucket).run();
     }
     CompletableFuture<Tensor> reduced = new CompletableFuture<>();
-    calls.add(() -> reduce(bucket, mean, reduced));
+    submit(() -> reduce(bucket, mean, reduced), reduced);
     return () -> take(bucket, result(reduced, name(bucket)));
   }
 
@@ -150,15 +152,36 @@ final class HookReduction implements BucketReduction {
 
   private <T> CompletableFuture<T> submit(Supplier<T> call) {
     CompletableFuture<T> result = new CompletableFuture<>();
-    calls.add(
+    submit(
         () -> {
           try {
             result.complete(call.get());
           } catch (Throwable e) {
             result.completeExceptionally(e);
           }
-        });
+        },
+        result);
     return result;
+  }
+
+  private void submit(Runnable call, CompletableFuture<?> result) {
+    calls.add(new Call(call, result));
+    if (closed) {
+      failQueued();
+    }
+  }
+
+  private void failQueued() {
+    for (Call call = calls.poll(); call != null; call = calls.poll()) {
+      call.result()
+          .completeExceptionally(
+              new CollectiveException(
+                  "The reducer on rank "
+                      + group.rank()
+                      + " of group \""
+                      + group.name()
+                      + "\" was closed before its hook was called"));
+    }
   }
 
   @Override
@@ -168,39 +191,19 @@ final class HookReduction implements BucketReduction {
 
   /** Waits for a result, for the group's timeout at the most; ends soon after the group has. */
   private <T> T result(CompletableFuture<T> future, String what) {
-    long deadline = System.nanoTime() + group.timeout().toNanos();
     try {
-      while (true) {
-        try {
-          return future.get(LOOK_AFTER_MILLIS, TimeUnit.MILLISECONDS);
-        } catch (TimeoutException e) {
-          requireTime(deadline, what);
-        }
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      group.abort(e);
-      throw new CollectiveException(what + " was interrupted", e);
+      return HookWait.result(group, future, Deadline.after(group.timeout()), what);
+    } catch (CollectiveException e) {
+      throw firstOr(e);
     } catch (ExecutionException e) {
       Throwable cause = causeOf(e);
-      CollectiveException first = failure.get();
-      throw first == null ? new CollectiveException(what + " failed: " + cause, cause) : first;
+      throw firstOr(new CollectiveException(what + " failed: " + cause, cause));
     }
   }
 
-  private void requireTime(long deadline, String what) {
-    Optional<Failure> ofGroup = group.failure();
-    if (ofGroup.isPresent() && ofGroup.get().rank() != group.rank()) {
-      Failure peer = ofGroup.get();
-      throw new PeerFailedException(
-          what + " was not done before the group failed: " + peer.where(), peer);
-    }
-    if (System.nanoTime() - deadline >= 0) {
-      CollectiveException late =
-          new CollectiveException(what + " was not done within " + group.timeout());
-      group.abort(late);
-      throw late;
-    }
+  private CollectiveException firstOr(CollectiveException other) {
+    CollectiveException first = failure.get();
+    return first == null ? other : first;
   }
 
   @Override
@@ -208,7 +211,7 @@ final class HookReduction implements BucketReduction {
     return true;
   }
 
-  /** Ends the thread; waits for that for a second at the most. */
+  /** Ends the thread, and fails what it has not begun; waits for a second at the most. */
   @Override
   public void close() {
     closed = true;
@@ -218,5 +221,6 @@ final class HookReduction implements BucketReduction {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+    failQueued();
   }
 }

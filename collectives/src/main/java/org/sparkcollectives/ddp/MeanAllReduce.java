@@ -31,7 +31,7 @@ final class MeanAllReduce {
 
   /** Begins the mean, in place; does not block. */
   CompletableFuture<Tensor> begin(Tensor tensor) {
-    Work work = group.allReduce(tensor, reduction(tensor.dtype()));
+    Work work = group.allReduce(tensor, reduction(tensor.dtype(), byRanks));
     return work.future()
         .thenApply(
             done -> {
@@ -42,7 +42,7 @@ final class MeanAllReduce {
 
   /** Begins the means of several tensors of one type, in place; to be ended with {@link #end}. */
   Work beginAll(List<Tensor> tensors) {
-    return group.allReduceCoalesced(tensors, reduction(tensors.get(0).dtype()));
+    return group.allReduceCoalesced(tensors, reduction(tensors.get(0).dtype(), byRanks));
   }
 
   /** Waits for the means of several tensors, for the operation's own deadline at most. */
@@ -53,27 +53,32 @@ final class MeanAllReduce {
 
   /** Computes the mean in place; blocks for the operation's own deadline at most. */
   void compute(Tensor tensor) {
-    group.allReduce(tensor, reduction(tensor.dtype())).await();
+    group.allReduce(tensor, reduction(tensor.dtype(), byRanks)).await();
     divide(tensor);
   }
 
-  /** A sum of halves could overflow where its mean does not: that is divided in float32. */
-  private ReduceOp reduction(DType type) {
-    return byRanks || isHalf(type) ? ReduceOp.AVG : ReduceOp.SUM;
-  }
-
-  private static boolean isHalf(DType type) {
-    return type == DType.FLOAT16 || type == DType.BFLOAT16;
-  }
-
   private void divide(Tensor tensor) {
-    if (byRanks) {
-      return;
+    if (!byRanks) {
+      divide(tensor, group.size(), divisor);
     }
-    if (isHalf(tensor.dtype())) {
-      TensorArithmetic.multiply(tensor, group.size() / divisor);
+  }
+
+  /**
+   * Returns the reduction before a division. A sum of halves could overflow where its mean does
+   * not: that is divided in float32.
+   *
+   * @param byRanks whether the divisor is the number of ranks, so that no division is needed
+   */
+  static ReduceOp reduction(DType type, boolean byRanks) {
+    return byRanks || TensorArithmetic.isHalf(type) ? ReduceOp.AVG : ReduceOp.SUM;
+  }
+
+  /** Turns what {@link #reduction} over so many ranks has given into the sum over a divisor. */
+  static void divide(Tensor reduced, int ranks, double divisor) {
+    if (TensorArithmetic.isHalf(reduced.dtype())) {
+      TensorArithmetic.multiply(reduced, ranks / divisor);
     } else {
-      TensorArithmetic.divide(tensor, divisor);
+      TensorArithmetic.divide(reduced, divisor);
     }
   }
 }

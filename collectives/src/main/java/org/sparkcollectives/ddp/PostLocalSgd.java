@@ -1,7 +1,6 @@
 package org.sparkcollectives.ddp;
 
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -19,8 +18,6 @@ import org.sparkcollectives.Tensor;
  * <p>A hook belongs to one reducer; its methods may be called by any thread.
  */
 public final class PostLocalSgd implements CommHook {
-
-  private static final String STEPS = "number of steps";
 
   private final ProcessGroup subgroup;
   private final long start;
@@ -59,8 +56,8 @@ public final class PostLocalSgd implements CommHook {
    * Begins the average. In the first step of a group the ranks compare their settings, and wait for
    * each other for the group's timeout at most.
    *
-   * @throws IllegalStateException on all ranks, if they have other settings, or are at other steps
-   * @throws IllegalArgumentException if a rank of the subgroup is not in the reducer's group
+   * @throws IllegalArgumentException on all ranks, if they have other settings, or are at other
+   *     steps; or if a rank of a subgroup is not in the reducer's group
    */
   @Override
   public synchronized CompletableFuture<Tensor> run(GradientBucket bucket) {
@@ -89,21 +86,24 @@ public final class PostLocalSgd implements CommHook {
     if (group.equals(agreed)) {
       return;
     }
-    Map<String, Object> settings = new LinkedHashMap<>();
-    settings.put("start", start);
-    settings.put("postLocalGradientAllReduce", postLocalGradientAllReduce);
-    settings.put(STEPS, step);
-    HookAgreement agreement = HookAgreement.gather(group, "PostLocalSgd", settings);
-    // In a group that a failed one has left behind, ranks may have come further than others.
-    agreement.check(agreed == null ? List.of() : List.of(STEPS));
-    step = agreement.largest(STEPS);
-    if (postLocalGradientAllReduce) {
-      checkMembers(group);
-    }
+    step =
+        HookStart.agree(
+            group,
+            "PostLocalSgd",
+            () -> settings(group),
+            agreed == null,
+            Map.of("number of steps", step))[0];
     agreed = group;
   }
 
-  private void checkMembers(ProcessGroup group) {
+  private List<String> settings(ProcessGroup group) {
+    if (postLocalGradientAllReduce) {
+      requireMembers(group);
+    }
+    return List.of("start " + start, "postLocalGradientAllReduce " + postLocalGradientAllReduce);
+  }
+
+  private void requireMembers(ProcessGroup group) {
     int[] members = subgroup.globalRanks();
     int[] all = group.globalRanks();
     if (Arrays.stream(members).anyMatch(each -> Arrays.stream(all).noneMatch(any -> any == each))) {

@@ -1,6 +1,6 @@
 package org.sparkcollectives.ddp;
 
-import java.util.List;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
@@ -33,14 +33,11 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  * changed what is remembered.
  *
  * <p>Each rank makes one for its reducer, with the same options. In the first step the ranks
- * compare the options, and all throw {@link IllegalStateException} if they differ. A hook belongs
- * to one reducer. Its methods may be called by any thread, and wait while a bucket is compressed,
- * for a few of the group's timeouts at most.
+ * compare the options, and all throw {@link IllegalArgumentException} if they differ. A hook
+ * belongs to one reducer. Its methods may be called by any thread, and wait while a bucket is
+ * compressed, for a few of the group's timeouts at most.
  */
 public final class PowerSgd implements CommHook {
-
-  private static final String STEPS = "number of steps";
-  private static final String DRAWS = "number of draws";
 
   private final PowerSgdOptions options;
   private final PowerSgdMemory memory;
@@ -97,22 +94,18 @@ public final class PowerSgd implements CommHook {
     elementsAfter += compression.elementsAfter();
   }
 
-  /**
-   * Compares options with the other ranks, once for each group. In a later group, which a failed
-   * one has left behind, ranks may have come further than others.
-   */
+  /** Compares the options with the other ranks, once for each group. */
   private void agree(ProcessGroup group) {
     if (group.equals(agreed)) {
       return;
     }
-    Map<String, Object> settings = options.settings();
-    settings.put(STEPS, iteration);
-    settings.put(DRAWS, memory.draws());
-    HookAgreement agreement = HookAgreement.gather(group, "PowerSGD", settings);
-    agreement.check(agreed == null ? List.of() : List.of(STEPS, DRAWS));
+    Map<String, Long> counts = new LinkedHashMap<>();
+    counts.put("number of steps", iteration);
+    counts.put("number of draws", memory.draws());
+    long[] all = HookStart.agree(group, "PowerSGD", options::texts, agreed == null, counts);
+    iteration = all[0];
+    memory.setDraws(all[1]);
     if (agreed != null) {
-      iteration = agreement.largest(STEPS);
-      memory.setDraws(agreement.largest(DRAWS));
       memory.forgetFactors();
     }
     agreed = group;

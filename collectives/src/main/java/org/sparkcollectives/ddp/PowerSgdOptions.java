@@ -2,6 +2,7 @@ package org.sparkcollectives.ddp;
 
 import java.io.Serializable;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -192,8 +193,14 @@ public final class PowerSgdOptions implements Serializable {
     return choices.batched;
   }
 
-  /** Returns all options by name, in a map that may be changed. */
-  Map<String, Object> settings() {
+  /** Returns a text for each option. */
+  List<String> texts() {
+    return settings().entrySet().stream()
+        .map(each -> each.getKey() + " " + each.getValue())
+        .toList();
+  }
+
+  private Map<String, Object> settings() {
     Map<String, Object> settings = new LinkedHashMap<>();
     settings.put("rank", choices.rank);
     settings.put("start", choices.start);

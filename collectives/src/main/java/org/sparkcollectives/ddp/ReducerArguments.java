@@ -2,10 +2,12 @@ package org.sparkcollectives.ddp;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.internal.agreement.CallCheck;
 
-/** Checks what the ranks give to make a reducer, first whether it is the same on all of them. */
+/** Checks what the ranks give to make a reducer, and whether it is the same on all of them. */
 final class ReducerArguments {
 
   private ReducerArguments() {}
@@ -16,16 +18,17 @@ final class ReducerArguments {
    * @throws IllegalArgumentException on all ranks
    */
   static void verify(ProcessGroup group, List<Parameter> parameters, ReducerOptions options) {
-    List<String> lines = new ArrayList<>(ModelState.describe(parameters));
-    lines.add("options: " + options);
-    ModelState.verifyLines(group, lines);
-    // From here on all ranks come to the same result.
-    require(!parameters.isEmpty(), group, "there are no parameters");
+    new CallCheck(group, "making of a reducer").compare(() -> describe(parameters, options));
+  }
+
+  private static List<String> describe(List<Parameter> parameters, ReducerOptions options) {
+    Objects.requireNonNull(parameters, "parameters");
+    Objects.requireNonNull(options, "options");
+    require(!parameters.isEmpty(), "there are no parameters; give at least one");
     for (Parameter each : parameters) {
-      require(each != null, group, "a parameter is null");
+      require(each != null, "a parameter is null");
       require(
           ReduceOp.AVG.supports(each.value().dtype()),
-          group,
           "the parameter \""
               + each.name()
               + "\" is "
@@ -33,24 +36,20 @@ final class ReducerArguments {
               + ", and gradients are of a floating-point or complex type");
       require(
           !each.sparse() || each.value().shape().length > 0,
-          group,
           "the parameter \"" + each.name() + "\" has sparse gradients, but no dimensions");
     }
     int[] order = options.readyOrder();
     if (order.length > 0) {
       BucketAssignment.requireOrder(order, parameters.size());
     }
+    List<String> texts = new ArrayList<>(ModelState.describe(parameters));
+    texts.add("options: " + options);
+    return texts;
   }
 
-  private static void require(boolean holds, ProcessGroup group, String what) {
+  private static void require(boolean holds, String what) {
     if (!holds) {
-      throw new IllegalArgumentException(
-          "No reducer can be made on rank "
-              + group.rank()
-              + " of group \""
-              + group.name()
-              + "\": "
-              + what);
+      throw new IllegalArgumentException(what);
     }
   }
 }

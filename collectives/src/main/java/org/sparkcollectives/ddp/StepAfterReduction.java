@@ -4,18 +4,14 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.IntPredicate;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
+import org.sparkcollectives.store.Deadline;
 
 /** Updates the parameters of a bucket as soon as another hook has reduced it. */
 final class StepAfterReduction implements CommHook {
-
-  /** How long a wait goes on before it looks whether the group has failed. */
-  private static final long LOOK_AFTER_MILLIS = 20;
 
   private final CommHook inner;
   private final IntPredicate parameters;
@@ -51,36 +47,19 @@ final class StepAfterReduction implements CommHook {
    */
   private static Tensor await(CompletableFuture<Tensor> reduction, GradientBucket bucket) {
     ProcessGroup group = bucket.group();
-    long deadline = System.nanoTime() + 2 * group.timeout().toNanos();
+    String what =
+        "The reduction of bucket "
+            + bucket.index()
+            + " on rank "
+            + group.rank()
+            + ", before its parameters are updated,";
     try {
-      while (true) {
-        try {
-          return reduction.get(LOOK_AFTER_MILLIS, TimeUnit.MILLISECONDS);
-        } catch (TimeoutException e) {
-          if (group.failure().isPresent()) {
-            throw new CollectiveException(failure(bucket) + " ended with the group", e);
-          }
-          if (System.nanoTime() - deadline >= 0) {
-            throw new CollectiveException(
-                failure(bucket) + " has not ended after twice " + group.timeout(), e);
-          }
-        }
-      }
+      return HookWait.result(
+          group, reduction, Deadline.after(group.timeout().multipliedBy(2)), what);
     } catch (ExecutionException e) {
       throw e.getCause() instanceof RuntimeException thrown
           ? thrown
-          : new CollectiveException(failure(bucket) + " failed: " + e.getCause(), e.getCause());
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new CollectiveException(failure(bucket) + " was interrupted", e);
+          : new CollectiveException(what + " failed: " + e.getCause(), e.getCause());
     }
-  }
-
-  private static String failure(GradientBucket bucket) {
-    return "On rank "
-        + bucket.group().rank()
-        + ", the reduction of bucket "
-        + bucket.index()
-        + ", before its parameters are updated,";
   }
 }

@@ -6,6 +6,7 @@ import java.util.List;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.Tensor;
+import org.sparkcollectives.store.Deadline;
 
 /** Takes the gradients of one step after the other through their buckets. */
 final class StepRunner {
@@ -233,7 +234,7 @@ final class StepRunner {
       Tensor flag = last.flag();
       flag.copyFrom(TensorArithmetic.scalar(flag.dtype(), faulty ? 1 : 0));
     }
-    launcher.endStep(group.timeout());
+    endStep();
     BitSet bits = shared ? used.noted() : new BitSet();
     int count = shared ? parameters.size() : 0;
     if (reduction.mayFailAlone()) {
@@ -244,6 +245,16 @@ final class StepRunner {
     StepAgreement agreement = flagged ? null : StepAgreement.begin(group, count, faulty, bits);
     awaitBuckets();
     return agreement;
+  }
+
+  /** Begins what is left; where that fails, the other ranks would wait for this one in vain. */
+  private void endStep() {
+    try {
+      launcher.endStep(Deadline.after(group.timeout()));
+    } catch (RuntimeException | Error e) {
+      group.abort(e);
+      throw e;
+    }
   }
 
   private void awaitBuckets() {

@@ -14,6 +14,11 @@ final class TensorArithmetic {
 
   private TensorArithmetic() {}
 
+  /** Returns whether elements have 16 bits, so that sums of them are made in float32. */
+  static boolean isHalf(DType type) {
+    return type == DType.FLOAT16 || type == DType.BFLOAT16;
+  }
+
   /** Returns a tensor of this type with no other element than {@code value}. */
   static Tensor scalar(DType type, double value) {
     Tensor scalar = Tensor.allocate(type, 1);

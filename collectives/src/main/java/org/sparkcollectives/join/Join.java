@@ -60,23 +60,20 @@ public final class Join {
    *     ranks
    * @param body this rank's steps
    * @return what {@code body} returned
-   * @throws IllegalArgumentException if {@code joinables} is empty; on the ranks whose joinables
-   *     have different ranks
+   * @throws IllegalArgumentException if {@code joinables} is empty; on all ranks, if they have
+   *     different options or numbers of joinables, or if the joinables of one have different ranks
    * @throws IllegalStateException on the ranks where a joinable is in another join
-   * @throws org.sparkcollectives.CollectiveMismatchException on all ranks, if they have different
-   *     options or numbers of joinables
+   * @throws org.sparkcollectives.CollectiveException on the other ranks then
    * @throws EarlyTerminationException on all ranks, see {@link JoinOptions#throwOnEarlyTermination}
    * @throws Exception what {@code body} throws
    */
   public static <T> T run(JoinOptions options, List<? extends Joinable> joinables, Callable<T> body)
       throws Exception {
-    Objects.requireNonNull(options, "options");
-    Objects.requireNonNull(body, "body");
     if (joinables.isEmpty()) {
       throw new IllegalArgumentException("A join needs at least one joinable, and none was given");
     }
     Join join = new Join(options, List.copyOf(joinables));
-    join.check();
+    join.check(body);
     if (!options.enabled()) {
       return body.call();
     }
@@ -116,10 +113,12 @@ public final class Join {
     return join == null ? Optional.empty() : Optional.of(join.step(joinable, synchronises, rows));
   }
 
-  private void check() {
+  private void check(Callable<?> body) {
     new CallCheck(group, "Join")
         .compare(
             () -> {
+              Objects.requireNonNull(options, "options");
+              Objects.requireNonNull(body, "body");
               for (Joinable each : joinables) {
                 requireSameRanks(each.processGroup());
                 requireOnce(each);

@@ -61,10 +61,10 @@ public final class DeviceMesh implements AutoCloseable {
   public static DeviceMesh create(ProcessGroup group, int[] shape, String... names) {
     int[] all = group.globalRanks();
     long size = 1;
-    for (int extent : shape) {
+    for (int extent : shape == null ? new int[0] : shape) {
       size = Math.min((long) Integer.MAX_VALUE, size * Math.max(0, extent));
     }
-    // Where the shape is larger than the group, the check names both.
+    // Where the shape is larger than the group, or null, the check of all ranks says so.
     return of(group, shape, Arrays.copyOf(all, (int) Math.min(size, all.length)), names);
   }
 
@@ -78,16 +78,18 @@ public final class DeviceMesh implements AutoCloseable {
    */
   public static DeviceMesh of(ProcessGroup group, int[] shape, int[] ranks, String... names) {
     MeshArguments arguments = new MeshArguments(group, "device mesh");
+    arguments.agree(
+        () -> {
+          List<String> given = Arrays.asList(names);
+          arguments.check(shape, ranks, given);
+          return "a mesh of shape "
+              + Arrays.toString(shape)
+              + " with the ranks "
+              + Arrays.toString(ranks)
+              + " and the names "
+              + given;
+        });
     List<String> named = Arrays.asList(names.clone());
-    MeshAgreement.reach(
-        group,
-        "a mesh of shape "
-            + Arrays.toString(shape)
-            + " with the ranks "
-            + Arrays.toString(ranks)
-            + " and the names "
-            + named,
-        () -> arguments.check(shape, ranks, named));
     ProcessGroup members = ranks.length == group.size() ? group : group.newGroup(ranks);
     MeshLayout layout = MeshLayout.of(shape.clone(), ranks.clone());
     if (members == null) {
@@ -116,8 +118,8 @@ public final class DeviceMesh implements AutoCloseable {
    */
   public static DeviceMesh ofGroups(
       ProcessGroup group, List<ProcessGroup> groups, String... names) {
+    MeshLayout layout = new GroupsOfMesh(group, groups).layout(names);
     List<String> named = Arrays.asList(names.clone());
-    MeshLayout layout = new GroupsOfMesh(group, groups).layout(named);
     MeshGroups owner = new MeshGroups(group);
     owner.ofDimensions(layout, named, 0, 0);
     return new DeviceMesh(owner, layout, named, List.copyOf(groups), true);
@@ -233,13 +235,12 @@ public final class DeviceMesh implements AutoCloseable {
     }
     List<String> named = Arrays.asList(name);
     MeshArguments arguments = new MeshArguments(owner.members(), "flatten of a mesh");
-    MeshAgreement.reach(
-        owner.members(),
-        "flatten " + describe(layout) + " as " + name,
+    arguments.agree(
         () -> {
           arguments.names(named, 1);
           arguments.require(
               !owner.isTaken(name), () -> "the name \"" + name + "\" is in use; choose another");
+          return "to flatten " + describe(layout) + " as " + name;
         });
     MeshLayout flat = layout.reshape(layout.size());
     DeviceMesh mesh =
@@ -263,23 +264,29 @@ public final class DeviceMesh implements AutoCloseable {
   public DeviceMesh unflatten(String name, int[] sizes, String... newNames) {
     requireMember();
     int split = names.indexOf(name);
-    int[] chosen = sizes.clone();
-    List<String> added = Arrays.asList(newNames.clone());
     MeshArguments arguments = new MeshArguments(owner.members(), "unflatten of a mesh");
-    MeshAgreement.reach(
-        owner.members(),
-        "unflatten " + name + " of " + describe(layout) + " to " + Arrays.toString(chosen) + added,
+    arguments.agree(
         () -> {
           dimension(name);
           int extent = layout.shape()[split];
-          arguments.shape(chosen, extent, "the extent of \"" + name + "\", " + extent);
-          arguments.require(!added.isEmpty(), () -> "give a name for each new dimension");
-          arguments.names(added, chosen.length);
-          for (String each : added) {
+          arguments.shape(sizes, extent, "the extent of \"" + name + "\", " + extent);
+          List<String> given = Arrays.asList(newNames);
+          arguments.require(!given.isEmpty(), () -> "give a name for each new dimension");
+          arguments.names(given, sizes.length);
+          for (String each : given) {
             arguments.require(
                 !owner.isTaken(each), () -> "the name \"" + each + "\" is in use; choose another");
           }
+          return "to unflatten "
+              + name
+              + " of "
+              + describe(layout)
+              + " to "
+              + Arrays.toString(sizes)
+              + given;
         });
+    int[] chosen = sizes.clone();
+    List<String> added = Arrays.asList(newNames.clone());
     List<Integer> shape = new ArrayList<>(IntStream.of(layout.shape()).boxed().toList());
     shape.remove(split);
     shape.addAll(split, IntStream.of(chosen).boxed().toList());

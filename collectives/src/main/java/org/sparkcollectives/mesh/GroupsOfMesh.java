@@ -19,27 +19,34 @@ record GroupsOfMesh(ProcessGroup group, List<ProcessGroup> groups) {
    *
    * @param names of the dimensions, or none
    */
-  MeshLayout layout(List<String> names) {
+  MeshLayout layout(String... names) {
     MeshArguments arguments = new MeshArguments(group, "device mesh of groups");
-    int[] shape = groups.stream().mapToInt(ProcessGroup::size).toArray();
-    MeshAgreement.reach(
-        group,
-        "a mesh of groups of the sizes " + Arrays.toString(shape) + " with the names " + names,
+    arguments.agree(
         () -> {
-          arguments.require(shape.length > 0, () -> "there is no group; give at least one");
-          arguments.shape(shape, group.size(), "the group's size of " + group.size());
-          arguments.names(names, shape.length);
+          int[] sizes = sizes();
+          List<String> given = Arrays.asList(names);
+          arguments.require(sizes.length > 0, () -> "there is no group; give at least one");
+          arguments.shape(sizes, group.size(), "the group's size of " + group.size());
+          arguments.names(given, sizes.length);
+          return "a mesh of groups of the sizes "
+              + Arrays.toString(sizes)
+              + " with the names "
+              + given;
         });
+    int[] shape = sizes();
     int[] ranks = ranks(shape);
     MeshLayout layout = MeshLayout.of(shape, ranks);
-    MeshAgreement.reach(
-        group,
-        "a mesh of the ranks " + Arrays.toString(ranks),
+    arguments.agree(
         () -> {
-          arguments.check(shape, ranks, names);
+          arguments.check(shape, ranks, Arrays.asList(names));
           requireLines(arguments, layout);
+          return "a mesh of the ranks " + Arrays.toString(ranks);
         });
     return layout;
+  }
+
+  private int[] sizes() {
+    return groups.stream().mapToInt(ProcessGroup::size).toArray();
   }
 
   /** Returns the mesh that the coordinates of all ranks make, with -1 where none has come. */

@@ -7,6 +7,7 @@ import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.internal.agreement.CallCheck;
 
 /**
  * Refuses wrong shapes, ranks and names, with messages that name the rank.
@@ -15,6 +16,17 @@ import org.sparkcollectives.ProcessGroup;
  * @param operation what was called
  */
 record MeshArguments(ProcessGroup group, String operation) {
+
+  /**
+   * Refuses a call on all ranks if it is wrong on one, or if ranks ask for different things. A
+   * collective: all ranks of the group call it.
+   *
+   * @param request returns what this rank asks for; throws {@link IllegalArgumentException} if that
+   *     is wrong
+   */
+  void agree(Supplier<String> request) {
+    new CallCheck(group, operation).compare(() -> List.of(request.get()));
+  }
 
   /** Refuses what is no mesh of ranks of the group. */
   void check(int[] shape, int[] ranks, List<String> names) {

@@ -6,6 +6,7 @@ import java.util.HexFormat;
 import java.util.List;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.SharedMemory;
+import org.sparkcollectives.internal.agreement.CallCheck;
 
 /**
  * Makes this rank's memory and opens those of all others. If that fails on one rank, it fails on
@@ -13,35 +14,33 @@ import org.sparkcollectives.SharedMemory;
  */
 final class MemoryExchange {
 
-  private static final String OFFER = "memory ";
-  private static final String NONE = "no shared memory: ";
-
   private final ProcessGroup group;
+  private final CallCheck check;
   private final List<RankMemory> opened = new ArrayList<>();
   private SharedMemory own;
 
-  MemoryExchange(ProcessGroup group) {
+  /**
+   * Creates the exchange.
+   *
+   * @param check of the call that makes the memory
+   */
+  MemoryExchange(ProcessGroup group, CallCheck check) {
     this.group = group;
+    this.check = check;
   }
 
   /**
-   * Makes and opens the memories.
+   * Makes and opens the memories. A collective: all ranks call it with the same size.
    *
    * @param bytes of each, with its flags
-   * @param request what this rank asks for, the same on all ranks
-   * @param refusal why this rank refuses its own arguments; null if it does not
    */
-  void run(long bytes, String request, String refusal) {
+  void run(long bytes) {
     boolean done = false;
     try {
-      List<String> offers = group.objects().allGather(offer(bytes, request, refusal));
-      agree(offers);
-      List<String> failures = group.objects().allGather(open(offers, bytes));
-      for (int rank = 0; rank < failures.size(); rank++) {
-        if (!failures.get(rank).isEmpty()) {
-          throw refused("rank " + rank + " cannot open it: " + failures.get(rank));
-        }
-      }
+      check.byAll(() -> make(bytes));
+      List<String> offers =
+          group.objects().allGather(HexFormat.of().formatHex(own.nonce()) + own.path());
+      check.byAll(() -> open(offers, bytes));
       done = true;
     } finally {
       if (!done) {
@@ -60,74 +59,33 @@ final class MemoryExchange {
     return own;
   }
 
-  private String offer(long bytes, String request, String refusal) {
-    if (refusal != null) {
-      return refusal;
-    }
+  private void make(long bytes) {
     try {
       own = group.allocateShared(bytes);
-      return OFFER + request + "\n" + own.path() + "\n" + HexFormat.of().formatHex(own.nonce());
     } catch (IOException | UnsupportedOperationException e) {
-      return NONE + e.getMessage();
+      throw new IllegalStateException("there is no shared memory: " + e.getMessage(), e);
     }
   }
 
-  private void agree(List<String> offers) {
+  private void open(List<String> offers, long bytes) {
     for (int rank = 0; rank < offers.size(); rank++) {
       String offer = offers.get(rank);
-      if (!offer.startsWith(OFFER)) {
-        String what = "rank " + rank + " has " + offer;
-        throw offer.startsWith(NONE) ? refused(what) : new IllegalArgumentException(where(what));
-      }
-    }
-    String first = requestOf(offers.get(0));
-    for (int rank = 1; rank < offers.size(); rank++) {
-      String request = requestOf(offers.get(rank));
-      if (!request.equals(first)) {
-        throw new IllegalArgumentException(
-            where(
-                "rank "
-                    + rank
-                    + " asks for "
-                    + request
-                    + ", and rank 0 for "
-                    + first
-                    + "; all must ask for the same"));
-      }
-    }
-  }
-
-  private static String requestOf(String offer) {
-    return offer.substring(OFFER.length(), offer.indexOf('\n'));
-  }
-
-  /** Opens what all ranks offer; returns why that failed, or nothing. */
-  private String open(List<String> offers, long bytes) {
-    for (String offer : offers) {
-      String[] lines = offer.split("\n", -1);
+      int digits = 2 * own.nonce().length;
+      String path = offer.substring(digits);
+      byte[] nonce = HexFormat.of().parseHex(offer, 0, digits);
       try {
-        SharedMemory memory = SharedMemory.open(lines[1], HexFormat.of().parseHex(lines[2]), bytes);
-        opened.add(new RankMemory(memory, lines[1]));
+        opened.add(new RankMemory(SharedMemory.open(path, nonce, bytes), path));
       } catch (IOException e) {
-        return e.getClass().getSimpleName() + ": " + e.getMessage();
+        throw new IllegalStateException(
+            "the memory of rank "
+                + rank
+                + " cannot be opened: "
+                + e.getClass().getSimpleName()
+                + ": "
+                + e.getMessage(),
+            e);
       }
     }
-    return "";
-  }
-
-  private IllegalStateException refused(String what) {
-    return new IllegalStateException(where(what));
-  }
-
-  private String where(String what) {
-    return "symmetric memory of group \""
-        + group.name()
-        + "\" on rank "
-        + group.rank()
-        + " of "
-        + group.size()
-        + ": "
-        + what;
   }
 
   private void close() {

@@ -48,30 +48,17 @@ public final class MemoryWindow {
    * @throws org.sparkcollectives.CollectiveException on the other ranks then
    */
   public static MemoryWindow create(ProcessGroup group, long bytes) {
-    long[] all = new long[group.size()];
-    group.allGather(Tensor.of(all), Tensor.of(new long[] {bytes})).await();
-    for (int each = 0; each < all.length; each++) {
-      if (all[each] < 0 || all[each] > Integer.MAX_VALUE || all[each] != all[0]) {
-        throw new IllegalArgumentException(
-            "window of group \""
-                + group.name()
-                + "\" on rank "
-                + group.rank()
-                + " of "
-                + group.size()
-                + ": rank "
-                + each
-                + " asks for "
-                + all[each]
-                + " bytes, and rank 0 for "
-                + all[0]
-                + "; all must ask for the same, 0 to "
-                + Integer.MAX_VALUE);
-      }
-    }
+    CallCheck check = new CallCheck(group, "making of a window");
+    check.compare(
+        () -> {
+          if (bytes < 0 || bytes > Integer.MAX_VALUE) {
+            throw new IllegalArgumentException(
+                bytes + " bytes; give 0 to " + Integer.MAX_VALUE + " bytes");
+          }
+          return List.of(bytes + " bytes");
+        });
     MemoryWindow[] made = new MemoryWindow[1];
-    new CallCheck(group, "making of a window")
-        .byAll(() -> made[0] = new MemoryWindow(group, (int) bytes));
+    check.byAll(() -> made[0] = new MemoryWindow(group, (int) bytes));
     return made[0];
   }
 

@@ -11,6 +11,7 @@ import org.sparkcollectives.CollectiveTimeoutException;
 import org.sparkcollectives.GroupAbortedException;
 import org.sparkcollectives.PeerFailedException;
 import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.store.Deadline;
 
 /**
  * Lets a thread wait until another process has changed a flag: it spins for a moment, then sleeps
@@ -63,9 +64,8 @@ final class SignalWait {
     if (condition.getAsBoolean() || (spins && comesSoon(condition))) {
       return;
     }
-    long start = System.nanoTime();
-    long looked = start;
-    long timeout = atMost.toNanos();
+    long looked = System.nanoTime();
+    Deadline deadline = Deadline.after(atMost);
     long park = SHORTEST_PARK_NANOS;
     long gone = 0;
     while (true) {
@@ -84,7 +84,7 @@ final class SignalWait {
         looked = now;
         end(found, gone);
       }
-      if (now - start >= timeout) {
+      if (deadline.isOver()) {
         throw overdue(what.get(), atMost, peers.awaited());
       }
       LockSupport.parkNanos(this, park);

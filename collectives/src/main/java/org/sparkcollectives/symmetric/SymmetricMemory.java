@@ -12,6 +12,7 @@ import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.SharedMemory;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
+import org.sparkcollectives.internal.agreement.CallCheck;
 import org.sparkcollectives.spi.tensor.LeasedMemory;
 
 /**
@@ -82,8 +83,9 @@ public final class SymmetricMemory implements AutoCloseable {
    * @param bytes the size of each rank's buffer; 0 to nearly 2 GiB
    * @param channels the number of channels, 1 or more
    * @throws IllegalArgumentException on all ranks, if a size is wrong on one, or differs
-   * @throws IllegalStateException on all ranks, if they are on several hosts, or one has no shared
-   *     memory, or no room in it
+   * @throws IllegalStateException on all ranks, if they are on several hosts; on the ranks that
+   *     have no shared memory, or no room in it
+   * @throws CollectiveException on the other ranks then
    */
   public static SymmetricMemory create(ProcessGroup group, long bytes, int channels) {
     if (group.localSize() < group.size()) {
@@ -100,17 +102,18 @@ public final class SymmetricMemory implements AutoCloseable {
     }
     PadLayout layout = new PadLayout(group.size(), channels);
     long most = Integer.MAX_VALUE - 128 - Math.max(0, layout.begin());
-    String refusal =
-        bytes < 0 || channels < 1 || bytes > most
-            ? bytes
-                + " bytes and "
-                + channels
-                + " channels; give 0 to "
-                + Math.max(0, most)
-                + " bytes and at least one channel"
-            : null;
-    MemoryExchange exchange = new MemoryExchange(group);
-    exchange.run(layout.begin() + bytes, bytes + " bytes and " + channels + " channels", refusal);
+    CallCheck check = new CallCheck(group, "making of symmetric memory");
+    check.compare(
+        () -> {
+          String asked = bytes + " bytes and " + channels + " channels";
+          if (bytes < 0 || channels < 1 || bytes > most) {
+            throw new IllegalArgumentException(
+                asked + "; give 0 to " + Math.max(0, most) + " bytes and at least one channel");
+          }
+          return List.of(asked);
+        });
+    MemoryExchange exchange = new MemoryExchange(group, check);
+    exchange.run(layout.begin() + bytes);
     return new SymmetricMemory(group, bytes, layout, exchange);
   }
 

@@ -75,29 +75,36 @@ public final class ZeroRedundancyOptimizer implements Joinable {
    * @param parameters dense, with different names; all with the same values on all ranks, as {@link
    *     org.sparkcollectives.ddp.ModelState#broadcast} gives them
    * @param local makes the steps of the parameters that this rank owns
-   * @throws IllegalArgumentException on the ranks whose arguments cannot be
+   * @throws IllegalArgumentException on all ranks, if the parameters or options are wrong on one,
+   *     or differ
    * @throws IllegalStateException on the ranks that have no room for it
-   * @throws org.sparkcollectives.CollectiveException on the other ranks
-   * @throws org.sparkcollectives.CollectiveMismatchException on all ranks, if the parameters or
-   *     options differ
+   * @throws org.sparkcollectives.CollectiveException on the other ranks then
    */
   public static ZeroRedundancyOptimizer create(
       ProcessGroup group, List<Parameter> parameters, LocalOptimizer local, ZeroOptions options) {
-    Objects.requireNonNull(local, "local");
-    List<Parameter> all = List.copyOf(parameters);
-    ZeroPartition partition =
-        options
-            .partition()
-            .orElseGet(
-                () ->
-                    ZeroPartition.greedy(
-                        all.stream().mapToLong(each -> each.value().count()).toArray(),
-                        group.size()));
     CallCheck check = new CallCheck(group, "making of a ZeRO optimizer");
-    check.compare(() -> ZeroArguments.describe(all, partition, options, group.size()));
+    check.compare(
+        () -> {
+          Objects.requireNonNull(local, "local");
+          List<Parameter> all = List.copyOf(parameters);
+          return ZeroArguments.describe(
+              all, partition(all, options, group.size()), options, group.size());
+        });
+    List<Parameter> all = List.copyOf(parameters);
+    ZeroPartition partition = partition(all, options, group.size());
     ZeroRedundancyOptimizer[] made = new ZeroRedundancyOptimizer[1];
     check.byAll(() -> made[0] = new ZeroRedundancyOptimizer(group, all, local, options, partition));
     return made[0];
+  }
+
+  private static ZeroPartition partition(
+      List<Parameter> parameters, ZeroOptions options, int ranks) {
+    return options
+        .partition()
+        .orElseGet(
+            () ->
+                ZeroPartition.greedy(
+                    parameters.stream().mapToLong(each -> each.value().count()).toArray(), ranks));
   }
 
   /** Returns which rank owns which parameter. */
@@ -209,10 +216,8 @@ public final class ZeroRedundancyOptimizer implements Joinable {
    *
    * @param root the rank that gets it
    * @return at the root the state, which does not change with later steps; elsewhere empty
-   * @throws IllegalArgumentException on the ranks where {@code root} cannot be, or whose optimizer
-   *     throws it; other ranks throw {@link org.sparkcollectives.CollectiveException}
-   * @throws org.sparkcollectives.CollectiveMismatchException on all ranks, if they name different
-   *     roots
+   * @throws IllegalArgumentException on all ranks, if they name different roots or one that cannot
+   *     be, or if an optimizer throws it
    */
   public Optional<ZeroState> consolidate(int root) {
     Shard own = new Shard();
@@ -244,12 +249,9 @@ public final class ZeroRedundancyOptimizer implements Joinable {
    *
    * @param state at the root the state of the same parameters, by their names; elsewhere empty
    * @param root the rank that has it
-   * @throws IllegalArgumentException on the ranks whose arguments cannot be, or whose optimizer
-   *     does not take the state; other ranks throw {@link
-   *     org.sparkcollectives.CollectiveException}. If an optimizer has refused, what the optimizers
-   *     of the ranks hold is undefined
-   * @throws org.sparkcollectives.CollectiveMismatchException on all ranks, if they name different
-   *     roots
+   * @throws IllegalArgumentException on all ranks, if they name different roots, if the arguments
+   *     of one are wrong, or if an optimizer does not take the state; then what the optimizers of
+   *     the ranks hold is undefined
    */
   public void restore(Optional<ZeroState> state, int root) {
     CallCheck check = new CallCheck(group, "restoring of an optimizer's state");

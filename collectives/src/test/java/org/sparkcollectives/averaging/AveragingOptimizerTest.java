@@ -6,11 +6,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
+import org.sparkcollectives.PeerFailedException;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.Paths;
+import org.sparkcollectives.zero.LocalOptimizer;
 import org.sparkcollectives.zero.SgdOptimizer;
 import org.sparkcollectives.zero.SgdOptions;
 
@@ -92,5 +96,60 @@ class AveragingOptimizerTest {
               .hasMessageContaining("1 gradients are given for 2 parameters");
           return null;
         });
+  }
+
+  @Test
+  void aLocalOptimizerThatThrowsAbortsTheGroupsWithThatAsCause() {
+    GroupRuns.run(
+        4,
+        Paths.HEAP,
+        group -> {
+          SortedMap<Long, Integer> sizes = new TreeMap<>(Map.of(1L, 2, 2L, 4));
+          try (HierarchicalModelAverager averager =
+              HierarchicalModelAverager.create(group, sizes, 1)) {
+            throwsOnRankOne(group, averager);
+          }
+          return null;
+        });
+    GroupRuns.run(
+        2,
+        Paths.HEAP,
+        group -> {
+          throwsOnRankOne(group, new PeriodicModelAverager(group, 2, 0));
+          return null;
+        });
+  }
+
+  private static void throwsOnRankOne(ProcessGroup group, ModelAverager averager) {
+    SgdOptimizer sgd = new SgdOptimizer(SGD);
+    LocalOptimizer local =
+        new LocalOptimizer() {
+          @Override
+          public void step(int parameter, Tensor value, Tensor gradient) {
+            if (group.rank() == 1) {
+              throw new IllegalStateException("no step for parameter " + parameter);
+            }
+            sgd.step(parameter, value, gradient);
+          }
+
+          @Override
+          public Map<String, Tensor> state(int parameter) {
+            return sgd.state(parameter);
+          }
+
+          @Override
+          public void restore(int parameter, Map<String, Tensor> state) {
+            sgd.restore(parameter, state);
+          }
+        };
+    AveragingOptimizer optimizer = new AveragingOptimizer(local, averager, List.of(Tensor.of(1f)));
+    assertThatThrownBy(
+            () -> {
+              for (int step = 0; step < 4; step++) {
+                optimizer.step(List.of(Tensor.of(1f)));
+              }
+            })
+        .isInstanceOf(group.rank() == 1 ? IllegalStateException.class : PeerFailedException.class)
+        .hasMessageContaining("no step for parameter 0");
   }
 }

@@ -76,17 +76,19 @@ class PostLocalSgdTest {
           boolean other = group.rank() == 2;
           PostLocalSgd late = new PostLocalSgd(null, other ? 3 : 2, false);
           assertThatThrownBy(() -> step(late, group, 3))
-              .isInstanceOf(IllegalStateException.class)
-              .hasMessageEndingWith("start is 2 on rank 0, and 3 on rank 2");
+              .isInstanceOf(IllegalArgumentException.class)
+              .hasMessageContaining("rank 0 gives start 2, and rank 2 gives start 3");
           PostLocalSgd averaging = new PostLocalSgd(group, 2, !other);
           assertThatThrownBy(() -> step(averaging, group, 3))
-              .isInstanceOf(IllegalStateException.class)
-              .hasMessageEndingWith("is true on rank 0, and false on rank 2");
+              .isInstanceOf(IllegalArgumentException.class)
+              .hasMessageContaining(
+                  "AllReduce true, and rank 2 gives postLocalGradientAllReduce false");
           PostLocalSgd restored = new PostLocalSgd(group, 2, true);
           restored.setStep(other ? 5 : 4);
           assertThatThrownBy(() -> step(restored, group, 3))
-              .isInstanceOf(IllegalStateException.class)
-              .hasMessageEndingWith("number of steps is 4 on rank 0, and 5 on rank 2");
+              .isInstanceOf(IllegalArgumentException.class)
+              .hasMessageContaining(
+                  "the number of steps 4, and rank 2 gives the number of steps 5");
           return null;
         });
   }

@@ -3,9 +3,6 @@ package org.sparkcollectives.ddp;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.io.IOException;
-import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
@@ -13,11 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.sparkcollectives.CollectiveException;
-import org.sparkcollectives.DType;
 import org.sparkcollectives.ProcessGroup;
-import org.sparkcollectives.SharedMemory;
-import org.sparkcollectives.Tensor;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.InvocationName;
 import org.sparkcollectives.testing.LeakCheck;
@@ -46,19 +39,10 @@ class ReducerErrorsTest {
           try (GradientReducer reducer =
               GradientReducer.create(group, model.parameters(), options)) {
             body.run(group, model, reducer);
-            assertNextStepWorks(group, model, reducer);
+            model.assertNextStepsWork(group, reducer);
           }
           return null;
         });
-  }
-
-  private static void assertNextStepWorks(
-      ProcessGroup group, TestModel model, GradientReducer reducer) {
-    for (int i = 0; i < 3; i++) {
-      model.zero(reducer);
-      model.step(reducer, group.rank() + 1);
-      model.assertGradients(reducer, (group.size() + 1) / 2f);
-    }
   }
 
   @Test
@@ -124,7 +108,7 @@ class ReducerErrorsTest {
             }
             assertThatThrownBy(reducer::finish).isInstanceOf(IllegalStateException.class);
             model.assertGradients(reducer, 0);
-            assertNextStepWorks(group, model, reducer);
+            model.assertNextStepsWork(group, reducer);
           }
           return null;
         });
@@ -147,7 +131,7 @@ class ReducerErrorsTest {
             }
             reducer.finish();
           }
-          assertNextStepWorks(group, model, reducer);
+          model.assertNextStepsWork(group, reducer);
         });
   }
 
@@ -302,256 +286,18 @@ class ReducerErrorsTest {
   }
 
   @Test
-  void afterAShrinkTheReducerGoesOnInTheSmallerGroup() {
-    GroupRuns.run(
-        3,
-        paths,
-        group -> {
-          TestModel model = new TestModel(false, new long[] {3}, new long[] {2});
-          try (GradientReducer reducer =
-              GradientReducer.create(group, model.parameters(), ReducerOptions.defaults())) {
-            model.step(reducer, 1);
-            if (group.rank() == 2) {
-              reducer.beginForward();
-              group.abort(new IllegalStateException("lost"));
-              return null;
-            }
-            // The other rank may be lost before this one has begun the step.
-            assertThatThrownBy(() -> model.step(reducer, 9))
-                .isInstanceOf(CollectiveException.class);
-            try (ProcessGroup smaller = group.shrink(2)) {
-              reducer.setProcessGroup(smaller);
-              model.assertGradients(reducer, 0);
-              assertThat(reducer.processGroup().size()).isEqualTo(2);
-              assertNextStepWorks(smaller, model, reducer);
-            }
-          }
-          return null;
-        });
-  }
-
-  @Test
-  void differentModelsThrowOnAllRanksWithTheFirstDifference() {
-    GroupRuns.run(
-        3,
-        paths,
-        group -> {
-          boolean other = group.rank() == 2;
-          Tensor two = Tensor.allocate(DType.FLOAT32, 2);
-          Tensor floats = Tensor.allocate(DType.FLOAT32, 2, 2);
-          Tensor doubles = Tensor.allocate(DType.FLOAT64, 2, 2);
-          Parameter a = Parameter.of("a", two);
-          Parameter w = Parameter.of("w", floats);
-          assertDifference(
-              group,
-              List.of(a, other ? Parameter.of("w", doubles) : w),
-              "rank 0 has [parameter 1: \"w\", float32[2, 2], dense gradients] of 3",
-              "but rank 2 has [parameter 1: \"w\", float64[2, 2], dense gradients] of 3");
-          assertDifference(
-              group,
-              List.of(a, other ? Parameter.of("w", floats.reshape(4)) : w),
-              "float32[2, 2]",
-              "float32[4]");
-          assertDifference(group, other ? List.of(w, a) : List.of(a, w), "\"a\"", "\"w\"");
-          assertDifference(group, other ? List.of(a) : List.of(a, w), "\"w\"", "options");
-          assertDifference(
-              group,
-              List.of(a, other ? new Parameter("w", floats, null, true) : w),
-              "dense gradients",
-              "sparse gradients");
-          assertThatThrownBy(
-                  () ->
-                      GradientReducer.create(
-                          group, List.of(a), SMALL_BUCKETS.withFindUnused(other)))
-              .isInstanceOf(IllegalArgumentException.class)
-              .hasMessageContaining("find unused false")
-              .hasMessageContaining("find unused true");
-          assertThatThrownBy(() -> ModelState.verify(group, other ? List.of(a) : List.of(a, w)))
-              .isInstanceOf(IllegalArgumentException.class)
-              .hasMessageContaining("but rank 2 has no more of 1");
-          ModelState.verify(group, List.of(a, w));
-          return null;
-        });
-  }
-
-  private static void assertDifference(
-      ProcessGroup group, List<Parameter> parameters, String first, String second) {
-    assertThatThrownBy(() -> GradientReducer.create(group, parameters, SMALL_BUCKETS))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("here on rank " + group.rank())
-        .hasMessageContaining(first)
-        .hasMessageContaining(second);
-  }
-
-  @Test
-  void parametersThatNoReducerCanAverageAreRefusedOnAllRanks() {
-    GroupRuns.run(
-        2,
-        paths,
-        group -> {
-          assertThatThrownBy(() -> GradientReducer.create(group, List.of(), SMALL_BUCKETS))
-              .isInstanceOf(IllegalArgumentException.class)
-              .hasMessageContaining("there are no parameters");
-          assertThatThrownBy(
-                  () ->
-                      GradientReducer.create(
-                          group, List.of(Parameter.of("n", Tensor.of(1, 2))), SMALL_BUCKETS))
-              .isInstanceOf(IllegalArgumentException.class)
-              .hasMessageContaining("\"n\" is int32[2]");
-          assertThatThrownBy(
-                  () ->
-                      GradientReducer.create(
-                          group,
-                          List.of(Parameter.of("x", Tensor.of(1f))),
-                          SMALL_BUCKETS.withReadyOrder(1)))
-              .isInstanceOf(IllegalArgumentException.class)
-              .hasMessageContaining("position 1");
-          return null;
-        });
-  }
-
-  @Test
-  void aRankThatDoesNotFinishIsWaitedForNoLongerThanTheTimeout() {
-    // The timeout is long enough for a busy machine to create a reducer, so it is awaited once
-    // only.
-    if (paths != Paths.TCP) {
-      return;
-    }
-    GroupRuns.run(
-        2,
-        paths,
-        world -> {
-          ProcessGroup group = world.withTimeout(Duration.ofSeconds(4));
-          TestModel model = TestModel.of(3);
-          try (GradientReducer reducer =
-              GradientReducer.create(group, model.parameters(), ReducerOptions.defaults())) {
-            reducer.beginBackward();
-            reducer.markReady(0);
-            if (group.rank() == 0) {
-              assertThatThrownBy(reducer::finish).isInstanceOf(CollectiveException.class);
-            } else {
-              assertThatThrownBy(() -> reducer.processGroup().recv(Tensor.of(1f), 0).await())
-                  .isInstanceOf(CollectiveException.class);
-            }
-          }
-          return null;
-        });
-  }
-
-  @Test
-  void marksThatRaceWithAnAbortEndWithItsCause() {
-    for (int run = 0; run < 10; run++) {
-      GroupRuns.run(
-          2,
-          paths,
-          group -> {
-            TestModel model = TestModel.of(3, 4, 5);
-            try (GradientReducer reducer =
-                GradientReducer.create(group, model.parameters(), SMALL_BUCKETS)) {
-              Thread aborting =
-                  new Thread(
-                      () -> group.abort(new IllegalStateException("on purpose")), "aborting");
-              assertThatThrownBy(
-                      () -> {
-                        group.barrier().await();
-                        if (group.rank() == 1) {
-                          aborting.start();
-                        }
-                        for (int i = 0; i < 10_000; i++) {
-                          model.step(reducer, 1);
-                        }
-                      })
-                  .isInstanceOf(CollectiveException.class);
-              aborting.join();
-            }
-            return null;
-          });
-    }
-  }
-
-  @Test
-  void aClosedReducerRefusesEverything() {
-    GroupRuns.run(
-        2,
-        paths,
-        group -> {
-          TestModel model = TestModel.of(3);
-          GradientReducer reducer =
-              GradientReducer.create(group, model.parameters(), ReducerOptions.defaults());
-          reducer.close();
-          reducer.close();
-          assertThatThrownBy(reducer::beginForward)
-              .isInstanceOf(IllegalStateException.class)
-              .hasMessageContaining("closed");
-          assertThatThrownBy(() -> reducer.markReady(0)).hasMessageContaining("closed");
-          return null;
-        });
-  }
-
-  /** Returns a gradient that throws as soon as it is read. */
-  private static Tensor unreadable() throws IOException {
-    try (SharedMemory memory = SharedMemory.create(Path.of("/dev/shm"), 12)) {
-      return memory.tensor(DType.FLOAT32, 0, 3);
-    }
-  }
-
-  private static List<Parameter> withGradient(Tensor gradient) {
-    return List.of(new Parameter("weight", Tensor.of(1f, 2f, 3f), gradient, false));
-  }
-
-  @Test
-  void aRankThatCannotTakeItsMemoryIsToldToAll() {
-    GroupRuns.run(
-        2,
-        paths,
-        group -> {
-          Tensor closed = unreadable();
-          List<Parameter> parameters =
-              withGradient(group.rank() == 1 ? closed : Tensor.of(0f, 0f, 0f));
-          assertThatThrownBy(
-                  () ->
-                      GradientReducer.create(
-                          group, parameters, SMALL_BUCKETS.withGradientAsBucketView(true)))
-              .isInstanceOf(
-                  group.rank() == 1 ? IllegalStateException.class : CollectiveException.class)
-              .hasMessageContaining("memory of a reducer of gradients");
-          group.barrier().await();
-          return null;
-        });
-  }
-
-  @Test
   void aGradientThatCannotBeReadFailsTheStepOnAllRanks() {
     GroupRuns.run(
         2,
         paths,
         group -> {
-          Tensor closed = unreadable();
-          List<Parameter> parameters =
-              withGradient(group.rank() == 1 ? closed : Tensor.of(0f, 0f, 0f));
+          List<Parameter> parameters = UnreadableGradient.onRankOne(group);
           try (GradientReducer reducer = GradientReducer.create(group, parameters, SMALL_BUCKETS)) {
             assertThatThrownBy(reducer::reduce)
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining(
                     "rank 1 could not read the gradient of parameter 0 (\"weight\")");
           }
-          return null;
-        });
-  }
-
-  @Test
-  void aClosedReducerTakesNoOtherGroup() {
-    GroupRuns.run(
-        2,
-        paths,
-        group -> {
-          GradientReducer reducer =
-              GradientReducer.create(group, TestModel.of(3).parameters(), SMALL_BUCKETS);
-          reducer.close();
-          assertThatThrownBy(() -> reducer.setProcessGroup(group))
-              .isInstanceOf(IllegalStateException.class)
-              .hasMessageContaining("the reducer is closed");
-          group.barrier().await();
           return null;
         });
   }

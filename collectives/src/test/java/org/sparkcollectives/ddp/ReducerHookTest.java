@@ -283,4 +283,38 @@ class ReducerHookTest {
     assertThat(thrown).allMatch(each -> each instanceof CollectiveException);
     assertThat(thrown.get(1)).hasMessageContaining("bucket 1");
   }
+
+  @Test
+  void anAbortByItsOwnRankEndsTheWaitForAHook() {
+    List<Throwable> thrown =
+        failing(
+            Duration.ofSeconds(60),
+            bucket ->
+                inTwoStages(bucket)
+                    .thenCompose(
+                        done -> {
+                          bucket.group().abort(new UnsupportedOperationException("boom"));
+                          return new CompletableFuture<>();
+                        }));
+    assertThat(thrown).allMatch(each -> each instanceof CollectiveException);
+    assertThat(thrown)
+        .allSatisfy(each -> assertThat(trace(each)).contains("boom").doesNotContain("within PT1M"));
+  }
+
+  @Test
+  void anAbortByItsOwnRankEndsTheWaitForTheHookBeforeAStep() {
+    List<Throwable> thrown =
+        failing(
+            Duration.ofSeconds(60),
+            CommHooks.thenStep(
+                bucket -> {
+                  bucket.group().abort(new UnsupportedOperationException("boom"));
+                  return new CompletableFuture<>();
+                },
+                parameter -> true,
+                (parameter, value, gradient) -> {}));
+    assertThat(thrown).allMatch(each -> each instanceof CollectiveException);
+    assertThat(thrown)
+        .allSatisfy(each -> assertThat(trace(each)).contains("boom").doesNotContain("PT1M"));
+  }
 }

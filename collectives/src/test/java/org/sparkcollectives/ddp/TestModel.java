@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.testing.Paths;
 
@@ -95,6 +96,15 @@ final class TestModel {
   void assertGradients(GradientReducer reducer, float value) {
     for (int i = 0; i < size(); i++) {
       assertGradient(reducer, i, value);
+    }
+  }
+
+  /** Checks that the next steps average the gradients. */
+  void assertNextStepsWork(ProcessGroup group, GradientReducer reducer) {
+    for (int i = 0; i < 3; i++) {
+      zero(reducer);
+      step(reducer, group.rank() + 1);
+      assertGradients(reducer, (group.size() + 1) / 2f);
     }
   }
 }

@@ -120,13 +120,22 @@ class MeshesOfRanksTest {
               .hasMessageContaining("rank 1 is twice");
           assertThatThrownBy(() -> DeviceMesh.create(world, shape, other ? "x" : "dp", "tp"))
               .isInstanceOf(IllegalArgumentException.class)
-              .hasMessageContaining("rank 2 says: a mesh of shape [2, 2]")
+              .hasMessageContaining("rank 2 gives a mesh of shape [2, 2]")
               .hasMessageContaining("names [x, tp]")
-              .hasMessageContaining("This is rank " + world.rank());
+              .hasMessageContaining("on rank " + world.rank() + " of 4: ");
           assertThatThrownBy(
                   () -> DeviceMesh.create(world, other ? new int[] {4, 2} : shape, "dp", "tp"))
               .isInstanceOf(IllegalArgumentException.class)
-              .hasMessageContaining("on rank 2 of 4: the shape [4, 2] has 8 ranks");
+              .hasMessageContaining("on rank " + world.rank() + " of 4: ")
+              .hasMessageContaining(other ? "" : "rank 2 refused its arguments: ")
+              .hasMessageContaining("the shape [4, 2] has 8 ranks");
+          assertThatThrownBy(() -> DeviceMesh.create(world, other ? null : shape, "dp", "tp"))
+              .isInstanceOf(IllegalArgumentException.class)
+              .hasMessageContaining("NullPointerException");
+          assertThatThrownBy(
+                  () -> DeviceMesh.create(world, shape, other ? null : new String[] {"dp", "tp"}))
+              .isInstanceOf(IllegalArgumentException.class)
+              .hasMessageContaining("NullPointerException");
           try (DeviceMesh mesh = DeviceMesh.create(world, shape, "dp", "tp")) {
             assertThatThrownBy(() -> mesh.flatten(other ? "a" : "b"))
                 .isInstanceOf(IllegalArgumentException.class)

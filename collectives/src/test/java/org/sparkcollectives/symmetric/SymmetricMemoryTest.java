@@ -290,6 +290,21 @@ class SymmetricMemoryTest {
   }
 
   @Test
+  void withoutSharedMemoryAllRanksThrowAndTheGroupGoesOn() {
+    GroupRuns.run(
+        2,
+        Paths.TCP,
+        group -> {
+          assertThatThrownBy(() -> SymmetricMemory.create(group, 8))
+              .isInstanceOf(IllegalStateException.class)
+              .hasMessageContaining("making of symmetric memory of group")
+              .hasMessageContaining("on rank " + group.rank() + " of 2: there is no shared memory");
+          group.barrier().await();
+          return null;
+        });
+  }
+
+  @Test
   void wrongArgumentsAreRefused() {
     ranks(
         2,
@@ -303,11 +318,20 @@ class SymmetricMemoryTest {
                         SymmetricMemory.create(
                             group, rank == 1 ? wrong[0] : 8, rank == 1 ? (int) wrong[1] : 1))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("on rank " + rank + " of 2: rank 1 has " + wrong[0]);
+                .hasMessageContaining(
+                    "on rank "
+                        + rank
+                        + " of 2: "
+                        + (rank == 1 ? "" : "rank 1 refused its arguments: ")
+                        + wrong[0]
+                        + " bytes and "
+                        + wrong[1]
+                        + " channels; give 0 to ");
           }
           assertThatThrownBy(() -> SymmetricMemory.create(group, 8 + rank))
               .isInstanceOf(IllegalArgumentException.class)
-              .hasMessageContaining("all must ask for the same");
+              .hasMessageContaining(
+                  "rank 0 gives 8 bytes and 16 channels, and rank 1 gives 9 bytes");
           try (SymmetricMemory memory = SymmetricMemory.create(group, 24)) {
             for (long[] wrong : new long[][] {{-8, 1}, {4, 1}, {24, 1}, {0, 4}, {0, -1}}) {
               assertThatThrownBy(() -> memory.buffer(1, DType.INT64, wrong[0], wrong[1]))

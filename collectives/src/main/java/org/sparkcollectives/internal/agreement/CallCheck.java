@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import org.sparkcollectives.CollectiveException;
-import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
 
@@ -24,44 +23,80 @@ public final class CallCheck {
 
   private static final String SEPARATOR = "\u0000";
 
+  /** The digest of what a rank gives, and its outcome. */
+  private static final int ROW = 2;
+
+  /** Says whether a rank can go on. */
+  private enum Outcome {
+    ABLE,
+    /** The arguments of the rank are wrong. */
+    REFUSED,
+    /** The rank cannot do its part, whatever its arguments. */
+    FAILED;
+
+    static Outcome of(Throwable thrown) {
+      if (thrown == null) {
+        return ABLE;
+      }
+      return thrown instanceof IllegalArgumentException || thrown instanceof NullPointerException
+          ? REFUSED
+          : FAILED;
+    }
+  }
+
   private final ProcessGroup group;
-  private final String call;
+  private final String operation;
 
   /**
    * Creates the check of a call.
    *
    * @param group whose ranks make the call, and whose timeout bounds each step
-   * @param call what messages call it
+   * @param operation what messages call it
    */
-  public CallCheck(ProcessGroup group, String call) {
+  public CallCheck(ProcessGroup group, String operation) {
     this.group = group;
-    this.call = call;
+    this.operation = operation;
   }
 
   /**
-   * Compares what the ranks have given. Blocks until all ranks have come, for the group's timeout
-   * at the most.
+   * Compares the arguments of the ranks. A collective: blocks until all ranks have called it, for
+   * the group's timeout at the most.
    *
-   * @param given returns texts that must be the same on every rank; throws if this rank cannot go
-   *     on
-   * @throws IllegalArgumentException on the ranks where {@code given} has thrown it; where it has
-   *     thrown another exception, or there was no memory, {@link IllegalStateException}
-   * @throws CollectiveException on the other ranks
-   * @throws CollectiveMismatchException on every rank, if the texts differ
+   * @param arguments returns texts that describe this rank's arguments and must be the same on
+   *     every rank; throws if this rank cannot go on
+   * @throws IllegalArgumentException on all ranks, if the texts differ, or if a rank refuses its
+   *     arguments: {@code arguments} has thrown {@link IllegalArgumentException} or {@link
+   *     NullPointerException} there
+   * @throws IllegalStateException on the ranks where {@code arguments} has thrown another
+   *     exception, or there was no memory; a {@link CollectiveException} and other errors are
+   *     thrown as they are
+   * @throws CollectiveException on the other ranks then
    */
-  public void compare(Supplier<List<String>> given) {
-    List<String> texts = new ArrayList<>(List.of(call));
-    Throwable refusal = null;
+  public void compare(Supplier<List<String>> arguments) {
+    List<String> texts = new ArrayList<>(List.of(operation));
+    Throwable own = null;
     try {
-      texts.addAll(given.get());
-    } catch (RuntimeException | OutOfMemoryError e) { // Else the other ranks would wait in vain.
-      refusal = e;
+      texts.addAll(arguments.get());
+    } catch (RuntimeException | Error e) { // Else the other ranks would wait in vain.
+      own = e;
     }
-    long[] rows = gather(digest(texts), refusal == null ? 0 : 1);
-    requireNone(rows, refusal);
+    long[] rows;
+    List<String> reasons;
+    try {
+      rows = gather(digest(texts), Outcome.of(own));
+      reasons = able(rows) ? List.of() : group.objects().allGather(own == null ? "" : reason(own));
+    } catch (RuntimeException e) {
+      if (own != null) {
+        e.addSuppressed(own);
+      }
+      throw e;
+    }
+    if (!reasons.isEmpty()) {
+      throwReason(rows, reasons, own);
+    }
     for (int rank = 1; rank < group.size(); rank++) {
-      if (rows[2 * rank] != rows[0]) {
-        throw new CollectiveMismatchException(where() + ": " + firstDifference(texts));
+      if (rows[ROW * rank] != rows[0]) {
+        throw new IllegalArgumentException(where() + firstDifference(texts));
       }
     }
   }
@@ -70,9 +105,7 @@ public final class CallCheck {
    * Runs a step on every rank, and waits for all, so that a rank whose step fails is not waited for
    * in vain.
    *
-   * @throws IllegalArgumentException on the ranks where {@code step} has thrown it; where it has
-   *     thrown another exception, or there was no memory, {@link IllegalStateException}
-   * @throws CollectiveException on the other ranks, if one could not do the step
+   * @throws IllegalArgumentException as {@link #compare}, and likewise the other exceptions
    */
   public void byAll(Runnable step) {
     compare(
@@ -82,35 +115,56 @@ public final class CallCheck {
         });
   }
 
-  private long[] gather(long digest, long refused) {
-    long[] rows = new long[2 * group.size()];
-    group.allGather(Tensor.of(rows), Tensor.of(digest, refused)).await();
+  private long[] gather(long digest, Outcome outcome) {
+    long[] rows = new long[ROW * group.size()];
+    group.allGather(Tensor.of(rows), Tensor.of(digest, outcome.ordinal())).await();
     return rows;
   }
 
-  private void requireNone(long[] rows, Throwable own) {
-    int first = -1;
-    for (int rank = 0; rank < group.size() && first < 0; rank++) {
-      first = rows[2 * rank + 1] == 0 ? -1 : rank;
-    }
-    if (first < 0) {
-      return;
-    }
-    List<String> reasons = group.objects().allGather(own == null ? "" : reason(own));
-    if (own instanceof IllegalArgumentException) {
-      throw new IllegalArgumentException(where() + ": " + own.getMessage(), own);
-    }
-    if (own != null) {
-      throw new IllegalStateException(where() + ": " + reason(own), own);
-    }
-    throw new CollectiveException(
-        where() + ": rank " + first + " cannot take part: " + reasons.get(first));
+  private boolean able(long... rows) {
+    return first(Outcome.REFUSED, rows) < 0 && first(Outcome.FAILED, rows) < 0;
   }
 
-  private static String reason(Throwable own) {
-    return own instanceof IllegalArgumentException || own instanceof IllegalStateException
-        ? String.valueOf(own.getMessage())
-        : own.toString();
+  /** Returns the lowest rank with an outcome; -1 if no rank has it. */
+  private int first(Outcome outcome, long... rows) {
+    for (int rank = 0; rank < group.size(); rank++) {
+      if (rows[ROW * rank + 1] == outcome.ordinal()) {
+        return rank;
+      }
+    }
+    return -1;
+  }
+
+  private void throwReason(long[] rows, List<String> reasons, Throwable own) {
+    if (own instanceof CollectiveException failure) {
+      throw failure;
+    }
+    if (own instanceof Error error && !(own instanceof OutOfMemoryError)) {
+      throw error;
+    }
+    if (own != null) {
+      String message = where() + reason(own);
+      throw Outcome.of(own) == Outcome.REFUSED
+          ? new IllegalArgumentException(message, own)
+          : new IllegalStateException(message, own);
+    }
+    int refusing = first(Outcome.REFUSED, rows);
+    if (refusing >= 0) {
+      throw new IllegalArgumentException(
+          where() + "rank " + refusing + " refused its arguments: " + reasons.get(refusing));
+    }
+    int failing = first(Outcome.FAILED, rows);
+    throw new CollectiveException(
+        where() + "rank " + failing + " cannot take part: " + reasons.get(failing));
+  }
+
+  /** Returns the reason of this rank, without the beginning that messages have anyway. */
+  private String reason(Throwable own) {
+    if (!(own instanceof IllegalArgumentException || own instanceof IllegalStateException)) {
+      return own.toString();
+    }
+    String message = String.valueOf(own.getMessage());
+    return message.startsWith(where()) ? message.substring(where().length()) : message;
   }
 
   private String firstDifference(List<String> own) {
@@ -141,15 +195,16 @@ public final class CallCheck {
     return index < texts.size() ? texts.get(index) : "nothing more";
   }
 
-  /** Returns the call and this rank, with which messages begin. */
+  /** Returns the operation and this rank, with which messages begin. */
   private String where() {
-    return call
+    return operation
         + " of group \""
         + group.name()
         + "\" on rank "
         + group.rank()
         + " of "
-        + group.size();
+        + group.size()
+        + ": ";
   }
 
   private static long digest(List<String> texts) {

@@ -1,6 +1,7 @@
 package org.sparkcollectives.internal.group;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import org.sparkcollectives.ProcessGroup;
@@ -30,6 +31,29 @@ final class CoalescedBroadcast {
     this.group = group;
     this.tensors = tensors;
     this.root = root;
+  }
+
+  /**
+   * Returns texts that must be the same on all ranks. Without comparing them, lists of equal sums
+   * but different tensors would be taken apart in the wrong places.
+   */
+  static List<String> describe(List<Tensor> tensors, long bufferBytes, int root) {
+    List<String> texts = new ArrayList<>();
+    texts.add("buffers of " + bufferBytes + " bytes from root " + root);
+    texts.add(tensors.size() + " tensors");
+    for (int i = 0; i < tensors.size(); i++) {
+      Tensor each = tensors.get(i);
+      texts.add(
+          "tensor "
+              + i
+              + " as "
+              + each.dtype().label()
+              + " x "
+              + each.count()
+              + " on a "
+              + each.device().type());
+    }
+    return texts;
   }
 
   /** A buffer under way. */

@@ -10,6 +10,7 @@ import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ShrinkMode;
 import org.sparkcollectives.Tensor;
+import org.sparkcollectives.internal.agreement.CallCheck;
 import org.sparkcollectives.internal.transport.Locality;
 import org.sparkcollectives.store.Store;
 
@@ -82,14 +83,15 @@ record DerivedGroups(RankGroup group, ProcessGroup view, SubgroupArguments argum
 
   RankGroup mergeRemoteGroup(Store store, int size, GroupOptions options) {
     group.requireOpen();
-    IllegalArgumentException refusal = null;
-    try {
-      arguments.namesNoRanks("merge-remote-group", options);
-      arguments.merged(store, size, options.name());
-    } catch (IllegalArgumentException e) {
-      refusal = e;
-    }
-    return new GroupMerge(group, view).join(store, size, inheriting(options), refusal);
+    GroupMerge merge = new GroupMerge(group, view);
+    new CallCheck(view, GroupMerge.OPERATION)
+        .compare(
+            () -> {
+              arguments.namesNoRanks(GroupMerge.OPERATION, options);
+              arguments.merged(store, size, options.name());
+              return List.of(merge.describe(size, inheriting(options)));
+            });
+    return merge.join(store, size, inheriting(options));
   }
 
   RankGroup shrink(int[] excludedGroupRanks, ShrinkMode mode, GroupOptions options) {

@@ -24,6 +24,7 @@ import org.sparkcollectives.SharedMemory;
 import org.sparkcollectives.ShrinkMode;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.WaitStatistics;
+import org.sparkcollectives.internal.agreement.CallCheck;
 import org.sparkcollectives.internal.object.StreamedObjectCollectives;
 import org.sparkcollectives.spi.tensor.HostTensor;
 import org.sparkcollectives.spi.tensor.TensorView;
@@ -160,20 +161,18 @@ abstract class GroupHandle implements ProcessGroup {
     group.requireOpen();
     Backends parts = backends.withinCall(timeout);
     Arguments arguments = new Arguments(group.name(), group.rank(), group.size());
-    IllegalArgumentException refusal = null;
-    try {
-      arguments.coalesced("broadcast-coalesced", tensors, bufferBytes, root);
-      if (group.nanCheck() && root == group.rank()) {
-        tensors.stream()
-            .filter(HostTensor.class::isInstance)
-            .forEach(
-                each -> arguments.checkNan("broadcast-coalesced", "tensor", (HostTensor) each));
-      }
-    } catch (IllegalArgumentException e) {
-      refusal = e;
-    }
-    new AlikeTensors(view(parts.hostOnly(), timeout), arguments, "broadcast-coalesced")
-        .require("buffers of " + bufferBytes + " bytes from root " + root, tensors, refusal);
+    String operation = "broadcast-coalesced";
+    new CallCheck(view(parts.hostOnly(), timeout), operation)
+        .compare(
+            () -> {
+              arguments.coalesced(operation, tensors, bufferBytes, root);
+              if (group.nanCheck() && root == group.rank()) {
+                tensors.stream()
+                    .filter(HostTensor.class::isInstance)
+                    .forEach(each -> arguments.checkNan(operation, "tensor", (HostTensor) each));
+              }
+              return CoalescedBroadcast.describe(tensors, bufferBytes, root);
+            });
     new CoalescedBroadcast(view(parts, timeout), List.copyOf(tensors), root).run(bufferBytes);
   }
 

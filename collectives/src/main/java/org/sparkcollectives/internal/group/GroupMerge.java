@@ -2,7 +2,6 @@ package org.sparkcollectives.internal.group;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import java.util.List;
 import java.util.UUID;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.GroupOptions;
@@ -20,47 +19,44 @@ import org.sparkcollectives.store.Store;
  */
 record GroupMerge(RankGroup group, ProcessGroup view) {
 
-  private static final String OPERATION = "merge-remote-group";
+  static final String OPERATION = "merge-remote-group";
   private static final String KEY = "merge";
   private static final byte[] ABSENT = {};
 
   /** What rank 0 tells where it could not ask the store. */
   private static final long UNKNOWN = -1;
 
+  /** Returns a text that must be the same on all ranks of the group. */
+  String describe(int size, GroupOptions options) {
+    return "a group \""
+        + options.name()
+        + "\" of "
+        + size
+        + " ranks with the options "
+        + Long.toHexString(group.subgroups().termsOf(options));
+  }
+
   /**
    * Returns this rank's part of the merged group. Blocks until all ranks have come.
    *
    * @param options with this group's timeout, if they had none
-   * @param refusal why this rank refuses its arguments; null if it does not
    */
-  RankGroup join(Store store, int size, GroupOptions options, IllegalArgumentException refusal) {
-    Arguments arguments = new Arguments(group.name(), group.rank(), group.size());
-    new AlikeTensors(view, arguments, OPERATION)
-        .require(
-            refusal == null
-                ? "a group \""
-                    + options.name()
-                    + "\" of "
-                    + size
-                    + " ranks with the options "
-                    + Long.toHexString(group.subgroups().termsOf(options))
-                : "",
-            List.of(),
-            refusal);
+  RankGroup join(Store store, int size, GroupOptions options) {
     long first = first(store.withPrefix(options.name()), size);
-    arguments.require(
-        first + group.size() <= size,
-        OPERATION,
-        () ->
-            "group \""
-                + options.name()
-                + "\" is to have "
-                + size
-                + " ranks, of which other groups have taken "
-                + first
-                + ", so that there is no room for the "
-                + group.size()
-                + " of this one; give the sum of the sizes of all groups that merge");
+    new Arguments(group.name(), group.rank(), group.size())
+        .require(
+            first + group.size() <= size,
+            OPERATION,
+            () ->
+                "group \""
+                    + options.name()
+                    + "\" is to have "
+                    + size
+                    + " ranks, of which other groups have taken "
+                    + first
+                    + ", so that there is no room for the "
+                    + group.size()
+                    + " of this one; give the sum of the sizes of all groups that merge");
     return group.subgroups().createMerged(store, (int) first + group.rank(), size, options);
   }
 

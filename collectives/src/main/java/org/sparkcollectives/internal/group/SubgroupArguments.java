@@ -132,7 +132,7 @@ final class SubgroupArguments extends CallChecks {
 
   /** Refuses what no other group can be merged with. */
   void merged(Store store, int mergedSize, String name) {
-    String operation = "merge-remote-group";
+    String operation = GroupMerge.OPERATION;
     require(store != null, operation, "the store is null");
     require(
         mergedSize >= size,
