@@ -56,14 +56,13 @@ def a_result_is_seen_by_all_streams(rank, size):
 
 
 def callbacks_of_futures_are_seen_by_the_stream(rank, size):
+    def double(future):
+        _busy(5)
+        return future.value()[0] * 2
+
     for _ in range(20):
-        tensor = torch.full((200_000,), float(rank + 1), device=DEVICE)
-
-        def double(future):
-            _busy(5)
-            return future.value()[0] * 2
-
         with torch.cuda.stream(torch.cuda.Stream()):
+            tensor = torch.full((200_000,), float(rank + 1), device=DEVICE)
             future = dist.all_reduce(tensor, async_op=True).get_future().then(double)
             result = future.wait().clone()
             torch.cuda.current_stream().synchronize()

@@ -1,5 +1,7 @@
 """Groups of the backends "spark" and "nccl". Each case is called with the rank and the size."""
 
+import inspect
+
 import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
@@ -55,6 +57,8 @@ def futures(rank, size):
 
 
 def messages(rank, size):
+    if "type(group) is ProcessGroup" in inspect.getsource(dist.batch_isend_irecv):
+        return  # such a torch makes no batch of the messages of a group like this one
     following, previous = (rank + 1) % size, (rank - 1) % size
     received = torch.empty(4, device=DEVICE)
     operations = [

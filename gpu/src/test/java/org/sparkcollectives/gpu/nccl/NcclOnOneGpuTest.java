@@ -22,12 +22,6 @@ final class NcclOnOneGpuTest {
     RanksOnOneGpu.run(NcclProgram.class, 3, NcclProgram.DONE, what);
   }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"abort", "death"})
-  void theEndOfARankIsARemoteErrorToItsPeers(String what) throws Exception {
-    RanksOnOneGpu.run(NcclProgram.class, 2, NcclProgram.DONE, what);
-  }
-
   @Test
   void twoRanksOfOneHostOnOneGpuAreRefused() throws Exception {
     RanksOnOneGpu.runOnOneHost(NcclProgram.class, 2, NcclProgram.DONE, "one GPU for two");
