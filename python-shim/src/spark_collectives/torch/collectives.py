@@ -8,7 +8,7 @@ from typing import Any, Optional, Sequence
 import torch
 
 from .. import errors as own_errors
-from . import arguments, errors, sparse
+from . import arguments, errors, profiling, sparse
 from .reductions import combined, reduction
 from .work import SparkWork, seconds
 from .work_factory import After, Tensors, WorkFactory
@@ -81,10 +81,14 @@ class Collectives(WorkFactory):
     def _all_reduce(self, tensor: Any, opts: Any, timeout: Any, op: Any) -> SparkWork:
         if tensor.layout is torch.sparse_coo:
             self._sequence += 1
+            end = profiling.begin("allreduce", [tensor])
             try:
                 sparse.all_reduce(self.group, tensor, op, self._limit(opts, timeout))
             except Exception as e:
                 raise errors.of_torch(e) from None
+            finally:
+                if end is not None:
+                    end()
             return self._work_of([], [tensor], "allreduce")
         return self._begin(
             opts,
@@ -160,6 +164,7 @@ class Collectives(WorkFactory):
             [into],
             "reduce_scatter",
             lambda **options: self.group.reduce_scatter(into, tensors, reduces, **options),
+            inputs=tensors,
         )
 
     def reduce_scatter_single(
@@ -179,6 +184,7 @@ class Collectives(WorkFactory):
             lambda **options: self.group.reduce_scatter_into(
                 outputTensor, inputTensor, op, **options
             ),
+            inputs=[inputTensor],
         )
 
     _reduce_scatter_base = reduce_scatter_single

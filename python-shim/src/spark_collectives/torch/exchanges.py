@@ -6,7 +6,7 @@ from typing import Any, List, Optional, Sequence
 
 import torch
 
-from . import arguments
+from . import arguments, profiling
 from .work import SparkWork
 from .work_factory import After, Tensors, WorkFactory
 
@@ -54,7 +54,12 @@ class Exchanges(WorkFactory):
         return self._combine(works, "allgather", _copies_of(lists))
 
     def _all_gather(
-        self, outputs: Sequence[torch.Tensor], tensor: Any, opts: Any, timeout: Any
+        self,
+        outputs: Sequence[torch.Tensor],
+        tensor: Any,
+        opts: Any,
+        timeout: Any,
+        part: bool = False,
     ) -> SparkWork:
         if any(each.dtype is not tensor.dtype for each in outputs):
             arguments.require_alike("allgather", outputs, tensor)
@@ -64,6 +69,8 @@ class Exchanges(WorkFactory):
             list(outputs),
             "allgather",
             lambda **options: self.group.all_gather(outputs, tensor, **options),
+            inputs=[tensor],
+            part=part,
         )
 
     def all_gather_single(
@@ -80,6 +87,7 @@ class Exchanges(WorkFactory):
             [output],
             "allgather",
             lambda **options: self.group.all_gather_into(output, input, **options),
+            inputs=[input],
         )
 
     _allgather_base = all_gather_single
@@ -108,13 +116,12 @@ class Exchanges(WorkFactory):
                     "allgather_coalesced",
                     f"invalid output size: (expected length {len(inputs)}, got {len(outputs)})",
                 )
-        return self._combine(
-            [
-                self._all_gather([of_rank[i] for of_rank in output_lists], tensor, opts, None)
-                for i, tensor in enumerate(inputs)
-            ],
-            "allgather",
-        )
+        end = profiling.begin("allgather", inputs)
+        works = [
+            self._all_gather([of_rank[i] for of_rank in output_lists], tensor, opts, None, True)
+            for i, tensor in enumerate(inputs)
+        ]
+        return self._combine(works, "allgather", end=end)
 
     def gather(
         self,
@@ -139,6 +146,7 @@ class Exchanges(WorkFactory):
             list(into),
             "gather",
             lambda **options: self.group.gather(into, tensor, target, **options),
+            inputs=[tensor],
         )
 
     def gather_single(
@@ -185,6 +193,7 @@ class Exchanges(WorkFactory):
             [output],
             "scatter",
             lambda **options: self.group.scatter(output, tensors, source, **options),
+            inputs=tensors,
         )
 
     def all_to_all_single(
@@ -218,6 +227,7 @@ class Exchanges(WorkFactory):
             lambda **options: self.group.all_to_all_into(
                 output, input, output_split_sizes, input_split_sizes, **options
             ),
+            inputs=[input],
         )
 
     alltoall_base = all_to_all_single
@@ -248,6 +258,7 @@ class Exchanges(WorkFactory):
             list(outputs),
             "alltoall",
             lambda **options: self.group.all_to_all(outputs, inputs, **options),
+            inputs=inputs,
         )
 
 

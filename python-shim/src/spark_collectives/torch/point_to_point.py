@@ -6,7 +6,7 @@ from typing import Any, Optional
 
 import torch
 
-from . import errors
+from . import errors, profiling
 from .arguments import refuse
 from .work import SparkWork
 from .work_factory import WorkFactory
@@ -30,11 +30,14 @@ class PointToPoint(WorkFactory):
     def recv(self, tensors: Any, srcRank: Optional[int], tag: int = 0) -> SparkWork:
         """Receive from one rank."""
         tensor = _single("recv", tensors)
+        end = profiling.begin("recv" if srcRank is not None else "recvAnySource", [tensor])
         try:
             work = self.group.irecv(tensor, srcRank, tag, timeout=self._timeout)
         except Exception as e:
+            if end is not None:
+                end()
             raise errors.of_torch(e) from None
-        return self._work_of([work], [tensor], "recv", message=True)
+        return self._work_of([work], [tensor], "recv", message=True, end=end)
 
     def recv_anysource(self, tensors: Any, tag: int = 0) -> SparkWork:
         """Receive from whichever rank sends first."""
