@@ -47,8 +47,8 @@ def test_a_monitored_barrier_names_who_has_not_come_in_torchs_words(spark):
 def test_a_missed_deadline_is_told_in_torchs_words_and_kind(spark):
     waited, barrier = ranks_of_torch(spark, cases.late_works, 2)[0]
     assert waited[0] and barrier[0]
-    assert waited[1].startswith("Timed out waiting 50ms for recv")
-    assert barrier[1].startswith("Timed out waiting 1ms for barrier")
+    assert waited[1].startswith("[spark] Timed out waiting 50ms for recv")
+    assert barrier[1].startswith("[spark] Timed out waiting 1ms for barrier")
 
 
 def test_an_error_is_of_the_librarys_kind_and_of_torchs():

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import os
-from typing import Optional, Tuple
+from typing import Iterator, Optional, Tuple
 
 from . import _backends, _frames, _task
 
@@ -68,6 +69,19 @@ def set_debug_level(level: DebugLevel) -> None:
 def set_debug_level_from_env() -> None:
     """Set the debug level to that of ``TORCH_DISTRIBUTED_DEBUG``, by default OFF."""
     set_debug_level(_of_environment() or DebugLevel.OFF)
+
+
+@contextlib.contextmanager
+def at_least(level: DebugLevel) -> Iterator[None]:
+    """Use a level for the groups that are made within, unless a higher one is asked for."""
+    global _chosen
+    before = _chosen
+    if level.value > (_asked_for() or DebugLevel.OFF).value:
+        set_debug_level(level)
+    try:
+        yield
+    finally:
+        _chosen = before
 
 
 def pack_options(backend: str = "") -> bytes:

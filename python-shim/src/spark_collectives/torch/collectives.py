@@ -8,7 +8,7 @@ from typing import Any, Optional, Sequence
 import torch
 
 from .. import errors as own_errors
-from . import arguments, errors, sparse, staging
+from . import arguments, errors, profiling, sparse, staging
 from .reductions import combined, reduction
 from .staging import After
 from .work import SparkWork, seconds
@@ -87,10 +87,14 @@ class Collectives(WorkFactory):
     def _all_reduce(self, tensor: Any, opts: Any, timeout: Any, op: Any) -> SparkWork:
         if tensor.layout is torch.sparse_coo:
             self._sequence += 1
+            end = profiling.begin("allreduce", [tensor])
             try:
                 sparse.all_reduce(self.group, tensor, op, self._limit(opts, timeout))
             except Exception as e:
                 raise errors.of_torch(e) from None
+            finally:
+                if end is not None:
+                    end()
             return self._work_of([], [tensor], "allreduce")
         return self._begin(
             opts,
@@ -175,6 +179,7 @@ class Collectives(WorkFactory):
             lambda host, **options: self.group.reduce_scatter(
                 host.write(into), host.reads(tensors), reduces, **options
             ),
+            inputs=tensors,
         )
 
     def reduce_scatter_single(
@@ -194,6 +199,7 @@ class Collectives(WorkFactory):
             lambda host, **options: self.group.reduce_scatter_into(
                 host.write(outputTensor), host.read(inputTensor), op, **options
             ),
+            inputs=[inputTensor],
         )
 
     _reduce_scatter_base = reduce_scatter_single

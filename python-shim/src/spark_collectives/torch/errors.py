@@ -76,4 +76,6 @@ def of_torch(error: Exception, before: str = "") -> Exception:
 
 def timed_out(seconds: float, description: str) -> str:
     """Say how long an operation has been waited for, in torch's words."""
-    return f"Timed out waiting {max(1, round(seconds * 1000))}ms for {description} to complete"
+    return (
+        f"[spark] Timed out waiting {max(1, round(seconds * 1000))}ms for {description} to complete"
+    )

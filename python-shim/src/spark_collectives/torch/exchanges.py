@@ -6,7 +6,7 @@ from typing import Any, List, Optional, Sequence
 
 import torch
 
-from . import arguments, staging
+from . import arguments, profiling, staging
 from .staging import After
 from .work import SparkWork
 from .work_factory import Tensors, WorkFactory
@@ -55,7 +55,12 @@ class Exchanges(WorkFactory):
         return self._combine(works, "allgather", _copies_of(lists))
 
     def _all_gather(
-        self, outputs: Sequence[torch.Tensor], tensor: Any, opts: Any, timeout: Any
+        self,
+        outputs: Sequence[torch.Tensor],
+        tensor: Any,
+        opts: Any,
+        timeout: Any,
+        part: bool = False,
     ) -> SparkWork:
         if any(each.dtype is not tensor.dtype for each in outputs):
             arguments.require_alike("allgather", outputs, tensor)
@@ -67,6 +72,8 @@ class Exchanges(WorkFactory):
             lambda host, **options: self.group.all_gather(
                 host.writes(outputs), host.read(tensor), **options
             ),
+            inputs=[tensor],
+            part=part,
         )
 
     def all_gather_single(
@@ -85,6 +92,7 @@ class Exchanges(WorkFactory):
             lambda host, **options: self.group.all_gather_into(
                 host.write(output), host.read(input), **options
             ),
+            inputs=[input],
         )
 
     _allgather_base = all_gather_single
@@ -113,13 +121,12 @@ class Exchanges(WorkFactory):
                     "allgather_coalesced",
                     f"invalid output size: (expected length {len(inputs)}, got {len(outputs)})",
                 )
-        return self._combine(
-            [
-                self._all_gather([of_rank[i] for of_rank in output_lists], tensor, opts, None)
-                for i, tensor in enumerate(inputs)
-            ],
-            "allgather",
-        )
+        end = profiling.begin("allgather", inputs)
+        works = [
+            self._all_gather([of_rank[i] for of_rank in output_lists], tensor, opts, None, True)
+            for i, tensor in enumerate(inputs)
+        ]
+        return self._combine(works, "allgather", end=end)
 
     def gather(
         self,
@@ -146,6 +153,7 @@ class Exchanges(WorkFactory):
             lambda host, **options: self.group.gather(
                 host.writes(into), host.read(tensor), target, **options
             ),
+            inputs=[tensor],
         )
 
     def gather_single(
@@ -194,6 +202,7 @@ class Exchanges(WorkFactory):
             lambda host, **options: self.group.scatter(
                 host.write(output), host.reads(tensors), source, **options
             ),
+            inputs=tensors,
         )
 
     def all_to_all_single(
@@ -231,6 +240,7 @@ class Exchanges(WorkFactory):
                 input_split_sizes,
                 **options,
             ),
+            inputs=[input],
         )
 
     alltoall_base = all_to_all_single
@@ -263,6 +273,7 @@ class Exchanges(WorkFactory):
             lambda host, **options: self.group.all_to_all(
                 host.writes(outputs), host.reads(inputs), **options
             ),
+            inputs=inputs,
         )
 
 

@@ -33,7 +33,7 @@ class PointToPoint(WorkFactory):
             None,
             None,
             [tensor],
-            "recv",
+            "recvAnySource" if srcRank is None else "recv",
             lambda host, timeout, **_: self.group.irecv(
                 host.write(tensor), srcRank, tag, timeout=timeout
             ),

@@ -11,7 +11,7 @@ import torch
 import torch.distributed as dist
 from torch.distributed.constants import default_pg_timeout
 
-from .. import distributed
+from .. import _debug_level, distributed
 from .._completions import Completions
 from ..errors import CollectiveError
 from ..process_group import ProcessGroup
@@ -57,7 +57,10 @@ class SparkProcessGroup(Collectives, Exchanges, PointToPoint, dist.ProcessGroup)
         cls, world: ProcessGroup, ranks: Sequence[int], store: Any, timeout: Any, name: str
     ) -> SparkProcessGroup:
         # A new group even if it has all ranks: torch closes its groups, and the world group stays.
-        group = world.new_group(ranks, use_local_synchronization=True, description=f"torch {name}")
+        with _debug_level.at_least(_debug_level.DebugLevel[dist.get_debug_level().name]):
+            group = world.new_group(
+                ranks, use_local_synchronization=True, description=f"torch {name}"
+            )
         assert group is not None
         # torch passes its default if the user set no timeout; then Spark's setting applies.
         given = None if timeout == default_pg_timeout else seconds(timeout)

@@ -60,6 +60,12 @@ class SparkWork(TorchWork):  # type: ignore[misc]
         self._source: Any = None
         self._finished: Any = None
         self._error: Optional[BaseException] = None
+        self._end: Optional[Callable[[], None]] = None
+
+    def end_with(self, end: Callable[[], None]) -> None:
+        """Call a function in the thread that completes the future, once the operation has ended."""
+        self._end = end
+        self.get_future()
 
     def wait(self, timeout: timedelta = _NO_TIMEOUT) -> bool:
         """Wait until the operation is done; raise after the timeout, unless it is zero."""
@@ -171,5 +177,8 @@ class SparkWork(TorchWork):  # type: ignore[misc]
             self._error = self._of_torch(e)
         except BaseException as e:
             self._error = e
+        end, self._end = self._end, None
+        if end is not None:
+            end()
         self._finished.set()
         self._source.set_result(None)

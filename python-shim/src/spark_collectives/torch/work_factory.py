@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, List, Optional
+from typing import Any, Callable, List, Optional, Sequence
 
 import torch
 
 from .._completions import Completions
 from ..process_group import ProcessGroup
 from ..work import Work
-from . import errors
+from . import errors, profiling
 from .staging import After, HostCopies
 from .work import SparkWork, seconds
 
@@ -53,16 +53,24 @@ class WorkFactory:
         operation: Callable[..., Optional[Work]],
         message: bool = False,
         after: After = None,
+        inputs: Optional[Sequence[torch.Tensor]] = None,
+        part: bool = False,
     ) -> SparkWork:
         """Begin an operation.
 
         :param operation: begins it; is given what stands for tensors on the host, and the options
+        :param inputs: what this rank gives, for a profiler; by default the result
+        :param part: whether it is one of several that are waited for together, and that a profiler
+            shows together
         :param message: whether it is a message, which may take long, and so has a thread of its
             own for its future
         :param after: is called once, when the operation has succeeded
         """
         # Newer versions of torch say that the caller waits at once; one request is then enough.
-        asynchronous = getattr(opts, "asyncOp", True)
+        given = result if inputs is None else inputs
+        end = None if part else profiling.begin(description, given)
+        # A profiler is told by the thread that sees the operation end, as gloo does it.
+        asynchronous = part or end is not None or getattr(opts, "asyncOp", True)
         limit = self._limit(opts, timeout)
         if not message:
             self._sequence += 1
@@ -70,6 +78,8 @@ class WorkFactory:
         try:
             work = operation(host, async_op=asynchronous, timeout=limit)
         except Exception as e:
+            if end is not None:
+                end()
             raise errors.of_torch(e, errors.timed_out(limit, description)) from None
         return self._work_of(
             [] if work is None else [work],
@@ -78,6 +88,7 @@ class WorkFactory:
             message,
             limit,
             host.before(after),
+            end,
         )
 
     def _work_of(
@@ -88,18 +99,27 @@ class WorkFactory:
         message: bool = False,
         limit: Optional[float] = None,
         after: After = None,
+        end: Optional[profiling.End] = None,
     ) -> SparkWork:
         completions = Completions("collectives-torch-message") if message else self._completions
         made = SparkWork(
             works, result, completions, description, self.group, limit or self._timeout, after
         )
+        if end is not None:
+            made.end_with(end)
         if not works:
             made.wait()
         if self._coalesced is not None:
             self._coalesced.append(made)
         return made
 
-    def _combine(self, works: List[SparkWork], description: str, after: After = None) -> SparkWork:
+    def _combine(
+        self,
+        works: List[SparkWork],
+        description: str,
+        after: After = None,
+        end: Optional[profiling.End] = None,
+    ) -> SparkWork:
         def all_after() -> None:
             for each in works:
                 each.settle()
@@ -111,4 +131,5 @@ class WorkFactory:
             [tensor for each in works for tensor in each._result],
             description,
             after=all_after,
+            end=end,
         )

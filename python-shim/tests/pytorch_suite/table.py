@@ -1,0 +1,58 @@
+"""The table of the outcomes in the documentation."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from . import CONTROL, OURS, RANKS
+from .outcome import FAILED, PASSED, SKIPPED, TIMED_OUT, Outcome
+from .results import Results, counts
+
+BEGIN = "<!-- begin of what python -m pytorch_suite writes -->"
+END = "<!-- end of what python -m pytorch_suite writes -->"
+_ROW = re.compile(r"^\| `(\w+)` \| (.*?) \| (.*?) \|$", re.MULTILINE)
+
+
+def write(page: Path, results: Results, versions: str) -> None:
+    """Replace what stands between the markers of a page."""
+    before, _, rest = page.read_text().partition(BEGIN)
+    _, _, after = rest.partition(END)
+    page.write_text(f"{before}{BEGIN}\n{_text(results, versions)}\n{END}{after}")
+
+
+def read(page: Path) -> Results:
+    """Return the outcomes that a page has."""
+    return {
+        name: {CONTROL: _outcome(control), OURS: _outcome(ours)}
+        for name, control, ours in _ROW.findall(page.read_text())
+    }
+
+
+def _text(results: Results, versions: str) -> str:
+    kinds = (PASSED, FAILED, TIMED_OUT, SKIPPED)
+    number = counts(results)
+    lines = [
+        f"{len(results)} tests, {RANKS} ranks, {versions}.",
+        "",
+        f"| | {' | '.join(f'{OURS} {kind}' for kind in kinds)} |",
+        "|---" * (len(kinds) + 1) + "|",
+    ]
+    for control in kinds:
+        row = [str(number[control, ours]) for ours in kinds]
+        lines.append(f"| {CONTROL} {control} | {' | '.join(row)} |")
+    lines += ["", f"| Test | {CONTROL} | {OURS} |", "|---|---|---|"]
+    for name, each in sorted(results.items()):
+        lines.append(f"| `{name}` | {_cell(each[CONTROL])} | {_cell(each[OURS])} |")
+    return "\n".join(lines)
+
+
+def _cell(outcome: Outcome) -> str:
+    # Reasons are the words of programs, which may be Markdown or HTML.
+    reason = outcome.reason.replace("|", "/").replace("`", "'")
+    return f"{outcome.kind}: `{reason}`" if reason else outcome.kind
+
+
+def _outcome(cell: str) -> Outcome:
+    kind, _, reason = cell.partition(": ")
+    return Outcome(kind, reason.strip("`"))
