@@ -107,7 +107,63 @@ def test_a_work_goes_on_after_a_wait_times_out(ranks):
     assert ranks(wait, 2) == [1.0, 1.0]
 
 
-def test_the_memory_of_abandoned_works_is_reused(ranks):
+SIZES = [10, 100_000, 3_000_000]
+
+
+def test_a_dropped_work_has_its_result_when_a_later_collective_has_ended(ranks):
+    def forget(rank, size):
+        seen = []
+        for count in SIZES:
+            for end in (
+                dist.barrier,
+                lambda: dist.all_reduce(np.ones(3)),
+                lambda: dist.all_reduce(np.ones(200_000)),
+                lambda: dist.all_reduce(np.ones(3), async_op=True).wait(),
+            ):
+                array = np.ones(count, np.float32)
+                dist.all_reduce(array, async_op=True)
+                end()
+                seen.append(bool((array == size).all()))
+        return seen
+
+    for results in ranks(forget, 2):
+        assert results == [True] * 4 * len(SIZES)
+
+
+def test_works_that_are_held_have_their_results_then_too(ranks):
+    def hold(rank, size):
+        arrays = [np.ones(1000) for _ in range(5)]
+        works = [dist.all_reduce(each, async_op=True) for each in arrays]
+        works[3].wait()
+        done = [bool((each == size).all()) for each in arrays[:4]]
+        return done, [each.is_success() for each in works[:4]], works[4].wait()
+
+    assert ranks(hold, 2) == [([True] * 4, [True] * 4, True)] * 2
+
+
+def test_a_dropped_message_is_in_its_array_after_a_barrier(ranks):
+    def forget(rank, size):
+        array = np.zeros(1000)
+        if rank == 0:
+            dist.irecv(array, 1)
+        else:
+            dist.send(np.ones(1000), 0)
+        # A barrier does not wait for messages, so this one may be on its way for some of them.
+        for _ in range(1000):
+            dist.barrier()
+            if rank == 1 or array[0] == 1:
+                arrived = np.array([rank == 1 or array[0] == 1], np.uint8)
+            else:
+                arrived = np.zeros(1, np.uint8)
+            dist.all_reduce(arrived, dist.ReduceOp.MIN)
+            if arrived[0]:
+                return True
+        return False
+
+    assert ranks(forget, 2) == [True, True]
+
+
+def test_the_memory_of_dropped_works_is_reused(ranks):
     def forget(rank, size):
         group = dist.world()
         for _ in range(50):
@@ -116,7 +172,7 @@ def test_the_memory_of_abandoned_works_is_reused(ranks):
         # Each work is done before the next one begins: they need one segment, or two if the end of
         # one is noticed late.
         operations = group._operations
-        return sum(map(len, operations.memory._free.values())) + len(operations.abandoned)
+        return sum(map(len, operations.memory._free.values())) + len(operations.pending)
 
     assert all(count <= 4 for count in ranks(forget, 2))
 

@@ -86,7 +86,7 @@ def test_an_array_that_an_operation_uses_is_not_reused(ranks):
     assert ranks(receive, 2) == [True, True]
 
 
-def test_an_array_that_an_abandoned_work_uses_is_not_reused(ranks):
+def test_an_array_that_a_dropped_work_uses_is_not_reused(ranks):
     def receive(rank, size):
         group = dist.world()
         if rank == 1:
@@ -98,7 +98,7 @@ def test_an_array_that_an_abandoned_work_uses_is_not_reused(ranks):
         gc.collect()
         other = group.zeros(1000, np.float64)
         dist.barrier()
-        # This message comes after the one that the abandoned work receives.
+        # This message comes after the one that the dropped work receives.
         group.recv(np.empty(1000), 1)
         return bool((other == 0).all())
 

@@ -43,7 +43,8 @@ def jvm():
 
 def a_work(jvm, finish=lambda: None, outputs=()):
     staged = SimpleNamespace(finish=finish)
-    return Work(jvm, [], [1], staged, 1000, list(outputs), Completions("test-futures"))
+    completions = Completions("test-futures")
+    return Work(jvm, lambda work: None, [1], staged, 1000, list(outputs), completions)
 
 
 def test_a_poll_does_not_wait_for_a_thread_that_waits(jvm):

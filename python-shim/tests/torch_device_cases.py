@@ -108,6 +108,19 @@ def tensors_of_a_list_are_reduced_together(rank, size):
         same(each.cpu(), _on_cpu(0))
 
 
+def a_dropped_work_has_its_result_when_a_later_one_has_ended(rank, size):
+    tensors = [values(rank, torch.float32, count) for count in (10, 70_000)]
+    pair = [values(rank, torch.float32), values(rank, torch.float32)]
+    for each in tensors:
+        dist.all_reduce(each, async_op=True)
+    dist.group.WORLD.allreduce(pair)
+    dist.barrier()
+    for each in tensors:
+        same(each.cpu(), _total(size, each.numel()))
+    for each in pair:
+        same(each.cpu(), 2 * _total(size))
+
+
 def a_meta_tensor_is_refused(rank, size):
     for call in (
         lambda: dist.all_reduce(torch.ones(2, device="meta")),
@@ -135,6 +148,7 @@ CASES = [
     a_completed_work_has_its_result,
     futures_have_results,
     tensors_of_a_list_are_reduced_together,
+    a_dropped_work_has_its_result_when_a_later_one_has_ended,
     a_meta_tensor_is_refused,
     a_barrier_takes_a_device,
 ]

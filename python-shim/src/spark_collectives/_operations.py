@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import struct
-import weakref
 from typing import Any, Iterator, List, Optional, Sequence, Tuple
 
 from . import _codes, _connection, _frames
@@ -13,10 +12,11 @@ from ._completions import Completions
 from ._host_memory import HostSegments
 from ._layouts import Layouts
 from ._memory import SegmentPool
+from ._pending_works import PendingWorks
 from ._staging import Operand, Staged, reads, writes
-from ._task import Task, snapshot
+from ._task import Task
 from .reduce_op import ReduceOp
-from .work import Abandoned, Seconds, Work, millis
+from .work import Seconds, Work, millis
 
 _MESSAGES = (_codes.SEND, _codes.RECV, _codes.RECV_ANY)
 
@@ -36,13 +36,11 @@ class Operations:
         self._layouts = Layouts(self.memory)
         task.pools.add(self._layouts)
         self.host_memory = HostSegments(task, group)
-        self.abandoned: Abandoned = []
+        self.pending = PendingWorks()
         #: The block of operations that are awaited as one, if there is one.
         self.coalescing: Optional[Coalescing] = None
         #: Completes the futures of collectives, which end in their order.
         self._completions = Completions(f"collectives-futures-{group}")
-        #: The works that the caller still holds, whether they are done or not.
-        self._works: weakref.WeakSet[Work] = weakref.WeakSet()
 
     def begin(
         self,
@@ -67,6 +65,7 @@ class Operations:
         if not async_op and self._run_small(
             code, outputs, inputs, wait_ms, peer=peer, tag=tag, op=op, body=body
         ):
+            self.settle_earlier(code)
             return None
         staged = self.stage(outputs, inputs)
         try:
@@ -92,7 +91,17 @@ class Operations:
             own_thread = code in _MESSAGES
             return self.work([reply.next_long()], staged, wait_ms, outputs, own_thread)
         staged.finish()
+        self.settle_earlier(code)
         return None
+
+    def settle_earlier(self, code: int) -> None:
+        """Let works have their results that had to end before an operation that has ended."""
+        if not self.pending:
+            return
+        if code == _codes.BARRIER:
+            self.pending.settle()
+        elif code not in _MESSAGES:
+            self.pending.settle_collectives()
 
     def _run_small(
         self,
@@ -107,8 +116,6 @@ class Operations:
         body: bytes,
     ) -> bool:
         """Run an operation, if its arrays fit in a scratch segment; return whether they do."""
-        if self.abandoned:
-            self._reclaim_abandoned()
         scratch = self._layouts.take()
         if scratch is None:
             return False
@@ -239,8 +246,6 @@ class Operations:
 
     def stage(self, outputs: Sequence[Operand], inputs: Sequence[Operand]) -> Staged:
         """Stage the arrays of an operation in memory that the JVM sees."""
-        if self.abandoned:
-            self._reclaim_abandoned()
         return Staged(self.memory, outputs, inputs)
 
     def work(
@@ -258,50 +263,24 @@ class Operations:
         """
         made = Work(
             self.task,
-            self.abandoned,
+            self.pending.ended,
             ids,
             staged,
             wait_ms + self.extra_ms,
             [each.value for each in outputs],
             Completions("collectives-future-message") if own_thread else self._completions,
         )
-        self._works.add(made)
+        self.pending.add(made, own_thread)
         if self.coalescing is not None and self.coalescing.is_callers():
             self.coalescing.add(made)
         return made
 
-    def settle(self) -> None:
-        """Ask for the end of all works: the JVM keeps each work until then."""
-        for work in snapshot(self._works):
-            work.is_completed()
-        self._reclaim_abandoned()
-
     def close(self) -> None:
         """Release the memory of the group, which is closed."""
-        self.settle()
+        self.pending.settle()
         self._layouts.close()
         self.memory.close()
         self.host_memory.close()
-
-    def _reclaim_abandoned(self) -> None:
-        """Release the memory of abandoned works that are done."""
-        waiting = self.abandoned[:]
-        del self.abandoned[: len(waiting)]
-        for ids, arrays in waiting:
-            left = list(ids)
-            try:
-                while left and not self._is_pending(left[0]):
-                    left.pop(0)
-            except Exception:
-                # The work failed, and the group with it: the memory is not used again.
-                continue
-            if left:
-                self.abandoned.append((left, arrays))
-            else:
-                arrays.release()
-
-    def _is_pending(self, work: int) -> bool:
-        return self.call(_codes.TEST_WORK, body=struct.pack("<Q", work)).status == _codes.PENDING
 
 
 def require_signed(op: ReduceOp, outputs: Sequence[Operand]) -> None:

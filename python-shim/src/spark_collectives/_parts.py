@@ -60,6 +60,7 @@ def all_reduce(
         reduction.begin()
         return None
     reduction.run()
+    operations.settle_earlier(_codes.ALL_REDUCE)
     return None
 
 

@@ -6,7 +6,7 @@ import struct
 import threading
 import time
 from datetime import timedelta
-from typing import Any, List, Optional, Protocol, Tuple, Union
+from typing import Any, Callable, List, Optional, Protocol, Union
 
 from . import _codes, _connection
 from ._completions import Completions
@@ -43,22 +43,20 @@ class Arrays(Protocol):
         """Release the memory."""
 
 
-#: Works that the caller dropped before their end: their ids, and their arrays.
-Abandoned = List[Tuple[List[int], Arrays]]
-
-
 class Work:
     """An operation that was begun with ``async_op=True``.
 
     It proceeds, and ends, whether or not somebody waits. The arrays that it writes have their
-    result once :meth:`wait` has returned or :meth:`is_completed` has returned True; until then
-    nobody else may use them. Thread-safe.
+    result once :meth:`wait` has returned or :meth:`is_completed` has returned True; at the latest,
+    if it is a collective, when a later collective of the group has been waited for; if it is a
+    message, when a later barrier has. So it may be dropped. Until then nobody else may use the
+    arrays. Thread-safe.
     """
 
     def __init__(
         self,
         task: Task,
-        abandoned: Abandoned,
+        ended: Callable[[Work], None],
         ids: List[int],
         arrays: Arrays,
         wait_ms: int,
@@ -69,8 +67,10 @@ class Work:
         self._outputs = outputs
         self._completions = completions
         self._future: Optional[Future] = None
-        #: The list to which it is added if the caller drops it before its end.
-        self._abandoned = abandoned
+        #: Is told when the operation is known to have ended.
+        self._ended = ended
+        #: What is to be done then besides.
+        self._callbacks: List[Callable[[], None]] = []
         #: Its ids in the JVM, one for each part that is not done.
         self._ids = ids
         self._arrays: Optional[Arrays] = arrays
@@ -179,9 +179,18 @@ class Work:
             self._error = e
         self._done = True
         self._arrays = None
+        callbacks, self._callbacks = self._callbacks, []
+        for call in callbacks:
+            call()
+        self._ended(self)
 
-    def __del__(self) -> None:
-        arrays = self._arrays
-        if arrays is not None:
-            # The operation uses its memory until its end, which nobody has seen yet.
-            self._abandoned.append((self._ids, arrays))
+    def when_known(self, call: Callable[[], None]) -> None:
+        """Make a call, which raises nothing, once the operation is known to have ended.
+
+        The thread that has noticed the end makes it, before any wait returns.
+        """
+        with self._lock:
+            if not self._done:
+                self._callbacks.append(call)
+                return
+        call()

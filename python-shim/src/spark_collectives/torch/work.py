@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from datetime import timedelta
@@ -30,7 +31,9 @@ class SparkWork(TorchWork):  # type: ignore[misc]
     """One operation, or several that were coalesced.
 
     It proceeds whether or not somebody waits. Tensors have their results once :meth:`wait` has
-    returned, :meth:`is_completed` has returned True, or the future is done. :meth:`wait` raises an
+    returned, :meth:`is_completed` has returned True, or the future is done; at the latest when a
+    later collective of the group has been waited for, if it is no message, so the work may be
+    dropped. :meth:`wait` raises an
     error whose text names the rank and its cause. The future raises a ``RuntimeError`` with the
     same text: torch converts errors in futures to that type.
     """
@@ -54,6 +57,7 @@ class SparkWork(TorchWork):  # type: ignore[misc]
         self._limit = limit
         #: What is left to be done once all operations have succeeded.
         self._after = after
+        self._unsettled: Optional[Exception] = None
         self._lock = threading.Lock() if after is not None else None
         # Created with the future only, which few works have: an event takes microseconds.
         self._future: Any = None
@@ -61,6 +65,13 @@ class SparkWork(TorchWork):  # type: ignore[misc]
         self._finished: Any = None
         self._error: Optional[BaseException] = None
         self._end: Optional[Callable[[], None]] = None
+        if after is not None:
+            for work in works:
+                work.when_known(self._settle_if_all_ended)
+
+    def _settle_if_all_ended(self) -> None:
+        """Do what is left to be done, though nobody may ever wait for this work."""
+        self.is_completed()
 
     def end_with(self, end: Callable[[], None]) -> None:
         """Call a function in the thread that completes the future, once the operation has ended."""
@@ -104,7 +115,12 @@ class SparkWork(TorchWork):  # type: ignore[misc]
         with self._lock:
             after, self._after = self._after, None
             if after is not None:
-                after()
+                try:
+                    after()
+                except Exception as e:
+                    self._unsettled = e
+            if self._unsettled is not None:
+                raise self._unsettled
 
     def is_completed(self) -> bool:
         """Return whether the operation is done, successfully or not."""
@@ -113,7 +129,8 @@ class SparkWork(TorchWork):  # type: ignore[misc]
         if not all(work.is_completed() for work in self._works):
             return False
         if self._lock is not None and all(work.is_success() for work in self._works):
-            self.settle()
+            with contextlib.suppress(Exception):  # exception() has it
+                self.settle()
         return True
 
     def is_success(self) -> bool:
@@ -128,7 +145,7 @@ class SparkWork(TorchWork):  # type: ignore[misc]
             error = work.exception()
             if error is not None:
                 return self._of_torch(error)
-        return None
+        return self._unsettled
 
     def result(self) -> List[torch.Tensor]:
         """Return the tensors that the operation writes."""
