@@ -194,6 +194,55 @@ def test_tensors_of_other_devices_are_refused(spark):
     assert ranks_of_torch(spark, use, 2) == [True, True]
 
 
+def test_a_timeout_counts_also_if_it_is_torchs_default(spark):
+    def timeouts(_rows):
+        import torch.distributed as dist
+        from torch.distributed.constants import default_pg_timeout
+
+        import spark_collectives
+        import spark_collectives.torch
+
+        spark_collectives.init_process_group(timeout=77)
+        dist.init_process_group("spark")
+        given = dist.new_group(timeout=default_pg_timeout)
+        unset = dist.new_group()
+        yield [
+            dist.group.WORLD._timeout,
+            given._timeout - default_pg_timeout.total_seconds(),
+            unset._timeout,
+        ]
+        dist.destroy_process_group()
+
+    rows = spark.sparkContext.parallelize(range(2), 2).barrier().mapPartitions(timeouts)
+    assert rows.collect() == [[77.0, 0.0, 77.0]] * 2
+
+
+def test_the_default_group_is_shrunk(spark):
+    def shrink(rows):
+        import torch
+        import torch.distributed as dist
+
+        import spark_collectives.torch  # noqa: F401
+
+        dist.init_process_group("spark")
+        other = dist.new_group()
+        dist.all_reduce(torch.ones(1), group=other)
+        if dist.get_rank() == 1:
+            return
+        dist.shrink_group([1], shrink_flags=dist.distributed_c10d.SHRINK_ABORT)
+        tensor = torch.ones(1)
+        dist.all_reduce(tensor)
+        yield [dist.get_rank(), dist.get_world_size(), tensor.item()]
+        dist.destroy_process_group()
+
+    import torch.distributed as dist
+
+    if not hasattr(dist, "shrink_group"):
+        pytest.skip("this torch does not shrink groups")
+    rows = spark.sparkContext.parallelize(range(3), 3).barrier().mapPartitions(shrink)
+    assert rows.collect() == [[0, 2, 2.0], [1, 2, 2.0]]
+
+
 def test_a_wait_for_a_work_has_its_own_timeout(spark):
     from torch_ranks import ranks_of_torch
 

@@ -38,6 +38,7 @@ CASES = [
     groups.barriers,
     groups.groups_of_some_ranks,
     groups.groups_that_are_split,
+    groups.a_group_that_is_shrunk,
     groups.meshes_of_devices,
     groups.coalesced_operations,
     groups.functional_collectives,

@@ -71,6 +71,22 @@ def groups_that_are_split(rank, size):
     assert tensor.item() == sum(halves[rank % 2])
 
 
+def a_group_that_is_shrunk(rank, size):
+    if size < 2 or not hasattr(dist, "shrink_group"):
+        return
+    pair = dist.new_group()
+    if rank == size - 1:
+        # A rank that is left out ends, and so does what it has.
+        return
+    assert pair.supports_shrinking
+    pair = dist.shrink_group([size - 1], group=pair)
+    assert (dist.get_rank(pair), dist.get_world_size(pair)) == (rank, size - 1)
+    tensor = torch.ones(1)
+    dist.all_reduce(tensor, group=pair)
+    assert tensor.item() == size - 1
+    dist.destroy_process_group(pair)
+
+
 def meshes_of_devices(rank, size):
     from torch.distributed.device_mesh import init_device_mesh
 

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import torch.distributed
 
-from . import mixed_group, private, rendezvous, world
+from . import context, mixed_group, private, rendezvous, world
 from .device_choice import device
 from .memory import empty
 from .mixed_group import MixedProcessGroup
@@ -45,7 +45,7 @@ if not torch.distributed.is_available():
 
 rendezvous.register()
 world.install()
-private.install()
+private.install(context.default_timeout)
 torch.distributed.Backend.register_backend(
     "spark", mixed_group.create, extended_api=True, devices=["cpu", "cuda"]
 )

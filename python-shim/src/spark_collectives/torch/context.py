@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any, List, Optional
 
-from .. import _task
+from torch.distributed.constants import default_pg_timeout
+
+from .. import _task, distributed
 
 
 def in_task() -> bool:
@@ -23,3 +26,11 @@ def gpu_addresses() -> List[str]:
     context: Any = _task._context()
     given = {} if context is None else context.resources()
     return list(given["gpu"].addresses) if "gpu" in given else []
+
+
+def default_timeout() -> timedelta:
+    """Return the timeout of the task's world group; torch's default outside of a task."""
+    if in_task():
+        return timedelta(seconds=distributed.init_process_group().timeout)
+    default: timedelta = default_pg_timeout
+    return default

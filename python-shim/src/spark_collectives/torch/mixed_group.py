@@ -65,6 +65,9 @@ class MixedProcessGroup(SparkProcessGroup):
     #: torch's own group, which has the other backends.
     base: Any = None
 
+    #: It would have to shrink all of its backends, and torch shrinks one.
+    supports_shrinking = False
+
     def attach(self, base: Any) -> MixedProcessGroup:
         """Take the other backends from a group of torch; return this group."""
         self.base = base

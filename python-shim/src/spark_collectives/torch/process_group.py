@@ -15,7 +15,7 @@ from .. import _debug_level, distributed
 from .._completions import Completions
 from ..errors import CollectiveError
 from ..process_group import ProcessGroup
-from . import devices, host_memory
+from . import devices, errors, host_memory, private
 from .collectives import Collectives
 from .exchanges import Exchanges
 from .point_to_point import PointToPoint
@@ -38,6 +38,10 @@ class SparkProcessGroup(Collectives, Exchanges, PointToPoint, dist.ProcessGroup)
         self._completions = Completions(f"collectives-torch-{group.name}")
         self._name = ""
         self._description = ""
+        #: The group that this one is the rest of. It stays open until this one is shut down,
+        #: because the end of a group ends those that were made of it.
+        self._origin: Optional[SparkProcessGroup] = None
+        self._is_shrunk = False
 
     @classmethod
     def create(cls, options: Any) -> SparkProcessGroup:
@@ -62,8 +66,10 @@ class SparkProcessGroup(Collectives, Exchanges, PointToPoint, dist.ProcessGroup)
                 ranks, use_local_synchronization=True, description=f"torch {name}"
             )
         assert group is not None
-        # torch passes its default if the user set no timeout; then Spark's setting applies.
-        given = None if timeout == default_pg_timeout else seconds(timeout)
+        # A torch that does not ask passes its own default, and then Spark's setting applies.
+        given = seconds(timeout)
+        if timeout == default_pg_timeout and not private.ASKS_FOR_TIMEOUT:
+            given = None
         return cls(group, store, given)
 
     # Properties of the group
@@ -108,7 +114,7 @@ class SparkProcessGroup(Collectives, Exchanges, PointToPoint, dist.ProcessGroup)
 
     supports_coalescing = False
     supports_splitting = hasattr(dist.ProcessGroup, "split_group")
-    supports_shrinking = False
+    supports_shrinking = private.CAN_SHRINK
 
     # torch prepares communicators of NCCL with the next two; here there is nothing to prepare.
     def eager_connect_single_device(self, device: Any = None) -> None:
@@ -137,6 +143,21 @@ class SparkProcessGroup(Collectives, Exchanges, PointToPoint, dist.ProcessGroup)
         made._set_group_desc(group_desc or "")
         return made
 
+    def shrink(
+        self, ranks_to_exclude: Sequence[int], shrink_flags: int = 0, opts: Any = None
+    ) -> SparkProcessGroup:
+        """Create a group without some ranks; the others call it.
+
+        :param shrink_flags: 1, torch's ``SHRINK_ABORT``, aborts this group first
+        """
+        try:
+            group = self.group.shrink(ranks_to_exclude, abort=bool(shrink_flags & 1))
+        except Exception as e:
+            raise errors.of_torch(e) from None
+        made = type(self)(group, self._store, self._timeout)
+        made._origin, self._is_shrunk = self, True
+        return made
+
     def empty(self, shape: Any, dtype: Optional[torch.dtype] = None) -> torch.Tensor:
         """Create a tensor in memory that operations of this group use without a copy.
 
@@ -155,8 +176,11 @@ class SparkProcessGroup(Collectives, Exchanges, PointToPoint, dist.ProcessGroup)
     def shutdown(self) -> None:
         """Leave the group; while an exception is being handled, abort it with that as the reason.
 
-        Otherwise the other ranks would wait for a rank that destroys its groups as it fails.
+        Otherwise the other ranks would wait for a rank that destroys its groups as it fails. A
+        group that was shrunk is left with the one that has taken its place.
         """
+        if self._is_shrunk:
+            return
         failure = sys.exc_info()[1]
         # A failed group has raised its error in an operation already, and of a task that has ended
         # nothing is left.
@@ -165,6 +189,9 @@ class SparkProcessGroup(Collectives, Exchanges, PointToPoint, dist.ProcessGroup)
                 what = f"{type(failure).__name__}: {failure}"
                 self.group.abort(f"rank {self.group.rank} failed: {what}")
             self.group.close()
+        if self._origin is not None:
+            self._origin._is_shrunk = False
+            self._origin.shutdown()
 
     def abort(self) -> None:
         """Abort the group on every rank."""
