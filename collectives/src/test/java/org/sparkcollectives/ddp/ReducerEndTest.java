@@ -132,11 +132,13 @@ class ReducerEndTest {
             reducer.beginBackward();
             if (group.rank() == 0) {
               reducer.markReady(0);
+              group.store().set("rank 0 has its reducer", new byte[0]);
               assertThatThrownBy(reducer::finish)
                   .isInstanceOf(PeerFailedException.class)
                   .hasMessageContaining("Interrupted while waiting for marks of gradients");
             } else {
               CompletableFuture<Throwable> marked = mark.begin(() -> reducer.markReady(0));
+              group.store().get("rank 0 has its reducer");
               Thread.currentThread().interrupt();
               assertThatThrownBy(reducer::finish)
                   .isInstanceOf(CollectiveException.class)
