@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from datetime import timedelta
@@ -98,13 +99,21 @@ class SparkWork(TorchWork):  # type: ignore[misc]
         )
 
     def settle(self) -> None:
-        """Do what is left to be done, once; all operations have succeeded."""
+        """Do what is left to be done, once; all operations have succeeded.
+
+        If it fails, as a copy to a device can, the work has failed for whoever asks.
+        """
         if self._lock is None:
             return
         with self._lock:
             after, self._after = self._after, None
             if after is not None:
-                after()
+                try:
+                    after()
+                except BaseException as e:
+                    self._error = self._of_torch(e) if isinstance(e, Exception) else e
+            if self._error is not None:
+                raise self._error
 
     def is_completed(self) -> bool:
         """Return whether the operation is done, successfully or not."""
@@ -113,7 +122,8 @@ class SparkWork(TorchWork):  # type: ignore[misc]
         if not all(work.is_completed() for work in self._works):
             return False
         if self._lock is not None and all(work.is_success() for work in self._works):
-            self.settle()
+            with contextlib.suppress(Exception):
+                self.settle()
         return True
 
     def is_success(self) -> bool:
@@ -122,7 +132,8 @@ class SparkWork(TorchWork):  # type: ignore[misc]
 
     def exception(self) -> Optional[BaseException]:
         """Return the error of the operation; None if it has none, or is not done."""
-        if self._future is not None:
+        self.is_completed()
+        if self._future is not None or self._error is not None:
             return self._error
         for work in self._works:
             error = work.exception()
