@@ -106,3 +106,16 @@ def test_distributed_data_parallel_logs_at_level_info(spark):
     for logged in ranks_of_torch(spark, _logged, 2):
         assert logged["backend_name"] == "spark"
         assert logged["world_size"] == 2
+
+
+def test_torchs_level_does_not_lower_that_of_sparks_setting(monkeypatch):
+    from spark_collectives import _debug_level, _task
+
+    monkeypatch.setattr(_task, "debug_setting", lambda: "DETAIL")
+    for level in _debug_level.DebugLevel:
+        with _debug_level.at_least(level):
+            assert _debug_level.get_debug_level() is _debug_level.DebugLevel.DETAIL
+    monkeypatch.setattr(_task, "debug_setting", lambda: "OFF")
+    with _debug_level.at_least(_debug_level.DebugLevel.INFO):
+        assert _debug_level.get_debug_level() is _debug_level.DebugLevel.INFO
+    assert _debug_level.get_debug_level() is _debug_level.DebugLevel.OFF

@@ -79,6 +79,29 @@ def test_an_operation_that_fails_ends_its_event(spark):
     assert ranks_of_torch(spark, _refused, 2) == [["spark:all_reduce"] * 2] * 2
 
 
+def _refused_list(rank, size):
+    import torch
+    import torch.distributed as dist
+    from torch.profiler import ProfilerActivity, profile
+
+    meta = torch.ones(2, device="meta")
+    with profile(activities=[ProfilerActivity.CPU]) as profiler:
+        for call in (
+            lambda: dist.group.WORLD.allgather_coalesced([[meta]] * size, [meta]),
+            lambda: dist.group.WORLD.allreduce([torch.ones(2)], None, timeout="soon"),
+        ):
+            try:
+                call()
+            except Exception:
+                continue
+            raise AssertionError("a wrong argument was taken")
+    return [each.name for each in profiler.events() if each.name.startswith("spark:")]
+
+
+def test_a_list_that_is_refused_ends_its_event_and_a_wrong_timeout_begins_none(spark):
+    assert ranks_of_torch(spark, _refused_list, 2) == [["spark:all_gather"]] * 2
+
+
 def test_an_operation_asks_for_a_profiler_in_less_than_a_microsecond():
     import timeit
 

@@ -65,22 +65,25 @@ def run(check, device):
         os.environ.update(_OF_NCCL, NCCL_HOSTID=f"rank{own}")
     dist.init_process_group(backend, **options)
     try:
-        rank, size = dist.get_rank(), dist.get_world_size()
-        if kind in GROUPS:
-            case(rank, size)
-        else:
-            with default_device(device):
+        # Within the other one: an error of the end counts, too, and a check that fails aborts.
+        try:
+            rank, size = dist.get_rank(), dist.get_world_size()
+            if kind in GROUPS:
                 case(rank, size)
-        dist.barrier()
-        return None
+            else:
+                with default_device(device):
+                    case(rank, size)
+            dist.barrier()
+        finally:
+            dist.destroy_process_group()
     except Exception:
         return traceback.format_exc()
-    finally:
-        dist.destroy_process_group()
+    return None
 
 
 class Ranks:
-    """Runs checks on two ranks of a session; a rank that hangs is ended, and tells its stack."""
+    """Runs checks on two ranks of a session; one that hangs is ended. It and one that crashes tell
+    their stacks."""
 
     def __init__(self, spark, folder, size=2, limit=90):
         self._spark = spark
@@ -96,11 +99,13 @@ class Ranks:
         def task(rows):
             (index,) = rows
             with open(f"{stacks}.{index}", "w") as file:
+                faulthandler.enable(file)
                 faulthandler.dump_traceback_later(limit, exit=True, file=file)
                 try:
                     yield run(check, device)
                 finally:
                     faulthandler.cancel_dump_traceback_later()
+                    faulthandler.disable()
 
         found = []
 
@@ -110,7 +115,8 @@ class Ranks:
                 results = rows.barrier().mapPartitions(task).collect()
                 found.extend(each for each in results if each is not None)
             except Exception as e:
-                found.append(f"the job failed: {str(e)[:3000]}")
+                # PySpark may fail to tell why: a RecursionError says that it could not.
+                found.append(f"the job failed: {type(e).__name__}: {str(e)[:3000]}")
 
         thread = threading.Thread(target=job, daemon=True)
         thread.start()
@@ -123,7 +129,7 @@ class Ranks:
                 file.seek(0)
                 stack = file.read()
             if stack:
-                found.append(f"rank {index} hung:\n{stack}")
+                found.append(f"rank {index} hung or crashed:\n{stack}")
         return found
 
 

@@ -3,6 +3,9 @@
 The other backend is torch's "fake", whose operations do nothing, so results tell who has run them.
 """
 
+import inspect
+from datetime import timedelta
+
 import torch
 import torch.distributed as dist
 
@@ -68,6 +71,8 @@ def _run(rank, size):
         dist.recv(_on_device(), (rank + 1) % size)
     _barriers(group)
     _blocks(group, size)
+    _timeouts(group)
+    _splits(rank, size)
 
     gathered = [None] * size
     dist.all_gather_object(gathered, rank)
@@ -116,6 +121,58 @@ def _blocks(group, size):
     block.wait()
     with _coalescing_manager():
         dist.all_reduce(_on_device())
+
+
+class _Heard:
+    """A group of torch that remembers its timeouts."""
+
+    def __init__(self, group):
+        self._group = group
+        self.timeouts = []
+
+    def __getattr__(self, name):
+        return getattr(self._group, name)
+
+    def set_timeout(self, timeout):
+        self.timeouts.append(timeout)
+
+
+def _timeouts(group):
+    before, own = group.base, group._timeout
+    group.base = _Heard(before)
+    try:
+        group.set_timeout(timedelta(seconds=50))
+        assert group._timeout == 50 and group.base.timeouts == [timedelta(seconds=50)]
+    finally:
+        group.base, group._timeout = before, own
+
+
+def _splits(rank, size):
+    from spark_collectives.torch import MixedProcessGroup
+
+    if not hasattr(dist, "split_group"):
+        return
+    halves = [list(range(size))[i::2] for i in range(min(2, size))]
+    mine = halves[rank % 2]
+    try:
+        half = dist.split_group(split_ranks=halves)
+    except RuntimeError as e:
+        # Older versions of torch split only groups that are bound to a GPU.
+        assert "No device associated with the default pg" in str(e)
+        return
+    assert type(half) is MixedProcessGroup
+    _expect_both(half, rank, size, mine)
+    same = dist.split_group(half, split_ranks=[list(range(len(mine)))])
+    _expect_both(same, rank, size, mine)
+    dist.destroy_process_group(same)
+    if "backend" in inspect.signature(dist.split_group).parameters:
+        host = dist.split_group(split_ranks=halves, backend="cpu:spark")
+        # Without the other backend, its tensors go by way of the host.
+        assert host._get_backend(torch.device(DEVICE)) is host
+        total = _on_device()
+        dist.all_reduce(total, group=host)
+        assert total[0].item() == len(mine)
+        dist.destroy_process_group(host)
 
 
 def all_of_a_mixed_group(rank, size, configuration):

@@ -73,10 +73,10 @@ def set_debug_level_from_env() -> None:
 
 @contextlib.contextmanager
 def at_least(level: DebugLevel) -> Iterator[None]:
-    """Use a level for the groups that are made within, unless a higher one is asked for."""
+    """Use a level for the groups that are made within, unless theirs is a higher one."""
     global _chosen
     before = _chosen
-    if level.value > (_asked_for() or DebugLevel.OFF).value:
+    if level.value > get_debug_level().value:
         set_debug_level(level)
     try:
         yield

@@ -122,10 +122,15 @@ class Exchanges(WorkFactory):
                     f"invalid output size: (expected length {len(inputs)}, got {len(outputs)})",
                 )
         end = profiling.begin("allgather", inputs)
-        works = [
-            self._all_gather([of_rank[i] for of_rank in output_lists], tensor, opts, None, True)
-            for i, tensor in enumerate(inputs)
-        ]
+        try:
+            works = [
+                self._all_gather([of_rank[i] for of_rank in output_lists], tensor, opts, None, True)
+                for i, tensor in enumerate(inputs)
+            ]
+        except BaseException:
+            if end is not None:
+                end()
+            raise
         return self._combine(works, "allgather", end=end)
 
     def gather(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from datetime import timedelta
-from typing import Any, Iterable, List, Optional, Sequence
+from typing import Any, FrozenSet, Iterable, List, Optional, Sequence
 
 import torch
 
@@ -62,8 +62,10 @@ class MixedProcessGroup(SparkProcessGroup):
     backend.
     """
 
-    #: torch's own group, which has the other backends.
+    #: torch's own group, which has the other backends, if there are any.
     base: Any = None
+    #: The kinds of devices that have them.
+    _others: FrozenSet[str] = frozenset()
 
     #: It would have to shrink all of its backends, and torch shrinks one.
     supports_shrinking = False
@@ -71,7 +73,7 @@ class MixedProcessGroup(SparkProcessGroup):
     def attach(self, base: Any) -> MixedProcessGroup:
         """Take the other backends from a group of torch; return this group."""
         self.base = base
-        self._others = {each.type for each in base._device_types}
+        self._others = frozenset(each.type for each in base._device_types)
         bound = getattr(base, "bound_device_id", None)
         if bound is not None:
             self.bound_device_id = bound
@@ -89,7 +91,7 @@ class MixedProcessGroup(SparkProcessGroup):
     @property
     def _device_types(self) -> List[torch.device]:
         own = [each for each in devices.available() if each.type not in self._others]
-        return own + list(self.base._device_types)
+        return own if self.base is None else own + list(self.base._device_types)
 
     def _set_group_name(self, name: str) -> None:
         super()._set_group_name(name)
@@ -101,6 +103,13 @@ class MixedProcessGroup(SparkProcessGroup):
         super()._set_group_desc(description)
         if self.base is not None:
             self.base._set_group_desc(description)
+
+    def set_timeout(self, timeout: timedelta) -> None:
+        """Set the timeout of operations that begin from now on, on all backends."""
+        super().set_timeout(timeout)
+        # Older versions have no such call of a group; they ask each backend.
+        if hasattr(self.base, "set_timeout"):
+            self.base.set_timeout(timeout)
 
     def barrier(self, opts: Any = None, timeout: Any = None) -> Any:
         """Wait until all ranks have called it, on the backend of a device."""
@@ -122,12 +131,26 @@ class MixedProcessGroup(SparkProcessGroup):
         group_desc: Optional[str] = None,
         device_types: Any = None,
     ) -> Optional[SparkProcessGroup]:
-        """Create a group of some ranks, with all backends; called by all ranks of this group."""
-        base = self.base.split_group(
-            new_ranks, timeout=timeout, opts=opts, group_name=group_name, group_desc=group_desc
-        )
+        """Create a group of some ranks; called by all ranks of this group.
+
+        :param device_types: the devices whose other backends it has; by default all
+        """
+        base = None
+        only = {}
+        if device_types is not None:
+            # Older versions of torch do not know this argument.
+            only["device_types"] = [each for each in device_types if self._is_of_other(each)]
+        if only != {"device_types": []}:
+            base = self.base.split_group(
+                new_ranks,
+                timeout=timeout,
+                opts=opts,
+                group_name=group_name,
+                group_desc=group_desc,
+                **only,
+            )
         made = super().split_group(new_ranks, timeout, opts, group_name, group_desc)
-        if isinstance(made, MixedProcessGroup):
+        if base is not None and isinstance(made, MixedProcessGroup):
             made.attach(base)
         return made
 
@@ -151,6 +174,8 @@ class MixedProcessGroup(SparkProcessGroup):
             self._close_others("abort")
 
     def _close_others(self, how: str) -> None:
+        if self.base is None:
+            return
         close = getattr(self.base, how, None)
         if close is not None:
             close()

@@ -83,15 +83,18 @@ class HostCopies:
         """Copy the results to their devices; all streams see them when this returns."""
         back, self._back = self._back, []
         used: Dict[torch.device, DeviceStreams] = {}
-        for tensor, host in back:
-            device = tensor.device
-            streams = used.get(device)
-            if streams is None:
-                streams = used[device] = streams_of(device)
-                streams.wait_for(self._begun.get(device))
-            streams.copy(tensor, host)
-        for streams in used.values():
-            streams.synchronize()
+        try:
+            for tensor, host in back:
+                device = tensor.device
+                streams = used.get(device)
+                if streams is None:
+                    streams = used[device] = streams_of(device)
+                    streams.wait_for(self._begun.get(device))
+                streams.copy(tensor, host)
+        finally:
+            # Also if a copy cannot begin: the memory of those that have begun is used again then.
+            for streams in used.values():
+                streams.synchronize()
 
     def _filled(self, tensor: torch.Tensor) -> torch.Tensor:
         host = self._empty(tensor)

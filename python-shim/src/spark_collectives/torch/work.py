@@ -57,7 +57,6 @@ class SparkWork(TorchWork):  # type: ignore[misc]
         self._limit = limit
         #: What is left to be done once all operations have succeeded.
         self._after = after
-        self._unsettled: Optional[Exception] = None
         self._lock = threading.Lock() if after is not None else None
         # Created with the future only, which few works have: an event takes microseconds.
         self._future: Any = None
@@ -109,7 +108,10 @@ class SparkWork(TorchWork):  # type: ignore[misc]
         )
 
     def settle(self) -> None:
-        """Do what is left to be done, once; all operations have succeeded."""
+        """Do what is left to be done, once; all operations have succeeded.
+
+        If it fails, as a copy to a device can, the work has failed for whoever asks.
+        """
         if self._lock is None:
             return
         with self._lock:
@@ -117,10 +119,10 @@ class SparkWork(TorchWork):  # type: ignore[misc]
             if after is not None:
                 try:
                     after()
-                except Exception as e:
-                    self._unsettled = e
-            if self._unsettled is not None:
-                raise self._unsettled
+                except BaseException as e:
+                    self._error = self._of_torch(e) if isinstance(e, Exception) else e
+            if self._error is not None:
+                raise self._error
 
     def is_completed(self) -> bool:
         """Return whether the operation is done, successfully or not."""
@@ -129,7 +131,7 @@ class SparkWork(TorchWork):  # type: ignore[misc]
         if not all(work.is_completed() for work in self._works):
             return False
         if self._lock is not None and all(work.is_success() for work in self._works):
-            with contextlib.suppress(Exception):  # exception() has it
+            with contextlib.suppress(Exception):
                 self.settle()
         return True
 
@@ -139,13 +141,14 @@ class SparkWork(TorchWork):  # type: ignore[misc]
 
     def exception(self) -> Optional[BaseException]:
         """Return the error of the operation; None if it has none, or is not done."""
-        if self._future is not None:
+        self.is_completed()
+        if self._future is not None or self._error is not None:
             return self._error
         for work in self._works:
             error = work.exception()
             if error is not None:
                 return self._of_torch(error)
-        return self._unsettled
+        return None
 
     def result(self) -> List[torch.Tensor]:
         """Return the tensors that the operation writes."""

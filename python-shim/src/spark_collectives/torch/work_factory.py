@@ -66,12 +66,12 @@ class WorkFactory:
             own for its future
         :param after: is called once, when the operation has succeeded
         """
-        # Newer versions of torch say that the caller waits at once; one request is then enough.
+        limit = self._limit(opts, timeout)
         given = result if inputs is None else inputs
         end = None if part else profiling.begin(description, given)
-        # A profiler is told by the thread that sees the operation end, as gloo does it.
+        # Newer versions of torch say that the caller waits at once; one request is then enough. A
+        # profiler is told by the thread that sees the operation end, as gloo does it.
         asynchronous = part or end is not None or getattr(opts, "asyncOp", True)
-        limit = self._limit(opts, timeout)
         if not message:
             self._sequence += 1
         host = HostCopies(self.group, description)
