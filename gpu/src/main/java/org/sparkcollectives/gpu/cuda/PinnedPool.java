@@ -50,7 +50,7 @@ public final class PinnedPool {
     try {
       buffer = reuse(size);
       if (buffer == null) {
-        buffer = PinnedBuffer.allocate(context, size);
+        buffer = pin(size);
       }
       countUsed(size);
       return buffer;
@@ -59,6 +59,23 @@ public final class PinnedPool {
         context.releaseInBackground();
       }
     }
+  }
+
+  private PinnedBuffer pin(int size) {
+    try {
+      return PinnedBuffer.allocate(context, size);
+    } catch (CudaException e) {
+      if (!hasIdle()) {
+        throw e;
+      }
+      // What is kept for later may be what is missing.
+      freeIdle();
+      return PinnedBuffer.allocate(context, size);
+    }
+  }
+
+  private synchronized boolean hasIdle() {
+    return !idle.isEmpty();
   }
 
   private synchronized PinnedBuffer reuse(int size) {
@@ -88,7 +105,7 @@ public final class PinnedPool {
   /** Takes back a buffer that nobody uses any more. */
   public void giveBack(PinnedBuffer buffer) {
     try {
-      keep(buffer).forEach(PinnedBuffer::close);
+      keep(buffer).forEach(each -> context.attempt(each::close));
     } finally {
       context.releaseInBackground();
     }

@@ -1,6 +1,7 @@
 package org.sparkcollectives.gpu.cuda;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
@@ -93,6 +94,20 @@ final class PinnedPoolTest {
           long large = use(pool, 256 << 10);
           assertThat(cuda.hostBytes()).isEqualTo(256 << 10);
           assertThat(use(pool, 256 << 10)).isEqualTo(large);
+        });
+  }
+
+  @Test
+  void idleMemoryIsFreedWhereNoMoreCanBePinned() {
+    cuda.memory().limitHost(256 << 10);
+    withSmallPool(
+        pool -> {
+          use(pool, 128 << 10);
+          PinnedBuffer whole = pool.take(256 << 10);
+          assertThatThrownBy(() -> pool.take(4096))
+              .isInstanceOf(CudaException.class)
+              .hasMessageContaining("out of memory");
+          pool.giveBack(whole);
         });
   }
 

@@ -24,6 +24,7 @@ public final class FakeMemory {
   private long nextId = 1;
   private long nextAddress;
   private long limit = Integer.MAX_VALUE;
+  private long hostLimit = Integer.MAX_VALUE;
 
   private record Piece(int device, ByteBuffer bytes, long id) {}
 
@@ -32,6 +33,11 @@ public final class FakeMemory {
   /** Limits the memory of each device to so many bytes from now on. */
   public synchronized void limit(long bytes) {
     limit = bytes;
+  }
+
+  /** Limits the memory of the host that may be pinned to so many bytes from now on. */
+  public synchronized void limitHost(long bytes) {
+    hostLimit = bytes;
   }
 
   /** Places the next allocation at the address of one that was freed. */
@@ -44,7 +50,7 @@ public final class FakeMemory {
     if (bytes <= 0) {
       throw new CudaException(call, INVALID_VALUE, "invalid argument");
     }
-    if (device != HOST && bytes > limit - used(device)) {
+    if (bytes > (device == HOST ? hostLimit : limit) - used(device)) {
       throw new CudaException(call, OUT_OF_MEMORY, "out of memory");
     }
     long address = nextAddress == 0 ? fresh : nextAddress;
