@@ -305,8 +305,13 @@ def test_bad_rows_are_named(spark, change, text):
 
 def test_more_ranks_than_slots_or_rows_are_refused(spark):
     x, y, _ = generated(50, 8)
-    with pytest.raises(RuntimeError, match="slots"):
-        LGBMClassifier(num_workers=64).fit(frame(spark, x, y))
+    conf = spark.sparkContext._jsc.sc().conf()
+    conf.set("spark.collectives.preflight.timeout", "0s")
+    try:
+        with pytest.raises(RuntimeError, match="slots"):
+            LGBMClassifier(num_workers=64).fit(frame(spark, x, y))
+    finally:
+        conf.remove("spark.collectives.preflight.timeout")
     one_partition = frame(spark, x[:1], y[:1]).union(frame(spark, x[:1], y[:1]))
     with pytest.raises(Exception, match=r"has no rows to train on"):
         LGBMRegressor(num_workers=4).fit(one_partition)
