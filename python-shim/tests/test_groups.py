@@ -141,7 +141,8 @@ def test_works_that_are_held_have_their_results_then_too(ranks):
     assert ranks(hold, 2) == [([True] * 4, [True] * 4, True)] * 2
 
 
-def test_a_dropped_message_is_in_its_array_after_a_barrier(ranks):
+@pytest.mark.parametrize("async_op", [False, True])
+def test_a_dropped_message_is_in_its_array_after_a_barrier(ranks, async_op):
     def forget(rank, size):
         array = np.zeros(1000)
         if rank == 0:
@@ -150,11 +151,10 @@ def test_a_dropped_message_is_in_its_array_after_a_barrier(ranks):
             dist.send(np.ones(1000), 0)
         # A barrier does not wait for messages, so this one may be on its way for some of them.
         for _ in range(1000):
-            dist.barrier()
-            if rank == 1 or array[0] == 1:
-                arrived = np.array([rank == 1 or array[0] == 1], np.uint8)
-            else:
-                arrived = np.zeros(1, np.uint8)
+            work = dist.barrier(async_op=async_op)
+            if work is not None:
+                work.wait()
+            arrived = np.array([rank == 1 or array[0] == 1], np.uint8)
             dist.all_reduce(arrived, dist.ReduceOp.MIN)
             if arrived[0]:
                 return True

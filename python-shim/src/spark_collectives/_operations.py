@@ -89,7 +89,10 @@ class Operations:
             raise
         if async_op:
             own_thread = code in _MESSAGES
-            return self.work([reply.next_long()], staged, wait_ms, outputs, own_thread)
+            made = self.work([reply.next_long()], staged, wait_ms, outputs, own_thread)
+            if code == _codes.BARRIER:
+                made.when_known(self.pending.settle)
+            return made
         staged.finish()
         self.settle_earlier(code)
         return None

@@ -112,6 +112,14 @@ final class PinnedPoolTest {
   }
 
   @Test
+  void idleMemoryGoesBackToTheSystemWithTheCache() {
+    use(gpu.pinnedPool(), 4096);
+    assertThat(cuda.hostBytes()).isEqualTo(4096);
+    gpu.emptyCache();
+    assertThat(cuda.hostBytes()).isZero();
+  }
+
+  @Test
   void whoHasABufferKeepsTheContext() {
     PinnedBuffer buffer = gpu.pinnedPool().take(1);
     gpu.close();
