@@ -1,6 +1,7 @@
 """Times the training of LightGBM models over its own sockets and over a group's collectives.
 
     python examples/python/lightgbm_ranks.py --ranks 2 --repetitions 5
+    sudo examples/two-hosts python examples/python/lightgbm_ranks.py --master {master} --transports tcp
 
 Both train in the tasks of a barrier stage, on the same rows, one after the other in each
 repetition, and give the same model, byte for byte. The seconds are those of the slowest rank, from
@@ -43,9 +44,13 @@ def train_on_rank(name, rounds, repetitions):
     import lightgbm
     import numpy as np
 
+    from pyspark import BarrierTaskContext
+
     import spark_collectives as dist
     from spark_collectives.lightgbm import Network, train
 
+    tasks = BarrierTaskContext.get().getTaskInfos()
+    hosts = [socket.gethostbyname(task.address.rpartition(":")[0]) for task in tasks]
     group = dist.init_process_group()
     x, y, own = rows_of(name)
     x, y = x[group.rank :: group.size].copy(), y[group.rank :: group.size].copy()
@@ -60,7 +65,7 @@ def train_on_rank(name, rounds, repetitions):
 
     def over_sockets():
         with socket.socket() as held:
-            held.bind(("127.0.0.1", 0))
+            held.bind((hosts[group.rank], 0))
             port = held.getsockname()[1]
         ports = np.zeros(group.size, np.int64)
         group.all_gather_into(ports, np.array([port]))
@@ -69,7 +74,7 @@ def train_on_rank(name, rounds, repetitions):
             "pre_partition": True,
             "num_threads": 1,
             "num_machines": group.size,
-            "machines": ",".join(f"127.0.0.1:{each}" for each in ports),
+            "machines": ",".join(f"{host}:{each}" for host, each in zip(hosts, ports)),
             "local_listen_port": port,
             "time_out": 2,
         }
@@ -123,6 +128,7 @@ def main():
     parser.add_argument(
         "--master", help="by default a local cluster with one executor for each rank"
     )
+    parser.add_argument("--transports", help="of the group, by default all (spark.collectives.transports)")
     arguments = parser.parse_args()
 
     from pyspark.sql import SparkSession
@@ -133,6 +139,8 @@ def main():
     builder = SparkSession.builder.master(master).config("spark.ui.enabled", "false")
     # A line of the table must have no other before it.
     builder = builder.config("spark.ui.showConsoleProgress", "false")
+    if arguments.transports:
+        builder = builder.config("spark.collectives.transports", arguments.transports)
     spark = dist.configure(builder).getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     print("| rows | way | seconds, median | range | load | calls |")

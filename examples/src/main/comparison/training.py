@@ -7,9 +7,11 @@ examples/training-benchmark.
 import argparse
 import json
 import os
+import secrets
 import subprocess
 import sys
 
+import hosts as places
 import peers
 import report
 
@@ -28,29 +30,41 @@ def arguments():
     parser.add_argument("--hook", choices=HOOKS, default="none", help="how gradients are compressed (default %(default)s)")
     parser.add_argument("--rounds", type=int, default=3, help="interleaved rounds, of which the best median counts (default %(default)s)")
     parser.add_argument("--time", type=float, default=2, help="seconds for each figure (default %(default)s)")
-    parser.add_argument("--paths", default="shm,tcp", help="of ours (default %(default)s)")
+    parser.add_argument("--paths", help="of ours (default shm,tcp; with --link tcp)")
+    parser.add_argument(
+        "--link", type=int, metavar="MBIT",
+        help="puts the ranks onto two network namespaces, between which so many Mbit/s pass (Linux, as root)")
     parser.add_argument("--output", default="target/training", help="the folder of what is written (default %(default)s)")
     parser.add_argument("--install", action="store_true", help="install Gloo (PyTorch, from the network) into target/python first")
     chosen = parser.parse_args()
-    chosen.paths = chosen.paths.split(",")
+    chosen.paths = (chosen.paths or ("tcp" if chosen.link else "shm,tcp")).split(",")
     chosen.mebibytes = [float(each) for each in chosen.mebibytes.split(",")]
     unknown = [each for each in chosen.paths if each not in PATHS]
     if unknown:
         parser.error(f"--paths: {unknown[0]} is none of {', '.join(PATHS)}")
+    if chosen.link and chosen.paths != ["tcp"]:
+        parser.error("--link: the ranks of two hosts have only TCP between them")
     if chosen.ranks < 2 or chosen.rounds < 1 or chosen.time <= 0 or chosen.parameters < 1 or min(chosen.mebibytes) <= 0:
         parser.error("--ranks must be 2 or more, --rounds and --parameters 1 or more, --time and --mebibytes more than 0")
     return chosen
 
 
-def steps(command, ranks, **environment):
-    """Runs the ranks; returns what rank 0 has printed: milliseconds without communication, of nothing else, and of both."""
-    environment = dict(os.environ, WORLD_SIZE=str(ranks), MASTER_ADDR="127.0.0.1", MASTER_PORT=str(peers.free_port()), **environment)
-    others = [
-        subprocess.Popen(command, env=dict(environment, RANK=str(rank)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        for rank in range(1, ranks)
-    ]
+def steps(command, ranks, hosts, **environment):
+    """Runs the ranks, the second half of them on the second host; returns what rank 0 has printed: milliseconds without communication,
+    of nothing else, and of both."""
+    world = dict(os.environ, WORLD_SIZE=str(ranks), MASTER_ADDR=hosts.address(0), MASTER_PORT=str(peers.free_port()), **environment)
+
+    def place(rank):
+        host = 2 * rank // ranks
+        return hosts.command(host, command), dict(world, RANK=str(rank))
+
+    others = []
     try:
-        return [float(each) for each in peers.run(command, env=dict(environment, RANK="0")).split()]
+        for rank in range(1, ranks):
+            there, its = place(rank)
+            others.append(subprocess.Popen(there, env=its, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+        there, its = place(0)
+        return [float(each) for each in peers.run(there, env=its).split()]
     finally:
         for other in others:
             try:
@@ -59,15 +73,16 @@ def steps(command, ranks, **environment):
                 other.kill()
 
 
-def implementations(chosen):
+def implementations(chosen, hosts):
     """Functions of the MiB, by name."""
     def options(mebibytes):
         return [str(each) for each in (mebibytes, chosen.parameters, chosen.bucket, chosen.backward, chosen.time, chosen.hook)]
 
-    java = [os.environ["COLLECTIVES_JAVA"], "-cp", os.environ["COLLECTIVES_CLASS_PATH"],
-            "org.sparkcollectives.examples.benchmark.TrainingRank"]
+    java = [os.environ["COLLECTIVES_JAVA"], f"-Dspark.collectives.rendezvous.secret={secrets.token_hex()}", "-cp",
+            os.environ["COLLECTIVES_CLASS_PATH"], "org.sparkcollectives.examples.benchmark.TrainingRank"]
     found = {
-        PATHS[path]: lambda mebibytes, path=path: steps([*java, path, *options(mebibytes)], chosen.ranks) for path in chosen.paths
+        PATHS[path]: lambda mebibytes, path=path: steps([*java, path, *options(mebibytes)], chosen.ranks, hosts)
+        for path in chosen.paths
     }
     python = peers.gloo_python()
     if python is None:
@@ -75,7 +90,7 @@ def implementations(chosen):
     else:
         script = os.path.join(peers.HERE, "ddp_rank.py")
         found[DDP] = lambda mebibytes: steps(
-            [python, script, *options(mebibytes)], chosen.ranks, GLOO_SOCKET_IFNAME="lo", OMP_NUM_THREADS="1")
+            [python, script, *options(mebibytes)], chosen.ranks, hosts, GLOO_SOCKET_IFNAME=hosts.device, OMP_NUM_THREADS="1")
     return found
 
 
@@ -114,22 +129,24 @@ def main():
         peers.install_gloo()
     os.makedirs(chosen.output, exist_ok=True)
     about, before, rows = report.machine(), os.getloadavg()[0], []
-    for mebibytes in chosen.mebibytes:
-        runs = {}
-        for round_ in range(chosen.rounds):
-            print(f"{mebibytes:g} MiB, round {round_ + 1} of {chosen.rounds}", file=sys.stderr)
-            for name, run in implementations(chosen).items():
-                runs.setdefault(name, []).append(run(mebibytes))
-        rows.append(row(mebibytes, runs))
+    with places.TwoHosts(chosen.link) if chosen.link else places.OneHost() as hosts:
+        for mebibytes in chosen.mebibytes:
+            runs = {}
+            for round_ in range(chosen.rounds):
+                print(f"{mebibytes:g} MiB, round {round_ + 1} of {chosen.rounds}", file=sys.stderr)
+                for name, run in implementations(chosen, hosts).items():
+                    runs.setdefault(name, []).append(run(mebibytes))
+            rows.append(row(mebibytes, runs))
     document = {
-        "ranks": chosen.ranks, "hook": chosen.hook, "bucketMebibytes": chosen.bucket, "backwardMillis": chosen.backward,
+        "ranks": chosen.ranks, "linkMbit": chosen.link, "hook": chosen.hook, "bucketMebibytes": chosen.bucket, "backwardMillis": chosen.backward,
         "parameters": chosen.parameters, "rounds": chosen.rounds, "secondsPerFigure": chosen.time, "machine": about,
         "versions": peers.versions(), "loadBefore": before, "loadAfter": os.getloadavg()[0], "rows": rows,
     }
     with open(os.path.join(chosen.output, "training.json"), "w", encoding="utf-8") as out:
         json.dump(document, out, indent=2)
+    link = f", {chosen.link} Mbit/s between two hosts" if chosen.link else ""
     print(
-        f"{chosen.ranks} ranks, hook {chosen.hook}, buckets of {chosen.bucket:g} MiB, a backward pass of {chosen.backward:g} ms over "
+        f"{chosen.ranks} ranks{link}, hook {chosen.hook}, buckets of {chosen.bucket:g} MiB, a backward pass of {chosen.backward:g} ms over "
         f"{chosen.parameters} parameters; best of {chosen.rounds} interleaved rounds; {about['processors']} processors "
         f"({about['processor']}); load average {before:.1f} before, {document['loadAfter']:.1f} after\n\n" + markdown(rows))
 
