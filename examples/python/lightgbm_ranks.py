@@ -43,7 +43,6 @@ def train_on_rank(name, rounds, repetitions):
 
     import lightgbm
     import numpy as np
-
     from pyspark import BarrierTaskContext
 
     import spark_collectives as dist
@@ -128,7 +127,9 @@ def main():
     parser.add_argument(
         "--master", help="by default a local cluster with one executor for each rank"
     )
-    parser.add_argument("--transports", help="of the group, by default all (spark.collectives.transports)")
+    parser.add_argument(
+        "--transports", help="of the group, by default all (spark.collectives.transports)"
+    )
     arguments = parser.parse_args()
 
     from pyspark.sql import SparkSession

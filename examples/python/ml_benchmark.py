@@ -58,6 +58,11 @@ def cases(smaller):
             True,
             lambda: GaussianMixture(k=5, maxIter=ITERATIONS // 4, tol=0.0, seed=1),
         ),
+        # Hardly anything but the start of the jobs.
+        Case(
+            "LogisticRegression, 1 iteration", 200, 4, True, lambda: LogisticRegression(maxIter=1)
+        ),
+        Case("KMeans, 1 iteration", 200, 4, True, lambda: KMeans(k=2, maxIter=1, seed=1)),
     ]
 
 
