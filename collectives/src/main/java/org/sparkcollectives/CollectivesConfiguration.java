@@ -26,9 +26,8 @@ public final class CollectivesConfiguration {
       ConfigEntry.list("spark.collectives.transports")
           .doc(
               "The paths that may be used: `heap` between ranks of one JVM, `shm` (shared memory)"
-                  + " between JVMs of one host that has 64 ranks of the group at the most, `tcp`"
-                  + " between all. `tcp` cannot be left out where"
-                  + " ranks are in several JVMs.")
+                  + " between JVMs of one host if it has at most 64 ranks of the group, `tcp`"
+                  + " between all. `tcp` cannot be left out if ranks are in several JVMs.")
           .since("0.1.0")
           .check(
               value -> !value.isEmpty() && List.of("heap", "shm", "tcp").containsAll(value),
@@ -47,9 +46,8 @@ public final class CollectivesConfiguration {
   public static final ConfigEntry<Integer> PORT_MAX_RETRIES =
       ConfigEntry.integer("spark.collectives.port.maxRetries")
           .doc(
-              "How many ports above `spark.collectives.port` are tried when it is in use. With"
-                  + " several executors on a host, each takes one; a firewall must let the range"
-                  + " through.")
+              "How many ports above `spark.collectives.port` are tried when it is in use. Each"
+                  + " executor of a host takes one; a firewall must let the range through.")
           .since("0.1.0")
           .check(value -> value >= 0, "0 or more")
           .defaultsTo(16);
@@ -77,8 +75,8 @@ public final class CollectivesConfiguration {
   public static final ConfigEntry<String> RENDEZVOUS_SECRET =
       ConfigEntry.string("spark.collectives.rendezvous.secret")
           .doc(
-              "What the processes of a `tcp://` or `env://` rendezvous prove to each other that"
-                  + " they have: something random, as of `openssl rand -hex 32`. Empty: none, which"
+              "The secret by which the processes of a `tcp://` or `env://` rendezvous authenticate"
+                  + " each other, such as the output of `openssl rand -hex 32`. Empty: none, which"
                   + " is refused at an address that other hosts reach, unless"
                   + " `spark.collectives.rendezvous.insecure` is set. Not used by Spark tasks,"
                   + " whose store is guarded by Spark or by a secret of its own.")
@@ -89,11 +87,12 @@ public final class CollectivesConfiguration {
   public static final ConfigEntry<Encryption> ENCRYPTION =
       ConfigEntry.choice("spark.collectives.encryption", Encryption.class)
           .doc(
-              "`NONE`, or `TLS`: what ranks send over TCP, and what they say to a store over TCP,"
-                  + " is encrypted with TLS 1.3, between processes that prove by a secret who they"
-                  + " are and need no certificates. The same for all ranks. A `tcp://` or `env://`"
-                  + " rendezvous then needs `spark.collectives.rendezvous.secret`. In Spark `NONE`"
-                  + " means what Spark's own settings say; see [security](security.md).")
+              "`TLS`: what ranks send each other, or to a store, over TCP is encrypted with TLS"
+                  + " 1.3. The processes authenticate each other by a secret and need no"
+                  + " certificates. A `tcp://` or `env://` rendezvous then needs"
+                  + " `spark.collectives.rendezvous.secret`. `NONE`: not encrypted; in Spark,"
+                  + " encrypted if Spark's own settings ask for it, see [security](security.md)."
+                  + " The same for all ranks.")
           .since("0.1.0")
           .defaultsTo(Encryption.NONE);
 
@@ -109,9 +108,9 @@ public final class CollectivesConfiguration {
   public static final ConfigEntry<Boolean> NATIVE =
       ConfigEntry.bool("spark.collectives.netty.native")
           .doc(
-              "Whether Netty's native code (epoll) is used where it is present, and the ranks do"
-                  + " not use sockets themselves (spark.collectives.tcp.direct); Java's NIO is used"
-                  + " otherwise.")
+              "Whether Netty uses its native code (epoll) if it is present. Only if the ranks do not"
+                  + " use the sockets themselves (`spark.collectives.tcp.direct`); otherwise Java's"
+                  + " NIO is used.")
           .since("0.1.0")
           .defaultsTo(true);
 
@@ -144,9 +143,8 @@ public final class CollectivesConfiguration {
       ConfigEntry.string("spark.collectives.tcp.connections")
           .doc(
               "Over how many connections a rank sends a large collective to each peer that it"
-                  + " reaches over TCP only, each with a thread of its own, 1 to 16, alike on all"
-                  + " ranks. `auto`: two where every rank can have two processors of its host, else"
-                  + " one.")
+                  + " reaches over TCP, each with a thread of its own: 1 to 16. `auto`: two if every"
+                  + " rank can have two processors of its host, else one. The same for all ranks.")
           .since("0.1.0")
           .check(value -> value.equals(AUTO) || value.matches("[1-9]|1[0-6]"), "auto, or 1 to 16")
           .defaultsTo(AUTO);
@@ -155,8 +153,8 @@ public final class CollectivesConfiguration {
   public static final ConfigEntry<Long> CONNECTION_BYTES =
       ConfigEntry.bytes("spark.collectives.tcp.connections.minBytes")
           .doc(
-              "How many bytes of a collective each connection must get, or fewer are used. The same"
-                  + " for all ranks.")
+              "How many bytes of a collective each connection gets at least; for fewer bytes, fewer"
+                  + " connections are used. The same for all ranks.")
           .since("0.1.0")
           .check(value -> value > 0, "more than 0")
           .defaultsTo(1L << 20);
@@ -165,10 +163,10 @@ public final class CollectivesConfiguration {
   public static final ConfigEntry<Duration> WAIT_SPIN =
       ConfigEntry.duration("spark.collectives.wait.spin")
           .doc(
-              "How long a thread that waits in a collective looks again and again before it sleeps,"
-                  + " where the ranks of a host are no more than its processors and waits have not"
-                  + " been long of late; 0 to leave the processor to others at once. Without a value"
-                  + " it is 30us for the ranks of Python tasks, which are two processes each.")
+              "How long a thread that waits in a collective spins before it sleeps. It does not spin"
+                  + " if a host has more ranks than processors, or if the last waits were long. 0:"
+                  + " it sleeps at once. The default for ranks in Python, which are two processes"
+                  + " each, is 30us.")
           .since("0.1.0")
           .check(value -> !value.isNegative(), "0 or more")
           .defaultsTo(Duration.ofNanos(200_000));
@@ -177,8 +175,9 @@ public final class CollectivesConfiguration {
   public static final ConfigEntry<String> SHM_FOLDER =
       ConfigEntry.string("spark.collectives.shm.folder")
           .doc(
-              "A folder in a file system that lies in memory, for the transport `shm`. Each path"
-                  + " between two ranks takes 512 KiB there; where there is no room, TCP is used.")
+              "A folder in a file system that lies in memory, for the transport `shm`. Each two"
+                  + " ranks that exchange data take 1 MiB there, 512 KiB in each direction; if there"
+                  + " is no room, TCP is used.")
           .since("0.1.0")
           .defaultsTo("/dev/shm");
 
@@ -186,8 +185,8 @@ public final class CollectivesConfiguration {
   public static final ConfigEntry<String> BACKEND =
       ConfigEntry.string("spark.collectives.backend")
           .doc(
-              "What carries out the operations: the name of a backend, or one for each kind of"
-                  + " device as in `cpu:netty,cuda:fake`.")
+              "The backend that runs the operations: its name, or one for each kind of device, as"
+                  + " in `cpu:netty,cuda:nccl`.")
           .since("0.1.0")
           .defaultsTo(BackendConfig.NETTY);
 
@@ -204,8 +203,8 @@ public final class CollectivesConfiguration {
   public static final ConfigEntry<Boolean> NAN_CHECK =
       ConfigEntry.bool("spark.collectives.nanCheck")
           .doc(
-              "Whether an operation refuses to begin with what is not a number, and says at which"
-                  + " element it is; costs a pass over what the rank gives.")
+              "Whether an operation throws if its input has a NaN, and names the element; costs a"
+                  + " pass over the input.")
           .since("0.1.0")
           .defaultsTo(false);
 
@@ -232,16 +231,16 @@ public final class CollectivesConfiguration {
   public static final ConfigEntry<Boolean> FLIGHT_RECORDER_HASHES =
       ConfigEntry.bool("spark.collectives.flightRecorder.hashes")
           .doc(
-              "Whether flight records have hashes of what each operation was given and what it"
-                  + " wrote, to find where ranks or runs begin to differ; costs a pass over inputs"
-                  + " and outputs in host memory.")
+              "Whether flight records have hashes of each operation's inputs and outputs, to find"
+                  + " where ranks or runs begin to differ; costs a pass over inputs and outputs in"
+                  + " host memory.")
           .since("0.1.0")
           .defaultsTo(false);
 
   /** Makes ranks dump their flight recorders when a group fails. */
   public static final ConfigEntry<Boolean> FLIGHT_RECORDER_DUMP_ON_FAILURE =
       ConfigEntry.bool("spark.collectives.flightRecorder.dumpOnFailure")
-          .doc("Whether each rank hands in a dump of its flight recorder when a group fails.")
+          .doc("Whether each rank dumps its flight recorder when a group fails.")
           .since("0.1.0")
           .defaultsTo(true);
 
@@ -250,8 +249,8 @@ public final class CollectivesConfiguration {
       ConfigEntry.string("spark.collectives.flightRecorder.folder")
           .doc(
               "The folder for dumps of flight recorders. In Spark it is on the driver's host, where"
-                  + " all ranks' dumps are collected; if empty, in a new folder among the driver's"
-                  + " temporary files. Elsewhere it is on each rank's host, and if empty, there are"
+                  + " all ranks' dumps are collected; if empty, a new folder among the driver's"
+                  + " temporary files. Outside Spark it is on each rank's host; if empty, there are"
                   + " no dumps.")
           .since("0.1.0")
           .defaultsTo("");
@@ -268,11 +267,10 @@ public final class CollectivesConfiguration {
   public static final ConfigEntry<Duration> HEARTBEAT_TIMEOUT =
       ConfigEntry.duration("spark.collectives.heartbeat.timeout")
           .doc(
-              "How long a JVM may send no heartbeat before the groups that have ranks in it"
-                  + " fail: because it is stopped, cut off without a broken connection, or collects"
-                  + " garbage for that long. 0 for no heartbeats: then the deadline of an"
-                  + " operation ends the wait for a rank that hangs. The same for all"
-                  + " ranks.")
+              "How long a JVM may send no heartbeat before the groups that have ranks in it fail,"
+                  + " because it is stopped, cut off without a broken connection, or collects"
+                  + " garbage for that long. 0 for no heartbeats: then only an operation's timeout"
+                  + " ends the wait for a rank that hangs. The same for all ranks.")
           .since("0.1.0")
           .check(value -> !value.isNegative(), "0 or more")
           .defaultsTo(Duration.ofSeconds(10));
@@ -281,10 +279,10 @@ public final class CollectivesConfiguration {
   public static final ConfigEntry<Duration> HEARTBEAT_INTERVAL =
       ConfigEntry.duration("spark.collectives.heartbeat.interval")
           .doc(
-              "How often a JVM sends a heartbeat, which costs the store two requests for each"
-                  + " group of a rendezvous; never less often than five times in"
-                  + " `spark.collectives.heartbeat.timeout`. 0 for no heartbeats. The same for"
-                  + " all ranks.")
+              "How often a JVM sends a heartbeat: two requests to the store for each world group,"
+                  + " none for groups made from it. At least five times in"
+                  + " `spark.collectives.heartbeat.timeout`, whatever is set. 0 for no heartbeats."
+                  + " The same for all ranks.")
           .since("0.1.0")
           .check(value -> !value.isNegative(), "0 or more")
           .defaultsTo(Duration.ofSeconds(1));
@@ -303,12 +301,12 @@ public final class CollectivesConfiguration {
   public static final ConfigEntry<ErrorHandling> ERROR_HANDLING =
       ConfigEntry.choice("spark.collectives.errorHandling", ErrorHandling.class)
           .doc(
-              "What follows when an operation fails or is overdue. `CLEAN_UP_ONLY`: the group fails"
-                  + " on all ranks, and its operations throw. `TEAR_DOWN`: then the driver fails"
-                  + " the tasks, too, also those whose code swallows the exception or is stuck."
+              "What happens when an operation fails or times out. `CLEAN_UP_ONLY`: the group fails"
+                  + " on all ranks, and its operations throw. `TEAR_DOWN`: the driver then also"
+                  + " fails the tasks whose code swallows the exception or is stuck."
                   + " `SKIP_CLEAN_UP`: the driver fails the tasks at once. `NONE`: the operation"
-                  + " throws on its own rank, and no other is told; see"
-                  + " [reliability](reliability.md).")
+                  + " throws on its own rank, and the other ranks are not told; see"
+                  + " [reliability](reliability.md#what-follows-from-a-failed-operation).")
           .since("0.1.0")
           .defaultsTo(ErrorHandling.CLEAN_UP_ONLY);
 

@@ -14,9 +14,9 @@ public final class CostConfiguration {
   public static final ConfigEntry<Duration> LATENCY =
       ConfigEntry.duration("spark.collectives.cost.latency")
           .doc(
-              "How long a small message between two JVMs takes. From the settings"
+              "How long a small message between two JVMs takes. By the settings"
                   + " `spark.collectives.cost.*` each rank predicts which algorithm is the fastest"
-                  + " for an operation; they must be the same on all ranks.")
+                  + " for an operation; they must be the same for all ranks.")
           .since("0.1.0")
           .check(value -> !value.isNegative(), "0 or more")
           .defaultsTo(Duration.ofNanos(15_000));
@@ -41,8 +41,8 @@ public final class CostConfiguration {
   public static final ConfigEntry<Duration> HEAP_LATENCY =
       ConfigEntry.duration("spark.collectives.cost.heap.latency")
           .doc(
-              "How long ranks of one JVM take to wait for each other, where ranks are in several"
-                  + " JVMs and an operation works inside each first.")
+              "How long ranks of one JVM take to wait for each other, in a group of several JVMs"
+                  + " whose operation first runs inside each JVM.")
           .since("0.1.0")
           .check(value -> !value.isNegative(), "0 or more")
           .defaultsTo(Duration.ofNanos(1_000));
@@ -85,8 +85,8 @@ public final class CostConfiguration {
   public static final ConfigEntry<Integer> MESH =
       ConfigEntry.integer("spark.collectives.cost.mesh")
           .doc(
-              "In groups of more ranks than this no algorithm is chosen for its speed that connects"
-                  + " each rank to each.")
+              "The size of the largest group in which an algorithm may be chosen for its speed that"
+                  + " connects every rank to every other.")
           .since("0.1.0")
           .check(value -> value >= 0, "0 or more")
           .defaultsTo(8);

@@ -20,8 +20,26 @@ import scala.reflect.ClassTag$;
 import scala.runtime.AbstractFunction1;
 
 /**
- * An RDD whose partitions are computed at the same time, as the ranks of one group: Spark's barrier
- * execution mode, for Java.
+ * An RDD whose partitions are computed at the same time, as the ranks of one group, in Spark's
+ * barrier execution mode.
+ *
+ * <pre>{@code
+ * JavaRDD<double[]> sums =
+ *     BarrierStage.of(rows)
+ *         .mapPartitions(
+ *             (world, own) -> {
+ *               double[] sum = sumOf(own);
+ *               world.allReduce(Tensor.of(sum), ReduceOp.SUM).await();
+ *               return List.of(sum).iterator();
+ *             });
+ * }</pre>
+ *
+ * <p>Beyond {@code rdd.barrier()}, it {@link SparkCollectives#install installs} the library if that
+ * is not done yet, and says what is missing if there are too few slots for all ranks. It can try
+ * again after a failure: {@link #withStageRetry} or {@link #withResubmissions}. By default a failed
+ * rank fails the job.
+ *
+ * <p>Immutable: each {@code with} method returns another stage.
  *
  * @param <T> the type of the rows
  */
@@ -45,9 +63,9 @@ public final class BarrierStage<T> {
   }
 
   /**
-   * Creates a stage with one rank for each partition of {@code rdd}, a Scala RDD. Without the
-   * preflight and the options, {@code rdd.barrier().mapPartitions} with {@link
-   * SparkCollectives#world} does the same.
+   * Creates a stage with one rank for each partition of {@code rdd}, a Scala RDD. {@code
+   * rdd.barrier().mapPartitions} with {@link SparkCollectives#world} makes the same group, without
+   * what this class does before and after.
    */
   public static <T> BarrierStage<T> of(RDD<T> rdd) {
     return new BarrierStage<>(
@@ -57,8 +75,8 @@ public final class BarrierStage<T> {
   /**
    * Returns this stage with options for the world group.
    *
-   * @throws IllegalArgumentException if they have members or local synchronisation: these are for
-   *     groups created from another one, and the world is all tasks
+   * @throws IllegalArgumentException if they have members or local synchronisation, which are for
+   *     groups created from another one; the world group is all tasks
    */
   public BarrierStage<T> withOptions(GroupOptions world) {
     Objects.requireNonNull(world, "world");
@@ -72,7 +90,7 @@ public final class BarrierStage<T> {
 
   /**
    * Returns this stage with a shuffle behind the ranks. Spark then runs all ranks again when one
-   * fails, for whatever reason, instead of failing the job: up to {@code
+   * fails, for whatever reason, instead of failing the job: in all up to {@code
    * spark.stage.maxConsecutiveAttempts} times (4), once there are slots for all.
    *
    * <p>Each attempt has a new group, and all ranks start with their first row. {@link
@@ -89,7 +107,7 @@ public final class BarrierStage<T> {
    * executor or the connection to one was lost, once there are slots for all ranks again. An
    * exception that a rank throws itself fails the job at once.
    *
-   * @param most how often; 0, the default, for never
+   * @param most how often the job is submitted again; 0, the default, for never
    */
   public BarrierStage<T> withResubmissions(int most) {
     if (most < 0) {
@@ -110,7 +128,7 @@ public final class BarrierStage<T> {
    * attempt of its stage has them, and if a job fails, so has the next one on the same RDD. They
    * are removed when a job succeeds, or with the application.
    *
-   * @throws IllegalStateException if there are not enough slots, with the arithmetic
+   * @throws IllegalStateException if there are not enough slots; the message has the numbers
    */
   public <R> JavaRDD<R> mapPartitions(RankFunction<T, R> function) {
     return mapPartitions(function, UUID.randomUUID().toString());
@@ -133,7 +151,7 @@ public final class BarrierStage<T> {
    * <p>A job that is {@link #withResubmissions submitted again} starts anew with all ranks in a new
    * group, and {@link ProcessGroup#restore} returns what those of an earlier job have checkpointed.
    *
-   * @throws IllegalStateException if there are not enough slots, with the arithmetic
+   * @throws IllegalStateException if there are not enough slots; the message has the numbers
    */
   public <R> List<R> collect(RankFunction<T, R> function) {
     String call = UUID.randomUUID().toString();

@@ -17,12 +17,13 @@ import org.sparkcollectives.spark.internal.python.PythonTasks;
 import org.sparkcollectives.spark.internal.python.RankReports;
 
 /**
- * Installs the driver's store when the application starts: {@code
+ * Starts this library with the application: {@code
  * spark.plugins=org.sparkcollectives.spark.CollectivesPlugin}.
  *
- * <p>On executors it enables groups for the Python workers of barrier tasks. Tasks in Java and
- * Scala need nothing before they ask for their group. The reports of the Python workers come to the
- * driver as messages between the two halves of the plugin.
+ * <p>On the driver it installs the store in which ranks find each other, the tab "Collectives" and
+ * the metrics, as {@link SparkCollectives#install} does in an application that already runs. On
+ * executors it registers the metrics, and lets the Python workers of barrier tasks have groups.
+ * Tasks in Java and Scala need nothing on the executor but the jar.
  */
 public final class CollectivesPlugin implements SparkPlugin {
 

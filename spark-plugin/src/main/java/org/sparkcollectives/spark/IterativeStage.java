@@ -20,10 +20,9 @@ import org.sparkcollectives.spark.iteration.StateUpdate;
 import org.sparkcollectives.spark.iteration.StopCondition;
 
 /**
- * A loop over an RDD that runs as one barrier stage: what a loop of the driver becomes that
- * broadcasts a state and aggregates over the rows, with {@code treeAggregate} for instance, in each
- * iteration. No job, task or broadcast variable is made in an iteration, and no row leaves its
- * rank.
+ * A loop over an RDD that runs as one barrier stage. It replaces a loop of the driver that in each
+ * iteration broadcasts a state and aggregates over the rows, with {@code treeAggregate} for
+ * instance. No job, task or broadcast variable is made in an iteration, and no row leaves its rank.
  *
  * <pre>{@code
  * IterationResult<double[]> result =
@@ -177,7 +176,7 @@ public final class IterativeStage<T, S, D> {
    * Returns this stage with jobs that are submitted again when an executor was lost, but not when a
    * function has thrown; see {@link BarrierStage#withResubmissions}.
    *
-   * @param most how often; 0, the default, for never
+   * @param most how often a job is submitted again; 0, the default, for never
    */
   public IterativeStage<T, S, D> withResubmissions(int most) {
     return with(stage.withResubmissions(most));
@@ -192,7 +191,8 @@ public final class IterativeStage<T, S, D> {
    *
    * @param maxIterations how many iterations there are at the most; 1 or more
    * @throws IllegalArgumentException if it is less than 1
-   * @throws IllegalStateException if there are fewer slots than partitions, with the arithmetic
+   * @throws IllegalStateException if there are fewer slots than partitions; the message has the
+   *     numbers
    */
   public IterationResult<S> run(
       int maxIterations, Contribution<S, D> contribution, StateUpdate<S> update) {

@@ -21,15 +21,20 @@ import org.sparkcollectives.spark.internal.executor.TaskWorlds;
 import org.sparkcollectives.spi.RankAnswer;
 import org.sparkcollectives.spi.RankRequest;
 
-/** The entry points from Spark. */
+/**
+ * Creates the group of a barrier task, installs the library in a running application, and asks
+ * running ranks what they do. Only {@link #world} and {@link #isInBarrierTask} are called in tasks;
+ * all else is called on the driver.
+ */
 public final class SparkCollectives {
 
   private SparkCollectives() {}
 
   /**
-   * Installs the driver's store in a running application, for notebooks and shells; {@code
-   * spark.plugins} does the same when an application starts. On the driver. Calling it again does
-   * nothing. Tasks in Java and Scala need no more; those in Python need {@code spark.plugins}.
+   * Installs the driver's store, the tab "Collectives" and the driver's metrics in a running
+   * application, for notebooks and shells; {@code spark.plugins} does so when an application
+   * starts. The jar must be on the executors. Calling it again does nothing. Tasks in Java and
+   * Scala need no more; those in Python need {@code spark.plugins}.
    */
   public static void install(SparkContext context) {
     if (DriverStores.install(context)) {
@@ -44,10 +49,10 @@ public final class SparkCollectives {
 
   /**
    * Checks that all partitions of {@code rdd} can be ranks at the same time, as {@link
-   * BarrierStage} does. On the driver. Blocks while executors are still starting, for up to {@link
+   * BarrierStage} does. Blocks while executors are still starting, for up to {@link
    * SparkPluginConfiguration#PREFLIGHT_TIMEOUT}.
    *
-   * @throws IllegalStateException if there are not enough slots, with the arithmetic
+   * @throws IllegalStateException if there are not enough slots; the message has the numbers
    */
   public static void requireSlots(RDD<?> rdd) {
     SlotPreflight.check(rdd);
@@ -55,7 +60,7 @@ public final class SparkCollectives {
 
   /**
    * Makes all ranks of the running barrier stages dump their flight recorders, without failing
-   * them: to see what a job waits for that seems to hang. On the driver.
+   * them, to see what a job waits for that seems to hang.
    *
    * <p>Blocks until all dumps have arrived, or {@code atMost} is over; an executor that does not
    * respond sends none. Ranks dump on threads of the library, even if they hang in their own code.
@@ -74,8 +79,7 @@ public final class SparkCollectives {
   }
 
   /**
-   * Pings each rank of the running barrier stages; the answers have its process, age and memory. On
-   * the driver.
+   * Pings each rank of the running barrier stages; the answers have its process, age and memory.
    *
    * <p>As with {@link #stacks} and {@link #groups}, blocks until all ranks have answered, or {@code
    * atMost} is over; a rank that does not respond is missing. Ranks answer on threads of the
@@ -87,7 +91,7 @@ public final class SparkCollectives {
 
   /**
    * Returns the stacks of all threads of each rank's JVM, with the locks that they hold and wait
-   * for: once for each rank, even if several are in one JVM. Blocks as {@link #ping} does.
+   * for; one answer for each rank, even if several are in one JVM. Blocks as {@link #ping} does.
    */
   public static List<RankAnswer> stacks(SparkContext context, Duration atMost) {
     return ask(context, RankRequest.Kind.STACKS, atMost);
@@ -128,10 +132,10 @@ public final class SparkCollectives {
    * Returns the world group of the current barrier task: all tasks of the stage, with the partition
    * as rank.
    *
-   * <p>The first call of a task blocks until all tasks of the stage have called it, for the smaller
-   * of {@code spark.collectives.store.timeout} and the group's timeout at the most. If the driver
-   * has no store (neither {@code spark.plugins} nor {@link #install}), it first waits in Spark's
-   * own barrier, for as long as Spark allows. Later calls return the same group, whatever their
+   * <p>The first call of a task blocks until all tasks of the stage have called it, at most for the
+   * smaller of {@code spark.collectives.store.timeout} and the group's timeout. If the driver has
+   * no store (neither {@code spark.plugins} nor {@link #install}), it first waits in Spark's own
+   * barrier, for as long as Spark allows. Later calls return the same group, whatever their
    * options, even after it was closed. The group is closed when the task ends, and aborted when it
    * fails, so that no other rank waits for it.
    *

@@ -14,7 +14,7 @@ import org.sparkcollectives.spark.internal.executor.RowValues;
 
 /**
  * Converts Spark's vectors, matrices and rows to {@link org.sparkcollectives.DType#FLOAT64}
- * tensors. Needs Spark ML and Spark SQL in the application; nothing else here does.
+ * tensors. The only class of this package that needs Spark ML and Spark SQL.
  */
 public final class SparkTensors {
 

@@ -14,6 +14,23 @@ final class ConfigurationPage {
   static final String BEGIN = "<!-- generated: configuration -->\n";
   static final String END = "<!-- end of generated -->";
 
+  private static final String INTRODUCTION =
+      """
+      Spark settings (`--conf`), or system properties outside Spark. Durations and sizes are written as in Spark: `30min`,
+      `64m`. An application reads them when it starts; `GroupOptions` sets some of them for a single group. Most applications
+      need none. The most frequent ones are:
+
+      | to | set |
+      |---|---|
+      | pass a firewall | `spark.collectives.port`, see [ports](deployment.md#ports) |
+      | wait for executors that take minutes to start | `spark.collectives.preflight.timeout` |
+      | find a hang sooner, or let a slow rank finish | `spark.collectives.timeout` |
+      | tolerate long pauses of a JVM | `spark.collectives.heartbeat.timeout` |
+      | find ranks that call different operations | `spark.collectives.debug=DETAIL` |
+      | encrypt | Spark's own `spark.network.crypto.enabled=true`, see [security](security.md) |
+      | use GPUs over NCCL | `spark.collectives.backend=cpu:netty,cuda:nccl`, see [GPUs](gpu.md) |
+      """;
+
   private ConfigurationPage() {}
 
   private static List<ConfigEntry<?>> entries() {
@@ -30,16 +47,22 @@ final class ConfigurationPage {
     StringBuilder text = new StringBuilder();
     text.append("# Configuration\n\n");
     text.append("<!-- Generated from the code by ConfigurationPageTest. Do not edit. -->\n\n");
-    text.append(
-        "Spark settings, or system properties outside Spark. Durations and sizes are written\n");
-    text.append("as in Spark: `30min`, `64m`.\n\n");
+    text.append(INTRODUCTION);
+    section(text, "Groups", CollectivesConfiguration.entries());
+    section(text, "Rendezvous and store", StoreConfiguration.entries());
+    section(text, "GPUs", GpuConfiguration.entries());
+    section(text, "Spark", SparkPluginConfiguration.entries());
+    return text.toString();
+  }
+
+  private static void section(StringBuilder text, String title, List<ConfigEntry<?>> entries) {
+    text.append("\n## ").append(title).append("\n\n");
     text.append("| Property name | Type | Default | Meaning | Since |\n|---|---|---|---|---|\n");
-    for (ConfigEntry<?> entry : entries()) {
+    for (ConfigEntry<?> entry : entries) {
       text.append("| `").append(entry.key()).append("` | ").append(entry.type()).append(" | ");
       text.append(defaultOf(entry)).append(" | ").append(entry.doc()).append(" | ");
       text.append(entry.since()).append(" |\n");
     }
-    return text.toString();
   }
 
   /** Returns the table in the README. */

@@ -10,7 +10,9 @@ public final class StoreConfiguration {
   /** The default bound of a store's blocking calls. */
   public static final ConfigEntry<Duration> TIMEOUT =
       ConfigEntry.duration("spark.collectives.store.timeout")
-          .doc("How long a call of the store waits for a key, a queue or a barrier at the most.")
+          .doc(
+              "How long a call of the store waits at most for a key, a queue or a barrier; so also"
+                  + " how long a rank waits at most for the others when a group is made.")
           .since("0.1.0")
           .defaultsTo(Duration.ofMinutes(5));
 

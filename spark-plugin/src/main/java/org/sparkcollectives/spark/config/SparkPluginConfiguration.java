@@ -10,7 +10,9 @@ public final class SparkPluginConfiguration {
   /** How long a barrier stage waits for executors before it is submitted. */
   public static final ConfigEntry<Duration> PREFLIGHT_TIMEOUT =
       ConfigEntry.duration("spark.collectives.preflight.timeout")
-          .doc("How long `BarrierStage` waits for executors to register before it gives up.")
+          .doc(
+              "How long `BarrierStage`, `requireSlots` and `run` in Python wait until executors with"
+                  + " slots for all ranks have registered; then they throw.")
           .since("0.1.0")
           .check(value -> !value.isNegative(), "0 or more")
           .defaultsTo(Duration.ofSeconds(30));
@@ -28,8 +30,8 @@ public final class SparkPluginConfiguration {
   public static final ConfigEntry<Boolean> UI_ENABLED =
       ConfigEntry.bool("spark.collectives.ui.enabled")
           .doc(
-              "Whether Spark's UI has the tab \"Collectives\", and the event log what a history"
-                  + " server needs for it. A history server reads its own value.")
+              "Whether Spark's UI has the tab \"Collectives\", and the event log has the events that"
+                  + " a history server needs for it. A history server reads its own value.")
           .since("0.1.0")
           .defaultsTo(true);
 
@@ -47,7 +49,7 @@ public final class SparkPluginConfiguration {
   public static final ConfigEntry<Duration> UI_INTERVAL =
       ConfigEntry.duration("spark.collectives.ui.interval")
           .doc(
-              "How often a group that works writes an event with its sums, for the tab"
+              "How often an active group writes an event with its sums, for the tab"
                   + " \"Collectives\" and the event log. Groups of more than 160 ranks write less"
                   + " often: once in as many seconds as a sixteenth of their ranks.")
           .since("0.1.0")
@@ -59,8 +61,9 @@ public final class SparkPluginConfiguration {
       ConfigEntry.bytes("spark.collectives.store.maxSize")
           .doc(
               "How many bytes the large values (more than 64 KiB) in the driver's store may have"
-                  + " together, checkpoints included: they lie in the driver's BlockManager, on its"
-                  + " disk where memory is short. What does not fit is refused.")
+                  + " together, checkpoints included. They lie in the driver's BlockManager, which"
+                  + " writes them to disk if memory is short. A value that does not fit is"
+                  + " refused.")
           .since("0.1.0")
           .check(value -> value >= 0, "0 or more")
           .defaultsTo(64L << 30);
@@ -79,9 +82,9 @@ public final class SparkPluginConfiguration {
   public static final ConfigEntry<Long> STORE_MAX_IN_FLIGHT =
       ConfigEntry.bytes("spark.collectives.store.maxInFlight")
           .doc(
-              "How many bytes of large values may be on their way to the driver's store at once, of"
-                  + " all ranks together, which bounds what they take of the driver's heap; the"
-                  + " others wait for their turn. At least one `spark.collectives.store.chunk`.")
+              "How many bytes of large values all ranks together may send to the driver's store at"
+                  + " once, which bounds what they take of the driver's heap; other ranks wait for"
+                  + " their turn. At least one `spark.collectives.store.chunk`.")
           .since("0.1.0")
           .check(value -> value >= 0, "0 or more")
           .defaultsTo(32L << 20);
@@ -90,9 +93,9 @@ public final class SparkPluginConfiguration {
   public static final ConfigEntry<Duration> STATISTICS_INTERVAL =
       ConfigEntry.duration("spark.collectives.statistics.interval")
           .doc(
-              "How often each executor sends the driver what its ranks have done: the figures of"
-                  + " the driver's metrics, and by which ranks that are slower than the others are"
-                  + " found. 0 sends nothing; the executors' own metrics stay.")
+              "How often each executor sends the driver the statistics of its ranks: for the"
+                  + " driver's metrics, the tab \"Collectives\" and the search for ranks that are"
+                  + " slower than the others. 0 sends nothing; the executors' own metrics stay.")
           .since("0.1.0")
           .check(
               value -> value.isZero() || value.compareTo(Duration.ofMillis(100)) >= 0,

@@ -1,2 +1,2 @@
-/** Settings that exist in Spark only, and how they are read from a {@code SparkConf}. */
+/** The settings that exist in Spark only, and what reads all settings from a {@code SparkConf}. */
 package org.sparkcollectives.spark.config;
