@@ -61,7 +61,7 @@ public class LinearRegression extends org.apache.spark.ml.regression.LinearRegre
     LinearProblem problem = new LinearProblem(this);
     Optional<Fitted> fitted =
         takesNormalEquations(dataset)
-            ? fit.refuse("the normal equations take one pass over the rows")
+            ? fit.leaveToSpark("the normal equations take one pass over the rows")
             : fit.run(
                 InstanceRows.select(
                     dataset,
