@@ -303,6 +303,12 @@ def test_bad_rows_are_named(spark, change, text):
         )
 
 
+def test_a_name_that_lightgbm_would_ignore_is_refused():
+    with pytest.raises(TypeError, match=r"numLeaves is neither .* \(num_leaves\)"):
+        LGBMClassifier(numLeaves=7)
+    assert LGBMClassifier(featuresCol="x", num_leaves=7).getFeaturesCol() == "x"
+
+
 def test_more_ranks_than_slots_or_rows_are_refused(spark):
     x, y, _ = generated(50, 8)
     conf = spark.sparkContext._jsc.sc().conf()

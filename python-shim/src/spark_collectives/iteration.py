@@ -27,13 +27,13 @@ def iterate(
     stream: Optional[bool] = None,
     progress: Optional[bool] = None,
 ) -> IterationResult:
-    """Run a loop as one barrier stage: what a loop of broadcast and ``treeAggregate`` becomes.
+    """Run an iterative algorithm over ``rows`` as one barrier stage.
 
-    Each partition of ``rows`` is a rank. It first turns its rows into data of its own, once. Then,
-    in each iteration, each rank computes an array from the state and its data, the arrays are added
-    up over all ranks, and rank 0 computes the next state from the sum, which all ranks get. No job
-    and no broadcast variable is made in an iteration. Iterations are counted from 1. Blocks until
-    the loop has ended.
+    It replaces a loop on the driver of broadcast and ``treeAggregate``. Each partition of ``rows``
+    is a rank. It first loads its rows into its memory, once. Then, in each iteration, each rank
+    computes an array from the state and its data, the arrays are added up over all ranks, and rank
+    0 computes the next state from the sum, which all ranks get. No job and no broadcast variable is
+    made in an iteration. Iterations are counted from 1. Blocks until the loop has ended.
 
     The numbers are added in the order of the partitions, wherever the ranks run: the same
     partitions give the same bits on every run.
@@ -46,14 +46,14 @@ def iterate(
         the call returns. Called on ranks that have rows; the others contribute zeros
     :param update: ``(state, total, iteration)`` to the next state, on rank 0 alone
     :param max_iterations: how many iterations there are at the most
-    :param load: an iterator over the rows of a rank, of which there is at least one, to the rank's
-        own data. By default a list of the rows of an RDD, and a ``pyarrow.Table`` of those of a
-        DataFrame; of a DataFrame the iterator has ``pyarrow.RecordBatch``
+    :param load: makes a rank's data from an iterator over its rows, of which there is at least one;
+        of a DataFrame the iterator has ``pyarrow.RecordBatch``. By default the data is a list of
+        the rows of an RDD, and a ``pyarrow.Table`` of those of a DataFrame
     :param stop: ``(previous, state, iteration)`` to whether to stop, on rank 0 alone
     :param loss: ``(state, total, iteration)`` to the loss of the state before the update, on rank 0
         alone, for the result and the progress bar
-    :param checkpoint_interval: the driver keeps the state after so many iterations, and ranks that
-        start again go on from there, to the same bits; by default never. Needs ``stage_retry``
+    :param checkpoint_interval: after how many iterations the driver keeps the state, from which
+        ranks that start again go on, to the same bits; by default never. Needs ``stage_retry``
     :param stage_retry: whether Spark runs all ranks again when one fails, for whatever reason, up
         to ``spark.stage.maxConsecutiveAttempts`` times
     :param stream: as in :func:`run`
@@ -69,7 +69,9 @@ def iterate(
     if checkpoint_interval is not None:
         _require_positive("checkpoint_interval", checkpoint_interval)
         if not stage_retry:
-            raise ValueError("checkpoint_interval needs stage_retry=True: nobody else restores it")
+            raise ValueError(
+                "checkpoint_interval needs stage_retry=True: without it no attempt restores it"
+            )
     if initial is None:
         raise ValueError("The state must not be None")
     # An attribute of the object itself may be a column of a DataFrame.

@@ -1,13 +1,17 @@
-"""LightGBM on the ranks of a barrier stage, over the collectives of their group.
+"""Trains LightGBM models in the tasks of a barrier stage, without LightGBM's sockets.
 
-:func:`train` trains one model from the tasks of a stage, as ``lightgbm.train`` does in a process::
+:class:`LGBMClassifier`, :class:`LGBMRegressor` and :class:`LGBMRanker` are estimators of
+``pyspark.ml``::
 
-    from spark_collectives.lightgbm import train
+    from spark_collectives.lightgbm import LGBMClassifier
+
+    model = LGBMClassifier(num_workers=4, n_estimators=100).fit(df)
+
+In a stage of your own, each task calls :func:`train`, as ``lightgbm.train`` in one process::
 
     booster = train({"objective": "binary"}, lightgbm.Dataset(x, y), 100)
 
-:class:`LGBMClassifier`, :class:`LGBMRegressor` and :class:`LGBMRanker` are estimators of
-``pyspark.ml`` that do so in a stage of their own; :class:`Network` is what all stand on. No port is
+:class:`Network` gives LightGBM a process group as its network, for other loops. No port is
 opened, a rank that is lost ends the others with an error that names it, and what ranks send is
 encrypted as the group's messages are.
 

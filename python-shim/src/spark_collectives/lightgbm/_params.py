@@ -17,23 +17,32 @@ from pyspark.ml.param.shared import (
 #: names of LightGBM's classes for scikit-learn.
 LEARNING: Dict[str, Tuple[Callable[[Any], Any], str]] = {
     "n_estimators": (TypeConverters.toInt, "the number of boosting rounds"),
-    "learning_rate": (TypeConverters.toFloat, "what each tree's values are multiplied with"),
+    "learning_rate": (
+        TypeConverters.toFloat,
+        "the factor by which each tree's values are multiplied",
+    ),
     "num_leaves": (TypeConverters.toInt, "the most leaves of a tree"),
     "max_depth": (TypeConverters.toInt, "the greatest depth of a tree; -1 for any"),
     "min_child_samples": (TypeConverters.toInt, "the fewest rows in a leaf, of all ranks"),
     "min_child_weight": (TypeConverters.toFloat, "the least sum of hessians in a leaf"),
     "min_split_gain": (TypeConverters.toFloat, "the least gain of a split"),
-    "subsample": (TypeConverters.toFloat, "the part of the rows that is drawn for trees"),
-    "subsample_freq": (TypeConverters.toInt, "rows are drawn each so many rounds; 0 for never"),
-    "colsample_bytree": (TypeConverters.toFloat, "the part of the columns that a tree may use"),
+    "subsample": (TypeConverters.toFloat, "the fraction of the rows that is sampled for trees"),
+    "subsample_freq": (
+        TypeConverters.toInt,
+        "after how many rounds rows are sampled again; 0 for never",
+    ),
+    "colsample_bytree": (
+        TypeConverters.toFloat,
+        "the fraction of the columns that is sampled for each tree",
+    ),
     "reg_alpha": (TypeConverters.toFloat, "the L1 penalty"),
     "reg_lambda": (TypeConverters.toFloat, "the L2 penalty"),
     "max_bin": (TypeConverters.toInt, "the most bins of a column"),
     "boosting_type": (TypeConverters.toString, "gbdt, dart or rf"),
-    "objective": (TypeConverters.toString, "LightGBM's name of what is minimised"),
+    "objective": (TypeConverters.toString, "LightGBM's name of the objective"),
     "early_stopping_round": (
         TypeConverters.toInt,
-        "end when the metric of the validation rows has not improved for so many rounds",
+        "early stopping: the rounds without a better metric of the validation rows that end it",
     ),
     "random_state": (TypeConverters.toInt, "the seed"),
 }
@@ -75,7 +84,7 @@ class FitParams(
     initScoreCol = Param(
         Params._dummy(),
         "initScoreCol",
-        "the scores that the trees are added to: a number, or an array with one for each class",
+        "initial scores, to which the trees add: a number, or an array with one for each class",
         typeConverter=TypeConverters.toString,
     )
     groupCol = Param(
@@ -93,7 +102,7 @@ class FitParams(
     repartition = Param(
         Params._dummy(),
         "repartition",
-        "whether rows are spread over numWorkers partitions; else each partition is a rank",
+        "whether rows are repartitioned to numWorkers partitions; if not, each partition is a rank",
         typeConverter=TypeConverters.toBoolean,
     )
     categoricalFeatures = Param(
@@ -105,7 +114,7 @@ class FitParams(
     binConstruction = Param(
         Params._dummy(),
         "binConstruction",
-        "shared or local: where bins come from",
+        "shared: bins are made from a sample of all ranks; local: as over LightGBM's sockets",
         typeConverter=TypeConverters.toString,
     )
     stageRetry = Param(
@@ -117,7 +126,7 @@ class FitParams(
     checkpointRounds = Param(
         Params._dummy(),
         "checkpointRounds",
-        "keep the model each so many rounds, for the next attempt of the stage; 0 for never",
+        "after how many rounds the model is kept for the next attempt of the stage; 0 for never",
         typeConverter=TypeConverters.toInt,
     )
     initModel = Param(
@@ -145,6 +154,11 @@ class FitParams(
         """Return the value of a Param, or None if it has none."""
         param = self.getParam(name)
         return self.getOrDefault(param) if self.isDefined(param) else None
+
+
+def snake_case(name: str) -> str:
+    """Return a name in LightGBM's style: ``numLeaves`` is ``num_leaves``."""
+    return "".join(f"_{each.lower()}" if each.isupper() else each for each in name).lstrip("_")
 
 
 def camel_case(name: str) -> str:

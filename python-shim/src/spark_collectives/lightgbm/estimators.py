@@ -13,19 +13,19 @@ from pyspark.ml.util import DefaultParamsReadable, DefaultParamsWritable
 from .. import _job
 from . import _fit_task, _rows
 from ._fit_task import FitTask
-from ._params import FitParams, camel_case
+from ._params import FitParams, camel_case, snake_case
 from .models import LGBMClassificationModel, LGBMRankerModel, LGBMRegressionModel
 
 _logger = logging.getLogger("spark_collectives.lightgbm")
 
 
 class _BoosterEstimator(Estimator, FitParams, DefaultParamsReadable, DefaultParamsWritable):  # type: ignore[misc]
-    """What the estimators have in common.
+    """An estimator of ``pyspark.ml`` that trains a LightGBM model.
 
     Arguments are the Params, by their names or in the style of scikit-learn (``featuresCol`` or
-    ``features_col``), and any other parameter of LightGBM by its name. Numbers such as
-    ``num_leaves`` are Params themselves, see ``explainParams()``; the rest is in
-    ``lightgbmParams``.
+    ``features_col``), and any other parameter of LightGBM by its name. Parameters that one tunes,
+    such as ``num_leaves``, are Params themselves, see ``explainParams()``; the others are in the
+    Param ``lightgbmParams``.
 
     :param features_col: a column of Vectors or arrays, or a list of numeric columns. NaN, and null
         in a numeric column, is a missing value
@@ -33,8 +33,8 @@ class _BoosterEstimator(Estimator, FitParams, DefaultParamsReadable, DefaultPara
         but evaluated after each round
     :param num_workers: the number of ranks: tasks that run at the same time, each with the rows of
         a partition and ``spark.task.cpus`` threads
-    :param callbacks: callbacks of LightGBM, which run on each rank
-    :param feval: a metric of the user, or several, as ``lightgbm.train`` takes them
+    :param callbacks: callbacks of LightGBM, which run on each rank; not saved
+    :param feval: one metric or several of your own, as ``lightgbm.train`` takes them; not saved
     """
 
     _model_type: ClassVar[Any]
@@ -62,7 +62,10 @@ class _BoosterEstimator(Estimator, FitParams, DefaultParamsReadable, DefaultPara
         self.setParams(**params)
 
     def setParams(self, **params: Any) -> Any:
-        """Set Params, and parameters of LightGBM, as the constructor does; return this."""
+        """Set Params, and parameters of LightGBM, as the constructor does; return this.
+
+        :raises TypeError: if a name is neither a Param nor in the style of LightGBM
+        """
         others: Dict[str, Any] = {}
         for name, value in params.items():
             known = camel_case(name)
@@ -72,6 +75,11 @@ class _BoosterEstimator(Estimator, FitParams, DefaultParamsReadable, DefaultPara
                 value = value.model_to_string()
             if self.hasParam(known):
                 self._set(**{known: value})
+            elif name != name.lower():
+                raise TypeError(
+                    f"{name} is neither a Param nor a parameter of LightGBM, whose names are in "
+                    f"lower case ({snake_case(name)}); LightGBM would ignore it"
+                )
             else:
                 others[name] = value
         if others:
@@ -137,16 +145,30 @@ class _BoosterEstimator(Estimator, FitParams, DefaultParamsReadable, DefaultPara
 
 
 class LGBMRegressor(_BoosterEstimator):
-    """A regression by LightGBM on the rows of a DataFrame, in one barrier stage."""
+    """Fits a regression with LightGBM to the rows of a DataFrame, in one barrier stage.
+
+    The arguments are those of :class:`LGBMClassifier`. The objective is ``regression`` unless it
+    is given.
+    """
 
     _model_type = LGBMRegressionModel
     _default_objective = "regression"
 
 
 class LGBMClassifier(_BoosterEstimator, HasProbabilityCol, HasRawPredictionCol):  # type: ignore[misc]
-    """A classifier by LightGBM on the rows of a DataFrame, in one barrier stage.
+    """Fits a classifier with LightGBM to the rows of a DataFrame, in one barrier stage.
 
-    Labels are whole numbers. The objective is ``binary`` for two, else ``multiclass``.
+    ::
+
+        model = LGBMClassifier(num_workers=4, n_estimators=100, num_leaves=31).fit(df)
+
+    Labels are whole numbers. The objective is ``binary`` for two of them, else ``multiclass``.
+
+    Arguments are Params, as ``featuresCol`` or ``features_col``, and all parameters of LightGBM, by
+    its names. ``features_col`` is a column of Vectors or arrays, or a list of numeric columns;
+    rows where the boolean ``validation_indicator_col`` is true are evaluated instead of trained on;
+    ``num_workers`` tasks run at the same time. ``explainParams()`` lists all Params. ``callbacks``
+    and ``feval`` are those of ``lightgbm.train``; they run on each rank, and are not saved.
     """
 
     _model_type = LGBMClassificationModel
@@ -154,10 +176,11 @@ class LGBMClassifier(_BoosterEstimator, HasProbabilityCol, HasRawPredictionCol):
 
 
 class LGBMRanker(_BoosterEstimator):
-    """A ranker by LightGBM on the rows of a DataFrame, in one barrier stage.
+    """Fits a ranker with LightGBM to the rows of a DataFrame, in one barrier stage.
 
-    ``group_col`` has the query of each row. All rows of a query are on one rank; with
-    ``repartition=False`` the partitions must be so, and the rows of a query follow each other.
+    The arguments are those of :class:`LGBMClassifier`. ``group_col`` has the query of each row. All
+    rows of a query come to one rank. With ``repartition=False`` they must be in one partition, one
+    after the other.
     """
 
     _model_type = LGBMRankerModel

@@ -1,4 +1,4 @@
-"""The models that the estimators give: transformers with a ``lightgbm.Booster``."""
+"""The models that the estimators fit: transformers with a ``lightgbm.Booster``."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class _BoosterModel(Model, PredictionParams, MLWritable, MLReadable):  # type: i
 
     @property
     def best_iteration_(self) -> int:
-        """The best round, from 1, where training ended early; else 0."""
+        """The best round, from 1, if early stopping ended the training; else 0."""
         return int(self._facts.get("best_iteration", 0))
 
     @property
@@ -91,7 +91,7 @@ class _BoosterModel(Model, PredictionParams, MLWritable, MLReadable):  # type: i
 
     @property
     def feature_importances_(self) -> Any:
-        """How many splits use each feature."""
+        """The number of splits that use each feature."""
         return self.booster_.feature_importance()
 
     def __getstate__(self) -> Dict[str, Any]:
@@ -121,15 +121,15 @@ class _BoosterModel(Model, PredictionParams, MLWritable, MLReadable):  # type: i
 
 
 class LGBMRegressionModel(_BoosterModel):
-    """A regression: ``transform`` adds the column of predictions."""
+    """A regression model: ``transform`` adds the column of predictions."""
 
 
 class LGBMRankerModel(_BoosterModel):
-    """A ranker: ``transform`` adds a score; in a query the rows with greater ones come first."""
+    """A ranking model: ``transform`` adds a score, which is greater for more relevant rows."""
 
 
 class LGBMClassificationModel(_BoosterModel, HasProbabilityCol, HasRawPredictionCol):  # type: ignore[misc]
-    """A classifier: ``transform`` adds the predicted label, the probabilities, and raw scores.
+    """A classification model: ``transform`` adds predicted label, probabilities and raw scores.
 
     Probabilities and raw scores are Vectors with an element for each of ``classes_``. A column
     whose name is set to ``""`` is not added.

@@ -44,7 +44,7 @@ def train(
     checkpoint_rounds: int = 0,
     group: Any = None,
 ) -> Any:
-    """Train one model on the rows of all ranks, as ``lightgbm.train`` does on those of a process.
+    """Train one model on the rows of all ranks, as ``lightgbm.train`` does on those of one process.
 
     Every rank of a barrier stage calls it, with the same arguments but for the rows::
 
@@ -67,12 +67,12 @@ def train(
         ``docs/lightgbm.md`` for which are exact
     :param bin_construction: ``"shared"``: bins come from a sample of all ranks' rows, and are made
         before the network is used, so that the failure of a rank cannot end the others' processes.
-        ``"local"``: as over LightGBM's own sockets, with the same model byte for byte; each rank
-        makes the bins of some columns from its rows, and if a rank fails in that moment, LightGBM
-        may end the Python processes of the others
-    :param checkpoint_rounds: keep the model in the driver each so many rounds, for a later attempt
-        of the stage to go on from; 0 for never. Sampling of rows and columns and early
-        stopping begin anew there, so that the model may be another than without a failure
+        ``"local"``: as over LightGBM's own sockets, with the same model byte for byte if the number
+        of ranks is a power of two; each rank makes the bins of some columns from its rows, and if a
+        rank fails in that moment, LightGBM may end the Python processes of the others
+    :param checkpoint_rounds: after how many rounds the driver keeps the model, from which a later
+        attempt of the stage goes on; 0 for never. Sampling of rows and columns and early stopping
+        begin anew there, so the model may differ from that of a stage that did not fail
     :param group: the ranks; by default the world group of the barrier stage, which is joined
     :raises ModuleNotFoundError: on all ranks, if lightgbm is missing on one of them
     :raises RuntimeError: on all ranks, if they have different versions of it

@@ -24,6 +24,6 @@ class LinearSVC(BarrierEstimator, classification.LinearSVC):  # type: ignore[mis
 
 
 class FMClassifier(BarrierEstimator, classification.FMClassifier):  # type: ignore[misc]
-    """``pyspark.ml.classification.FMClassifier``, fitted in one barrier stage."""
+    """``pyspark.ml.classification.FMClassifier``, whose iterations run in one barrier stage."""
 
     __module__ = _JAVA

@@ -18,6 +18,6 @@ class KMeans(BarrierEstimator, clustering.KMeans):  # type: ignore[misc]
 
 
 class GaussianMixture(BarrierEstimator, clustering.GaussianMixture):  # type: ignore[misc]
-    """``pyspark.ml.clustering.GaussianMixture``, fitted in one barrier stage."""
+    """``pyspark.ml.clustering.GaussianMixture``, whose iterations run in one barrier stage."""
 
     __module__ = _JAVA

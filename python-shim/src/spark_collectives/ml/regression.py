@@ -12,7 +12,11 @@ _JAVA = java_module(__name__)
 
 
 class LinearRegression(BarrierEstimator, regression.LinearRegression):  # type: ignore[misc]
-    """``pyspark.ml.regression.LinearRegression``, fitted in one barrier stage."""
+    """``pyspark.ml.regression.LinearRegression``, fitted in one barrier stage.
+
+    By default, with up to 4096 features, Spark's own code solves the normal equations. For a fit
+    that iterates, set ``solver="l-bfgs"`` or ``loss="huber"``.
+    """
 
     __module__ = _JAVA
 
@@ -24,6 +28,6 @@ class AFTSurvivalRegression(BarrierEstimator, regression.AFTSurvivalRegression):
 
 
 class FMRegressor(BarrierEstimator, regression.FMRegressor):  # type: ignore[misc]
-    """``pyspark.ml.regression.FMRegressor``, fitted in one barrier stage."""
+    """``pyspark.ml.regression.FMRegressor``, whose iterations run in one barrier stage."""
 
     __module__ = _JAVA

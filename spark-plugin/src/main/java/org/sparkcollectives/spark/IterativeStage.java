@@ -20,9 +20,10 @@ import org.sparkcollectives.spark.iteration.StateUpdate;
 import org.sparkcollectives.spark.iteration.StopCondition;
 
 /**
- * A loop over an RDD that runs as one barrier stage. It replaces a loop of the driver that in each
- * iteration broadcasts a state and aggregates over the rows, with {@code treeAggregate} for
- * instance. No job, task or broadcast variable is made in an iteration, and no row leaves its rank.
+ * Runs an iterative algorithm over an RDD as one barrier stage. It replaces a loop on the driver
+ * that, in each iteration, broadcasts a state and aggregates over the rows, for instance with
+ * {@code treeAggregate}. An iteration makes no job, task or broadcast variable, and no row leaves
+ * its rank.
  *
  * <pre>{@code
  * IterationResult<double[]> result =
@@ -34,8 +35,9 @@ import org.sparkcollectives.spark.iteration.StopCondition;
  *             (weights, sum, iteration) -> step(weights, sum));
  * }</pre>
  *
- * <p>Each partition is a rank, see {@link BarrierStage}. A rank first turns its rows into data of
- * its own, once; by default a list. Then, in each iteration,
+ * <p>Each partition is a rank, see {@link BarrierStage}; so there must be as many slots as
+ * partitions. A rank first loads its rows into its memory, once; by default into a list ({@link
+ * RowLoader}). Then, in each iteration,
  *
  * <ol>
  *   <li>each rank computes an array of numbers from the state and its data ({@link Contribution});
@@ -117,7 +119,8 @@ public final class IterativeStage<T, S, D> {
   }
 
   /**
-   * Returns this stage with other data for each rank than the list of its rows, such as a matrix.
+   * Returns this stage with a loader that turns the rows of a rank into its data, such as a matrix,
+   * instead of a list.
    */
   public <E> IterativeStage<T, S, E> withLoader(RowLoader<T, E> rowLoader) {
     Objects.requireNonNull(rowLoader, "rowLoader");
@@ -165,7 +168,7 @@ public final class IterativeStage<T, S, D> {
   }
 
   /**
-   * Returns this stage with Spark's own retry, after any failure; see {@link
+   * Returns this stage with Spark's own stage retry, after any failure; see {@link
    * BarrierStage#withStageRetry}.
    */
   public IterativeStage<T, S, D> withStageRetry() {
@@ -173,10 +176,10 @@ public final class IterativeStage<T, S, D> {
   }
 
   /**
-   * Returns this stage with jobs that are submitted again when an executor was lost, but not when a
-   * function has thrown; see {@link BarrierStage#withResubmissions}.
+   * Returns this stage with resubmissions: the job is submitted again when an executor was lost,
+   * but not when a function has thrown; see {@link BarrierStage#withResubmissions}.
    *
-   * @param most how often a job is submitted again; 0, the default, for never
+   * @param most the most resubmissions; 0, the default, for none
    */
   public IterativeStage<T, S, D> withResubmissions(int most) {
     return with(stage.withResubmissions(most));
@@ -190,9 +193,10 @@ public final class IterativeStage<T, S, D> {
    * Runs the loop as a job of its own. Blocks until it has ended.
    *
    * @param maxIterations how many iterations there are at the most; 1 or more
+   * @param contribution computes a rank's array from the state and the rank's data
+   * @param update computes the next state from the sum of the arrays, on rank 0
    * @throws IllegalArgumentException if it is less than 1
-   * @throws IllegalStateException if there are fewer slots than partitions; the message has the
-   *     numbers
+   * @throws IllegalStateException if there are fewer slots than partitions; the message counts both
    */
   public IterationResult<S> run(
       int maxIterations, Contribution<S, D> contribution, StateUpdate<S> update) {

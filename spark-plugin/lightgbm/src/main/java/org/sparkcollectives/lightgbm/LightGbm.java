@@ -19,12 +19,25 @@ import org.sparkcollectives.spark.BarrierStage;
 import org.sparkcollectives.spark.RankFunction;
 
 /**
- * Trains gradient boosted trees with LightGBM, whose library the user brings, over the collectives
- * of a group instead of LightGBM's own sockets: no ports, Spark's encryption, and a lost executor
- * ends the training with an error that names it.
+ * Trains a LightGBM model on the rows of a dataset, in one barrier stage. LightGBM's data exchange
+ * runs over the collectives of a group instead of LightGBM's own sockets: no ports, Spark's
+ * encryption, and an error that names the rank when one fails.
  *
- * <p>LightGBM's learners {@code data} (the default) and {@code voting} divide the rows among the
- * ranks. Immutable.
+ * <pre>{@code
+ * LightGbmModel model =
+ *     LightGbm.withParameters(Map.of("objective", "binary", "num_leaves", "31"))
+ *         .withRounds(100)
+ *         .withColumns(LightGbmColumns.defaults().withValidation("held_out"))
+ *         .withEarlyStopping(5)
+ *         .fit(rows); // columns "features", a vector, "label" and "held_out"
+ * Dataset<Row> predicted = model.transform(rows, "features", "prediction");
+ * }</pre>
+ *
+ * <p>The user brings LightGBM's library: the jar {@code com.microsoft.ml.lightgbm:lightgbmlib} on
+ * the class path of the executors, or a file ({@link #withLibrary}). LightGBM's learners {@code
+ * data} (the default) and {@code voting} divide the rows among the ranks.
+ *
+ * <p>Immutable: each {@code with} method returns another training.
  */
 public final class LightGbm implements Serializable {
 
@@ -57,8 +70,9 @@ public final class LightGbm implements Serializable {
    * Creates a training of 100 rounds.
    *
    * @param parameters LightGBM's own, such as {@code objective} and {@code num_leaves}
-   * @throws IllegalArgumentException if they have one that the group decides, as {@code machines},
-   *     or one of the methods below, as {@code num_iterations}, or another learner
+   * @throws IllegalArgumentException if one of them is set by the group ({@code machines}) or by a
+   *     method of this class ({@code num_iterations}, {@code early_stopping_round}), or if {@code
+   *     tree_learner} is neither {@code data} nor {@code voting}
    */
   public static LightGbm withParameters(Map<String, String> parameters) {
     return new LightGbm(parameters, 100, 0, "", LightGbmColumns.defaults());
@@ -70,20 +84,24 @@ public final class LightGbm implements Serializable {
   }
 
   /**
-   * Returns this training with an end after {@code rounds} iterations without a better metric, the
-   * first that the parameters name. All ranks decide alike, by the mean over the validation rows of
-   * all ranks: the metric of all rows for means such as l2, rmse, logloss and error; the mean of
-   * the ranks' own for those of an order, such as auc. The model ends with the best iteration.
+   * Returns this training with early stopping: it ends when the metric of the validation rows has
+   * not improved for {@code rounds} iterations. The model ends with the best iteration.
    *
-   * @param rounds 0, the default, for never
+   * <p>The metric is the first that the parameters name. Its value is the mean of the ranks'
+   * values, weighted by their validation rows, so that all ranks decide alike. For l2, rmse,
+   * logloss and error that is the metric of all rows; for auc and other metrics of an order it is
+   * not.
+   *
+   * @param rounds 0, the default, for no early stopping
    */
   public LightGbm withEarlyStopping(int rounds) {
     return new LightGbm(parameters, this.rounds, rounds, library, columns);
   }
 
   /**
-   * Returns this training with LightGBM's library at {@code path}, on every executor; LightGBM 3.3
-   * or 4. By default it is taken from the jar {@code com.microsoft.ml.lightgbm:lightgbmlib}.
+   * Returns this training with LightGBM's library at {@code path}, a {@code lib_lightgbm.so} of
+   * LightGBM 3.3 or 4 that every executor has. By default it is taken from the jar {@code
+   * com.microsoft.ml.lightgbm:lightgbmlib}.
    */
   public LightGbm withLibrary(String path) {
     return new LightGbm(parameters, rounds, earlyStopping, path, columns);
@@ -96,10 +114,10 @@ public final class LightGbm implements Serializable {
 
   /**
    * Trains in one barrier stage, with one rank for each partition of {@code dataset}. Blocks until
-   * the job has ended. A job that fails because an executor was lost is submitted again, and trains
-   * from the start.
+   * the job has ended. A job that fails because an executor was lost is submitted again, at most
+   * three times, and trains from the start.
    *
-   * @throws IllegalStateException if the partitions are more than the slots, with the arithmetic
+   * @throws IllegalStateException if there are more partitions than slots; the message counts both
    */
   public LightGbmModel fit(Dataset<?> dataset) {
     Dataset<Row> rows =
@@ -137,14 +155,15 @@ public final class LightGbm implements Serializable {
   }
 
   /**
-   * Trains as one rank of {@code group}, and returns the model's text, the same on all ranks. A
-   * collective; for barrier stages of one's own. Everything of LightGBM happens on the calling
-   * thread.
+   * Trains as one rank of {@code group}, in a barrier stage of your own, and returns the model's
+   * text, the same on all ranks. A collective: all ranks call it. LightGBM's code runs on the
+   * calling thread.
    *
-   * @param rows this rank's, at least one
-   * @param validation this rank's, for early stopping; may be empty
-   * @throws IllegalArgumentException on all ranks, if one has no rows, or rows of one class only
-   * @throws LightGbmException if LightGBM fails, or a collective of it
+   * @param rows the rows of this rank, at least one
+   * @param validation the rows of this rank for early stopping; may be empty
+   * @throws IllegalArgumentException on all ranks, if a rank has no rows, or a classifier's rank
+   *     has rows of one class only
+   * @throws LightGbmException if LightGBM fails, or a collective that it calls
    */
   public String train(ProcessGroup group, TrainingRows rows, TrainingRows validation) {
     TaskContext task = TaskContext.get();

@@ -3,13 +3,13 @@ package org.sparkcollectives.lightgbm;
 import java.io.Serializable;
 
 /**
- * The columns of a dataset.
+ * The names of the columns that a training reads.
  *
- * @param features a vector
- * @param label a number; for classes from 0 on
- * @param weight a number, or empty for 1
- * @param validation a boolean that is true for rows that are not trained on but decide when to
- *     stop; or empty
+ * @param features a column of vectors
+ * @param label a numeric column; classes are numbered from 0
+ * @param weight a numeric column, or empty if each row has the weight 1
+ * @param validation a boolean column, or empty. Rows where it is true are not trained on; they are
+ *     evaluated for early stopping
  */
 public record LightGbmColumns(String features, String label, String weight, String validation)
     implements Serializable {
@@ -36,7 +36,7 @@ public record LightGbmColumns(String features, String label, String weight, Stri
     return new LightGbmColumns(features, label, weight, validation);
   }
 
-  /** Returns these columns with one that tells the validation rows. */
+  /** Returns these columns with one that marks the validation rows. */
   public LightGbmColumns withValidation(String validation) {
     return new LightGbmColumns(features, label, weight, validation);
   }

@@ -1,6 +1,6 @@
 package org.sparkcollectives.lightgbm;
 
-/** Says that LightGBM failed, with its own message, or that it cannot be loaded. */
+/** Thrown if LightGBM fails, with its own message, or cannot be loaded. */
 public class LightGbmException extends RuntimeException {
 
   private static final long serialVersionUID = 1;

@@ -15,9 +15,11 @@ import org.apache.spark.util.TaskCompletionListener;
 import org.sparkcollectives.lightgbm.internal.NativeBooster;
 
 /**
- * A model of LightGBM: the text that every LightGBM of version 3.3 or later reads.
+ * A trained LightGBM model. To save it, write its text to a file, which every LightGBM of version
+ * 3.3 or later reads; {@code new LightGbmModel(text, "")} is the model again. It is not a stage of
+ * a Spark ML pipeline.
  *
- * @param text of LightGBM's own format, as {@code Booster.save_model} writes it
+ * @param text the model in LightGBM's own format, as {@code Booster.save_model} writes it
  * @param library the path of LightGBM's library for predictions; empty for that of the jar
  */
 public record LightGbmModel(String text, String library) implements Serializable {

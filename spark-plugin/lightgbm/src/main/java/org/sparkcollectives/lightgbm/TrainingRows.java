@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.Objects;
 
 /**
- * The rows of one rank: features, labels and what else a row may have.
+ * The rows of one rank, to train on or to evaluate: features, labels and weights.
  *
  * <p>Holds the features once, as {@code double}; LightGBM makes bins of a byte or two of them.
  */
@@ -18,7 +18,7 @@ public final class TrainingRows {
   private boolean weighted;
 
   /**
-   * Creates no rows yet.
+   * Creates an empty list of rows.
    *
    * @param columns how many features a row has
    */

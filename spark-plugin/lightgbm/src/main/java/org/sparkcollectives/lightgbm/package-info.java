@@ -1,2 +1,2 @@
-/** LightGBM over the collectives of a group. */
+/** Trains LightGBM models in the ranks of a barrier stage, over the collectives of their group. */
 package org.sparkcollectives.lightgbm;

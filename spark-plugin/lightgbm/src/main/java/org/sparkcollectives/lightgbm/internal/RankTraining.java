@@ -59,15 +59,15 @@ public record RankTraining(
       try (NativeBooster booster = NativeBooster.over(loaded, own, text)) {
         network.check();
         if (earlyStopping == 0) {
-          return grow(network, booster);
+          return trainAllRounds(network, booster);
         }
         if (validation.size() == 0) {
-          return growUntilWorse(group, network, booster, validation);
+          return trainWithEarlyStopping(group, network, booster, validation);
         }
-        try (NativeDataset unseen = NativeDataset.of(loaded, validation, text, bins)) {
-          booster.addValidation(unseen);
+        try (NativeDataset validationSet = NativeDataset.of(loaded, validation, text, bins)) {
+          booster.addValidation(validationSet);
           network.check();
-          return growUntilWorse(group, network, booster, validation);
+          return trainWithEarlyStopping(group, network, booster, validation);
         }
       } catch (LightGbmException e) {
         network.check(); // LightGBM may have failed because of the zeros that it got.
@@ -76,7 +76,7 @@ public record RankTraining(
     }
   }
 
-  private String grow(GroupNetwork network, NativeBooster booster) {
+  private String trainAllRounds(GroupNetwork network, NativeBooster booster) {
     for (int i = 0; i < rounds; i++) {
       boolean finished = booster.update();
       network.check();
@@ -87,7 +87,7 @@ public record RankTraining(
     return booster.text(rounds);
   }
 
-  private String growUntilWorse(
+  private String trainWithEarlyStopping(
       ProcessGroup group, GroupNetwork network, NativeBooster booster, TrainingRows validation) {
     int metrics = booster.metrics().size();
     EarlyStopping stopping =

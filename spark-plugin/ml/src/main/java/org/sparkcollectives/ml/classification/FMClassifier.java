@@ -9,12 +9,13 @@ import scala.Tuple2;
 
 /**
  * Spark's factorization machine for two classes with all iterations in one barrier stage. Params,
- * the first coefficients, the rows of each mini-batch and the model are those of {@link
- * org.apache.spark.ml.classification.FMClassifier}, of which this is a subclass.
+ * first coefficients and model are those of {@link
+ * org.apache.spark.ml.classification.FMClassifier}, of which this is a subclass. So are the rows of
+ * each mini-batch, unless the rows have to be repartitioned.
  *
- * <p>{@link #fit} blocks until the job has ended. A job that loses an executor is submitted again,
- * and goes on from the last checkpoint. Where no barrier stage can run, or the rows do not fit into
- * the executors' memory, the fit is left to Spark's own, and the log says why.
+ * <p>{@link #fit} blocks until its jobs have ended. A job that loses an executor is submitted
+ * again, at most three times, and goes on from the last checkpoint. Where no barrier stage can run,
+ * or the rows do not fit into the executors' memory, Spark's own code fits, and the log says why.
  */
 public class FMClassifier extends org.apache.spark.ml.classification.FMClassifier {
 
@@ -28,12 +29,12 @@ public class FMClassifier extends org.apache.spark.ml.classification.FMClassifie
   /** Creates an estimator. Spark copies and loads estimators by this constructor. */
   public FMClassifier(String uid) {
     super(uid);
-    // Spark's default is made of the name of the class, so that of a subclass is another one.
+    // Spark derives the default from the name of the class, so a subclass would have another one.
     setDefault(
         seed(), (long) org.apache.spark.ml.classification.FMClassifier.class.getName().hashCode());
   }
 
-  /** Reads an estimator that {@link #save} has written, be it of this class or Spark's own. */
+  /** Returns the estimator that was saved at {@code path}, by this class or by Spark's own. */
   public static FMClassifier load(String path) {
     org.apache.spark.ml.classification.FMClassifier read =
         org.apache.spark.ml.classification.FMClassifier.load(path);

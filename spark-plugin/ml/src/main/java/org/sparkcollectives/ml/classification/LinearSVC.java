@@ -22,11 +22,13 @@ import scala.Option;
 import scala.Tuple3;
 
 /**
- * Spark's linear support vector machine with the whole fit in one barrier stage. It has the same
- * Params, gives Spark's own model with its summary, and finds the same coefficients.
+ * Spark's linear support vector machine with the whole fit in one barrier stage. It has the Params
+ * of {@link org.apache.spark.ml.classification.LinearSVC}, of which it is a subclass. It fits
+ * Spark's own model, with its summary and, up to rounding, the same coefficients.
  *
- * <p>Blocking, retry, and when the fit is left to Spark's own estimator, are as for {@link
- * LogisticRegression}.
+ * <p>{@link #fit} blocks until its job has ended. A job that loses an executor is submitted again,
+ * at most three times, and goes on from the last checkpoint. Where no barrier stage can run, or the
+ * rows do not fit into the executors' memory, Spark's own code fits, and the log says why.
  */
 public class LinearSVC extends org.apache.spark.ml.classification.LinearSVC {
 
@@ -42,7 +44,7 @@ public class LinearSVC extends org.apache.spark.ml.classification.LinearSVC {
     super(uid);
   }
 
-  /** Reads an estimator that {@link #save} has written, be it of this class or Spark's own. */
+  /** Returns the estimator that was saved at {@code path}, by this class or by Spark's own. */
   public static LinearSVC load(String path) {
     org.apache.spark.ml.classification.LinearSVC read =
         org.apache.spark.ml.classification.LinearSVC.load(path);

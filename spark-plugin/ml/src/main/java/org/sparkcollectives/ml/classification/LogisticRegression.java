@@ -24,12 +24,19 @@ import scala.Option;
 import scala.Tuple3;
 
 /**
- * Spark's logistic regression with the whole fit in one barrier stage. It has the same Params,
- * gives Spark's own model with its summary, and finds the same coefficients.
+ * Spark's logistic regression with the whole fit in one barrier stage. It has the Params of {@link
+ * org.apache.spark.ml.classification.LogisticRegression}, of which it is a subclass. It fits
+ * Spark's own model, with its summary and, up to rounding, the same coefficients.
  *
- * <p>{@link #fit} blocks until the job has ended. A job that loses an executor is submitted again,
- * and goes on from the last checkpoint of the optimizer. Where no barrier stage can run, or the
- * rows do not fit into the executors' memory, the fit is left to Spark's own, and the log says why.
+ * <pre>{@code
+ * LogisticRegression logistic = new LogisticRegression();
+ * logistic.setRegParam(0.01).setMaxIter(100); // returns Spark's class, but this object
+ * LogisticRegressionModel model = logistic.fit(rows);
+ * }</pre>
+ *
+ * <p>{@link #fit} blocks until its job has ended. A job that loses an executor is submitted again,
+ * at most three times, and goes on from the last checkpoint. Where no barrier stage can run, or the
+ * rows do not fit into the executors' memory, Spark's own code fits, and the log says why.
  */
 public class LogisticRegression extends org.apache.spark.ml.classification.LogisticRegression {
 
@@ -48,7 +55,7 @@ public class LogisticRegression extends org.apache.spark.ml.classification.Logis
     super(uid);
   }
 
-  /** Reads an estimator that {@link #save} has written, be it of this class or Spark's own. */
+  /** Returns the estimator that was saved at {@code path}, by this class or by Spark's own. */
   public static LogisticRegression load(String path) {
     org.apache.spark.ml.classification.LogisticRegression read =
         org.apache.spark.ml.classification.LogisticRegression.load(path);

@@ -24,9 +24,14 @@ import scala.Option;
 /**
  * Spark's mixture of Gaussians with all iterations in one barrier stage. Params, the first mixture,
  * model and summary are those of {@link org.apache.spark.ml.clustering.GaussianMixture}, of which
- * this is a subclass: a change of the import is enough. The ranks read the rows once, into their
- * memory, and add up the weights, means and covariances among themselves; so {@code
- * aggregationDepth} has no effect, as it has none in Spark's own.
+ * this is a subclass. The ranks read the rows once, into their memory, and add up weights, means
+ * and covariances among themselves; so {@code aggregationDepth} has no effect, as it has none in
+ * Spark's own.
+ *
+ * <p>{@link #fit} runs a few jobs for the first mixture and one for all iterations, and blocks
+ * until they have ended. A job that loses an executor is submitted again, at most three times, and
+ * goes on from the last checkpoint. Where no barrier stage can run, or the rows do not fit into the
+ * executors' memory, Spark's own code fits, and the log says why.
  */
 public class GaussianMixture extends org.apache.spark.ml.clustering.GaussianMixture {
 
@@ -37,10 +42,10 @@ public class GaussianMixture extends org.apache.spark.ml.clustering.GaussianMixt
     this(Identifiable$.MODULE$.randomUID("GaussianMixture"));
   }
 
-  /** Creates an estimator. */
+  /** Creates an estimator. Spark copies and loads estimators by this constructor. */
   public GaussianMixture(String uid) {
     super(uid);
-    // Spark's default is made of the name of the class, so that of a subclass is another one.
+    // Spark derives the default from the name of the class, so a subclass would have another one.
     setDefault(
         seed(), (long) org.apache.spark.ml.clustering.GaussianMixture.class.getName().hashCode());
   }

@@ -25,12 +25,17 @@ import scala.Option;
 
 /**
  * Spark's k-means with all iterations in one barrier stage. Params, first centers, model and
- * summary are those of {@link org.apache.spark.ml.clustering.KMeans}, of which this is a subclass:
- * a change of the import is enough. The ranks read the rows once, into their memory, and add up the
- * sums of the clusters among themselves.
+ * summary are those of {@link org.apache.spark.ml.clustering.KMeans}, of which this is a subclass.
+ * The ranks read the rows once, into their memory, and add up the sums of the clusters among
+ * themselves.
  *
- * <p>Both solvers give Spark's centers. The solver "block" takes the rows in small blocks, whatever
- * {@code maxBlockSizeInMB} says.
+ * <p>Both solvers give Spark's centers. The solver {@code block} takes the rows in blocks of 128,
+ * whatever {@code maxBlockSizeInMB} says.
+ *
+ * <p>{@link #fit} runs a few jobs for the first centers and one for all iterations, and blocks
+ * until they have ended. A job that loses an executor is submitted again, at most three times, and
+ * goes on from the last checkpoint. Where no barrier stage can run, or the rows do not fit into the
+ * executors' memory, Spark's own code fits, and the log says why.
  */
 public class KMeans extends org.apache.spark.ml.clustering.KMeans {
 
@@ -41,10 +46,10 @@ public class KMeans extends org.apache.spark.ml.clustering.KMeans {
     this(Identifiable$.MODULE$.randomUID("kmeans"));
   }
 
-  /** Creates an estimator. */
+  /** Creates an estimator. Spark copies and loads estimators by this constructor. */
   public KMeans(String uid) {
     super(uid);
-    // Spark's default is made of the name of the class, so that of a subclass is another one.
+    // Spark derives the default from the name of the class, so a subclass would have another one.
     setDefault(seed(), (long) org.apache.spark.ml.clustering.KMeans.class.getName().hashCode());
   }
 

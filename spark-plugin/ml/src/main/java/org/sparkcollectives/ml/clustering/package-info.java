@@ -1,5 +1,5 @@
 /**
- * Spark's estimators for clustering, with the whole fit in one barrier stage. Their models are
- * Spark's own.
+ * Spark's clustering estimators, each with all iterations in one barrier stage. Each is a subclass
+ * of Spark's class of the same name, with its Params, and fits Spark's own model.
  */
 package org.sparkcollectives.ml.clustering;

@@ -8,10 +8,11 @@ import org.apache.spark.ml.Estimator;
 import org.apache.spark.sql.connect.plugin.MLBackendPlugin;
 
 /**
- * Has a server of Spark Connect fit with this library's estimators when a client asks for Spark's.
+ * Replaces Spark ML's estimators by this library's on a server of Spark Connect, so that clients
+ * need not change their programs.
  *
- * <p>A client turns it on for its session, with Spark 4.0 or later, and a server whose class path
- * has this jar and the plugin's:
+ * <p>Needs Spark 4.0 or later, and a server that was started with this jar and the plugin's. A
+ * client turns it on for its own session:
  *
  * <pre>{@code
  * spark.conf.set("spark.connect.ml.backend.classes",

@@ -22,12 +22,13 @@ import org.sparkcollectives.ml.internal.gradient.SurvivalProblem;
 import org.sparkcollectives.ml.internal.rows.VectorColumn;
 
 /**
- * Spark's survival regression with the whole fit in one barrier stage. It has the same Params,
- * gives Spark's own model, and finds the same coefficients.
+ * Spark's survival regression with the whole fit in one barrier stage. It has the Params of {@link
+ * org.apache.spark.ml.regression.AFTSurvivalRegression}, of which it is a subclass. It fits Spark's
+ * own model with, up to rounding, the same coefficients.
  *
- * <p>{@link #fit} blocks until the job has ended. A job that loses an executor is submitted again,
- * and goes on from the last checkpoint of the optimizer. Where no barrier stage can run, or the
- * rows do not fit into the executors' memory, the fit is left to Spark's own, and the log says why.
+ * <p>{@link #fit} blocks until its job has ended. A job that loses an executor is submitted again,
+ * at most three times, and goes on from the last checkpoint. Where no barrier stage can run, or the
+ * rows do not fit into the executors' memory, Spark's own code fits, and the log says why.
  */
 public class AFTSurvivalRegression extends org.apache.spark.ml.regression.AFTSurvivalRegression {
 
@@ -43,7 +44,7 @@ public class AFTSurvivalRegression extends org.apache.spark.ml.regression.AFTSur
     super(uid);
   }
 
-  /** Reads an estimator that {@link #save} has written, be it of this class or Spark's own. */
+  /** Returns the estimator that was saved at {@code path}, by this class or by Spark's own. */
   public static AFTSurvivalRegression load(String path) {
     org.apache.spark.ml.regression.AFTSurvivalRegression read =
         org.apache.spark.ml.regression.AFTSurvivalRegression.load(path);

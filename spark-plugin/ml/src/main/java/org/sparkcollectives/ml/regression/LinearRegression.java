@@ -15,13 +15,17 @@ import org.sparkcollectives.ml.internal.rows.InstanceRows;
 import scala.Option;
 
 /**
- * Spark's linear regression with the whole fit in one barrier stage. It has the same Params, gives
- * Spark's own model with its summary, and finds the same coefficients.
+ * Spark's linear regression with the whole fit in one barrier stage. It has the Params of {@link
+ * org.apache.spark.ml.regression.LinearRegression}, of which it is a subclass. It fits Spark's own
+ * model, with its summary and, up to rounding, the same coefficients.
  *
- * <p>The normal equations, which Spark's solver {@code auto} takes for up to 4096 features, need
- * one pass over the rows; they are left to Spark's own estimator. Set the solver {@code l-bfgs}, or
- * the loss {@code huber}, for a fit that iterates. Blocking and retry are as for {@link
- * AFTSurvivalRegression}.
+ * <p><b>By default, with up to 4096 features, Spark's own code fits</b>: it solves the normal
+ * equations in one pass over the rows, and nothing could be gained. For a fit that iterates, set
+ * the solver {@code l-bfgs} or the loss {@code huber}.
+ *
+ * <p>{@link #fit} blocks until its job has ended. A job that loses an executor is submitted again,
+ * at most three times, and goes on from the last checkpoint. Where no barrier stage can run, or the
+ * rows do not fit into the executors' memory, Spark's own code fits, and the log says why.
  */
 public class LinearRegression extends org.apache.spark.ml.regression.LinearRegression {
 
@@ -37,7 +41,7 @@ public class LinearRegression extends org.apache.spark.ml.regression.LinearRegre
     super(uid);
   }
 
-  /** Reads an estimator that {@link #save} has written, be it of this class or Spark's own. */
+  /** Returns the estimator that was saved at {@code path}, by this class or by Spark's own. */
   public static LinearRegression load(String path) {
     org.apache.spark.ml.regression.LinearRegression read =
         org.apache.spark.ml.regression.LinearRegression.load(path);
@@ -57,7 +61,7 @@ public class LinearRegression extends org.apache.spark.ml.regression.LinearRegre
     LinearProblem problem = new LinearProblem(this);
     Optional<Fitted> fitted =
         takesNormalEquations(dataset)
-            ? fit.refuse("the normal equations take one pass over the rows")
+            ? fit.leaveToSpark("the normal equations take one pass over the rows")
             : fit.run(
                 InstanceRows.select(
                     dataset,

@@ -1,2 +1,5 @@
-/** Spark's regressions, fitted in one barrier stage. They give Spark's own models. */
+/**
+ * Spark's regressions, each with its whole fit in one barrier stage. Each is a subclass of Spark's
+ * class of the same name, with its Params, and fits Spark's own model.
+ */
 package org.sparkcollectives.ml.regression;

@@ -144,7 +144,7 @@ class LogisticRegressionTest {
       LogisticRegressionModel model = new LogisticRegression().setLabelCol("binary").fit(one);
 
       assertThat(model.intercept()).isEqualTo(Double.POSITIVE_INFINITY);
-      assertThat(log.lines()).singleElement().asString().contains("left to Spark's own");
+      assertThat(log.lines()).singleElement().asString().contains("Spark's own fit is used");
     }
   }
 

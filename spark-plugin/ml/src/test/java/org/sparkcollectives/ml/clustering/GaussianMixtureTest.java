@@ -207,12 +207,12 @@ class GaussianMixtureTest {
                 estimator
                     .setFeaturesCol("x")
                     .setPredictionCol("cluster")
-                    .setProbabilityCol("memberships")
+                    .setProbabilityCol("responsibilities")
                     .setAggregationDepth(3)
                     .setSeed(4),
             1e-9);
 
-    assertThat(model.summary().predictions().columns()).contains("cluster", "memberships");
+    assertThat(model.summary().predictions().columns()).contains("cluster", "responsibilities");
   }
 
   @Test

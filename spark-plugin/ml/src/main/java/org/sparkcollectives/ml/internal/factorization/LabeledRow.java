@@ -13,7 +13,7 @@ record LabeledRow(double label, Vector features) {
   /**
    * Returns all rows of a rank, in their order.
    *
-   * @throws org.sparkcollectives.ml.internal.rows.RowShortage if they are more than it may hold
+   * @throws org.sparkcollectives.ml.internal.rows.HeapShortage if they are more than it may hold
    */
   static List<LabeledRow> listOf(Iterator<Tuple2<Object, Vector>> rows) {
     HeldBytes held = HeldBytes.ofThisRank();

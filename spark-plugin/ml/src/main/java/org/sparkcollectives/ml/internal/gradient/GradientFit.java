@@ -13,7 +13,7 @@ import org.sparkcollectives.ml.internal.rows.InstanceRows;
 import org.sparkcollectives.ml.internal.rows.Statistics;
 import org.sparkcollectives.ml.internal.stage.BarrierFit;
 
-/** Fits an estimator in one barrier stage, or says in the log why Spark's own fit is taken. */
+/** Fits an estimator in one barrier stage, or says in the log why Spark's own fit is used. */
 public final class GradientFit {
 
   /** How much time passes between two checkpoints of the optimizer at least. */
@@ -41,12 +41,12 @@ public final class GradientFit {
    *
    * @param rows the label, the weight and the features, see {@link InstanceRows}
    * @param maxBlockSizeInMB the Param of this name
-   * @return empty if Spark's own fit has to be taken
+   * @return empty if Spark's own fit has to be used
    */
   public Optional<Fitted> run(Dataset<Row> rows, Problem problem, double maxBlockSizeInMB) {
     Optional<String> obstacle = BarrierFit.obstacle(dataset);
     if (obstacle.isPresent()) {
-      return refuse(obstacle.get());
+      return leaveToSpark(obstacle.get());
     }
     double megabytes =
         maxBlockSizeInMB == 0 ? InstanceBlock$.MODULE$.DefaultBlockSizeInMB() : maxBlockSizeInMB;
@@ -55,11 +55,11 @@ public final class GradientFit {
         new BarrierFit(estimator, dataset)
             .run(
                 rows, InstanceRows::decode, new RankFit(problem, blockBytes, checkpointInterval()));
-    Outcome outcome = JavaBytes.read(result, Outcome.class);
-    if (outcome.refusal() != null) {
-      return refuse(outcome.refusal());
+    FitResult fit = JavaBytes.read(result, FitResult.class);
+    if (fit.fallbackReason() != null) {
+      return leaveToSpark(fit.fallbackReason());
     }
-    Solution solution = outcome.solution();
+    Solution solution = fit.solution();
     if (solution.continuedFrom() > 0) {
       LOG.info(
           "{}: the fit was continued from iteration {}, and ended after {}",
@@ -67,12 +67,12 @@ public final class GradientFit {
           solution.continuedFrom(),
           solution.objectiveHistory().length - 1);
     }
-    return Optional.of(new Fitted(outcome.statistics(), solution));
+    return Optional.of(new Fitted(fit.statistics(), solution));
   }
 
-  /** Returns nothing, and says why in the log. */
-  public Optional<Fitted> refuse(String why) {
-    LOG.info("{}: the fit is left to Spark's own estimator: {}", estimator, why);
+  /** Returns empty, so that Spark's own fit is used, and says why in the log. */
+  public Optional<Fitted> leaveToSpark(String why) {
+    LOG.info("{}: Spark's own fit is used: {}", estimator, why);
     return Optional.empty();
   }
 

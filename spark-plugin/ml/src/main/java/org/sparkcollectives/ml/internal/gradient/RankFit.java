@@ -14,7 +14,9 @@ import org.sparkcollectives.ml.internal.rows.HeapShare;
 import org.sparkcollectives.ml.internal.rows.RankRows;
 import org.sparkcollectives.spark.RankFunction;
 
-/** The whole fit, as each rank runs it. Rank 0 returns the {@link Outcome}, the others nothing. */
+/**
+ * The whole fit, as each rank runs it. Rank 0 returns the {@link FitResult}, the others nothing.
+ */
 final class RankFit implements RankFunction<Instance, byte[]> {
 
   private static final long serialVersionUID = 1;
@@ -31,26 +33,26 @@ final class RankFit implements RankFunction<Instance, byte[]> {
 
   @Override
   public Iterator<byte[]> call(ProcessGroup world, Iterator<Instance> rows) {
-    Outcome outcome = fit(world, rows);
+    FitResult result = fit(world, rows);
     return world.rank() == 0
-        ? List.of(JavaBytes.of(outcome)).iterator()
+        ? List.of(JavaBytes.of(result)).iterator()
         : Collections.emptyIterator();
   }
 
-  private Outcome fit(ProcessGroup world, Iterator<Instance> rows) {
+  private FitResult fit(ProcessGroup world, Iterator<Instance> rows) {
     RankRows read =
         RankRows.read(world, rows, problem.labels(), blockBytes, HeapShare.ofThisRank());
     if (read.shortage().isPresent()) {
-      return new Outcome(read.statistics(), null, read.shortage().get());
+      return new FitResult(read.statistics(), null, read.shortage().get());
     }
     Optional<Objective> objective =
         read.statistics().isEmpty() ? Optional.empty() : problem.objective(read.statistics());
     if (objective.isEmpty()) {
-      return new Outcome(read.statistics(), null, "there is nothing to iterate over");
+      return new FitResult(read.statistics(), null, "there is nothing to iterate over");
     }
     read.own().scale(read.statistics().inverseStd());
     Optional<Solution> solution =
         new Descent(world, read.own().blocks(), objective.get(), checkpointInterval).run();
-    return new Outcome(read.statistics(), solution.orElse(null), null);
+    return new FitResult(read.statistics(), solution.orElse(null), null);
   }
 }

@@ -44,9 +44,9 @@ public record ExpectationMaximization(int gaussians, int features, double tolera
     MixtureNumbers sums = MixtureNumbers.zeros(gaussians, features);
     double logLikelihood = 0;
     for (RowBlock block : rows) {
-      Memberships memberships = new Memberships(block, weights, densities);
-      logLikelihood += memberships.logLikelihood();
-      memberships.addTo(sums);
+      Responsibilities responsibilities = new Responsibilities(block, weights, densities);
+      logLikelihood += responsibilities.logLikelihood();
+      responsibilities.addTo(sums);
     }
     sums.setLogLikelihood(logLikelihood);
     sums.setLast(Arrays.stream(sums.weights()).sum());

@@ -22,7 +22,7 @@ public final class Descent {
   private final ProcessGroup world;
   private final Objective objective;
   private final RankLoss loss;
-  private final StateCheckpoint checkpoint;
+  private final OptimizerCheckpoint checkpoint;
 
   /**
    * Creates a minimisation.
@@ -38,12 +38,12 @@ public final class Descent {
     this.world = world;
     this.objective = objective;
     this.loss = new RankLoss(world, rows, objective);
-    this.checkpoint = new StateCheckpoint(world, checkpointInterval);
+    this.checkpoint = new OptimizerCheckpoint(world, checkpointInterval);
   }
 
   /** Runs it, and returns the solution on rank 0. A collective: called by all ranks. */
   public Optional<Solution> run() {
-    Optional<KeptState> kept = checkpoint.restore();
+    Optional<OptimizerState> kept = checkpoint.restore();
     if (world.rank() != 0) {
       loss.serve(checkpoint::assist);
       return Optional.empty();
@@ -53,10 +53,10 @@ public final class Descent {
     return Optional.of(solution);
   }
 
-  private Solution minimize(Optional<KeptState> kept) {
+  private Solution minimize(Optional<OptimizerState> kept) {
     var optimizer = objective.minimizer().breeze();
     DiffFunction<DenseVector<Object>> function = BreezeFunction.of(loss::evaluate);
-    History history = new History(kept.map(KeptState::objectiveHistory).orElse(new double[0]));
+    History history = new History(kept.map(OptimizerState::objectiveHistory).orElse(new double[0]));
     FirstOrderMinimizer.State<DenseVector<Object>, ?, ?> state =
         kept.isPresent()
             ? kept.get().state()
@@ -76,7 +76,7 @@ public final class Descent {
       // A state whose search has just failed is no place to go on from: Breeze remembers the
       // failure outside of it.
       if (state.iter() > before && checkpoint.isDue()) {
-        checkpoint.keep(new KeptState(state, history.values()), loss::keep);
+        checkpoint.keep(new OptimizerState(state, history.values()), loss::keep);
       }
     }
   }

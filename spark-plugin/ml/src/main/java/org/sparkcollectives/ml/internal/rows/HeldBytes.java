@@ -31,7 +31,7 @@ public final class HeldBytes {
   /**
    * Adds a row.
    *
-   * @throws RowShortage if it is one too many
+   * @throws HeapShortage if it is one too many
    */
   public void add(Vector row) {
     long values =
@@ -40,7 +40,7 @@ public final class HeldBytes {
             : (long) row.size() * Double.BYTES;
     bytes += BYTES_OF_ROW + values;
     if (bytes > capacity) {
-      throw new RowShortage(capacity);
+      throw new HeapShortage(capacity);
     }
   }
 }

@@ -47,7 +47,7 @@ public record RankRows(HeldRows own, Statistics statistics, Optional<String> sho
   private static String shortage(int rank, int ranks, Part part) {
     return String.format(
         "the rows of rank %d of %d take more than the %d MiB of heap that it may hold; it had read"
-            + " %d MiB. Give the executors more memory, or take more ranks",
+            + " %d MiB. Give the executors more memory, or use more executors",
         rank, ranks, part.capacity >> 20, part.bytes >> 20);
   }
 

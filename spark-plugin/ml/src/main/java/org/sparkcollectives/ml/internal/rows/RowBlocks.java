@@ -24,7 +24,7 @@ public final class RowBlocks {
    * @param features how many each row must have
    * @param held to which each row is added
    * @throws IllegalArgumentException if a row has more or fewer features
-   * @throws RowShortage if the rows are more than the rank may hold
+   * @throws HeapShortage if the rows are more than the rank may hold
    */
   public static List<RowBlock> of(Iterator<Instance> rows, int features, HeldBytes held) {
     List<RowBlock> blocks = new ArrayList<>();

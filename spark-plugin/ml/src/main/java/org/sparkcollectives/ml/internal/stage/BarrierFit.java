@@ -112,7 +112,7 @@ public final class BarrierFit {
     try {
       return job.apply(ranks);
     } catch (Exception e) { // Spark's own are checked, but declared nowhere.
-      if (!BarrierChains.isUnsupported(e)) {
+      if (!UnsupportedRddChain.isCauseOf(e)) {
         throw Unchecked.of(e);
       }
       LOG.info(

@@ -6,7 +6,7 @@ import org.apache.spark.SparkContext;
 import org.apache.spark.sql.Dataset;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkcollectives.ml.internal.rows.RowShortage;
+import org.sparkcollectives.ml.internal.rows.HeapShortage;
 
 /** Fits by Spark's own code where a barrier stage cannot, and says in the log why. */
 public final class Fallback {
@@ -44,7 +44,7 @@ public final class Fallback {
       try {
         return own.get();
       } catch (Exception e) { // Spark's own are checked, but declared nowhere.
-        obstacle = RowShortage.in(e);
+        obstacle = HeapShortage.in(e);
         if (obstacle.isEmpty()) {
           throw Unchecked.of(e);
         }

@@ -111,13 +111,13 @@ class RowBlocksTest {
     HeldBytes held = HeldBytes.upTo(1 << 20);
 
     assertThatThrownBy(() -> RowBlocks.of(rows.iterator(), 1 << 18, held))
-        .isInstanceOf(RowShortage.class)
+        .isInstanceOf(HeapShortage.class)
         .satisfies(
             failure ->
-                assertThat(RowShortage.in(new RuntimeException("a task failed: " + failure)))
+                assertThat(HeapShortage.in(new RuntimeException("a task failed: " + failure)))
                     .hasValueSatisfying(
                         text ->
                             assertThat(text).contains("1 MiB", "Give the executors more memory")));
-    assertThat(RowShortage.in(new RuntimeException())).isEmpty();
+    assertThat(HeapShortage.in(new RuntimeException())).isEmpty();
   }
 }

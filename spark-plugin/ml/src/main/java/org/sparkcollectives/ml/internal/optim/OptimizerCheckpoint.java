@@ -16,10 +16,10 @@ import org.sparkcollectives.Tensor;
  * optimizer. So the states are kept in tensors of a power of two bytes, whose size is in their
  * name; which size came last is kept after them, in a checkpoint of its own.
  */
-final class StateCheckpoint {
+final class OptimizerCheckpoint {
 
   /** Larger states are not kept: they cost more than the iterations that they save. */
-  static final int MOST_BYTES = 16 << 20;
+  static final int MAX_BYTES = 16 << 20;
 
   /** A checkpoint takes no more than this part of the time. */
   private static final int SHARE = 20;
@@ -35,7 +35,7 @@ final class StateCheckpoint {
   private int capacity;
   private boolean tooLarge;
 
-  StateCheckpoint(ProcessGroup world, Duration interval) {
+  OptimizerCheckpoint(ProcessGroup world, Duration interval) {
     this.world = world;
     this.root = world.rank() == 0;
     this.intervalNanos = interval.toNanos();
@@ -52,10 +52,10 @@ final class StateCheckpoint {
    *
    * @param announce tells the others; called if the state is not too large
    */
-  void keep(KeptState state, Runnable announce) {
+  void keep(OptimizerState state, Runnable announce) {
     long began = System.nanoTime();
     byte[] bytes = state.toBytes();
-    if (bytes.length + Integer.BYTES > MOST_BYTES) {
+    if (bytes.length + Integer.BYTES > MAX_BYTES) {
       tooLarge = true;
       return;
     }
@@ -83,7 +83,7 @@ final class StateCheckpoint {
   }
 
   /** Returns on rank 0 what an earlier attempt has kept. A collective: called by all ranks. */
-  Optional<KeptState> restore() {
+  Optional<OptimizerState> restore() {
     long[] size = new long[1];
     if (!world.restore(SIZE, List.of(Tensor.of(size)))) {
       return Optional.empty();
@@ -98,6 +98,6 @@ final class StateCheckpoint {
     }
     int length = ByteBuffer.wrap(padded).getInt();
     return Optional.of(
-        KeptState.of(Arrays.copyOfRange(padded, Integer.BYTES, Integer.BYTES + length)));
+        OptimizerState.of(Arrays.copyOfRange(padded, Integer.BYTES, Integer.BYTES + length)));
   }
 }

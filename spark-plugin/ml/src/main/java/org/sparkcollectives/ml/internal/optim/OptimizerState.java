@@ -15,12 +15,13 @@ import java.io.Serializable;
 import java.io.UncheckedIOException;
 
 /**
- * All that Breeze's optimizer needs to go on after an iteration as if it had not stopped.
+ * The state of Breeze's optimizer after an iteration, from which it can go on as if it had not
+ * stopped.
  *
  * @param state Breeze's own, which has the history of its steps in it
  * @param objectiveHistory the loss at the start and after each iteration
  */
-record KeptState(
+record OptimizerState(
     FirstOrderMinimizer.State<DenseVector<Object>, ?, ?> state, double[] objectiveHistory)
     implements Serializable {
 
@@ -34,9 +35,9 @@ record KeptState(
     return bytes.toByteArray();
   }
 
-  static KeptState of(byte[] bytes) {
+  static OptimizerState of(byte[] bytes) {
     try (ObjectInputStream in = new TaskInput(new ByteArrayInputStream(bytes))) {
-      return (KeptState) in.readObject();
+      return (OptimizerState) in.readObject();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     } catch (ClassNotFoundException e) {
@@ -78,7 +79,7 @@ record KeptState(
     protected Class<?> resolveClass(ObjectStreamClass type)
         throws IOException, ClassNotFoundException {
       try {
-        return Class.forName(type.getName(), false, KeptState.class.getClassLoader());
+        return Class.forName(type.getName(), false, OptimizerState.class.getClassLoader());
       } catch (ClassNotFoundException e) {
         return super.resolveClass(type);
       }

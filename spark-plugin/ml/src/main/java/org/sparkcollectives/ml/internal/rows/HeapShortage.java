@@ -3,22 +3,22 @@ package org.sparkcollectives.ml.internal.rows;
 import java.util.Optional;
 
 /** Thrown by a rank whose rows are more than it may hold in its heap. */
-public final class RowShortage extends RuntimeException {
+public final class HeapShortage extends RuntimeException {
 
   private static final long serialVersionUID = 1;
 
   private static final String BEGINNING = "The rows of a rank take more than the ";
 
-  RowShortage(long capacity) {
+  HeapShortage(long capacity) {
     super(
         BEGINNING
             + (capacity >> 20)
-            + " MiB of heap that it may hold. Give the executors more memory, or take more ranks");
+            + " MiB of heap that it may hold. Give the executors more memory, or use more executors");
   }
 
   /**
-   * Returns whether a job failed because of this exception. Spark tells the exception of a rank by
-   * its text.
+   * Returns the message of this exception if a job failed because of it; else empty. Spark reports
+   * the exception of a rank as text.
    */
   public static Optional<String> in(Throwable failure) {
     for (Throwable cause = failure; cause != null; cause = cause.getCause()) {

@@ -2,8 +2,8 @@ package org.sparkcollectives.ml.internal.mixture;
 
 import org.sparkcollectives.ml.internal.rows.RowBlock;
 
-/** How much each row of a block belongs to each Gaussian. */
-final class Memberships {
+/** The probabilities with which the rows of a block belong to the Gaussians: the E step of EM. */
+final class Responsibilities {
 
   /** Keeps the probability of a row that is far from all Gaussians above 0, as Spark does. */
   private static final double EPSILON = Math.ulp(1.0);
@@ -13,11 +13,11 @@ final class Memberships {
   private final double[] sums;
 
   /**
-   * Computes how much each row belongs to each Gaussian.
+   * Computes the probability of each Gaussian for each row.
    *
    * @param weights of the Gaussians
    */
-  Memberships(RowBlock block, double[] weights, GaussianDensity[] densities) {
+  Responsibilities(RowBlock block, double[] weights, GaussianDensity[] densities) {
     this.block = block;
     this.probabilities = new double[weights.length][block.size()];
     this.sums = new double[block.size()];
@@ -41,7 +41,7 @@ final class Memberships {
     return logLikelihood;
   }
 
-  /** Adds weights, rows and products of the rows to each Gaussian as far as they belong to it. */
+  /** Adds the weights, rows and products of the rows to each Gaussian, times the probabilities. */
   void addTo(MixtureNumbers total) {
     double[] shares = new double[sums.length];
     for (int gaussian = 0; gaussian < probabilities.length; gaussian++) {
