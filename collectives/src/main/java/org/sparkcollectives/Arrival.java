@@ -10,8 +10,8 @@ import java.io.Serializable;
  * @param sequence the number of the operation among the group's collectives
  * @param row which of the rows of {@link GroupStatistics#byOperation} counts it
  * @param durationNanos from the start of the operation on this rank to its end there
- * @param outsideNanos how long this rank has been outside of the group's operations, from its first
- *     operation to the call of this one
+ * @param outsideNanos how long this rank has been outside of the operations of all its groups, from
+ *     the first operation of this group to the call of this one
  */
 public record Arrival(long sequence, int row, long durationNanos, long outsideNanos)
     implements Serializable {}

@@ -33,7 +33,7 @@ public class CountingBenchmark {
 
   private final OperationSpec spec =
       OperationSpec.allReduce(Tensor.allocate(DType.FLOAT32, 1), ReduceOp.SUM);
-  private final GroupCounters counters = new GroupCounters();
+  private final GroupCounters counters = new GroupCounters(new OutsideTime());
   private long number;
 
   /** Counts so many that a reader finds a full sample. */

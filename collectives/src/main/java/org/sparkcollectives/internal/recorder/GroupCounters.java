@@ -35,7 +35,23 @@ final class GroupCounters {
 
   private boolean any;
 
+  private final OutsideTime ofRank;
+
+  /** What is added to the time of {@link #ofRank}, which began later; set once it is shared. */
+  private long outsideBefore;
+
+  private boolean sharing;
+
   private volatile GroupStatistics.Progress progress = GroupStatistics.Progress.NONE;
+
+  /**
+   * Creates counters that have counted nothing.
+   *
+   * @param ofRank counts for all groups of the rank
+   */
+  GroupCounters(OutsideTime ofRank) {
+    this.ofRank = ofRank;
+  }
 
   /**
    * Counts an operation that has ended.
@@ -62,6 +78,7 @@ final class GroupCounters {
       long end = Math.max(lastEnd, endedNanos);
       collectiveNanos += Math.max(0, end - Math.max(createdNanos, lastEnd));
       lastEnd = end;
+      long outsideAll = ofRank.isShared() ? outsideAll(createdNanos, endedNanos) : outsideNanos;
       if (!well) {
         failures++;
         return;
@@ -71,11 +88,21 @@ final class GroupCounters {
       long nanos = Math.max(0, endedNanos - startedNanos);
       int row = rows.add(spec.type(), size, algorithm, nanos);
       if (synchronises(spec.type())) {
-        samples.add(sequenceNumber, row, nanos, outsideNanos, endedNanos);
+        samples.add(sequenceNumber, row, nanos, outsideAll, endedNanos);
       }
     } finally {
       lock.unlockWrite(stamp);
     }
+  }
+
+  /** Returns how long the rank has been outside of the operations of all its groups. */
+  private long outsideAll(long createdNanos, long endedNanos) {
+    long ofAll = ofRank.add(createdNanos, endedNanos);
+    if (!sharing) {
+      sharing = true;
+      outsideBefore = outsideNanos - ofAll;
+    }
+    return outsideBefore + ofAll;
   }
 
   private static long bytes(OperationSpec spec) {

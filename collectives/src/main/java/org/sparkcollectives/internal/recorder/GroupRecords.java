@@ -25,12 +25,13 @@ public final class GroupRecords {
   private final AtomicLong lastStarted = new AtomicLong(-1);
   private final AtomicLong lastCompleted = new AtomicLong(-1);
 
-  private final GroupCounters counters = new GroupCounters();
+  private final GroupCounters counters;
   private final WaitCounters waits = new WaitCounters();
   private final CommLabels labels = new CommLabels();
 
   GroupRecords(RecordRing ring, String name, String description, List<Integer> ranks, int rank) {
     this.ring = ring;
+    this.counters = new GroupCounters(ring.outside());
     this.name = name;
     this.description = description;
     this.ranks = List.copyOf(ranks);

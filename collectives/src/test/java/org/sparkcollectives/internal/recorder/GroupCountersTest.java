@@ -23,7 +23,8 @@ class GroupCountersTest {
   private static final OperationSpec ALL_REDUCE =
       OperationSpec.allReduce(Tensor.allocate(DType.FLOAT32, 256), ReduceOp.SUM);
 
-  private final GroupCounters counters = new GroupCounters();
+  private final OutsideTime ofRank = new OutsideTime();
+  private final GroupCounters counters = new GroupCounters(ofRank);
 
   private void add(long sequence, long created, long started, long ended) {
     counters.add(ALL_REDUCE, "ring", sequence, created, started, ended, true);
@@ -47,6 +48,26 @@ class GroupCountersTest {
             new Arrival(0, 0, 1_000, 0),
             new Arrival(1, 0, 1_000, 0),
             new Arrival(2, 0, 1_000, 2_000));
+  }
+
+  @Test
+  void aRankThatWaitsInAnotherGroupIsNotInItsOwnCode() {
+    GroupCounters others = new GroupCounters(ofRank);
+    add(0, 1_000, 1_000, 2_000);
+    add(1, 5_000, 5_000, 6_000);
+    ofRank.share();
+    add(2, 7_000, 7_000, 8_000);
+    others.add(ALL_REDUCE, "ring", 0, 9_000, 9_000, 99_000, true);
+    add(3, 102_000, 102_000, 103_000);
+    // One that is called while another group's is pending, and ends after it.
+    others.add(ALL_REDUCE, "ring", 1, 104_000, 104_000, 204_000, false);
+    add(4, 110_000, 110_000, 210_000);
+    GroupStatistics statistics = statistics();
+    assertThat(statistics.arrivals())
+        .extracting(Arrival::outsideNanos)
+        .containsExactly(0L, 3_000L, 4_000L, 8_000L, 9_000L);
+    // Of this group alone.
+    assertThat(statistics.outsideSeconds()).isCloseTo(105e-6, within(1e-12));
   }
 
   @Test

@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.sparkcollectives.Arrival;
 import org.sparkcollectives.FlightRecord;
+import org.sparkcollectives.GroupStatistics;
 import org.sparkcollectives.GroupStatus;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.recorder.Traces;
+import org.sparkcollectives.spi.OperationSpec;
 import org.sparkcollectives.testing.Threads;
 
 class RecordRingTest {
@@ -40,6 +43,32 @@ class RecordRingTest {
     ring.reset();
     ring.reset();
     assertThat(group.records()).isEmpty();
+  }
+
+  private static void operation(GroupRecords group, long number, long atLeastNanos) {
+    long begin = System.nanoTime();
+    RecordRing.Entry entry = group.record(OperationSpec.barrier(), number, 1_000, begin);
+    entry.started();
+    while (System.nanoTime() - begin < atLeastNanos) {
+      Thread.onSpinWait();
+    }
+    entry.completed(true);
+  }
+
+  @Test
+  void theTimeInAnotherGroupIsNotThatOfOwnCode() {
+    RecordRing ring = new RecordRing(0);
+    GroupRecords one = group(ring, "one");
+    GroupRecords other = group(ring, "other");
+    long begin = System.nanoTime();
+    operation(one, 0, 0);
+    operation(one, 1, 0);
+    operation(other, 0, 5_000_000);
+    operation(one, 2, 0);
+    long end = System.nanoTime();
+
+    List<Arrival> arrivals = one.statistics(0, 0, GroupStatistics.Paths.NONE).arrivals();
+    assertThat(arrivals.get(2).outsideNanos()).isBetween(0L, end - begin - 5_000_000);
   }
 
   @Test

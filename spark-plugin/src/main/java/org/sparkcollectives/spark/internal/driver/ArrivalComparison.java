@@ -12,21 +12,34 @@ import org.sparkcollectives.Arrival;
  * longer in its own code than the others. No clock of one rank is compared with that of another.
  *
  * <p>The time between two samples that a rank spends outside of collectives is compared with the
- * median of all ranks. A rank is a straggler if it takes a tenth more on average, and this is no
- * chance: the mean of its excess must be {@link #CERTAINTY} times its standard error, over {@link
- * #FEWEST} intervals or more. A single long pause, such as one garbage collection, makes the error
- * as large as the mean, and never suffices. The excess must also be a hundredth of all the time
- * that passed, so that programs that do nothing but collectives raise no alarm. To find a rank that
- * has become slow lately, the newest half and quarter of the intervals are looked at, too.
+ * median of all ranks, and of two ranks with that of the other. A rank is a straggler if it takes a
+ * tenth more in sum, and this is no chance: the sum must be many times its standard error, see
+ * {@link #CERTAINTY}. The error is what the excess would scatter by if it were the same part of
+ * each interval's own code (a ratio, Cochran, Sampling Techniques, chapter 6), or if it were the
+ * same in each interval; the one that fits better counts. The first is needed because programs
+ * often do several collectives without any own code between them. Of intervals that are so unequal
+ * fewer tell something: their effective number (Kish) must be about {@link #FEWEST}, too. A single
+ * long pause, such as one garbage collection, makes the error as large as the sum, and never
+ * suffices. The excess must also be a hundredth of all the time that passed, so that programs that
+ * do nothing but collectives raise no alarm. To find a rank that has become slow lately, the newest
+ * half and quarter of the intervals are looked at, too.
  */
 final class ArrivalComparison {
 
   /** By so much a straggler is slower than the median. */
   static final double THRESHOLD = 0.1;
 
+  /** The fewest intervals that tell something. */
   static final int FEWEST = 8;
 
-  /** Seven degrees of freedom exceed this by chance in 1 of 4,000 windows, more ones never. */
+  /** So many of equal length are effectively a little fewer, because no two are really equal. */
+  private static final double LEAST_EFFECTIVE = FEWEST - 1;
+
+  /**
+   * How many standard errors are no chance if there are many intervals. Few intervals tell their
+   * error badly, so they need more: eight of a rank that is as fast as the others exceed what they
+   * need once in half a million times, twelve or more once in some millions.
+   */
   static final double CERTAINTY = 6;
 
   private static final double RELEVANT = 0.01;
@@ -157,8 +170,10 @@ final class ArrivalComparison {
     double[] medians = medians(outside, intervals);
     double[] collectives = collectives(common, intervals);
     for (int rank = 0; rank < size; rank++) {
+      // The smaller of two noisy times would be below both of them.
+      double[] usual = size == 2 ? outside[1 - rank] : medians;
       for (int from = 0; intervals - from >= FEWEST && !straggler[rank]; ) {
-        judge(rank, outside[rank], medians, collectives, from);
+        judge(rank, outside[rank], usual, collectives, from);
         from = intervals - (intervals - from) / 2;
       }
     }
@@ -192,31 +207,57 @@ final class ArrivalComparison {
     return shortest;
   }
 
-  /** Judges a rank by the intervals from {@code from} on. */
-  private void judge(int rank, double[] outside, double[] medians, double[] collectives, int from) {
-    int count = medians.length - from;
-    double usual = 0;
+  /**
+   * Judges a rank by the intervals from {@code from} on.
+   *
+   * @param usual how long the rank's own code would usually take in each interval
+   */
+  private void judge(int rank, double[] outside, double[] usual, double[] collectives, int from) {
+    double expected = 0;
+    double expectedSquares = 0;
     double all = 0;
     double excess = 0;
-    for (int i = from; i < medians.length; i++) {
-      usual += medians[i];
-      all += medians[i] + collectives[i];
-      excess += outside[i] - medians[i];
+    for (int i = from; i < usual.length; i++) {
+      expected += usual[i];
+      expectedSquares += square(usual[i]);
+      all += usual[i] + collectives[i];
+      excess += outside[i] - usual[i];
     }
-    double mean = excess / count;
-    double squares = 0;
-    for (int i = from; i < medians.length; i++) {
-      double difference = outside[i] - medians[i] - mean;
-      squares += difference * difference;
-    }
-    double error = Math.sqrt(squares / (count - 1) / count);
-    double slower = usual > 0 ? excess / usual : 0;
+    double slower = expected > 0 ? excess / expected : 0;
     if (from == 0) {
       slowness[rank] = slower;
     }
-    if (slower >= THRESHOLD && mean >= CERTAINTY * error && excess >= RELEVANT * all) {
+    if (slower < THRESHOLD || excess < RELEVANT * all) {
+      return;
+    }
+    int count = usual.length - from;
+    double ofRatio = 0;
+    double ofMean = 0;
+    for (int i = from; i < usual.length; i++) {
+      double own = outside[i] - usual[i];
+      ofRatio += square(own - slower * usual[i]);
+      ofMean += square(own - excess / count);
+    }
+    double effective = square(expected) / expectedSquares;
+    if (isCertain(excess, ofRatio, effective) || isCertain(excess, ofMean, count)) {
       straggler[rank] = true;
       slowness[rank] = slower;
     }
+  }
+
+  private static double square(double value) {
+    return value * value;
+  }
+
+  /**
+   * Returns whether a sum is no chance.
+   *
+   * @param squares the sum of the squares by which its parts differ from what was expected
+   * @param intervals how many parts it has
+   */
+  private static boolean isCertain(double sum, double squares, double intervals) {
+    double error = Math.sqrt(squares * intervals / (intervals - 1));
+    return intervals >= LEAST_EFFECTIVE
+        && sum >= CERTAINTY * (1 + FEWEST / (intervals - 1)) * error;
   }
 }

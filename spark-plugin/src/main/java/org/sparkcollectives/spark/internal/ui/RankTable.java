@@ -77,7 +77,10 @@ final class RankTable {
         .column(
             "Own code", "How much longer its own code takes than that of the median rank, lately")
         .column("In collectives", "How long an operation was pending on this rank")
-        .column("Outside", "How long none was pending: the rank was in its own code")
+        .column(
+            "Outside",
+            "How long none was pending: the rank was in its own code, or in other groups'"
+                + " operations")
         .column("Operations", "Operations that have succeeded on this rank")
         .column("Bytes", "Their bytes on this rank")
         .rows();

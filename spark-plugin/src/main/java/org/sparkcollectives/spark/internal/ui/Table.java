@@ -1,5 +1,6 @@
 package org.sparkcollectives.spark.internal.ui;
 
+import java.math.BigDecimal;
 import java.util.function.Consumer;
 
 /** Writes a table in the style of Spark's pages, which Spark's own script makes sortable. */
@@ -47,8 +48,15 @@ final class Table {
 
   /** Adds a cell that is sorted by {@code value}. */
   Table cell(double value, String text) {
-    html.element("td", text, "sorttable_customkey", String.valueOf(value));
+    html.element("td", text, "sorttable_customkey", key(value));
     return this;
+  }
+
+  /** Returns a number without an exponent, of which Spark's script knows nothing. */
+  private static String key(double value) {
+    return Double.isFinite(value)
+        ? BigDecimal.valueOf(value).stripTrailingZeros().toPlainString()
+        : "0";
   }
 
   /** Adds a cell that is sorted by {@code value}. */

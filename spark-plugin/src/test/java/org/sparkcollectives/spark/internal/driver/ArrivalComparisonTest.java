@@ -87,7 +87,7 @@ class ArrivalComparisonTest {
   @Test
   void noiseRaisesNoAlarm() {
     Random random = new Random(7);
-    for (int run = 0; run < 200; run++) {
+    for (int run = 0; run < 1000; run++) {
       List<List<Arrival>> ranks = new ArrayList<>();
       for (int rank = 0; rank < 32; rank++) {
         ranks.add(
@@ -100,6 +100,79 @@ class ArrivalComparisonTest {
       for (int rank = 0; rank < 32; rank++) {
         assertThat(comparison.isStraggler(rank)).as("run %d, rank %d", run, rank).isFalse();
       }
+    }
+  }
+
+  @Test
+  void noiseOfTwoRanksRaisesNoAlarm() {
+    Random random = new Random(11);
+    for (int run = 0; run < 200; run++) {
+      List<List<Arrival>> ranks = new ArrayList<>();
+      for (int rank = 0; rank < 2; rank++) {
+        ranks.add(rank(64, 200 * MILLI, i -> MILLI * Math.max(1, 20 + 6 * random.nextGaussian())));
+      }
+      ArrivalComparison comparison = compared(ranks);
+      for (int rank = 0; rank < 2; rank++) {
+        assertThat(comparison.isStraggler(rank)).as("run %d, rank %d", run, rank).isFalse();
+      }
+    }
+  }
+
+  /** Steps with ten collectives one after the other, and own code before the first. */
+  private static double ofStep(int collective, double own) {
+    return collective % 10 == 0 ? own : MILLI / 100;
+  }
+
+  @Test
+  void aStragglerIsFoundThoughFewOfTheCollectivesFollowItsOwnCode() {
+    Random random = new Random(3);
+    List<List<Arrival>> ranks = new ArrayList<>();
+    for (int rank = 0; rank < 4; rank++) {
+      double own = (rank == 2 ? 460 : 400) * MILLI;
+      ranks.add(rank(100, 500 * MILLI, i -> ofStep(i, own * (1 + 0.005 * random.nextGaussian()))));
+    }
+    ArrivalComparison comparison = compared(ranks);
+    for (int rank = 0; rank < 4; rank++) {
+      assertThat(comparison.isStraggler(rank)).as("rank %d", rank).isEqualTo(rank == 2);
+    }
+  }
+
+  @Test
+  void aRankThatAloneHasCodeBetweenTwoCollectivesIsFound() {
+    List<List<Arrival>> ranks = new ArrayList<>();
+    for (int rank = 0; rank < 4; rank++) {
+      double between = rank == 3 ? 5 * MILLI : MILLI / 100;
+      ranks.add(rank(64, 40 * MILLI, i -> i % 2 == 0 ? 20 * MILLI : between));
+    }
+    ArrivalComparison comparison = compared(ranks);
+    for (int rank = 0; rank < 4; rank++) {
+      assertThat(comparison.isStraggler(rank)).as("rank %d", rank).isEqualTo(rank == 3);
+    }
+  }
+
+  @Test
+  void fewStepsRaiseNoAlarmHoweverManyCollectivesTheyHave() {
+    ArrivalComparison comparison =
+        compared(
+            List.of(
+                rank(64, 500 * MILLI, i -> ofStep(i, 400 * MILLI)),
+                rank(64, 500 * MILLI, i -> ofStep(i, 460 * MILLI))));
+    assertThat(comparison.slowness(1)).isCloseTo(0.15, within(1e-2));
+    assertThat(comparison.isStraggler(1)).isFalse();
+  }
+
+  @Test
+  void onePauseAmongStepsOfManyCollectivesRaisesNoAlarm() {
+    for (int pause : new int[] {0, 40, 45}) {
+      ArrivalComparison comparison =
+          compared(
+              List.of(
+                  rank(100, 5000 * MILLI, i -> ofStep(i, 400 * MILLI)),
+                  rank(
+                      100,
+                      5000 * MILLI,
+                      i -> ofStep(i, 400 * MILLI) + (i == pause ? 900 * MILLI : 0))));
+      assertThat(comparison.isStraggler(1)).as("pause before collective %d", pause).isFalse();
     }
   }
 

@@ -3,8 +3,10 @@ package org.sparkcollectives.spark.internal.ui;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.StringReader;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.apache.spark.SparkConf;
 import org.apache.spark.util.kvstore.InMemoryStore;
@@ -186,6 +188,19 @@ class PagesTest {
           .doesNotContain("<form");
       assertThat(html).contains("sortable");
     }
+  }
+
+  /** Spark's script drops all but digits, points and signs: of 5.0E-4 it would make 5.0. */
+  @Test
+  void tablesAreSortedByNumbersThatSparksScriptReads() {
+    fill();
+    Pattern key = Pattern.compile("sorttable_customkey=\"([^\"]*)\"");
+    List<String> keys = new ArrayList<>();
+    for (String html : List.of(group(), list.html(name -> null))) {
+      key.matcher(html).results().forEach(each -> keys.add(each.group(1)));
+    }
+    assertThat(keys).contains("0.0005", "1500000000");
+    assertThat(keys).allSatisfy(each -> assertThat(each).matches("-?[0-9]+([.][0-9]+)?"));
   }
 
   @Test
