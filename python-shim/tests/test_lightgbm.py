@@ -352,6 +352,11 @@ def test_bad_rows_are_refused_on_all_ranks(change, text):
         ({"machines": "a:1,b:2"}, "machines is for LightGBM's own sockets"),
         ({"local_port": 12400}, "local_listen_port is for LightGBM's own sockets"),
         ({"tree_learner": "feature"}, "tree_learner is feature; possible are data and voting"),
+        (
+            {"linear_tree": True},
+            "linear_tree is True, and LightGBM has linear trees in one process",
+        ),
+        ({"linear_trees": "true"}, "linear_trees is true, and LightGBM has linear trees in one"),
         ({"num_machines": 5}, "num_machines is 5, and must be 2, the number of ranks"),
         ({"n_jobs": 16}, r"n_jobs is 16, and must be 1, spark\.task\.cpus"),
         ({"pre_partition": False}, "pre_partition is False, and must be True"),
@@ -360,6 +365,97 @@ def test_bad_rows_are_refused_on_all_ranks(change, text):
 def test_parameters_that_cannot_be_honoured_are_refused(params, text):
     with pytest.raises(ValueError, match=text):
         trained(2, "generated", more=params)
+
+
+def _initial_scores(data, params):
+    data.init_score = np.zeros(len(data.label))
+
+
+def _no_categories(data, params):
+    data.categorical_feature = [0]
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (_initial_scores, "init_score=no on rank 0 .+, init_score=yes on rank 1"),
+        (_no_categories, r"categorical_feature=auto on rank 0 .+, categorical_feature=\[0\] on"),
+    ],
+)
+def test_datasets_with_which_ranks_would_not_meet_are_refused(change, text):
+    error = refused(change)
+    assert isinstance(error, ValueError)
+    assert re.search(f"differ in their settings: {text}", str(error)), error
+
+
+@pytest.mark.parametrize(
+    ("rounds", "arguments", "text"),
+    [
+        (3, {}, "num_boost_round=2 on rank 0 .+, num_boost_round=3 on rank 1"),
+        (
+            2,
+            {"bin_construction": "local"},
+            "bin_construction=shared.* on rank 0 .+, bin_construction=local.* on rank 1",
+        ),
+        (2, {"checkpoint_rounds": 1}, "checkpoint_rounds=0 on rank 0"),
+        (2, {"valid": True}, r"valid_names=\[\] on rank 0 .+, valid_names=\['valid_0'\] on rank 1"),
+        (2, {"init": True}, "init_model=no on rank 0 .+, init_model=3 iterations on rank 1"),
+    ],
+)
+def test_arguments_with_which_ranks_would_not_meet_are_refused(rounds, arguments, text):
+    def fit(group):
+        data, params = dataset_of("generated", group.rank, group.size)
+        if group.rank == 0:
+            return train(params, data, 2, group=group)
+        more = dict(arguments)
+        if more.pop("valid", False):
+            more["valid_sets"] = [lightgbm.Dataset(data.data, data.label)]
+        if more.pop("init", False):
+            more["init_model"] = lightgbm.train(params, dataset_of("generated", 0, 1)[0], 3)
+        return train(params, data, rounds, group=group, **more)
+
+    found = on_threads(2, fit)
+    assert all(isinstance(each, ValueError) for each in found), found
+    assert re.search(f"differ in their settings: {text}", str(found[0])), found[0]
+    assert str(found[1]) == str(found[0])
+
+
+@pytest.mark.parametrize("order", [["a", "b", "c"], ["c", "b", "a"]])
+def test_frames_whose_columns_have_another_order_are_refused(order):
+    pandas = pytest.importorskip("pandas")
+
+    def fit(group):
+        x = np.random.default_rng(group.rank).random((200, 3))
+        frame = pandas.DataFrame(x, columns=["a", "b", "c"] if group.rank == 0 else order)
+        data = lightgbm.Dataset(frame, x[:, 0])
+        return train({**PARAMS, "objective": "regression"}, data, 2, group=group)
+
+    found = on_threads(2, fit)
+    if order == ["a", "b", "c"]:
+        assert trees(results(found)[1]) == trees(found[0])
+    else:
+        for each in found:
+            assert isinstance(each, ValueError), each
+            assert re.search(r"names of columns=\['c', 'b', 'a'\] on rank 1", str(each)), each
+
+
+@pytest.mark.parametrize("bins", ["shared", "local"])
+def test_an_objective_may_be_a_function(bins):
+    def fit(group):
+        data, params = dataset_of("regression", group.rank, group.size)
+
+        # As in processes, each rank has a function object of its own.
+        def squares(predictions, rows):
+            return predictions - rows.get_label(), np.ones(len(predictions))
+
+        params = {**params, "objective": squares}
+        return train(params, data, ROUNDS, group=group, bin_construction=bins)
+
+    found = results(on_threads(2, fit))
+    assert trees(found[0]) == trees(found[1])
+    x, _, _ = lightgbm_ranks.regression()
+    built_in = trained(2, "regression", more={"boost_from_average": False}, bin_construction=bins)
+    np.testing.assert_allclose(found[0].predict(x), built_in[0].predict(x), rtol=1e-6)
 
 
 def test_a_rank_may_have_one_class_only():

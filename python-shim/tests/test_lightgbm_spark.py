@@ -198,6 +198,21 @@ def test_a_pipeline_of_columns_with_vectors_weights_and_two_classes(spark, tmp_p
     assert BinaryClassificationEvaluator().evaluate(labelled) > 0.9
 
 
+def test_two_classes_may_have_trees_of_their_own_each():
+    pytest.importorskip("pandas")
+    from spark_collectives.lightgbm import models
+
+    x, y, _ = generated(300, 8)
+    params = {"objective": "multiclass", "num_class": 2, "verbosity": -1}
+    booster = lightgbm.train(params, lightgbm.Dataset(x, y), 5)
+
+    found = models._class_scores(booster, x, [3.0, 7.0])
+
+    np.testing.assert_allclose(np.stack(found.probability), booster.predict(x))
+    np.testing.assert_array_equal(found.prediction == 7.0, booster.predict(x)[:, 1] > 0.5)
+    assert (found.prediction == np.where(y > 0, 7.0, 3.0)).mean() > 0.8
+
+
 def test_a_regression_over_columns_is_close_to_that_of_one_process(spark):
     import pandas
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, List, Optional
+from typing import Any, Dict, List, Optional
 
 import numpy as np
 
@@ -63,6 +63,26 @@ def _numbers(values: Any) -> Any:
     if hasattr(values, "to_numpy"):
         values = values.to_numpy()
     return np.asarray(values, np.float64).reshape(-1)
+
+
+def settings(dataset: Any) -> Dict[str, str]:
+    """Return, as text, what the Datasets of all ranks must have alike.
+
+    Without it LightGBM would call other collectives on one rank than on another, or sum up
+    histograms of other bins.
+    """
+    return {
+        "init_score": "no" if dataset.init_score is None else "yes",
+        "group": "no" if dataset.group is None else "yes",
+        "categorical_feature": str(dataset.categorical_feature),
+        "names of columns": str(_column_names(dataset.data)),
+    }
+
+
+def _column_names(data: Any) -> Any:
+    if hasattr(data, "iloc"):
+        return [str(name) for name in data.columns]
+    return getattr(data, "column_names", None)
 
 
 def taken(data: Any, rows: Any) -> Any:

@@ -9,6 +9,9 @@ from . import _library
 #: Parameters with which LightGBM would open sockets of its own.
 _OF_SOCKETS = ("machines", "machine_list_filename", "local_listen_port")
 
+#: What LightGBM takes for true.
+_TRUE = ("true", "+", "1")
+
 _LEARNERS = {
     "serial": "data",
     "data": "data",
@@ -30,6 +33,12 @@ def for_ranks(params: Dict[str, Any], ranks: int, threads: int) -> Dict[str, Any
                 f"{name} is for LightGBM's own sockets, and the ranks use the collectives of "
                 "their group: leave it out"
             )
+    for alias in _library.aliases("linear_tree") & params.keys():
+        if ranks > 1 and str(params[alias]).lower() in _TRUE:
+            raise ValueError(
+                f"{alias} is {params[alias]}, and LightGBM has linear trees in one process only: "
+                "each rank would train a model of its own rows. Take one rank, or leave it out"
+            )
     made = _library.without(params, "tree_learner")
     made["tree_learner"] = _learner(_library.parameter(params, "tree_learner"), ranks)
     for name, value, reason in (
@@ -44,6 +53,16 @@ def for_ranks(params: Dict[str, Any], ranks: int, threads: int) -> Dict[str, Any
         made = _library.without(made, name)
         made[name] = value
     return made
+
+
+def for_bins(params: Dict[str, Any]) -> Dict[str, Any]:
+    """Return the parameters that the bins may depend on: an objective that is a function is not."""
+    return {name: value for name, value in params.items() if not callable(value)}
+
+
+def described(value: Any) -> str:
+    """Return a value as text that is the same on all ranks: a function differs in its address."""
+    return str(getattr(value, "__qualname__", type(value))) if callable(value) else str(value)
 
 
 def _learner(given: Any, ranks: int) -> str:

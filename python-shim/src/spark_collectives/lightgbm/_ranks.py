@@ -17,8 +17,8 @@ class RankReport(NamedTuple):
     version: Optional[str]
     rows: int = 0
     columns: int = 0
-    #: The parameters, as text.
-    settings: str = ""
+    #: What all ranks must have alike, by name: parameters, arguments, properties of the Dataset.
+    settings: Optional[Dict[str, str]] = None
     #: What is wrong with the rank, and what to do.
     problems: Sequence[str] = ()
 
@@ -71,23 +71,34 @@ def require_rows(group: Any, own: RankReport) -> List[RankReport]:
         for rank, report in enumerate(reports)
         if report.rows == 0 and not report.problems
     ]
-    for what in ("columns", "settings"):
-        if not problems:
-            problems = _differences(reports, what)
+    if not problems:
+        problems = _differences(reports, "columns", [report.columns for report in reports])
+    if not problems:
+        problems = _differences(reports, "settings", _differing_settings(reports))
     if problems:
         raise ValueError("\n".join(problems))
     return reports
 
 
-def _differences(reports: Sequence[RankReport], what: str) -> List[str]:
-    first = reports[0]
-    for rank, report in enumerate(reports):
-        if getattr(report, what) != getattr(first, what):
+def _differences(reports: Sequence[RankReport], what: str, values: Sequence[Any]) -> List[str]:
+    for rank, (report, value) in enumerate(zip(reports, values)):
+        if value != values[0]:
             return [
-                f"The ranks differ in their {what}: {getattr(first, what)} on {_name(0, first)}, "
-                f"{getattr(report, what)} on {_name(rank, report)}"
+                f"The ranks differ in their {what}: {values[0]} on {_name(0, reports[0])}, "
+                f"{value} on {_name(rank, report)}"
             ]
     return []
+
+
+def _differing_settings(reports: Sequence[RankReport]) -> List[str]:
+    """Return as text, by rank, the settings that are not the same on all ranks."""
+    settings = [report.settings or {} for report in reports]
+    names = sorted({name for each in settings for name in each})
+    differing = [name for name in names if len({each.get(name) for each in settings}) > 1]
+    return [
+        ", ".join(f"{name}={each.get(name, 'not given')}" for name in differing)
+        for each in settings
+    ]
 
 
 def _name(rank: int, report: RankReport) -> str:

@@ -184,7 +184,7 @@ def _class_scores(booster: Any, x: Any, classes: List[float]) -> Any:
 
     probability = booster.predict(x, num_threads=1)
     raw = booster.predict(x, num_threads=1, raw_score=True)
-    if len(classes) == 2:
+    if probability.ndim == 1:
         probability = np.column_stack([1 - probability, probability])
         raw = np.column_stack([-raw, raw])
     label = np.asarray(classes)[probability.argmax(axis=1)]

@@ -87,7 +87,14 @@ def train(
         )
     _ranks.require_library(member)
     made = _parameters.for_ranks(params, member.size, _threads())
-    rows = _require_rows(member, made, train_set, valid_sets or [], bin_construction)
+    arguments = {
+        "num_boost_round": num_boost_round,
+        "valid_names": _validation(train_set, valid_sets or [], valid_names)[0],
+        "init_model": "no" if init_model is None else f"{_iterations(init_model)} iterations",
+        "bin_construction": bin_construction,
+        "checkpoint_rounds": checkpoint_rounds,
+    }
+    rows = _require_rows(member, made, train_set, valid_sets or [], arguments)
 
     checkpoint = ModelCheckpoint(member, checkpoint_rounds)
     rounds, init_model = _resumed(checkpoint, made, num_boost_round, init_model)
@@ -126,9 +133,13 @@ def _threads() -> int:
 
 
 def _require_rows(
-    group: Any, params: Dict[str, Any], train_set: Any, valid_sets: Sequence[Any], bins: str
+    group: Any,
+    params: Dict[str, Any],
+    train_set: Any,
+    valid_sets: Sequence[Any],
+    arguments: Dict[str, Any],
 ) -> List[int]:
-    """Require rows that fit together on all ranks; return how many each has."""
+    """Require rows and arguments that fit together on all ranks; return the rows of each."""
     data = train_set.data
     problems: List[str] = []
     rows = columns = 0
@@ -146,18 +157,15 @@ def _require_rows(
             if valid_set is not train_set and valid_set is not None:
                 found = _datasets.problems(valid_set)
                 problems += [f"validation set {i}: {each}" for each in found]
-    settings = sorted((key, str(value)) for key, value in params.items() if not callable(value))
-    if bins == _LOCAL:
-        settings.append(("categories", str(_datasets.categories(data))))
+    settings = {key: _parameters.described(value) for key, value in params.items()}
+    settings.update((key, str(value)) for key, value in arguments.items())
+    settings.update(_datasets.settings(train_set))
+    if arguments["bin_construction"] == _LOCAL:
+        settings["categories"] = str(_datasets.categories(data))
     reports = _ranks.require_rows(
         group,
         RankReport(
-            socket.gethostname(),
-            _library.version(),
-            rows,
-            columns,
-            ", ".join(f"{key}={value}" for key, value in settings),
-            problems,
+            socket.gethostname(), _library.version(), rows, columns, settings, tuple(problems)
         ),
     )
     return [report.rows for report in reports]

@@ -12,6 +12,11 @@ final class Parameters {
       Set.of("tree_learner", "tree", "tree_type", "tree_learner_type");
   private static final Set<String> THREADS =
       Set.of("num_threads", "num_thread", "nthread", "nthreads", "n_jobs");
+  private static final Set<String> LINEAR_TREES = Set.of("linear_tree", "linear_trees");
+
+  /** What LightGBM takes for true. */
+  private static final Set<String> TRUE = Set.of("true", "1", "+");
+
   private static final Set<String> NETWORK =
       Set.of(
           "machines",
@@ -91,6 +96,7 @@ final class Parameters {
    * @param sampled whether bins are made of a part of the rows only
    */
   static String text(Map<String, String> parameters, int size, int threads, boolean sampled) {
+    requireTreesOfAllRanks(parameters, size);
     Map<String, String> all = new TreeMap<>();
     if (parameters.keySet().stream().noneMatch(LEARNER::contains)) {
       all.put("tree_learner", "data");
@@ -109,5 +115,22 @@ final class Parameters {
     StringBuilder text = new StringBuilder();
     all.forEach((name, value) -> text.append(name).append('=').append(value).append(' '));
     return text.toString().strip();
+  }
+
+  /** LightGBM takes the serial learner for linear trees, with nothing but a warning. */
+  private static void requireTreesOfAllRanks(Map<String, String> parameters, int size) {
+    parameters.forEach(
+        (name, value) -> {
+          if (size > 1
+              && LINEAR_TREES.contains(name)
+              && TRUE.contains(value.toLowerCase(Locale.ROOT))) {
+            throw new IllegalArgumentException(
+                "The parameter "
+                    + name
+                    + " is for one rank, and there are "
+                    + size
+                    + ": LightGBM would train a model of its own rows on each. Leave it out");
+          }
+        });
   }
 }
