@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.sparkcollectives.CollectiveException;
+import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.store.Deadline;
 
 /**
@@ -13,6 +14,7 @@ import org.sparkcollectives.store.Deadline;
  */
 final class BucketLauncher {
 
+  private final ProcessGroup group;
   private final BucketReduction reduction;
   private final StepClock clock;
   private final Object lock = new Object();
@@ -21,7 +23,8 @@ final class BucketLauncher {
   private int next;
   private boolean ending;
 
-  BucketLauncher(BucketReduction reduction, StepClock clock) {
+  BucketLauncher(ProcessGroup group, BucketReduction reduction, StepClock clock) {
+    this.group = group;
     this.reduction = reduction;
     this.clock = clock;
   }
@@ -58,22 +61,35 @@ final class BucketLauncher {
 
   /**
    * Begins all reductions that are left. Waits for the rows of other ranks where the mean is over
-   * rows, and for threads that are about to mark a gradient, until the deadline at the most.
+   * rows, and for threads that are about to mark a gradient, until the group fails or the deadline
+   * is over.
    */
   void endStep(Deadline deadline) {
     synchronized (lock) {
       ending = true;
       advance();
       while (next < buckets.size()) {
-        if (deadline.isOver()) {
-          throw new CollectiveException(
-              "The gradients of "
-                  + buckets.get(next)
-                  + " did not arrive within "
-                  + deadline.total());
-        }
-        waitFor(deadline.left());
+        requireGroup();
+        requireTime(deadline);
+        waitFor(Deadline.smaller(GroupEnd.LOOK_AFTER, deadline.left()));
+        // A mark that has failed leaves its bucket to this thread.
+        advance();
       }
+    }
+  }
+
+  private void requireGroup() {
+    CollectiveException ended =
+        GroupEnd.of(group, "The wait for the marks of " + buckets.get(next));
+    if (ended != null) {
+      throw ended;
+    }
+  }
+
+  private void requireTime(Deadline deadline) {
+    if (deadline.isOver()) {
+      throw new CollectiveException(
+          "The gradients of " + buckets.get(next) + " did not arrive within " + deadline.total());
     }
   }
 

@@ -6,7 +6,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.sparkcollectives.CollectiveException;
-import org.sparkcollectives.Failure;
 import org.sparkcollectives.PeerFailedException;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.store.Deadline;
@@ -16,9 +15,6 @@ import org.sparkcollectives.store.Deadline;
  * deadline is over: a future may belong to code that knows nothing of the group.
  */
 final class HookWait {
-
-  /** How long a wait goes on before it looks whether the group has failed. */
-  private static final Duration LOOK_AFTER = Duration.ofMillis(20);
 
   /** How long a hook may take to say itself why, when its own rank has ended the group. */
   private static final Duration PATIENCE = Duration.ofMillis(200);
@@ -42,7 +38,8 @@ final class HookWait {
       while (true) {
         try {
           return future.get(
-              Deadline.smaller(LOOK_AFTER, deadline.left()).toNanos(), TimeUnit.NANOSECONDS);
+              Deadline.smaller(GroupEnd.LOOK_AFTER, deadline.left()).toNanos(),
+              TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
           if (group.isFailed() && patience == null) {
             patience = Deadline.after(PATIENCE);
@@ -59,16 +56,10 @@ final class HookWait {
   }
 
   private static void requireGroup(ProcessGroup group, Deadline patience, String what) {
-    Failure failure = group.failure().orElse(null);
-    if (failure == null) {
-      return;
-    }
-    String ended = what + " was not done before the group failed: " + failure.where();
-    if (failure.rank() != group.rank()) {
-      throw new PeerFailedException(ended, failure);
-    }
-    if (patience != null && patience.isOver()) {
-      throw new CollectiveException(ended + " " + failure.kind().verb() + ": " + failure.cause());
+    CollectiveException ended = GroupEnd.of(group, what);
+    if (ended instanceof PeerFailedException
+        || (ended != null && patience != null && patience.isOver())) {
+      throw ended;
     }
   }
 

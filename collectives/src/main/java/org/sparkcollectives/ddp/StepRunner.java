@@ -39,7 +39,7 @@ final class StepRunner {
 
   void reduceBy(BucketReduction other) {
     reduction = other;
-    launcher = new BucketLauncher(other, clock);
+    launcher = new BucketLauncher(group, other, clock);
   }
 
   GradientMemory memory() {

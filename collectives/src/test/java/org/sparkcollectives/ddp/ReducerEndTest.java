@@ -152,6 +152,60 @@ class ReducerEndTest {
         });
   }
 
+  @Test
+  void aFinishThatWaitsForAMarkEndsWithTheGroup() {
+    for (int rank = 0; rank < 2; rank++) {
+      int aborting = rank;
+      GroupRuns.run(
+          2,
+          paths,
+          group -> {
+            SlowMark mark = new SlowMark();
+            try (GradientReducer reducer =
+                GradientReducer.create(
+                    group, TestModel.of(3).parameters(), SMALL_BUCKETS, mark::nanos)) {
+              reducer.beginBackward();
+              if (group.rank() == 0) {
+                reducer.markReady(0);
+                group.store().get("rank 1 waits for a mark");
+                abortIf(aborting == 0, group);
+                assertThatThrownBy(reducer::finish).isInstanceOf(CollectiveException.class);
+              } else {
+                CompletableFuture<Throwable> marked = mark.begin(() -> reducer.markReady(0));
+                Thread waiting = Thread.currentThread();
+                Thread watching =
+                    new Thread(
+                        () -> {
+                          while (waiting.getState() != Thread.State.TIMED_WAITING) {
+                            Thread.onSpinWait();
+                          }
+                          group.store().set("rank 1 waits for a mark", new byte[0]);
+                          abortIf(aborting == 1, group);
+                        },
+                        "watching");
+                watching.start();
+                assertThatThrownBy(reducer::finish)
+                    .isInstanceOf(CollectiveException.class)
+                    .hasMessageContaining("The wait for the marks of bucket 0")
+                    .hasMessageContaining("rank " + aborting)
+                    .hasStackTraceContaining("on purpose");
+                watching.join();
+                mark.end();
+                assertThat(marked.get(30, TimeUnit.SECONDS))
+                    .isInstanceOf(CollectiveException.class);
+              }
+            }
+            return null;
+          });
+    }
+  }
+
+  private static void abortIf(boolean condition, ProcessGroup group) {
+    if (condition) {
+      group.abort(new IllegalStateException("on purpose"));
+    }
+  }
+
   /** Stops a thread that marks a gradient where it asks for the time. */
   private static final class SlowMark {
     private final CountDownLatch begun = new CountDownLatch(1);
