@@ -142,6 +142,11 @@ def _of_base(original: Any) -> Any:
     return attach
 
 
+#: The options with which torch creates a backend; older versions have them elsewhere.
+Options: Any = getattr(torch._C._distributed_c10d.Backend, "Options", None)
+if Options is None:
+    Options = c10d.ProcessGroup.Options
+
 #: torch's own state of a process.
 World: Any = c10d._World
 
