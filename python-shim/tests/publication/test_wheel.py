@@ -42,7 +42,7 @@ def test_an_empty_environment_gets_the_jars_and_the_licence(described, publicati
     metadata, licences, jars = described
     assert metadata["Version"] == publication.version
     assert metadata["License-Expression"] == "Apache-2.0"
-    assert metadata["Requires-Python"] == ">=3.9"
+    assert metadata["Requires-Python"] == ">=3.10"
     assert metadata["Summary"] and metadata["Description"] and metadata["Classifier"]
     assert set(licences) == {"LICENSE", "NOTICE"}
     assert "Apache License" in licences["LICENSE"]
