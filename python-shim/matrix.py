@@ -162,15 +162,18 @@ def main():
     """Run the cells that the command line names."""
     parser = arguments()
     chosen = parser.parse_args()
-    absent = [each for each in chosen.python if shutil.which(each) is None]
-    if absent:
-        parser.error(f"there is no {', '.join(absent)}: name the Pythons with --python")
+    pythons = {}
+    for each in chosen.python:
+        path = shutil.which(each)
+        if path is None:
+            parser.error(f"there is no {each}: name the Pythons with --python")
+        version = python_version(path)
+        if version not in PYTHONS:
+            parser.error(f"{each} has version {version}, which is not in the table")
+        pythons[version] = os.path.abspath(path)
     failed = False
     for pyspark in chosen.pyspark:
-        for python in chosen.python:
-            version = python_version(python)
-            if version not in PYTHONS:
-                parser.error(f"{python} has version {version}, which is not in the table")
+        for version, python in pythons.items():
             for torch in chosen.torch:
                 if (torch, version) in UNSUPPORTED:
                     continue

@@ -102,6 +102,41 @@ open(report, "w").write('<testsuite tests="3" failures="0" errors="0" skipped="1
     assert not Path(str(seen)[: -len("-seen")]).exists()
 
 
+@pytest.mark.parametrize("arguments", [["--python", "nothing"], ["--torch", "1.0"]])
+def test_what_is_in_no_table_is_refused_before_a_cell_runs(matrix, arguments, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["matrix.py", *arguments])
+    monkeypatch.setattr(matrix, "run_cell", lambda *_: pytest.fail("a cell runs"))
+    with pytest.raises(SystemExit):
+        matrix.main()
+    assert arguments[1] in capsys.readouterr().err
+
+
+def test_the_results_of_whole_cells_are_kept(matrix, monkeypatch, tmp_path):
+    page = tmp_path / "python.md"
+    page.write_text(f"{matrix.BEGIN}{matrix.END}\n")
+    kept = tmp_path / "matrix.json"
+    kept.write_text("{}")
+    monkeypatch.setattr(matrix, "PAGE", page)
+    monkeypatch.setattr(matrix, "RESULTS", kept)
+    monkeypatch.setattr(matrix, "python_version", lambda _: "3.12")
+    ran = []
+
+    def run_cell(pyspark, python, torch, index, tests):
+        ran.append((pyspark, torch, index))
+        return result(passed=torch != "2.8.0")
+
+    monkeypatch.setattr(matrix, "run_cell", run_cell)
+    chosen = ["--python", sys.executable, "--pyspark", "4.1.3", "--torch", "2.4.1", "2.8.0"]
+    monkeypatch.setattr(sys, "argv", ["matrix.py", *chosen, "--tests", "one.py"])
+    assert matrix.main() == 1
+    assert kept.read_text() == "{}"
+    monkeypatch.setattr(sys, "argv", ["matrix.py", *chosen, "--index", ""])
+    assert matrix.main() == 1
+    assert ran[2:] == [("4.1.3", "2.4.1", ""), ("4.1.3", "2.8.0", "")]
+    assert "| 4.1.3 | 3.12 | 5 tests pass | **fails** | not tested |" in page.read_text()
+    assert json.loads(kept.read_text())["4.1.3"]["3.12"]["2.4.1"]["passed"]
+
+
 def test_the_versions_are_those_that_the_package_and_the_build_name(matrix):
     torches = [tuple(map(int, each.split(".")[:2])) for each in matrix.TORCHES]
     private = (SHIM / "src" / "spark_collectives" / "torch" / "private.py").read_text()
