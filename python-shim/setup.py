@@ -58,7 +58,10 @@ class ReproducibleSdist(sdist):
             return entry
 
         content = io.BytesIO()
-        with tarfile.open(fileobj=content, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        # The data of the examples are links to files of the repository.
+        with tarfile.open(
+            fileobj=content, mode="w", format=tarfile.PAX_FORMAT, dereference=True
+        ) as archive:
             archive.add(os.path.join(root_dir or "", base_dir), base_dir, filter=normal)
         name = base_name + ".tar.gz"
         Path(name).parent.mkdir(parents=True, exist_ok=True)

@@ -101,6 +101,12 @@ def test_logistic_regression_learns_digits_in_a_session_of_its_own():
     assert percentage(output) > 90
 
 
+def test_the_installed_package_learns_digits_without_the_repository(tmp_path):
+    module = [sys.executable, "-m", "spark_collectives.examples.digits"]
+    output = run([*module, "--master", "local[2]", "--ranks", "2", "--steps", "100"], tmp_path)
+    assert percentage(output) > 90
+
+
 @pytest.mark.parity
 def test_a_pipeline_of_spark_ml_learns_digits(program):
     assert percentage(program("spark_ml.py", "--iterations", "15")) > 90

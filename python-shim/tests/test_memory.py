@@ -1,9 +1,11 @@
 """Memory that arrays share with the executor's JVM."""
 
 import gc
+import sys
 import threading
 
 import numpy as np
+import pytest
 
 import spark_collectives as dist
 from pools import Pool
@@ -44,29 +46,38 @@ def test_an_array_is_found_by_its_place_whatever_view_it_is():
     assert pool.find(array) is None
 
 
-def test_arrays_are_created_and_collected_while_other_threads_find_theirs():
+@pytest.mark.parametrize("how", ["its owner", "its address"])
+def test_arrays_are_created_and_collected_while_other_threads_find_theirs(how):
     pool = Pool()
-    kept = pool.empty((1000,), np.dtype(np.float32))
+    # Many arrays, so that a search by address takes a while.
+    kept = [pool.empty((1000,), np.dtype(np.float32)) for _ in range(200)]
+    # numpy does not know the owner of memory that came through another library.
+    looked_for = kept[-1] if how == "its owner" else np.asarray(memoryview(kept[-1]))
     ended = threading.Event()
     failed = []
 
     def look():
         try:
             while not ended.is_set():
-                assert pool.find(kept)[1] == 0
+                assert pool.find(looked_for)[1] == 0
         except BaseException as e:
             failed.append(e)
 
     threads = [threading.Thread(target=look) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for _ in range(2000):
-        pool.empty((8,), np.dtype(np.float32))
-    ended.set()
-    for thread in threads:
-        thread.join(30)
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        for thread in threads:
+            thread.start()
+        for _ in range(2000):
+            pool.empty((8,), np.dtype(np.float32))
+    finally:
+        sys.setswitchinterval(before)
+        ended.set()
+        for thread in threads:
+            thread.join(30)
     assert not failed
-    assert pool.made <= 3
+    assert pool.made <= len(kept) + 2
 
 
 def test_an_array_that_an_operation_uses_is_not_reused(ranks):

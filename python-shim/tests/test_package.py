@@ -15,8 +15,11 @@ def test_the_package_has_its_licence_and_says_what_it_is():
     assert {url.split(",")[0] for url in described.get_all("Project-URL")} >= {"Source"}
     licences = {path.name for path in package.files if "licenses" in path.parts}
     assert licences == {"LICENSE", "NOTICE"}
-    notice = next(path for path in package.files if path.name == "NOTICE")
-    assert "spark-collectives_2.13" in notice.read_text()
+    notice = next(path for path in package.files if path.name == "NOTICE").read_text()
+    assert "spark-collectives_2.13" in notice
+    # The data of the example are of others.
+    assert any(path.name == "digits.csv" for path in package.files)
+    assert "spark_collectives/examples/digits.csv" in notice and "CC BY 4.0" in notice
 
 
 def test_the_jars_have_their_licence_and_no_class_of_others():

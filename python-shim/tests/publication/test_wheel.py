@@ -1,5 +1,6 @@
 """The Python package as it is published."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import tarfile
 import pytest
 
 from publication.conftest import ROOT, run
+from samples import samples
 
 JARS = ("spark-collectives_2.13", "spark-collectives-ml")
 
@@ -19,6 +21,17 @@ package = metadata.distribution("spark-collectives")
 licences = {each.name: each.read_text() for each in package.files if "licenses" in each.parts}
 jars = [str(each) for each in package.files if each.name.endswith(".jar")]
 print(json.dumps([dict(package.metadata), licences, jars]))
+"""
+
+#: Around the lines of the README.
+BEGIN = """
+from pyspark.sql import SparkSession
+import spark_collectives
+
+spark = spark_collectives.configure(SparkSession.builder.master("local[2]")).getOrCreate()
+"""
+END = """
+print([each.tolist() for each in gradients])
 """
 
 
@@ -42,12 +55,32 @@ def test_an_empty_environment_gets_the_jars_and_the_licence(described, publicati
     metadata, licences, jars = described
     assert metadata["Version"] == publication.version
     assert metadata["License-Expression"] == "Apache-2.0"
-    assert metadata["Requires-Python"] == ">=3.9"
+    assert metadata["Requires-Python"] == ">=3.10"
     assert metadata["Summary"] and metadata["Description"] and metadata["Classifier"]
     assert set(licences) == {"LICENSE", "NOTICE"}
     assert "Apache License" in licences["LICENSE"]
     assert "spark-collectives_2.13" in licences["NOTICE"]
     assert sorted(jars) == [f"spark_collectives/jars/{name}.jar" for name in sorted(JARS)]
+
+
+def test_an_empty_environment_runs_an_example_and_the_lines_of_the_readme(wheels, tmp_path):
+    import pyspark
+
+    wheel = next(path for name, path in wheels.items() if name.endswith(".whl"))
+    run(sys.executable, "-m", "venv", tmp_path / "env", cwd=ROOT)
+    options = ["--quiet", "--disable-pip-version-check"]
+    wanted = [wheel, f"pyspark=={pyspark.__version__}", "numpy"]
+    run(tmp_path / "env/bin/pip", "install", *options, *wanted, cwd=tmp_path)
+    python = tmp_path / "env/bin/python"
+    environment = {"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": str(python)}
+    module = ["-m", "spark_collectives.examples.digits", "--master", "local[2]", "--ranks", "2"]
+    said = run(python, *module, cwd=tmp_path, **environment)
+    assert float(re.search(r"held out: ([\d.]+)%", said)[1]) > 90
+
+    (sample,) = samples("README.md", "python")
+    program = tmp_path / "program.py"
+    program.write_text(f"{BEGIN}{sample.before}{sample.code}{END}")
+    assert "[[10.0], [10.0]]" in run(python, program, cwd=tmp_path, **environment)
 
 
 @pytest.mark.parametrize("name", JARS)
@@ -63,6 +96,7 @@ def test_the_source_distribution_has_the_licence_and_what_it_is_built_from(wheel
         names = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}
     assert names >= {"LICENSE", "NOTICE", "setup.py", "pyproject.toml", "README.md"}
     assert names >= {f"src/spark_collectives/jars/{name}.jar" for name in JARS}
+    assert names >= {f"src/spark_collectives/examples/digits.{end}" for end in ("csv", "md", "py")}
 
 
 @pytest.mark.parametrize("missing", ["src/spark_collectives/jars", "NOTICE"])

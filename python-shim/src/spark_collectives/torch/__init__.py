@@ -23,12 +23,15 @@ with ``init_method="spark://"``::
 A task to which Spark has given a GPU finds it by :func:`device`. With
 ``init_process_group("cpu:spark,cuda:nccl")`` tensors of a GPU go over NCCL instead.
 
-Needs torch 2.3 or later.
+Needs torch 2.4 or later.
 """
 
 from __future__ import annotations
 
 import torch.distributed
+
+if not torch.distributed.is_available():
+    raise ImportError("This build of torch has no torch.distributed")
 
 from . import context, mixed_group, private, rendezvous, world
 from .device_choice import device
@@ -39,9 +42,6 @@ from .store import SparkStore
 from .work import SparkWork
 
 __all__ = ["MixedProcessGroup", "SparkProcessGroup", "SparkStore", "SparkWork", "device", "empty"]
-
-if not torch.distributed.is_available():
-    raise ImportError("This build of torch has no torch.distributed")
 
 rendezvous.register()
 world.install()

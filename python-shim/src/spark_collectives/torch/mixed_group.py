@@ -223,12 +223,12 @@ def _of_device(name: str) -> Any:
     return call
 
 
-def create(options: Any, _: Any = None) -> SparkProcessGroup:
+def create(options: Any, backend_options: Any = None) -> SparkProcessGroup:
     """Create a group for ``init_process_group`` or ``new_group``, with the backends it asks for."""
     base = private.base_group(options)
     if base is None:
-        return SparkProcessGroup.create(options)
-    made = MixedProcessGroup.create(options)
+        return SparkProcessGroup.create(options, backend_options)
+    made = MixedProcessGroup.create(options, backend_options)
     assert isinstance(made, MixedProcessGroup)
     return made.attach(base)
 

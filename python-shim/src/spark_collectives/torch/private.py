@@ -1,15 +1,71 @@
 """The names of torch's own that it keeps to itself, and that the backend needs.
 
-Each may be missing in a version of torch; what that version then cannot do is said here.
+No other file touches such names, except for those of methods of groups that it overrides. Some are
+missing in some versions of torch; what such a version cannot do is said here. A version that lacks
+one of the others is refused.
 """
 
 from __future__ import annotations
 
+import importlib
+import re
 import sys
+import warnings
 from datetime import timedelta
-from typing import Any, Callable, Dict
+from typing import Any, Callable, Dict, Optional
 
+import torch
 from torch.distributed import distributed_c10d as c10d
+
+#: The versions of torch that are tested: the oldest, the newest, and those between.
+OLDEST = (2, 4)
+NEWEST = (2, 15)
+
+#: What no version can be without: the modules or classes, and their names.
+NEEDED = (
+    ("torch.distributed.distributed_c10d", "_World"),
+    ("torch.distributed.distributed_c10d", "_world"),
+    ("torch.distributed.distributed_c10d", "BackendConfig"),
+    ("torch.distributed.rendezvous", "_rendezvous_handlers"),
+    ("torch._C._autograd", "_profiler_enabled"),
+    ("torch._C._autograd", "_record_function_with_args_enter"),
+    ("torch._C._autograd", "_record_function_with_args_exit"),
+    ("torch._C._distributed_c10d", "Backend"),
+)
+
+
+def find(module: str) -> Any:
+    """Return a module of torch."""
+    # By name: torch.distributed.rendezvous is a function in some versions, and hides the module.
+    return importlib.import_module(module)
+
+
+def check(version: str) -> None:
+    """Refuse a torch that lacks what the backend needs, and warn of one that was never tested.
+
+    :raises ImportError: with the versions that there may be
+    """
+    found = tuple(int(each) for each in re.findall(r"\d+", version)[:2])
+    oldest, newest = (".".join(map(str, each)) for each in (OLDEST, NEWEST))
+    if found < OLDEST:
+        raise ImportError(
+            f"spark_collectives.torch needs torch {oldest} or later, and this is torch {version}"
+        )
+    if found > NEWEST:
+        warnings.warn(
+            f"torch {version} is newer than {newest}, the newest with which "
+            "spark_collectives.torch was tested",
+            stacklevel=2,
+        )
+    missing = [f"{module}.{name}" for module, name in NEEDED if not hasattr(find(module), name)]
+    if missing:
+        raise ImportError(
+            f"torch {version} is too new for this version of spark_collectives, which needs its "
+            f"{', '.join(missing)}. Install a torch from {oldest} to {newest}"
+        )
+
+
+check(torch.__version__)
 
 _OWN = "spark"
 
@@ -84,6 +140,46 @@ def _of_base(original: Any) -> Any:
         original(getattr(group, "base", group), *arguments)
 
     return attach
+
+
+#: The options with which torch creates a backend; older versions have them elsewhere.
+Options: Any = getattr(torch._C._distributed_c10d.Backend, "Options", None)
+if Options is None:
+    Options = c10d.ProcessGroup.Options
+
+#: torch's own state of a process.
+World: Any = c10d._World
+
+# What a profiler is told.
+profiler_enabled: Callable[[], bool] = torch._C._autograd._profiler_enabled
+begin_event: Any = torch._C._autograd._record_function_with_args_enter
+end_event: Any = torch._C._autograd._record_function_with_args_exit
+
+
+def replace_world(kind: Callable[[], Any]) -> Optional[Any]:
+    """Replace torch's state by one of another kind, and return it.
+
+    Does nothing, and returns None, if it was replaced already.
+    """
+    if type(c10d._world) is not World:
+        return None
+    world = kind()
+    world.__dict__.update(c10d._world.__dict__)
+    c10d._world = world
+    return world
+
+
+def rendezvous_handlers() -> Dict[str, Callable[..., Any]]:
+    """Return what torch calls to let ranks meet, by the scheme of the address."""
+    handlers: Dict[str, Callable[..., Any]] = find(
+        "torch.distributed.rendezvous"
+    )._rendezvous_handlers
+    return handlers
+
+
+def count_of_elements(sparse: torch.Tensor) -> int:
+    """Return the number of elements that a sparse tensor has."""
+    return int(sparse._nnz())
 
 
 def base_group(options: Any) -> Any:

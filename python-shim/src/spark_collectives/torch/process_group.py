@@ -15,7 +15,7 @@ from .. import _debug_level, distributed
 from .._completions import Completions
 from ..errors import CollectiveError
 from ..process_group import ProcessGroup
-from . import devices, errors, host_memory, private
+from . import devices, errors, group_options, host_memory, private
 from .collectives import Collectives
 from .exchanges import Exchanges
 from .point_to_point import PointToPoint
@@ -44,8 +44,11 @@ class SparkProcessGroup(Collectives, Exchanges, PointToPoint, dist.ProcessGroup)
         self._is_shrunk = False
 
     @classmethod
-    def create(cls, options: Any) -> SparkProcessGroup:
-        """Create the group for ``init_process_group`` or ``new_group``."""
+    def create(cls, options: Any, backend_options: Any = None) -> SparkProcessGroup:
+        """Create the group for ``init_process_group`` or ``new_group``.
+
+        :param backend_options: their ``pg_options``
+        """
         world = distributed.init_process_group()
         ranks = list(options.global_ranks_in_group) or list(range(world.size))
         if len(ranks) != options.group_size or ranks[options.group_rank] != world.rank:
@@ -54,7 +57,8 @@ class SparkProcessGroup(Collectives, Exchanges, PointToPoint, dist.ProcessGroup)
                 f"rank {world.rank} of {world.size}: the rank of a task is its partition. Leave "
                 "rank and world_size out"
             )
-        return cls._of(world, ranks, options.store, options.timeout, options.group_id)
+        timeout = group_options.timeout(options.timeout, backend_options)
+        return cls._of(world, ranks, options.store, timeout, options.group_id)
 
     @classmethod
     def _of(
@@ -132,13 +136,19 @@ class SparkProcessGroup(Collectives, Exchanges, PointToPoint, dist.ProcessGroup)
         group_desc: Optional[str] = None,
         device_types: Any = None,
     ) -> Optional[SparkProcessGroup]:
-        """Create a group of some ranks of this one; return None on all other ranks."""
+        """Create a group of some ranks of this one; return None on all other ranks.
+
+        :param timeout: by default that of the options, else this group's
+        :param opts: torch's ``Backend.Options``; others raise a ``TypeError``
+        """
+        group_options.require("split_group", opts)
         if self.group.rank not in new_ranks:
             return None
         ranks = [self.group.global_ranks[each] for each in new_ranks]
         world = distributed.init_process_group()
         store = dist.PrefixStore(f"{group_name}/", self._store)
-        made = type(self)._of(world, ranks, store, timeout, group_name or "split")
+        limit = seconds(timeout) or group_options.seconds_in(opts) or self._timeout
+        made = type(self)._of(world, ranks, store, limit, group_name or "split")
         made._set_group_name(group_name or made.group.name)
         made._set_group_desc(group_desc or "")
         return made
@@ -149,12 +159,15 @@ class SparkProcessGroup(Collectives, Exchanges, PointToPoint, dist.ProcessGroup)
         """Create a group without some ranks; the others call it.
 
         :param shrink_flags: 1, torch's ``SHRINK_ABORT``, aborts this group first
+        :param opts: torch's ``Backend.Options``, with another timeout; others raise a ``TypeError``
         """
+        group_options.require("shrink", opts)
         try:
             group = self.group.shrink(ranks_to_exclude, abort=bool(shrink_flags & 1))
         except Exception as e:
             raise errors.of_torch(e) from None
-        made = type(self)(group, self._store, self._timeout)
+        timeout = group_options.seconds_in(opts) or self._timeout
+        made = type(self)(group, self._store, timeout)
         made._origin, self._is_shrunk = self, True
         return made
 

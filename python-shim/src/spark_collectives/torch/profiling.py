@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Optional, Sequence
+from typing import Callable, Optional, Sequence
 
 import torch
 
-_enabled: Callable[[], bool] = torch._C._autograd._profiler_enabled
-_enter: Any = torch._C._autograd._record_function_with_args_enter
-_exit: Any = torch._C._autograd._record_function_with_args_exit
+from . import private
+
+_enabled = private.profiler_enabled
 
 #: gloo's names for operations, where they are not those that errors have.
 _NAMES = {
@@ -29,5 +29,5 @@ def begin(description: str, tensors: Sequence[torch.Tensor]) -> Optional[End]:
     """
     if not _enabled():
         return None
-    record = _enter(f"spark:{_NAMES.get(description, description)}", *tensors)
-    return lambda: _exit(record)
+    record = private.begin_event(f"spark:{_NAMES.get(description, description)}", *tensors)
+    return lambda: private.end_event(record)

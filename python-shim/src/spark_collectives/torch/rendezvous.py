@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from typing import Any, Callable, Iterator, Tuple
 from urllib.parse import parse_qs, urlparse
 
 from .. import distributed
-from . import context
+from . import context, private
 from .store import SparkStore
 
 SCHEME = "spark"
@@ -19,8 +18,7 @@ Meeting = Iterator[Tuple[Any, int, int]]
 
 def register() -> None:
     """Register ``spark://``, and let ``env://`` need no variables in a barrier task."""
-    # By name: torch.distributed.rendezvous is a function in some versions, and hides the module.
-    handlers = importlib.import_module("torch.distributed.rendezvous")._rendezvous_handlers
+    handlers = private.rendezvous_handlers()
     if SCHEME in handlers:
         return
     handlers[SCHEME] = _spark

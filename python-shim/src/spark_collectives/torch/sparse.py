@@ -8,7 +8,7 @@ import torch
 
 from ..process_group import ProcessGroup
 from ..reduce_op import ReduceOp
-from . import staging
+from . import private, staging
 
 
 def all_reduce(group: ProcessGroup, tensor: Any, op: ReduceOp, timeout: float) -> None:
@@ -22,7 +22,8 @@ def all_reduce(group: ProcessGroup, tensor: Any, op: ReduceOp, timeout: float) -
     # On the CPU, whatever torch's default device is.
     mine = tensor.detach().cpu().coalesce()
     counts = torch.empty(group.size, dtype=torch.int64, device="cpu")
-    group.all_gather_into(counts, torch.tensor([mine._nnz()], device="cpu"), timeout=timeout)
+    own = torch.tensor([private.count_of_elements(mine)], device="cpu")
+    group.all_gather_into(counts, own, timeout=timeout)
     sizes: List[int] = counts.tolist()
     extents = mine.sparse_dim()
     indices = [torch.empty((extents, n), dtype=torch.int64, device="cpu") for n in sizes]

@@ -8,12 +8,12 @@ from typing import Any, Optional
 
 import torch.distributed.distributed_c10d as c10d
 
-from . import context
+from . import context, private
 
 _log = logging.getLogger(__name__)
 
 
-class TaskWorld(c10d._World):  # type: ignore[misc]
+class TaskWorld(private.World):  # type: ignore[misc]
     """The default group and all other groups, until the task that created them ends.
 
     torch keeps them for the process, and Spark reuses a process for later tasks: groups that a task
@@ -53,8 +53,6 @@ class TaskWorld(c10d._World):  # type: ignore[misc]
 
 def install() -> None:
     """Replace torch's world by a :class:`TaskWorld`, unless another one has replaced it."""
-    if type(c10d._world) is c10d._World:
-        world = TaskWorld()
-        world.__dict__.update(c10d._world.__dict__)
+    world = private.replace_world(TaskWorld)
+    if world is not None:
         world._attempt = context.attempt()
-        c10d._world = world

@@ -49,7 +49,8 @@ public final class SparkSecurity {
     return security;
   }
 
-  private static TransportSecurity make(SparkConf conf, SecurityManager manager) {
+  /** Returns the protection that these settings demand. */
+  static TransportSecurity make(SparkConf conf, SecurityManager manager) {
     boolean tls = conf.getBoolean(SSL_RPC, false);
     if (tls && hasRpcTls()) {
       return RpcTls.of(conf, manager.getSSLOptions("rpc"));
