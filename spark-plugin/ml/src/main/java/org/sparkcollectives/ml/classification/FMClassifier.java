@@ -55,4 +55,108 @@ public class FMClassifier extends org.apache.spark.ml.classification.FMClassifie
     return FactorizationFit.of(
         this, rows, features, loss, () -> super.trainImpl(rows, features, loss));
   }
+
+  // Spark's setters, which return this class, so that a program in Java changes its import alone.
+
+  @Override
+  public FMClassifier setFactorSize(int value) {
+    super.setFactorSize(value);
+    return this;
+  }
+
+  @Override
+  public FMClassifier setFeaturesCol(String value) {
+    super.setFeaturesCol(value);
+    return this;
+  }
+
+  @Override
+  public FMClassifier setFitIntercept(boolean value) {
+    super.setFitIntercept(value);
+    return this;
+  }
+
+  @Override
+  public FMClassifier setFitLinear(boolean value) {
+    super.setFitLinear(value);
+    return this;
+  }
+
+  @Override
+  public FMClassifier setInitStd(double value) {
+    super.setInitStd(value);
+    return this;
+  }
+
+  @Override
+  public FMClassifier setLabelCol(String value) {
+    super.setLabelCol(value);
+    return this;
+  }
+
+  @Override
+  public FMClassifier setMaxIter(int value) {
+    super.setMaxIter(value);
+    return this;
+  }
+
+  @Override
+  public FMClassifier setMiniBatchFraction(double value) {
+    super.setMiniBatchFraction(value);
+    return this;
+  }
+
+  @Override
+  public FMClassifier setPredictionCol(String value) {
+    super.setPredictionCol(value);
+    return this;
+  }
+
+  @Override
+  public FMClassifier setProbabilityCol(String value) {
+    super.setProbabilityCol(value);
+    return this;
+  }
+
+  @Override
+  public FMClassifier setRawPredictionCol(String value) {
+    super.setRawPredictionCol(value);
+    return this;
+  }
+
+  @Override
+  public FMClassifier setRegParam(double value) {
+    super.setRegParam(value);
+    return this;
+  }
+
+  @Override
+  public FMClassifier setSeed(long value) {
+    super.setSeed(value);
+    return this;
+  }
+
+  @Override
+  public FMClassifier setSolver(String value) {
+    super.setSolver(value);
+    return this;
+  }
+
+  @Override
+  public FMClassifier setStepSize(double value) {
+    super.setStepSize(value);
+    return this;
+  }
+
+  @Override
+  public FMClassifier setThresholds(double[] value) {
+    super.setThresholds(value);
+    return this;
+  }
+
+  @Override
+  public FMClassifier setTol(double value) {
+    super.setTol(value);
+    return this;
+  }
 }

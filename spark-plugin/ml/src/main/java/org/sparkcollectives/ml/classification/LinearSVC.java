@@ -95,4 +95,84 @@ public class LinearSVC extends org.apache.spark.ml.classification.LinearSVC {
     model.setSummary(Option.apply(summary));
     return model;
   }
+
+  // Spark's setters, which return this class, so that a program in Java changes its import alone.
+
+  @Override
+  public LinearSVC setAggregationDepth(int value) {
+    super.setAggregationDepth(value);
+    return this;
+  }
+
+  @Override
+  public LinearSVC setFeaturesCol(String value) {
+    super.setFeaturesCol(value);
+    return this;
+  }
+
+  @Override
+  public LinearSVC setFitIntercept(boolean value) {
+    super.setFitIntercept(value);
+    return this;
+  }
+
+  @Override
+  public LinearSVC setLabelCol(String value) {
+    super.setLabelCol(value);
+    return this;
+  }
+
+  @Override
+  public LinearSVC setMaxBlockSizeInMB(double value) {
+    super.setMaxBlockSizeInMB(value);
+    return this;
+  }
+
+  @Override
+  public LinearSVC setMaxIter(int value) {
+    super.setMaxIter(value);
+    return this;
+  }
+
+  @Override
+  public LinearSVC setPredictionCol(String value) {
+    super.setPredictionCol(value);
+    return this;
+  }
+
+  @Override
+  public LinearSVC setRawPredictionCol(String value) {
+    super.setRawPredictionCol(value);
+    return this;
+  }
+
+  @Override
+  public LinearSVC setRegParam(double value) {
+    super.setRegParam(value);
+    return this;
+  }
+
+  @Override
+  public LinearSVC setStandardization(boolean value) {
+    super.setStandardization(value);
+    return this;
+  }
+
+  @Override
+  public LinearSVC setThreshold(double value) {
+    super.setThreshold(value);
+    return this;
+  }
+
+  @Override
+  public LinearSVC setTol(double value) {
+    super.setTol(value);
+    return this;
+  }
+
+  @Override
+  public LinearSVC setWeightCol(String value) {
+    super.setWeightCol(value);
+    return this;
+  }
 }

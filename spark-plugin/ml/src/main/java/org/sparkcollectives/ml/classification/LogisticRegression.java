@@ -8,6 +8,7 @@ import org.apache.spark.ml.classification.LogisticRegressionTrainingSummary;
 import org.apache.spark.ml.classification.LogisticRegressionTrainingSummaryImpl;
 import org.apache.spark.ml.classification.ProbabilisticClassificationModel;
 import org.apache.spark.ml.linalg.DenseMatrix;
+import org.apache.spark.ml.linalg.Matrix;
 import org.apache.spark.ml.linalg.Vector;
 import org.apache.spark.ml.linalg.Vectors;
 import org.apache.spark.ml.param.ParamMap;
@@ -141,5 +142,133 @@ public class LogisticRegression extends org.apache.spark.ml.classification.Logis
             getFeaturesCol(),
             weights,
             history);
+  }
+
+  // Spark's setters, which return this class, so that a program in Java changes its import alone.
+
+  @Override
+  public LogisticRegression setAggregationDepth(int value) {
+    super.setAggregationDepth(value);
+    return this;
+  }
+
+  @Override
+  public LogisticRegression setElasticNetParam(double value) {
+    super.setElasticNetParam(value);
+    return this;
+  }
+
+  @Override
+  public LogisticRegression setFamily(String value) {
+    super.setFamily(value);
+    return this;
+  }
+
+  @Override
+  public LogisticRegression setFeaturesCol(String value) {
+    super.setFeaturesCol(value);
+    return this;
+  }
+
+  @Override
+  public LogisticRegression setFitIntercept(boolean value) {
+    super.setFitIntercept(value);
+    return this;
+  }
+
+  @Override
+  public LogisticRegression setLabelCol(String value) {
+    super.setLabelCol(value);
+    return this;
+  }
+
+  @Override
+  public LogisticRegression setLowerBoundsOnCoefficients(Matrix value) {
+    super.setLowerBoundsOnCoefficients(value);
+    return this;
+  }
+
+  @Override
+  public LogisticRegression setLowerBoundsOnIntercepts(Vector value) {
+    super.setLowerBoundsOnIntercepts(value);
+    return this;
+  }
+
+  @Override
+  public LogisticRegression setMaxBlockSizeInMB(double value) {
+    super.setMaxBlockSizeInMB(value);
+    return this;
+  }
+
+  @Override
+  public LogisticRegression setMaxIter(int value) {
+    super.setMaxIter(value);
+    return this;
+  }
+
+  @Override
+  public LogisticRegression setPredictionCol(String value) {
+    super.setPredictionCol(value);
+    return this;
+  }
+
+  @Override
+  public LogisticRegression setProbabilityCol(String value) {
+    super.setProbabilityCol(value);
+    return this;
+  }
+
+  @Override
+  public LogisticRegression setRawPredictionCol(String value) {
+    super.setRawPredictionCol(value);
+    return this;
+  }
+
+  @Override
+  public LogisticRegression setRegParam(double value) {
+    super.setRegParam(value);
+    return this;
+  }
+
+  @Override
+  public LogisticRegression setStandardization(boolean value) {
+    super.setStandardization(value);
+    return this;
+  }
+
+  @Override
+  public LogisticRegression setThreshold(double value) {
+    super.setThreshold(value);
+    return this;
+  }
+
+  @Override
+  public LogisticRegression setThresholds(double[] value) {
+    super.setThresholds(value);
+    return this;
+  }
+
+  @Override
+  public LogisticRegression setTol(double value) {
+    super.setTol(value);
+    return this;
+  }
+
+  @Override
+  public LogisticRegression setUpperBoundsOnCoefficients(Matrix value) {
+    super.setUpperBoundsOnCoefficients(value);
+    return this;
+  }
+
+  @Override
+  public LogisticRegression setUpperBoundsOnIntercepts(Vector value) {
+    super.setUpperBoundsOnIntercepts(value);
+    return this;
+  }
+
+  @Override
+  public LogisticRegression setWeightCol(String value) {
+    super.setWeightCol(value);
+    return this;
   }
 }

@@ -139,4 +139,60 @@ public class GaussianMixture extends org.apache.spark.ml.clustering.GaussianMixt
     model.setSummary(Option.apply(summary));
     return model;
   }
+
+  // Spark's setters, which return this class, so that a program in Java changes its import alone.
+
+  @Override
+  public GaussianMixture setAggregationDepth(int value) {
+    super.setAggregationDepth(value);
+    return this;
+  }
+
+  @Override
+  public GaussianMixture setFeaturesCol(String value) {
+    super.setFeaturesCol(value);
+    return this;
+  }
+
+  @Override
+  public GaussianMixture setK(int value) {
+    super.setK(value);
+    return this;
+  }
+
+  @Override
+  public GaussianMixture setMaxIter(int value) {
+    super.setMaxIter(value);
+    return this;
+  }
+
+  @Override
+  public GaussianMixture setPredictionCol(String value) {
+    super.setPredictionCol(value);
+    return this;
+  }
+
+  @Override
+  public GaussianMixture setProbabilityCol(String value) {
+    super.setProbabilityCol(value);
+    return this;
+  }
+
+  @Override
+  public GaussianMixture setSeed(long value) {
+    super.setSeed(value);
+    return this;
+  }
+
+  @Override
+  public GaussianMixture setTol(double value) {
+    super.setTol(value);
+    return this;
+  }
+
+  @Override
+  public GaussianMixture setWeightCol(String value) {
+    super.setWeightCol(value);
+    return this;
+  }
 }

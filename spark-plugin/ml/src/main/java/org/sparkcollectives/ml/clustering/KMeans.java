@@ -154,4 +154,78 @@ public class KMeans extends org.apache.spark.ml.clustering.KMeans {
     model.setSummary(Option.apply(summary));
     return model;
   }
+
+  // Spark's setters, which return this class, so that a program in Java changes its import alone.
+
+  @Override
+  public KMeans setDistanceMeasure(String value) {
+    super.setDistanceMeasure(value);
+    return this;
+  }
+
+  @Override
+  public KMeans setFeaturesCol(String value) {
+    super.setFeaturesCol(value);
+    return this;
+  }
+
+  @Override
+  public KMeans setInitMode(String value) {
+    super.setInitMode(value);
+    return this;
+  }
+
+  @Override
+  public KMeans setInitSteps(int value) {
+    super.setInitSteps(value);
+    return this;
+  }
+
+  @Override
+  public KMeans setK(int value) {
+    super.setK(value);
+    return this;
+  }
+
+  @Override
+  public KMeans setMaxBlockSizeInMB(double value) {
+    super.setMaxBlockSizeInMB(value);
+    return this;
+  }
+
+  @Override
+  public KMeans setMaxIter(int value) {
+    super.setMaxIter(value);
+    return this;
+  }
+
+  @Override
+  public KMeans setPredictionCol(String value) {
+    super.setPredictionCol(value);
+    return this;
+  }
+
+  @Override
+  public KMeans setSeed(long value) {
+    super.setSeed(value);
+    return this;
+  }
+
+  @Override
+  public KMeans setSolver(String value) {
+    super.setSolver(value);
+    return this;
+  }
+
+  @Override
+  public KMeans setTol(double value) {
+    super.setTol(value);
+    return this;
+  }
+
+  @Override
+  public KMeans setWeightCol(String value) {
+    super.setWeightCol(value);
+    return this;
+  }
 }

@@ -91,4 +91,72 @@ public class AFTSurvivalRegression extends org.apache.spark.ml.regression.AFTSur
         found[features],
         Math.exp(solution[features + 1]));
   }
+
+  // Spark's setters, which return this class, so that a program in Java changes its import alone.
+
+  @Override
+  public AFTSurvivalRegression setAggregationDepth(int value) {
+    super.setAggregationDepth(value);
+    return this;
+  }
+
+  @Override
+  public AFTSurvivalRegression setCensorCol(String value) {
+    super.setCensorCol(value);
+    return this;
+  }
+
+  @Override
+  public AFTSurvivalRegression setFeaturesCol(String value) {
+    super.setFeaturesCol(value);
+    return this;
+  }
+
+  @Override
+  public AFTSurvivalRegression setFitIntercept(boolean value) {
+    super.setFitIntercept(value);
+    return this;
+  }
+
+  @Override
+  public AFTSurvivalRegression setLabelCol(String value) {
+    super.setLabelCol(value);
+    return this;
+  }
+
+  @Override
+  public AFTSurvivalRegression setMaxBlockSizeInMB(double value) {
+    super.setMaxBlockSizeInMB(value);
+    return this;
+  }
+
+  @Override
+  public AFTSurvivalRegression setMaxIter(int value) {
+    super.setMaxIter(value);
+    return this;
+  }
+
+  @Override
+  public AFTSurvivalRegression setPredictionCol(String value) {
+    super.setPredictionCol(value);
+    return this;
+  }
+
+  @Override
+  public AFTSurvivalRegression setQuantileProbabilities(double[] value) {
+    super.setQuantileProbabilities(value);
+    return this;
+  }
+
+  @Override
+  public AFTSurvivalRegression setQuantilesCol(String value) {
+    super.setQuantilesCol(value);
+    return this;
+  }
+
+  @Override
+  public AFTSurvivalRegression setTol(double value) {
+    super.setTol(value);
+    return this;
+  }
 }

@@ -55,4 +55,90 @@ public class FMRegressor extends org.apache.spark.ml.regression.FMRegressor {
     return FactorizationFit.of(
         this, rows, features, loss, () -> super.trainImpl(rows, features, loss));
   }
+
+  // Spark's setters, which return this class, so that a program in Java changes its import alone.
+
+  @Override
+  public FMRegressor setFactorSize(int value) {
+    super.setFactorSize(value);
+    return this;
+  }
+
+  @Override
+  public FMRegressor setFeaturesCol(String value) {
+    super.setFeaturesCol(value);
+    return this;
+  }
+
+  @Override
+  public FMRegressor setFitIntercept(boolean value) {
+    super.setFitIntercept(value);
+    return this;
+  }
+
+  @Override
+  public FMRegressor setFitLinear(boolean value) {
+    super.setFitLinear(value);
+    return this;
+  }
+
+  @Override
+  public FMRegressor setInitStd(double value) {
+    super.setInitStd(value);
+    return this;
+  }
+
+  @Override
+  public FMRegressor setLabelCol(String value) {
+    super.setLabelCol(value);
+    return this;
+  }
+
+  @Override
+  public FMRegressor setMaxIter(int value) {
+    super.setMaxIter(value);
+    return this;
+  }
+
+  @Override
+  public FMRegressor setMiniBatchFraction(double value) {
+    super.setMiniBatchFraction(value);
+    return this;
+  }
+
+  @Override
+  public FMRegressor setPredictionCol(String value) {
+    super.setPredictionCol(value);
+    return this;
+  }
+
+  @Override
+  public FMRegressor setRegParam(double value) {
+    super.setRegParam(value);
+    return this;
+  }
+
+  @Override
+  public FMRegressor setSeed(long value) {
+    super.setSeed(value);
+    return this;
+  }
+
+  @Override
+  public FMRegressor setSolver(String value) {
+    super.setSolver(value);
+    return this;
+  }
+
+  @Override
+  public FMRegressor setStepSize(double value) {
+    super.setStepSize(value);
+    return this;
+  }
+
+  @Override
+  public FMRegressor setTol(double value) {
+    super.setTol(value);
+    return this;
+  }
 }

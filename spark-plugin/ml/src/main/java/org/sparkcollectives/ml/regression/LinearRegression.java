@@ -98,4 +98,96 @@ public class LinearRegression extends org.apache.spark.ml.regression.LinearRegre
             LinearSummaries.of(model, dataset, this, fitted.solution().objectiveHistory())));
     return model;
   }
+
+  // Spark's setters, which return this class, so that a program in Java changes its import alone.
+
+  @Override
+  public LinearRegression setAggregationDepth(int value) {
+    super.setAggregationDepth(value);
+    return this;
+  }
+
+  @Override
+  public LinearRegression setElasticNetParam(double value) {
+    super.setElasticNetParam(value);
+    return this;
+  }
+
+  @Override
+  public LinearRegression setEpsilon(double value) {
+    super.setEpsilon(value);
+    return this;
+  }
+
+  @Override
+  public LinearRegression setFeaturesCol(String value) {
+    super.setFeaturesCol(value);
+    return this;
+  }
+
+  @Override
+  public LinearRegression setFitIntercept(boolean value) {
+    super.setFitIntercept(value);
+    return this;
+  }
+
+  @Override
+  public LinearRegression setLabelCol(String value) {
+    super.setLabelCol(value);
+    return this;
+  }
+
+  @Override
+  public LinearRegression setLoss(String value) {
+    super.setLoss(value);
+    return this;
+  }
+
+  @Override
+  public LinearRegression setMaxBlockSizeInMB(double value) {
+    super.setMaxBlockSizeInMB(value);
+    return this;
+  }
+
+  @Override
+  public LinearRegression setMaxIter(int value) {
+    super.setMaxIter(value);
+    return this;
+  }
+
+  @Override
+  public LinearRegression setPredictionCol(String value) {
+    super.setPredictionCol(value);
+    return this;
+  }
+
+  @Override
+  public LinearRegression setRegParam(double value) {
+    super.setRegParam(value);
+    return this;
+  }
+
+  @Override
+  public LinearRegression setSolver(String value) {
+    super.setSolver(value);
+    return this;
+  }
+
+  @Override
+  public LinearRegression setStandardization(boolean value) {
+    super.setStandardization(value);
+    return this;
+  }
+
+  @Override
+  public LinearRegression setTol(double value) {
+    super.setTol(value);
+    return this;
+  }
+
+  @Override
+  public LinearRegression setWeightCol(String value) {
+    super.setWeightCol(value);
+    return this;
+  }
 }
