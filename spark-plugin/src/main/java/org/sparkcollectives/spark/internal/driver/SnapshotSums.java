@@ -10,6 +10,7 @@ import java.util.Map;
 import org.sparkcollectives.Arrival;
 import org.sparkcollectives.GroupStatistics;
 import org.sparkcollectives.OperationStatistics;
+import org.sparkcollectives.spark.event.GroupMade;
 import org.sparkcollectives.spark.event.GroupSums;
 import org.sparkcollectives.spark.event.OperationSums;
 import org.sparkcollectives.spark.event.RankPlace;
@@ -39,7 +40,7 @@ final class SnapshotSums {
         millis(sums.collectiveSeconds()),
         millis(sums.outsideSeconds()),
         operations(group),
-        group.ranks().stream().map(SnapshotSums::rank).toList(),
+        ranks(group),
         training(group.progress()),
         group.progress().text(),
         group.newest());
@@ -66,6 +67,17 @@ final class SnapshotSums {
         paths.heap(),
         paths.sharedMemory(),
         paths.tcp());
+  }
+
+  /** Returns the ranks, of which an event lists a bounded number: slow ones are among these. */
+  private static List<RankSums> ranks(GroupSnapshot group) {
+    Comparator<RankSnapshot> slowFirst = Comparator.comparing(rank -> !rank.straggler());
+    return group.ranks().stream()
+        .sorted(slowFirst)
+        .limit(GroupMade.MOST_RANKS)
+        .sorted(Comparator.comparingInt(RankSnapshot::rank))
+        .map(SnapshotSums::rank)
+        .toList();
   }
 
   private static RankSums rank(RankSnapshot rank) {

@@ -42,6 +42,10 @@ public final class StatisticsCollector {
 
   private static final int MOST_GROUPS = 1_000;
   private static final int MOST_ENDED = 200;
+
+  /** The ranks of all ended groups but the newest: each takes some KiB with its samples. */
+  private static final int MOST_ENDED_RANKS = 2_000;
+
   private static final int MOST_ENDED_STAGES = 1_000;
   private static final long MOST_WAITING_BYTES = 32 << 20;
 
@@ -231,7 +235,7 @@ public final class StatisticsCollector {
     if (known != null) {
       return known;
     }
-    if (groups.size() >= MOST_GROUPS && !forgetEnded(1)) {
+    if (groups.size() >= MOST_GROUPS && !forgetEnded()) {
       if (!full) {
         LOG.warn("There are more than {} groups: further ones are not watched", MOST_GROUPS);
       }
@@ -246,18 +250,34 @@ public final class StatisticsCollector {
     return made;
   }
 
-  /** Forgets the oldest groups that have ended, and returns whether there were any. */
-  private boolean forgetEnded(int count) {
-    int left = count;
-    for (Iterator<Followed> all = groups.values().iterator(); all.hasNext() && left > 0; ) {
+  /** Forgets the oldest group that has ended, and returns whether there was one. */
+  private boolean forgetEnded() {
+    for (Iterator<Followed> all = groups.values().iterator(); all.hasNext(); ) {
       Followed each = all.next();
       if (each.endTold) {
         forgotten = forgotten.plus(each.snapshot.sums());
         all.remove();
-        left--;
+        return true;
       }
     }
-    return left < count;
+    return false;
+  }
+
+  /**
+   * Forgets the oldest groups that have ended, as long as there are too many, or too large ones.
+   */
+  private void forgetSurplus() {
+    List<Followed> ended = groups.values().stream().filter(each -> each.endTold).toList();
+    int count = ended.size();
+    long ranks = ended.stream().mapToLong(each -> each.snapshot.ranks().size()).sum();
+    for (Followed oldest : ended) {
+      if (count <= MOST_ENDED && (ranks <= MOST_ENDED_RANKS || count == 1)) {
+        return;
+      }
+      forgetEnded();
+      count--;
+      ranks -= oldest.snapshot.ranks().size();
+    }
   }
 
   private void schedule() {
@@ -284,8 +304,7 @@ public final class StatisticsCollector {
         look(each, now);
       }
     }
-    long ended = groups.values().stream().filter(each -> each.endTold).count();
-    forgetEnded((int) Math.max(0, ended - MOST_ENDED));
+    forgetSurplus();
     publish(now);
     schedule();
   }

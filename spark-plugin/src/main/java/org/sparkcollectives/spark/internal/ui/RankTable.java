@@ -39,7 +39,7 @@ final class RankTable {
     }
     table.end();
     if (group.size > places.size()) {
-      html.element("p", "The first " + places.size() + " of " + group.size + " ranks are listed.");
+      html.element("p", places.size() + " of " + group.size + " ranks are listed.");
     }
   }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
@@ -56,7 +57,7 @@ class GroupEventsTest {
             arrivals,
             GroupStatistics.Progress.NONE);
     return new RankSnapshot(
-        rank, "host-" + rank, "7", 99, false, statistics, 4, 0.25, 0.123456, rank == 1);
+        rank, "host-" + rank, "7", 99, false, statistics, 4, 0.25, 0.123456, rank % 1_500 == 1);
   }
 
   private static GroupSnapshot group(int size, boolean ended, RankSnapshot... ranks) {
@@ -155,6 +156,17 @@ class GroupEventsTest {
     assertThat(posted(GroupProgress.class))
         .extracting(GroupProgress::time)
         .containsExactly(100_000L, 110_000L, 120_000L, 130_000L, 140_000L, 150_000L);
+  }
+
+  @Test
+  void aSlowRankIsAmongThoseThatAnEventLists() {
+    events.onStatistics(group(1_600));
+    assertThat(posted(GroupProgress.class).get(0).sums().byRank())
+        .hasSize(GroupMade.MOST_RANKS)
+        .isSortedAccordingTo(Comparator.comparingInt(RankSums::rank))
+        .filteredOn(RankSums::straggler)
+        .extracting(RankSums::rank)
+        .containsExactly(1, 1_501);
   }
 
   @Test

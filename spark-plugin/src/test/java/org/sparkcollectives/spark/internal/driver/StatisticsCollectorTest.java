@@ -300,6 +300,25 @@ class StatisticsCollectorTest {
   }
 
   @Test
+  void largeGroupsThatHaveEndedDoNotPileUp() {
+    for (int i = 0; i < 12; i++) {
+      for (int rank = 0; rank < 500; rank++) {
+        report(statistics("group " + i, rank, 500, 2, 20), true, null);
+      }
+      pass(1);
+    }
+    assertThat(collector.groups().stream().mapToInt(group -> group.ranks().size()).sum())
+        .isEqualTo(2_000);
+    assertThat(collector.groups().get(3).group()).isEqualTo("group 11");
+    for (int rank = 0; rank < 3_000; rank++) {
+      report(statistics("largest", rank, 3_000, 2, 20), true, null);
+    }
+    pass(1);
+    assertThat(collector.groups()).extracting(GroupSnapshot::group).containsExactly("largest");
+    assertThat(collector.sums().figures().totals().operations()).isEqualTo(2 * (12 * 500 + 3_000));
+  }
+
+  @Test
   void aListenerThatFailsStopsNoOther() {
     StatisticsListener broken =
         new StatisticsListener() {
