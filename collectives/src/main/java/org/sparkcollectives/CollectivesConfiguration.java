@@ -303,9 +303,10 @@ public final class CollectivesConfiguration {
           .doc(
               "What happens when an operation fails or times out. `CLEAN_UP_ONLY`: the group fails"
                   + " on all ranks, and its operations throw. `TEAR_DOWN`: the driver then also"
-                  + " fails the tasks whose code swallows the exception or is stuck."
-                  + " `SKIP_CLEAN_UP`: the driver fails the tasks at once. `NONE`: the operation"
-                  + " throws on its own rank, and the other ranks are not told; see"
+                  + " fails all tasks that have not ended after a second, even if their code"
+                  + " swallows the exception or is stuck. `SKIP_CLEAN_UP`: the driver fails the"
+                  + " tasks at once. `NONE`: the operation throws on its own rank, and the other"
+                  + " ranks are not told; see"
                   + " [reliability](reliability.md#what-follows-from-a-failed-operation).")
           .since("0.1.0")
           .defaultsTo(ErrorHandling.CLEAN_UP_ONLY);

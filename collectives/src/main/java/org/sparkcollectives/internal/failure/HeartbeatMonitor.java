@@ -49,7 +49,7 @@ public final class HeartbeatMonitor implements AutoCloseable {
   private void report(Duration stuck) {
     ThreadStack stack = watchdog.stack();
     String what =
-        "the watchdog of this JVM has not come round for "
+        "the watchdog of this JVM has not run for "
             + TimeString.format(Duration.ofMillis(stuck.toMillis()))
             + ", so nothing guards deadlines any more: "
             + stack.summary();

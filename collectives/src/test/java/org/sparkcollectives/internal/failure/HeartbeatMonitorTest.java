@@ -51,7 +51,7 @@ class HeartbeatMonitorTest {
       try (HeartbeatMonitor monitor = new HeartbeatMonitor(watchdog, Duration.ofMillis(200))) {
         assertThat(monitor).isNotNull();
         assertThat(reported.get(30, TimeUnit.SECONDS))
-            .contains("the watchdog of this JVM has not come round for")
+            .contains("the watchdog of this JVM has not run for")
             .contains("thread \"collectives-watchdog\" (WAITING)")
             .contains("HeartbeatMonitorTest$Blocking.poll");
       } finally {
