@@ -19,6 +19,7 @@ CASES = [
     reductions.all_reduce_of_sparse_tensors,
     reductions.all_reduce_in_shared_memory,
     reductions.asynchronous_works,
+    reductions.dropped_works,
     distribution.broadcast,
     reductions.reduce,
     distribution.all_gather,

@@ -100,6 +100,23 @@ def asynchronous_works(rank, size):
         same(tensor, reduced(size, torch.float32, ReduceOp.SUM, 1000 + i))
 
 
+def dropped_works(rank, size):
+    ends = (
+        dist.barrier,
+        lambda: dist.all_reduce(torch.ones(3)),
+        lambda: dist.all_reduce(torch.ones(3), async_op=True).wait(),
+        lambda: dist.all_reduce(torch.ones(3), async_op=True).synchronize(),
+    )
+    # The last is reduced in parts.
+    for count in (10, 70_000, 3_000_000):
+        expected = reduced(size, torch.float32, ReduceOp.SUM, count)
+        for end in ends:
+            tensor = values(rank, torch.float32, count)
+            dist.all_reduce(tensor, async_op=True)
+            end()
+            same(tensor, expected)
+
+
 def reduce(rank, size):
     for dtype in NUMBERS:
         tensor = values(rank, dtype)
