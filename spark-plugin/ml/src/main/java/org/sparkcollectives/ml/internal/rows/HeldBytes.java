@@ -21,7 +21,7 @@ public final class HeldBytes {
    * the heap, because Spark's cache may have the same rows in the other half.
    */
   public static HeldBytes ofThisRank() {
-    return upTo(HeapShare.ofThisRank() / 2);
+    return upTo(HeapShare.besideAnyCache());
   }
 
   static HeldBytes upTo(long capacity) {

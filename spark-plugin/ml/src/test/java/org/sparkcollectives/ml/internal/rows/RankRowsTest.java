@@ -73,8 +73,15 @@ class RankRowsTest {
 
   @Test
   void theHeapIsSharedByTheTasksThatRunAtTheSameTime() {
-    assertThat(HeapShare.of(1300L << 20, 0.6, 2)).isEqualTo(300L << 20);
-    assertThat(HeapShare.of(200L << 20, 0.6, 1)).isZero();
+    assertThat(HeapShare.of(1300L << 20, 0.6, 0, 2)).isEqualTo(300L << 20);
+    assertThat(HeapShare.of(200L << 20, 0.6, 0, 1)).isZero();
+  }
+
+  @Test
+  void rowsTakeNoHeapThatSparksCacheHasButAtLeastHalf() {
+    assertThat(HeapShare.of(1300L << 20, 0.6, 100L << 20, 2)).isEqualTo(250L << 20);
+    assertThat(HeapShare.of(1300L << 20, 0.6, 590L << 20, 2)).isEqualTo(150L << 20);
+    assertThat(HeapShare.of(1300L << 20, 0.6, Long.MAX_VALUE, 1)).isEqualTo(300L << 20);
   }
 
   private static Instance row(double label, double weight, double... features) {
