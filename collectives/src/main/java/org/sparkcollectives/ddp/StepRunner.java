@@ -205,16 +205,18 @@ final class StepRunner {
   private void contributeMissing(ReducerStep step) {
     boolean allowed = used.mayBeMissing();
     BitSet missing = step.missing();
+    // Another thread may still mark some of them.
+    for (int i = missing.nextSetBit(0); i >= 0; i = missing.nextSetBit(i + 1)) {
+      missing.set(i, step.markUnused(i));
+    }
     if (!allowed && !missing.isEmpty()) {
       step.fail(failure.unmarked(missing));
     }
     for (int i = missing.nextSetBit(0); i >= 0; i = missing.nextSetBit(i + 1)) {
-      if (step.markUnused(i)) {
-        if (allowed) {
-          contributeUnused(step, i);
-        } else {
-          contributeZeros(i);
-        }
+      if (allowed) {
+        contributeUnused(step, i);
+      } else {
+        contributeZeros(i);
       }
     }
   }
