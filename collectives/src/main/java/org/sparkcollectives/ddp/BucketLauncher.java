@@ -10,7 +10,7 @@ import org.sparkcollectives.store.Deadline;
 /**
  * Begins the reductions of a step's buckets, each when it and all before it are ready, so that
  * their order is the same on every rank. The last bucket also waits for the end of the step,
- * because it says whether the step has failed.
+ * because it says whether the step has failed, which is known only when all marks have come.
  */
 final class BucketLauncher {
 
@@ -19,7 +19,7 @@ final class BucketLauncher {
   private final StepClock clock;
   private final Object lock = new Object();
   private List<ReducerBucket> buckets = List.of();
-  private GradientMean mean;
+  private ReducerStep step;
   private int next;
   private boolean ending;
 
@@ -29,10 +29,10 @@ final class BucketLauncher {
     this.clock = clock;
   }
 
-  void beginStep(List<ReducerBucket> ofStep, GradientMean meanOfStep) {
+  void beginStep(List<ReducerBucket> ofStep, ReducerStep begun) {
     synchronized (lock) {
       buckets = ofStep;
-      mean = meanOfStep;
+      step = begun;
       next = 0;
       ending = false;
     }
@@ -46,7 +46,10 @@ final class BucketLauncher {
         if (next == 0) {
           clock.communicationBegins();
         }
-        bucket.reduceBy(reduction.begin(bucket, mean));
+        if (bucket.isLast() && !bucket.isSparse()) {
+          bucket.setFlag(step.fault() != null);
+        }
+        bucket.reduceBy(reduction.begin(bucket, step.mean()));
         next++;
         if (next == buckets.size()) {
           lock.notifyAll();
@@ -56,7 +59,7 @@ final class BucketLauncher {
   }
 
   private boolean mayBegin(ReducerBucket bucket) {
-    return bucket.isReady() && (ending || (!bucket.isLast() && mean.mayBegin()));
+    return bucket.isReady() && (ending || (!bucket.isLast() && step.mean().mayBegin()));
   }
 
   /**

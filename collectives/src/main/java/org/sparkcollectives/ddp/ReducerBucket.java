@@ -110,6 +110,11 @@ final class ReducerBucket implements GradientBucket {
     return memory.slice(gradients.count(), 1);
   }
 
+  /** Says whether the step has failed on this rank. */
+  void setFlag(boolean failed) {
+    flag().copyFrom(TensorArithmetic.scalar(memory.dtype(), failed ? 1 : 0));
+  }
+
   /** Returns the place of one gradient, by its position in the bucket, with its shape. */
   Tensor place(Tensor of, int position) {
     long offset = values.stream().limit(position).mapToLong(Tensor::count).sum();

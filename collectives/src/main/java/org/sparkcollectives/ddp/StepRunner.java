@@ -69,7 +69,7 @@ final class StepRunner {
       for (ReducerBucket bucket : memory.buckets()) {
         bucket.begin(step.number());
       }
-      launcher.beginStep(memory.buckets(), step.mean());
+      launcher.beginStep(memory.buckets(), step);
     }
   }
 
@@ -205,16 +205,18 @@ final class StepRunner {
   private void contributeMissing(ReducerStep step) {
     boolean allowed = used.mayBeMissing();
     BitSet missing = step.missing();
+    // Another thread may still mark some of them.
+    for (int i = missing.nextSetBit(0); i >= 0; i = missing.nextSetBit(i + 1)) {
+      missing.set(i, step.markUnused(i));
+    }
     if (!allowed && !missing.isEmpty()) {
       step.fail(failure.unmarked(missing));
     }
     for (int i = missing.nextSetBit(0); i >= 0; i = missing.nextSetBit(i + 1)) {
-      if (step.markUnused(i)) {
-        if (allowed) {
-          contributeUnused(step, i);
-        } else {
-          contributeZeros(i);
-        }
+      if (allowed) {
+        contributeUnused(step, i);
+      } else {
+        contributeZeros(i);
       }
     }
   }
@@ -229,12 +231,9 @@ final class StepRunner {
     ReducerBucket last = memory.last();
     boolean flagged =
         !shared && !last.isSparse() && !reduction.mayFailAlone() && step.mean().keepsFlag();
-    boolean faulty = step.fault() != null;
-    if (!last.isSparse()) {
-      Tensor flag = last.flag();
-      flag.copyFrom(TensorArithmetic.scalar(flag.dtype(), faulty ? 1 : 0));
-    }
     endStep();
+    // Only now: a mark that came before may have failed while this thread waited for it.
+    boolean faulty = step.fault() != null;
     BitSet bits = shared ? used.noted() : new BitSet();
     int count = shared ? parameters.size() : 0;
     if (reduction.mayFailAlone()) {

@@ -167,22 +167,24 @@ class ReducerEndTest {
               reducer.beginBackward();
               if (group.rank() == 0) {
                 reducer.markReady(0);
-                group.store().get("rank 1 waits for a mark");
-                abortIf(aborting == 0, group);
+                group.store().set("rank 0 has its reducer", new byte[0]);
+                if (aborting == 0) {
+                  group.store().get("rank 1 waits for a mark");
+                  group.abort(new IllegalStateException("on purpose"));
+                }
                 assertThatThrownBy(reducer::finish).isInstanceOf(CollectiveException.class);
               } else {
                 CompletableFuture<Throwable> marked = mark.begin(() -> reducer.markReady(0));
-                Thread waiting = Thread.currentThread();
+                group.store().get("rank 0 has its reducer");
                 Thread watching =
-                    new Thread(
+                    whenWaits(
+                        Thread.currentThread(),
                         () -> {
-                          while (waiting.getState() != Thread.State.TIMED_WAITING) {
-                            Thread.onSpinWait();
-                          }
                           group.store().set("rank 1 waits for a mark", new byte[0]);
-                          abortIf(aborting == 1, group);
-                        },
-                        "watching");
+                          if (aborting == 1) {
+                            group.abort(new IllegalStateException("on purpose"));
+                          }
+                        });
                 watching.start();
                 assertThatThrownBy(reducer::finish)
                     .isInstanceOf(CollectiveException.class)
@@ -200,10 +202,40 @@ class ReducerEndTest {
     }
   }
 
-  private static void abortIf(boolean condition, ProcessGroup group) {
-    if (condition) {
-      group.abort(new IllegalStateException("on purpose"));
-    }
+  @Test
+  void aMarkThatFailsWhileFinishWaitsForItFailsTheStepOnAllRanks() {
+    GroupRuns.run(
+        2,
+        paths,
+        group -> {
+          SlowMark mark = new SlowMark();
+          try (GradientReducer reducer =
+              GradientReducer.create(
+                  group, UnreadableGradient.onRankOne(group), SMALL_BUCKETS, mark::nanos)) {
+            reducer.beginBackward();
+            if (group.rank() == 0) {
+              reducer.markReady(0);
+            } else {
+              mark.begin(() -> reducer.markReady(0));
+              whenWaits(Thread.currentThread(), mark::end).start();
+            }
+            assertThatThrownBy(reducer::finish)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("rank 1 could not read the gradient of parameter 0");
+          }
+          return null;
+        });
+  }
+
+  private static Thread whenWaits(Thread waiting, Runnable call) {
+    return new Thread(
+        () -> {
+          while (waiting.getState() != Thread.State.TIMED_WAITING) {
+            Thread.onSpinWait();
+          }
+          call.run();
+        },
+        "watching");
   }
 
   /** Stops a thread that marks a gradient where it asks for the time. */
