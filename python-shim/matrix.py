@@ -108,21 +108,23 @@ def cell(results, pyspark, python, torch):
 
 
 def table(results):
-    """Return the table of the page."""
+    """Return the table of the page, with the rows of which a cell was tested."""
+    every = [each for row in results.values() for cells in row.values() for each in cells.values()]
+    if not every:
+        return "No other versions were tested.\n"
     lines = [
         "| PySpark | Python | " + " | ".join(f"torch {torch}" for torch in TORCHES) + " |",
         "|---|---|" + "---|" * len(TORCHES),
     ]
     for pyspark in PYSPARKS:
         for python in PYTHONS:
-            cells = (cell(results, pyspark, python, torch) for torch in TORCHES)
-            lines.append(f"| {pyspark} | {python} | " + " | ".join(cells) + " |")
-    every = [each for row in results.values() for cells in row.values() for each in cells.values()]
-    if every:
-        days = sorted({each["day"] for each in every})
-        when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
-        machines = " and ".join(sorted({each["machine"] for each in every}))
-        lines += ["", f"Run by `python-shim/matrix.py` on {machines}, {when}."]
+            if results.get(pyspark, {}).get(python):
+                cells = (cell(results, pyspark, python, torch) for torch in TORCHES)
+                lines.append(f"| {pyspark} | {python} | " + " | ".join(cells) + " |")
+    days = sorted({each["day"] for each in every})
+    when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+    machines = " and ".join(sorted({each["machine"] for each in every}))
+    lines += ["", f"Run by `python-shim/matrix.py` on {machines}, {when}."]
     return "\n".join(lines) + "\n"
 
 

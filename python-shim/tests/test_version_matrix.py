@@ -50,16 +50,15 @@ def test_a_cell_says_what_its_tests_said_or_that_there_were_none(matrix):
     assert matrix.cell(results, "4.1.3", "3.11", "2.15.0") == "not tested"
 
 
-def test_the_table_has_a_row_for_each_pyspark_and_python(matrix):
+def test_the_table_has_a_row_for_each_pyspark_and_python_of_which_a_cell_was_tested(matrix):
     results = {}
-    empty = matrix.table(results)
-    assert empty.count("\n") == 2 + len(matrix.PYSPARKS) * len(matrix.PYTHONS)
-    assert "Run by" not in empty
+    assert matrix.table(results) == "No other versions were tested.\n"
     matrix.keep(results, "3.5.9", "3.10", "2.4.1", result("2026-11-25"))
     matrix.keep(results, "4.2.0", "3.13", "2.15.0", result(run=7))
     lines = matrix.table(results).splitlines()
     assert "| 3.5.9 | 3.10 | 5 tests pass | not tested | not tested |" in lines
     assert "| 4.2.0 | 3.13 | torch has no wheel | not tested | 7 tests pass |" in lines
+    assert len(lines) == 6
     run = "Run by `python-shim/matrix.py` on Linux x86_64, 2026-11-25 to 2026-11-26."
     assert lines[-1] == run
 
