@@ -3,6 +3,7 @@ package org.sparkcollectives.ml;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.util.Arrays;
 import java.util.stream.Stream;
 import org.apache.spark.ml.Estimator;
@@ -48,6 +49,8 @@ class SettersTest {
     return Arrays.stream(sparks.getMethods())
         .filter(method -> method.getName().matches("set[A-Z]\\w*"))
         .filter(method -> method.getParameterCount() == 1)
+        // What is protected in Scala is public for the JVM.
+        .filter(method -> !Modifier.isFinal(method.getModifiers()))
         .filter(method -> method.getReturnType().isAssignableFrom(sparks));
   }
 }
