@@ -39,20 +39,25 @@ def _split(rank, size, backend):
 
     every = list(range(size))
     world = dist.group.WORLD
+    # A group that is collected closes its connections, perhaps while another rank still connects.
+    kept = []
+
+    def seconds(group):
+        kept.append(group)
+        return _seconds(group)
+
+    longer = timedelta(seconds=900)
     found = {
-        "options": _seconds(world.split_group(every, opts=_options(backend), group_name="a")),
-        "both": _seconds(
-            world.split_group(
-                every, timeout=timedelta(seconds=900), opts=_options(backend), group_name="b"
-            )
+        "options": seconds(world.split_group(every, opts=_options(backend), group_name="a")),
+        "both": seconds(
+            world.split_group(every, timeout=longer, opts=_options(backend), group_name="b")
         ),
-        "neither": _seconds(world.split_group(every, group_name="c")) == _seconds(world),
-        "through torch": _seconds(
-            dist.split_group(
-                split_ranks=[every], timeout=timedelta(seconds=900), pg_options=_options(backend)
-            )
+        "neither": seconds(world.split_group(every, group_name="c")) == _seconds(world),
+        "through torch": seconds(
+            dist.split_group(split_ranks=[every], timeout=longer, pg_options=_options(backend))
         ),
     }
+    dist.barrier()
     try:
         # The error is the same on a rank that is not to be in the group.
         world.split_group([0], opts="700 s", group_name="d")
