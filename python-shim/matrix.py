@@ -111,7 +111,7 @@ def table(results):
     """Return the table of the page, with the rows of which a cell was tested."""
     every = [each for row in results.values() for cells in row.values() for each in cells.values()]
     if not every:
-        return "No other versions were tested.\n"
+        return "The whole test suite has not run with other versions yet.\n"
     lines = [
         "| PySpark | Python | " + " | ".join(f"torch {torch}" for torch in TORCHES) + " |",
         "|---|---|" + "---|" * len(TORCHES),

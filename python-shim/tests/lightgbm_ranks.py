@@ -148,6 +148,17 @@ def results(found):
     return found
 
 
+def trained(size, name, rounds=5, more=None, **arguments):
+    """Train on the data of this name; return the model of each rank."""
+    from spark_collectives.lightgbm import train
+
+    def fit(group):
+        data, params = dataset_of(name, group.rank, group.size)
+        return train({**params, **(more or {})}, data, rounds, group=group, **arguments)
+
+    return results(on_threads(size, fit))
+
+
 class FailingGroup(ThreadGroup):
     """A group in which rank 1 fails in its exchange of the given number."""
 

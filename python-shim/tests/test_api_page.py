@@ -1,11 +1,11 @@
 """The page with the API of the package, which is written from the docstrings."""
 
-import importlib.util
 import re
 from pathlib import Path
 
 import pytest
 
+import scripts
 import spark_collectives
 
 SHIM = Path(__file__).resolve().parents[1]
@@ -13,10 +13,7 @@ SHIM = Path(__file__).resolve().parents[1]
 
 @pytest.fixture(scope="module")
 def api_page():
-    spec = importlib.util.spec_from_file_location("api_page", SHIM / "api_page.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return scripts.load(SHIM / "api_page.py")
 
 
 def test_the_page_is_as_new_as_the_docstrings(api_page):

@@ -1,21 +1,19 @@
 """The versions of Spark and Java that README.md lists, and the script that tests them."""
 
-import importlib.util
 import json
 import re
 from pathlib import Path
 
 import pytest
 
+import scripts
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
 def matrix():
-    spec = importlib.util.spec_from_file_location("matrix", ROOT / "spark-plugin/suite/matrix.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return scripts.load(ROOT / "spark-plugin/suite/matrix.py")
 
 
 def test_the_readme_has_the_results_of_the_last_run(matrix):

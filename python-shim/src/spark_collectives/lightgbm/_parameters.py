@@ -9,7 +9,7 @@ from . import _library
 #: Parameters with which LightGBM would open sockets of its own.
 _OF_SOCKETS = ("machines", "machine_list_filename", "local_listen_port")
 
-#: What LightGBM takes for true.
+#: The values that LightGBM reads as true.
 _TRUE = ("true", "+", "1")
 
 _LEARNERS = {

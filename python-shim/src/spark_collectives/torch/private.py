@@ -17,7 +17,7 @@ from typing import Any, Callable, Dict, Optional
 import torch
 from torch.distributed import distributed_c10d as c10d
 
-#: The versions of torch that are tested: the oldest, the newest, and those between.
+#: The oldest torch that is supported, and the newest that was tested.
 OLDEST = (2, 4)
 NEWEST = (2, 15)
 

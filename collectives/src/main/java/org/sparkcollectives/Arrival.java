@@ -11,7 +11,7 @@ import java.io.Serializable;
  * @param row which of the rows of {@link GroupStatistics#byOperation} counts it
  * @param durationNanos from the start of the operation on this rank to its end there
  * @param outsideNanos how long this rank has been outside of the operations of all its groups, from
- *     the first operation of this group to the call of this one
+ *     its first operation to the call of this one
  */
 public record Arrival(long sequence, int row, long durationNanos, long outsideNanos)
     implements Serializable {}

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -16,6 +17,7 @@ import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.PeerFailedException;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
+import org.sparkcollectives.testing.Eventually;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.InvocationName;
 import org.sparkcollectives.testing.LeakCheck;
@@ -119,36 +121,52 @@ class ReducerEndTest {
     }
   }
 
-  @Test
-  void aFinishThatGivesUpWaitingForAMarkEndsTheGroupOnAllRanks() {
+  private interface Model {
+    List<Parameter> parameters(ProcessGroup group) throws Exception;
+  }
+
+  private interface SlowMarking {
+    void run(ProcessGroup group, GradientReducer reducer, SlowMark mark) throws Exception;
+  }
+
+  /** Runs two ranks in the backward pass of a step whose marks can be held up. */
+  private void withSlowMark(Model model, SlowMarking marking) {
     GroupRuns.run(
         2,
         paths,
         group -> {
           SlowMark mark = new SlowMark();
           try (GradientReducer reducer =
-              GradientReducer.create(
-                  group, TestModel.of(3).parameters(), SMALL_BUCKETS, mark::nanos)) {
+              GradientReducer.create(group, model.parameters(group), SMALL_BUCKETS, mark::nanos)) {
             reducer.beginBackward();
-            if (group.rank() == 0) {
-              reducer.markReady(0);
-              group.store().set("rank 0 has its reducer", new byte[0]);
-              assertThatThrownBy(reducer::finish)
-                  .isInstanceOf(PeerFailedException.class)
-                  .hasMessageContaining("Interrupted while waiting for marks of gradients");
-            } else {
-              CompletableFuture<Throwable> marked = mark.begin(() -> reducer.markReady(0));
-              group.store().get("rank 0 has its reducer");
-              Thread.currentThread().interrupt();
-              assertThatThrownBy(reducer::finish)
-                  .isInstanceOf(CollectiveException.class)
-                  .hasMessageContaining("Interrupted while waiting for marks of gradients");
-              assertThat(Thread.interrupted()).isTrue();
-              mark.end();
-              assertThat(marked.get(30, TimeUnit.SECONDS)).isInstanceOf(CollectiveException.class);
-            }
+            marking.run(group, reducer, mark);
           }
           return null;
+        });
+  }
+
+  @Test
+  void aFinishThatGivesUpWaitingForAMarkEndsTheGroupOnAllRanks() {
+    withSlowMark(
+        group -> TestModel.of(3).parameters(),
+        (group, reducer, mark) -> {
+          if (group.rank() == 0) {
+            reducer.markReady(0);
+            group.store().set("rank 0 has its reducer", new byte[0]);
+            assertThatThrownBy(reducer::finish)
+                .isInstanceOf(PeerFailedException.class)
+                .hasMessageContaining("Interrupted while waiting for marks of gradients");
+          } else {
+            CompletableFuture<Throwable> marked = mark.begin(() -> reducer.markReady(0));
+            group.store().get("rank 0 has its reducer");
+            Thread.currentThread().interrupt();
+            assertThatThrownBy(reducer::finish)
+                .isInstanceOf(CollectiveException.class)
+                .hasMessageContaining("Interrupted while waiting for marks of gradients");
+            assertThat(Thread.interrupted()).isTrue();
+            mark.end();
+            assertThat(marked.get(30, TimeUnit.SECONDS)).isInstanceOf(CollectiveException.class);
+          }
         });
   }
 
@@ -156,83 +174,65 @@ class ReducerEndTest {
   void aFinishThatWaitsForAMarkEndsWithTheGroup() {
     for (int rank = 0; rank < 2; rank++) {
       int aborting = rank;
-      GroupRuns.run(
-          2,
-          paths,
-          group -> {
-            SlowMark mark = new SlowMark();
-            try (GradientReducer reducer =
-                GradientReducer.create(
-                    group, TestModel.of(3).parameters(), SMALL_BUCKETS, mark::nanos)) {
-              reducer.beginBackward();
-              if (group.rank() == 0) {
-                reducer.markReady(0);
-                group.store().set("rank 0 has its reducer", new byte[0]);
-                if (aborting == 0) {
-                  group.store().get("rank 1 waits for a mark");
-                  group.abort(new IllegalStateException("on purpose"));
-                }
-                assertThatThrownBy(reducer::finish).isInstanceOf(CollectiveException.class);
-              } else {
-                CompletableFuture<Throwable> marked = mark.begin(() -> reducer.markReady(0));
-                group.store().get("rank 0 has its reducer");
-                Thread watching =
-                    whenWaits(
-                        Thread.currentThread(),
-                        () -> {
-                          group.store().set("rank 1 waits for a mark", new byte[0]);
-                          if (aborting == 1) {
-                            group.abort(new IllegalStateException("on purpose"));
-                          }
-                        });
-                watching.start();
-                assertThatThrownBy(reducer::finish)
-                    .isInstanceOf(CollectiveException.class)
-                    .hasMessageContaining("The wait for the marks of bucket 0")
-                    .hasMessageContaining("rank " + aborting)
-                    .hasStackTraceContaining("on purpose");
-                watching.join();
-                mark.end();
-                assertThat(marked.get(30, TimeUnit.SECONDS))
-                    .isInstanceOf(CollectiveException.class);
+      withSlowMark(
+          group -> TestModel.of(3).parameters(),
+          (group, reducer, mark) -> {
+            if (group.rank() == 0) {
+              reducer.markReady(0);
+              group.store().set("rank 0 has its reducer", new byte[0]);
+              if (aborting == 0) {
+                group.store().get("rank 1 waits for a mark");
+                group.abort(new IllegalStateException("on purpose"));
               }
+              assertThatThrownBy(reducer::finish).isInstanceOf(CollectiveException.class);
+            } else {
+              CompletableFuture<Throwable> marked = mark.begin(() -> reducer.markReady(0));
+              group.store().get("rank 0 has its reducer");
+              Thread watching =
+                  whenWaits(
+                      Thread.currentThread(),
+                      () -> {
+                        group.store().set("rank 1 waits for a mark", new byte[0]);
+                        if (aborting == 1) {
+                          group.abort(new IllegalStateException("on purpose"));
+                        }
+                      });
+              watching.start();
+              assertThatThrownBy(reducer::finish)
+                  .isInstanceOf(CollectiveException.class)
+                  .hasMessageContaining("The wait for the marks of bucket 0")
+                  .hasMessageContaining("rank " + aborting)
+                  .hasStackTraceContaining("on purpose");
+              watching.join();
+              mark.end();
+              assertThat(marked.get(30, TimeUnit.SECONDS)).isInstanceOf(CollectiveException.class);
             }
-            return null;
           });
     }
   }
 
   @Test
   void aMarkThatFailsWhileFinishWaitsForItFailsTheStepOnAllRanks() {
-    GroupRuns.run(
-        2,
-        paths,
-        group -> {
-          SlowMark mark = new SlowMark();
-          try (GradientReducer reducer =
-              GradientReducer.create(
-                  group, UnreadableGradient.onRankOne(group), SMALL_BUCKETS, mark::nanos)) {
-            reducer.beginBackward();
-            if (group.rank() == 0) {
-              reducer.markReady(0);
-            } else {
-              mark.begin(() -> reducer.markReady(0));
-              whenWaits(Thread.currentThread(), mark::end).start();
-            }
-            assertThatThrownBy(reducer::finish)
-                .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("rank 1 could not read the gradient of parameter 0");
+    withSlowMark(
+        UnreadableGradient::onRankOne,
+        (group, reducer, mark) -> {
+          if (group.rank() == 0) {
+            reducer.markReady(0);
+          } else {
+            mark.begin(() -> reducer.markReady(0));
+            whenWaits(Thread.currentThread(), mark::end).start();
           }
-          return null;
+          assertThatThrownBy(reducer::finish)
+              .isInstanceOf(IllegalStateException.class)
+              .hasMessageContaining("rank 1 could not read the gradient of parameter 0");
         });
   }
 
   private static Thread whenWaits(Thread waiting, Runnable call) {
     return new Thread(
         () -> {
-          while (waiting.getState() != Thread.State.TIMED_WAITING) {
-            Thread.onSpinWait();
-          }
+          Eventually.holds(
+              () -> waiting.getState() == Thread.State.TIMED_WAITING, () -> "finish does not wait");
           call.run();
         },
         "watching");

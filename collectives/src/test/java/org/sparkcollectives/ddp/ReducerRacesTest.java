@@ -4,13 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.sparkcollectives.CollectiveException;
+import org.sparkcollectives.testing.Threads;
 
 /** Tests marks, launches, the end of a step and an abort by threads at full speed. */
 class ReducerRacesTest {
@@ -32,34 +31,28 @@ class ReducerRacesTest {
     return new LoneStep(new int[] {2, 1}, new int[] {0});
   }
 
+  private final Threads threads = new Threads();
+
+  @AfterEach
+  void endThreads() {
+    threads.close();
+  }
+
   /** Runs calls at the same time, and returns what each has thrown; null if nothing. */
-  private static List<AtomicReference<Throwable>> together(Runnable... calls)
-      throws InterruptedException {
+  private List<Throwable> together(Runnable... calls) throws Exception {
     AtomicInteger missing = new AtomicInteger(calls.length);
-    CountDownLatch end = new CountDownLatch(calls.length);
-    List<AtomicReference<Throwable>> thrown =
-        Stream.of(calls).map(call -> new AtomicReference<Throwable>()).toList();
-    for (int i = 0; i < calls.length; i++) {
-      Runnable call = calls[i];
-      AtomicReference<Throwable> own = thrown.get(i);
-      new Thread(
-              () -> {
-                own.set(
-                    catchThrowable(
-                        () -> {
-                          missing.decrementAndGet();
-                          while (missing.get() > 0) {
-                            Thread.yield();
-                          }
-                          call.run();
-                        }));
-                end.countDown();
-              },
-              "racing")
-          .start();
-    }
-    assertThat(end.await(30, TimeUnit.SECONDS)).as("a thread waits in vain").isTrue();
-    return thrown;
+    return threads.runTogether(
+        calls.length,
+        i ->
+            catchThrowable(
+                () -> {
+                  // Closer together than threads that have to be woken.
+                  missing.decrementAndGet();
+                  while (missing.get() > 0) {
+                    Thread.yield();
+                  }
+                  calls[i].run();
+                }));
   }
 
   @Test
@@ -68,7 +61,7 @@ class ReducerRacesTest {
         () -> {
           LoneStep step = step();
           assertThat(together(() -> step.mark(2), () -> step.mark(1), () -> step.mark(0)))
-              .allMatch(thrown -> thrown.get() == null);
+              .containsOnlyNulls();
           assertThat(step.begun()).containsExactly(0);
           assertThat(step.finish()).isNull();
           assertThat(step.begun()).containsExactly(0, 1);
@@ -81,7 +74,7 @@ class ReducerRacesTest {
         () -> {
           LoneStep step = step();
           assertThat(together(() -> step.mark(0), () -> step.mark(0)))
-              .filteredOn(thrown -> thrown.get() != null)
+              .filteredOn(thrown -> thrown != null)
               .hasSize(1);
         });
   }
@@ -94,10 +87,9 @@ class ReducerRacesTest {
           step.mark(1);
           step.mark(0);
           AtomicReference<Throwable> failure = new AtomicReference<>();
-          List<AtomicReference<Throwable>> thrown =
-              together(() -> step.mark(2), () -> failure.set(step.finish()));
+          List<Throwable> thrown = together(() -> step.mark(2), () -> failure.set(step.finish()));
           assertThat(step.begun()).containsExactly(0, 1);
-          assertThat(failure.get() == null).isEqualTo(thrown.get(0).get() == null);
+          assertThat(failure.get() == null).isEqualTo(thrown.get(0) == null);
         });
   }
 
@@ -118,7 +110,7 @@ class ReducerRacesTest {
         () -> {
           LoneStep step = step();
           step.mark(0);
-          List<AtomicReference<Throwable>> thrown =
+          List<Throwable> thrown =
               together(
                   () -> step.mark(2),
                   () -> {
@@ -129,7 +121,7 @@ class ReducerRacesTest {
           List<Integer> begun = step.begun();
           assertThat(begun).isEqualTo(List.of(0, 1).subList(0, begun.size()));
           if (begun.size() < 2) {
-            assertThat(thrown.get(1).get()).isInstanceOf(CollectiveException.class);
+            assertThat(thrown.get(1)).isInstanceOf(CollectiveException.class);
           }
         });
   }

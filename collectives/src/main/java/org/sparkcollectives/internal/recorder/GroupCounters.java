@@ -35,22 +35,17 @@ final class GroupCounters {
 
   private boolean any;
 
-  private final OutsideTime ofRank;
-
-  /** What is added to the time of {@link #ofRank}, which began later; set once it is shared. */
-  private long outsideBefore;
-
-  private boolean sharing;
+  private final OutsideTime outsideAllGroups;
 
   private volatile GroupStatistics.Progress progress = GroupStatistics.Progress.NONE;
 
   /**
    * Creates counters that have counted nothing.
    *
-   * @param ofRank counts for all groups of the rank
+   * @param outsideAllGroups adds up the operations of all groups of the rank
    */
-  GroupCounters(OutsideTime ofRank) {
-    this.ofRank = ofRank;
+  GroupCounters(OutsideTime outsideAllGroups) {
+    this.outsideAllGroups = outsideAllGroups;
   }
 
   /**
@@ -78,7 +73,7 @@ final class GroupCounters {
       long end = Math.max(lastEnd, endedNanos);
       collectiveNanos += Math.max(0, end - Math.max(createdNanos, lastEnd));
       lastEnd = end;
-      long outsideAll = ofRank.isShared() ? outsideAll(createdNanos, endedNanos) : outsideNanos;
+      long outsideAll = outsideAllGroups.add(createdNanos, endedNanos);
       if (!well) {
         failures++;
         return;
@@ -93,16 +88,6 @@ final class GroupCounters {
     } finally {
       lock.unlockWrite(stamp);
     }
-  }
-
-  /** Returns how long the rank has been outside of the operations of all its groups. */
-  private long outsideAll(long createdNanos, long endedNanos) {
-    long ofAll = ofRank.add(createdNanos, endedNanos);
-    if (!sharing) {
-      sharing = true;
-      outsideBefore = outsideNanos - ofAll;
-    }
-    return outsideBefore + ofAll;
   }
 
   private static long bytes(OperationSpec spec) {

@@ -31,7 +31,7 @@ public final class GroupRecords {
 
   GroupRecords(RecordRing ring, String name, String description, List<Integer> ranks, int rank) {
     this.ring = ring;
-    this.counters = new GroupCounters(ring.outside());
+    this.counters = new GroupCounters(ring.outsideAllGroups());
     this.name = name;
     this.description = description;
     this.ranks = List.copyOf(ranks);

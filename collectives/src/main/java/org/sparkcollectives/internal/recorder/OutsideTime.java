@@ -1,32 +1,20 @@
 package org.sparkcollectives.internal.recorder;
 
 /**
- * Adds up how long a rank is outside of the operations of all its groups: so a rank that waits in
- * one group is not taken for slow in another. Thread-safe.
- *
- * <p>A rank with one group needs none of this, and does not pay for it.
+ * Adds up how long a rank is outside of the operations of all its groups. So a rank that waits in
+ * one group does not seem to be slow in another. Thread-safe.
  */
 final class OutsideTime {
 
-  private volatile boolean shared;
   private boolean any;
   private long lastEnd;
   private long outsideNanos;
 
-  /** Notes that the rank has more than one group. */
-  void share() {
-    shared = true;
-  }
-
-  /** Returns whether the rank has, or had, more than one group. */
-  boolean isShared() {
-    return shared;
-  }
-
   /**
-   * Adds an operation that has ended, and returns the time outside up to now.
+   * Adds an operation that has ended.
    *
    * @param createdNanos when it was called
+   * @return the time outside, from the first operation of the rank to the call of this one
    */
   synchronized long add(long createdNanos, long endedNanos) {
     if (!any) {

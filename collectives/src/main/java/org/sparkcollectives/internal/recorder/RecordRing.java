@@ -41,7 +41,7 @@ public final class RecordRing {
   private final AtomicLong first = new AtomicLong();
 
   private final Set<GroupRecords> open = ConcurrentHashMap.newKeySet();
-  private final OutsideTime outside = new OutsideTime();
+  private final OutsideTime outsideAllGroups = new OutsideTime();
 
   /** Creates a recorder for {@code capacity} operations; 0 keeps none. */
   public RecordRing(int capacity) {
@@ -57,16 +57,13 @@ public final class RecordRing {
   public GroupRecords join(String group, String description, List<Integer> ranks, int rank) {
     GroupRecords records = new GroupRecords(this, group, description, ranks, rank);
     open.add(records);
-    if (open.size() > 1) {
-      outside.share();
-    }
     records.opened();
     return records;
   }
 
-  /** Returns what adds up the time outside of the operations of all groups. */
-  OutsideTime outside() {
-    return outside;
+  /** Returns the time that the rank has been outside of the operations of all its groups. */
+  OutsideTime outsideAllGroups() {
+    return outsideAllGroups;
   }
 
   void forget(GroupRecords group) {

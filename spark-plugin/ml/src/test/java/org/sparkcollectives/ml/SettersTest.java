@@ -18,7 +18,7 @@ import org.sparkcollectives.ml.regression.AFTSurvivalRegression;
 import org.sparkcollectives.ml.regression.FMRegressor;
 import org.sparkcollectives.ml.regression.LinearRegression;
 
-/** What a program in Java may write that changes its import alone. */
+/** Setters of the estimators, which a Java program calls one after another. */
 class SettersTest {
 
   @ParameterizedTest

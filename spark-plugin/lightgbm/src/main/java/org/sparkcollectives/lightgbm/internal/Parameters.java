@@ -14,7 +14,7 @@ final class Parameters {
       Set.of("num_threads", "num_thread", "nthread", "nthreads", "n_jobs");
   private static final Set<String> LINEAR_TREES = Set.of("linear_tree", "linear_trees");
 
-  /** What LightGBM takes for true. */
+  /** The values that LightGBM reads as true. */
   private static final Set<String> TRUE = Set.of("true", "1", "+");
 
   private static final Set<String> NETWORK =

@@ -56,7 +56,7 @@ public class FMClassifier extends org.apache.spark.ml.classification.FMClassifie
         this, rows, features, loss, () -> super.trainImpl(rows, features, loss));
   }
 
-  // Spark's setters, which return this class, so that a program in Java changes its import alone.
+  // They return this class, so that a Java program which chains setters only changes an import.
 
   @Override
   public FMClassifier setFactorSize(int value) {

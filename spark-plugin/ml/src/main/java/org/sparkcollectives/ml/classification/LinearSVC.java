@@ -96,7 +96,7 @@ public class LinearSVC extends org.apache.spark.ml.classification.LinearSVC {
     return model;
   }
 
-  // Spark's setters, which return this class, so that a program in Java changes its import alone.
+  // They return this class, so that a Java program which chains setters only changes an import.
 
   @Override
   public LinearSVC setAggregationDepth(int value) {

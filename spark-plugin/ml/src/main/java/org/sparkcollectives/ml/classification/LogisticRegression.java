@@ -30,8 +30,7 @@ import scala.Tuple3;
  * Spark's own model, with its summary and, up to rounding, the same coefficients.
  *
  * <pre>{@code
- * LogisticRegression logistic = new LogisticRegression();
- * logistic.setRegParam(0.01).setMaxIter(100); // returns Spark's class, but this object
+ * LogisticRegression logistic = new LogisticRegression().setRegParam(0.01).setMaxIter(100);
  * LogisticRegressionModel model = logistic.fit(rows);
  * }</pre>
  *
@@ -144,7 +143,7 @@ public class LogisticRegression extends org.apache.spark.ml.classification.Logis
             history);
   }
 
-  // Spark's setters, which return this class, so that a program in Java changes its import alone.
+  // They return this class, so that a Java program which chains setters only changes an import.
 
   @Override
   public LogisticRegression setAggregationDepth(int value) {

@@ -140,7 +140,7 @@ public class GaussianMixture extends org.apache.spark.ml.clustering.GaussianMixt
     return model;
   }
 
-  // Spark's setters, which return this class, so that a program in Java changes its import alone.
+  // They return this class, so that a Java program which chains setters only changes an import.
 
   @Override
   public GaussianMixture setAggregationDepth(int value) {

@@ -155,7 +155,7 @@ public class KMeans extends org.apache.spark.ml.clustering.KMeans {
     return model;
   }
 
-  // Spark's setters, which return this class, so that a program in Java changes its import alone.
+  // They return this class, so that a Java program which chains setters only changes an import.
 
   @Override
   public KMeans setDistanceMeasure(String value) {

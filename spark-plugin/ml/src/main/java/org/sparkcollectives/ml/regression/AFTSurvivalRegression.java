@@ -92,7 +92,7 @@ public class AFTSurvivalRegression extends org.apache.spark.ml.regression.AFTSur
         Math.exp(solution[features + 1]));
   }
 
-  // Spark's setters, which return this class, so that a program in Java changes its import alone.
+  // They return this class, so that a Java program which chains setters only changes an import.
 
   @Override
   public AFTSurvivalRegression setAggregationDepth(int value) {

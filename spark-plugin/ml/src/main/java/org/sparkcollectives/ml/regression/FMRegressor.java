@@ -56,7 +56,7 @@ public class FMRegressor extends org.apache.spark.ml.regression.FMRegressor {
         this, rows, features, loss, () -> super.trainImpl(rows, features, loss));
   }
 
-  // Spark's setters, which return this class, so that a program in Java changes its import alone.
+  // They return this class, so that a Java program which chains setters only changes an import.
 
   @Override
   public FMRegressor setFactorSize(int value) {

@@ -99,7 +99,7 @@ public class LinearRegression extends org.apache.spark.ml.regression.LinearRegre
     return model;
   }
 
-  // Spark's setters, which return this class, so that a program in Java changes its import alone.
+  // They return this class, so that a Java program which chains setters only changes an import.
 
   @Override
   public LinearRegression setAggregationDepth(int value) {

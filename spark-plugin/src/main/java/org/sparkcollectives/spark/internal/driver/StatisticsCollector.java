@@ -2,13 +2,9 @@ package org.sparkcollectives.spark.internal.driver;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
-import java.util.Iterator;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -40,12 +36,6 @@ public final class StatisticsCollector {
   /** How often the collector looks at its groups. */
   static final Duration PERIOD = Duration.ofSeconds(1);
 
-  private static final int MOST_GROUPS = 1_000;
-  private static final int MOST_ENDED = 200;
-
-  /** The ranks of all ended groups but the newest: each takes some KiB with its samples. */
-  private static final int MOST_ENDED_RANKS = 2_000;
-
   private static final int MOST_ENDED_STAGES = 1_000;
   private static final long MOST_WAITING_BYTES = 32 << 20;
 
@@ -73,36 +63,15 @@ public final class StatisticsCollector {
   private volatile ApplicationSums sums = ApplicationSums.NONE;
 
   // The executor's thread alone uses these.
-  private final Map<Key, Followed> groups = new LinkedHashMap<>();
+  private final FollowedGroups groups = new FollowedGroups();
   private final ReportedProcesses processes = new ReportedProcesses();
 
   /** The stages that have ended last: the first report of a group may come after that. */
   private final Set<StageAttempt> endedStages = new LinkedHashSet<>();
 
-  private OperationTotals forgotten = OperationTotals.NONE;
   private boolean scheduled;
   private boolean full;
   private boolean over;
-
-  private record Key(StageAttempt stage, String group) {}
-
-  /** A group, and what was done for it. */
-  private static final class Followed {
-    private final ReportedGroup group;
-    private final Map<Integer, Long> warned = new HashMap<>();
-    private GroupSnapshot snapshot;
-    private boolean changed = true;
-    private boolean failureTold;
-    private boolean endTold;
-    private long toldMillis;
-
-    /** When the group ends because its stage has; 0 while that runs. */
-    private long endMillis;
-
-    private Followed(ReportedGroup group) {
-      this.group = group;
-    }
-  }
 
   /**
    * Creates a collector that has heard of nothing.
@@ -168,12 +137,11 @@ public final class StatisticsCollector {
             endedStages.remove(endedStages.iterator().next());
           }
           long end = millis.getAsLong() + LAST_REPORTS_MILLIS;
-          groups.forEach(
-              (key, each) -> {
-                if (key.stage().equals(stage)) {
-                  each.endMillis = end;
-                }
-              });
+          for (FollowedGroup each : groups.all()) {
+            if (each.group.stage().equals(stage)) {
+              each.endMillis = end;
+            }
+          }
         });
   }
 
@@ -187,7 +155,7 @@ public final class StatisticsCollector {
         () -> {
           try {
             over = true;
-            groups.values().forEach(each -> each.endMillis = 1);
+            groups.all().forEach(each -> each.endMillis = 1);
             tick();
           } finally {
             told.countDown();
@@ -221,7 +189,7 @@ public final class StatisticsCollector {
     long now = millis.getAsLong();
     processes.add(report.executorId(), report.process(), now);
     for (RankReport each : report.ranks()) {
-      Followed followed = follow(new Key(each.stage(), each.statistics().group()), each, now);
+      FollowedGroup followed = follow(each, now);
       if (followed != null) {
         followed.group.add(report.host(), report.executorId(), each, now);
         followed.changed = true;
@@ -230,58 +198,26 @@ public final class StatisticsCollector {
     schedule();
   }
 
-  private Followed follow(Key key, RankReport report, long now) {
-    Followed known = groups.get(key);
+  private FollowedGroup follow(RankReport report, long now) {
+    FollowedGroup known = groups.get(report);
     if (known != null) {
       return known;
     }
-    if (groups.size() >= MOST_GROUPS && !forgetEnded()) {
+    FollowedGroup made = groups.add(report, now);
+    if (made == null) {
       if (!full) {
-        LOG.warn("There are more than {} groups: further ones are not watched", MOST_GROUPS);
+        LOG.warn(
+            "There are more than {} groups: further ones are not watched", FollowedGroups.MOST);
       }
       full = true;
-      return null;
-    }
-    Followed made = new Followed(new ReportedGroup(key.stage(), report.statistics(), now));
-    if (endedStages.contains(key.stage())) {
+    } else if (endedStages.contains(report.stage())) {
       made.endMillis = now + LAST_REPORTS_MILLIS;
     }
-    groups.put(key, made);
     return made;
   }
 
-  /** Forgets the oldest group that has ended, and returns whether there was one. */
-  private boolean forgetEnded() {
-    for (Iterator<Followed> all = groups.values().iterator(); all.hasNext(); ) {
-      Followed each = all.next();
-      if (each.endTold) {
-        forgotten = forgotten.plus(each.snapshot.sums());
-        all.remove();
-        return true;
-      }
-    }
-    return false;
-  }
-
-  /**
-   * Forgets the oldest groups that have ended, as long as there are too many, or too large ones.
-   */
-  private void forgetSurplus() {
-    List<Followed> ended = groups.values().stream().filter(each -> each.endTold).toList();
-    int count = ended.size();
-    long ranks = ended.stream().mapToLong(each -> each.snapshot.ranks().size()).sum();
-    for (Followed oldest : ended) {
-      if (count <= MOST_ENDED && (ranks <= MOST_ENDED_RANKS || count == 1)) {
-        return;
-      }
-      forgetEnded();
-      count--;
-      ranks -= oldest.snapshot.ranks().size();
-    }
-  }
-
   private void schedule() {
-    boolean awaitsMore = groups.values().stream().anyMatch(each -> !each.endTold);
+    boolean awaitsMore = groups.all().stream().anyMatch(each -> !each.endTold);
     if (!scheduled && (awaitsMore || sums.figures().process().connections() > 0)) {
       scheduled = true;
       try {
@@ -299,17 +235,17 @@ public final class StatisticsCollector {
   /** Looks at all groups of which reports have come. Called once in a second. */
   private void tick() {
     long now = millis.getAsLong();
-    for (Followed each : groups.values()) {
+    for (FollowedGroup each : groups.all()) {
       if (!each.endTold) {
         look(each, now);
       }
     }
-    forgetSurplus();
+    groups.forgetSurplus();
     publish(now);
     schedule();
   }
 
-  private void look(Followed each, long now) {
+  private void look(FollowedGroup each, long now) {
     ReportedGroup group = each.group;
     if (each.endMillis > 0 && now >= each.endMillis) {
       group.end();
@@ -349,7 +285,7 @@ public final class StatisticsCollector {
     }
   }
 
-  private void warn(Followed each, long now) {
+  private void warn(FollowedGroup each, long now) {
     for (RankSnapshot rank : each.snapshot.ranks()) {
       Long before = each.warned.get(rank.rank());
       if (rank.straggler() && (before == null || now - before >= WARN_MILLIS)) {
@@ -385,13 +321,13 @@ public final class StatisticsCollector {
   }
 
   private void publish(long now) {
-    List<GroupSnapshot> all = new ArrayList<>(groups.size());
-    OperationTotals total = forgotten;
+    List<GroupSnapshot> all = new ArrayList<>(groups.all().size());
+    OperationTotals total = groups.forgotten();
     double progress = 0;
     int active = 0;
     int ranks = 0;
     Set<String> stragglers = new HashSet<>();
-    for (Followed each : groups.values()) {
+    for (FollowedGroup each : groups.all()) {
       if (each.snapshot == null) {
         continue;
       }
