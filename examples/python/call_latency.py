@@ -67,8 +67,10 @@ def measure(sizes, rounds, repeats, warmup):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--master", default="local-cluster[2,1,1024]", help="(%(default)s)")
     parser.add_argument("--ranks", type=int, default=2, help="(%(default)s)")
+    parser.add_argument(
+        "--master", help="by default a local cluster with one executor for each rank"
+    )
     parser.add_argument("--rounds", type=int, default=5, help="(%(default)s)")
     parser.add_argument("--repeats", type=int, default=200, help="in each round (%(default)s)")
     parser.add_argument("--warmup", type=int, default=5000, help="calls before (%(default)s)")
@@ -77,7 +79,7 @@ def main():
     sizes, rounds = arguments.sizes, arguments.rounds
     repeats, warmup = arguments.repeats, arguments.warmup
 
-    spark = digits.session(arguments.master)
+    spark = digits.session(arguments.master or f"local-cluster[{arguments.ranks},1,1024]")
     tasks = spark.sparkContext.parallelize(range(arguments.ranks), arguments.ranks)
     rows = (
         tasks.barrier().mapPartitions(lambda _: measure(sizes, rounds, repeats, warmup)).collect()

@@ -1,7 +1,7 @@
 """Times the training of LightGBM models over its own sockets and over a group's collectives.
 
     python examples/python/lightgbm_ranks.py --ranks 2 --repetitions 5
-    sudo examples/two-hosts python examples/python/lightgbm_ranks.py --master {master} --transports tcp
+    sudo examples/two-hosts python examples/python/lightgbm_ranks.py --master {master}
 
 Both train in the tasks of a barrier stage, on the same rows, one after the other in each
 repetition, and give the same model, byte for byte. The seconds are those of the slowest rank, from
@@ -127,9 +127,6 @@ def main():
     parser.add_argument(
         "--master", help="by default a local cluster with one executor for each rank"
     )
-    parser.add_argument(
-        "--transports", help="of the group, by default all (spark.collectives.transports)"
-    )
     arguments = parser.parse_args()
 
     from pyspark.sql import SparkSession
@@ -140,8 +137,6 @@ def main():
     builder = SparkSession.builder.master(master).config("spark.ui.enabled", "false")
     # A line of the table must have no other before it.
     builder = builder.config("spark.ui.showConsoleProgress", "false")
-    if arguments.transports:
-        builder = builder.config("spark.collectives.transports", arguments.transports)
     spark = dist.configure(builder).getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     print("| rows | way | seconds, median | range | load | calls |")

@@ -13,7 +13,7 @@ import pytest
 
 from lightgbm_ranks import on_threads, results
 from spark_collectives import _semaphores
-from spark_collectives.lightgbm import _meeting
+from spark_collectives.lightgbm import _host_barrier
 from spark_collectives.lightgbm._host_exchange import HostExchange
 from spark_collectives.lightgbm._reduction import reduce_parts
 
@@ -129,7 +129,7 @@ def in_order(rows):
 
 def capacity(size, room):
     """The bytes of a rank's memory with two buffers of so many bytes."""
-    return ((_meeting.bytes_for(size) + 63) & -64) + 2 * room
+    return ((_host_barrier.bytes_for(size) + 63) & -64) + 2 * room
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ def test_the_timeout_names_the_ranks_that_did_not_come():
 
 
 def test_a_rank_that_left_is_not_awaited_for_long(monkeypatch):
-    monkeypatch.setattr(_meeting, "_LEFT_SECONDS", 0.2)
+    monkeypatch.setattr(_host_barrier, "_LEFT_SECONDS", 0.2)
     life = Life()
     made = exchanges(3, capacity(3, 512), life)
     made[1].leave()
@@ -274,14 +274,14 @@ def test_a_rank_may_leave_before_the_others_have_read_its_last_blocks():
     def run(group):
         exchange = made[group.rank]
         if group.rank == 1:
-            # It has come to the meeting, and reads what it finds there only much later.
-            real = exchange._meeting.meet
+            # It has come to the barrier, and reads what it finds there only much later.
+            real = exchange._barrier.wait
 
-            def meet():
+            def wait():
                 real()
                 assert has_left.wait(60)
 
-            exchange._meeting.meet = meet
+            exchange._barrier.wait = wait
         found = gather(exchange, group.rank, blocks)
         exchange.leave()
         has_left.set()

@@ -12,7 +12,7 @@ import pytest
 import spark_collectives as dist
 from lightgbm_ranks import PARAMS, dataset_of, trees
 from spark_collectives import _semaphores
-from spark_collectives.lightgbm import Network, _exchanges, _host_exchange, train
+from spark_collectives.lightgbm import Network, _host_exchange, _shared_exchange, train
 
 lightgbm = pytest.importorskip("lightgbm", reason="lightgbm is not installed")
 pytest.importorskip("sklearn", reason="scikit-learn is not installed")
@@ -49,12 +49,12 @@ def test_the_model_is_that_of_the_group_without_shared_memory(ranks, size, name)
         with Network(group) as network:
             shared = network.shares_memory
         own = trained()
-        share = _exchanges.share
-        _exchanges.share = lambda group: None
+        share = _shared_exchange.share
+        _shared_exchange.share = lambda group: None
         try:
             return shared, own == trained(), own
         finally:
-            _exchanges.share = share
+            _shared_exchange.share = share
 
     found = ranks(fit, size)
     assert [each[:2] for each in found] == [(True, True)] * size
@@ -78,17 +78,17 @@ def test_histograms_larger_than_the_memory_go_in_pieces(ranks):
             return real(self, data, size, *rest)
 
         _host_exchange.HostExchange.reduce_scatter = reduce_scatter
-        share = _exchanges.share
+        share = _shared_exchange.share
         try:
             own = trained()
-            _exchanges.share = lambda group: None
+            _shared_exchange.share = lambda group: None
             return max(sizes), own == trained()
         finally:
             _host_exchange.HostExchange.reduce_scatter = real
-            _exchanges.share = share
+            _shared_exchange.share = share
 
     for largest, same in ranks(fit, 3):
-        assert largest > _exchanges._SEGMENT_BYTES
+        assert largest > _shared_exchange._SEGMENT_BYTES
         assert same
 
 

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 
 class OneHost:
@@ -27,18 +28,25 @@ class OneHost:
 
 
 class TwoHosts:
-    """Two network namespaces with a cable between them, for as long as the ``with`` block lasts. Linux, as root.
+    """Two hosts made of this machine, with a cable between them, for as long as the ``with`` block lasts. Linux, as root.
 
-    They have networks of their own, but the machine's processes and /dev/shm: what runs there must be told not to share memory.
+    Each is a network, a PID and a mount namespace with a /dev/shm of its own, as a Kubernetes pod is, and has half of the processors. So the
+    ranks of one share memory, those of two have only the network, and no host takes the other's time.
 
     :param mbit: the bandwidth in each direction in Mbit/s, or None for that of the machine's memory
     """
 
     device = "cable"
+    _START_SECONDS = 10
 
     def __init__(self, mbit=None):
         self.mbit = mbit
         self.names = [f"collectives-{os.getpid()}-{host}" for host in (0, 1)]
+        processors = sorted(os.sched_getaffinity(0))
+        half = max(1, len(processors) // 2)
+        self.processors = [processors[:half], processors[-half:]]
+        self.holders = []
+        self.first_processes = []
 
     def __enter__(self):
         # Ends the block, so that nothing of the hosts is left.
@@ -56,12 +64,36 @@ class TwoHosts:
                     # A burst is what passes at once; the queue takes what does not pass for 50 ms.
                     limit = f"tbf rate {self.mbit}mbit burst 256kb latency 50ms".split()
                     subprocess.run(["tc", "-n", name, "qdisc", "add", "dev", self.device, "root", *limit], check=True)
+                self.first_processes.append(self._start(name))
         except BaseException:
             self.__exit__()
             raise
         return self
 
+    def _start(self, name):
+        """Starts the first process of a host, with which all others end; returns its PID."""
+        holder = subprocess.Popen(
+            ["ip", "netns", "exec", name, "unshare", "--pid", "--fork", "--kill-child", "--mount-proc",
+             "sh", "-c", "mount -t tmpfs tmpfs /dev/shm && exec sleep infinity"])
+        self.holders.append(holder)
+        deadline = time.monotonic() + self._START_SECONDS
+        while time.monotonic() < deadline and holder.poll() is None:
+            with open(f"/proc/{holder.pid}/task/{holder.pid}/children", encoding="ascii") as children:
+                first = children.read().split()
+            if first and self._runs_sleep(first[0]):
+                return first[0]
+            time.sleep(0.01)
+        raise RuntimeError(f"Host {name} did not start within {self._START_SECONDS} s; two hosts need Linux, root, ip and unshare.")
+
+    @staticmethod
+    def _runs_sleep(pid):
+        with open(f"/proc/{pid}/comm", encoding="utf-8") as comm:
+            return comm.read().strip() == "sleep"
+
     def __exit__(self, *_):
+        for holder in self.holders:
+            holder.kill()
+            holder.wait()
         for name in self.names:
             subprocess.run(["ip", "netns", "del", name], stderr=subprocess.DEVNULL)
 
@@ -76,4 +108,6 @@ class TwoHosts:
 
     def command(self, host, command):
         """Returns the command that runs a command on a host."""
-        return ["ip", "netns", "exec", self.names[host], *command]
+        processors = ",".join(map(str, self.processors[host]))
+        namespaces = ["--net", "--mount", "--pid", "--wd=."]
+        return ["taskset", "--cpu-list", processors, "nsenter", "--target", self.first_processes[host], *namespaces, *command]

@@ -1,4 +1,4 @@
-"""Runs a Spark application on a standalone cluster of two hosts, which are network namespaces of this machine; see examples/two-hosts."""
+"""Runs a Spark application on a standalone cluster of two hosts, which are namespaces of this machine; see examples/two-hosts."""
 
 import argparse
 import os

@@ -6,7 +6,7 @@ from typing import Any, Dict, Sequence
 
 import numpy as np
 
-from . import _datasets, _library, _parameters
+from . import _datasets, _library, _lightgbm_parameters
 from ._ranks import gathered
 
 #: LightGBM's own defaults.
@@ -32,7 +32,7 @@ def reference(group: Any, dataset: Any, params: Dict[str, Any], rows: Sequence[i
         np.zeros(_datasets.row_count(sample)),
         feature_name=dataset.feature_name,
         categorical_feature=dataset.categorical_feature,
-        params=_parameters.for_bins({**(dataset.params or {}), **params}),
+        params=_lightgbm_parameters.for_bins({**(dataset.params or {}), **params}),
     )
     # Here, and not when it is first used: then the network would be asked for the bins.
     return made.construct()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ctypes
 from typing import Any, Sequence
 
-from . import _meeting
-from ._meeting import Life, Meeting
+from . import _host_barrier
+from ._host_barrier import HostBarrier, Life
 from ._reduction import reduce_parts
 
 #: Blocks begin at multiples of this.
@@ -19,7 +19,7 @@ _ELEMENTS = 16
 class HostExchange:
     """Moves blocks of bytes, given by address, between ranks that have mapped each other's memory.
 
-    After the meeting, each rank's memory has two buffers. In turn, a rank copies into one of them
+    After the barrier, each rank's memory has two buffers. In turn, a rank copies into one of them
     what it gives, meets the others, and reads theirs. When it meets them for the second time after
     that, it has the proof that all have read the first buffer: so it is free again, without another
     message. What does not fit in a buffer goes in pieces. Not thread-safe.
@@ -31,15 +31,15 @@ class HostExchange:
     def __init__(self, rank: int, addresses: Sequence[int], size: int, life: Life) -> None:
         self._rank = rank
         self._others = [other for other in range(len(addresses)) if other != rank]
-        self._meeting = Meeting(rank, addresses, life)
-        first = _aligned(_meeting.bytes_for(len(addresses)))
+        self._barrier = HostBarrier(rank, addresses, life)
+        first = _aligned(_host_barrier.bytes_for(len(addresses)))
         self._capacity = (size - first) // 2 & -_ALIGNMENT
         self._buffers = [each + first for each in addresses]
         self._others_buffers = [each + self._capacity for each in self._buffers]
 
     def prepare(self) -> None:
         """Make this rank's memory ready; no rank may exchange before all have done this."""
-        self._meeting.prepare()
+        self._barrier.prepare()
 
     def can_reduce(self, element: int, size: int) -> bool:
         """Return whether blocks of such elements, ``size`` bytes in all, can be reduced here."""
@@ -47,7 +47,7 @@ class HostExchange:
 
     def leave(self) -> None:
         """Say that this rank exchanges no more."""
-        self._meeting.leave()
+        self._barrier.leave()
 
     def all_gather(
         self, data: int, size: int, starts: Sequence[int], lengths: Sequence[int], output: int
@@ -67,7 +67,7 @@ class HostExchange:
             if at < size:
                 count = min(self._capacity, size - at)
                 ctypes.memmove(buffers[self._rank], own + at, count)
-            self._meeting.meet()
+            self._barrier.wait()
             for other in self._others:
                 count = min(self._capacity, lengths[other] - at)
                 if count > 0:
@@ -97,7 +97,7 @@ class HostExchange:
         if size <= self._capacity:
             buffers = self._turn()
             ctypes.memmove(buffers[rank], data, size)
-            self._meeting.meet()
+            self._barrier.wait()
             if own:
                 # Nobody else reads these parts, not even in the memory of the other ranks.
                 parts = [each + starts[rank] for each in buffers]
@@ -111,7 +111,7 @@ class HostExchange:
                 count = min(step, length - at)
                 if count > 0:
                     ctypes.memmove(buffers[rank] + step * i, data + start + at, count)
-            self._meeting.meet()
+            self._barrier.wait()
             count = min(step, own - at)
             if count > 0:
                 parts = [each + step * rank for each in buffers]

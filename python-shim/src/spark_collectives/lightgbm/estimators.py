@@ -13,7 +13,7 @@ from pyspark.ml.util import DefaultParamsReadable, DefaultParamsWritable
 from .. import _job
 from . import _fit_task, _rows
 from ._fit_task import FitTask
-from ._params import FitParams, camel_case, snake_case
+from ._spark_params import FitParams, camel_case, snake_case
 from .models import LGBMClassificationModel, LGBMRankerModel, LGBMRegressionModel
 
 _logger = logging.getLogger("spark_collectives.lightgbm")

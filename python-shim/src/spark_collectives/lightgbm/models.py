@@ -17,7 +17,7 @@ from pyspark.ml.util import (
 )
 
 from . import _library, _rows
-from ._params import PredictionParams
+from ._spark_params import PredictionParams
 
 _MODEL, _FACTS = "lightgbmModel", "lightgbmFacts"
 

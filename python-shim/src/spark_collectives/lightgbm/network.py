@@ -6,8 +6,8 @@ import ctypes
 import threading
 from typing import Any, Dict, Optional
 
-from . import _exchanges, _library
-from ._exchange import Exchange
+from . import _library, _shared_exchange
+from ._group_exchange import GroupExchange
 
 _Integers = ctypes.POINTER(ctypes.c_int32)
 
@@ -72,8 +72,8 @@ class Network:
 
     def __init__(self, group: Any) -> None:
         self._group = group
-        self._exchange = Exchange(group)
-        self._shared: Optional[_exchanges.SharedExchange] = None
+        self._exchange = GroupExchange(group)
+        self._shared: Optional[_shared_exchange.SharedExchange] = None
         self._reducers: Dict[int, Any] = {}
         # LightGBM has only their addresses: they must live as long as the network.
         self._reduce_scatter = _ReduceScatter(self._on_reduce_scatter)
@@ -89,7 +89,7 @@ class Network:
             raise RuntimeError("LightGBM's network is in use on this thread: leave its block first")
         library = _library.native()
         if self._group.size > 1:
-            self._shared = _exchanges.share(self._group)
+            self._shared = _shared_exchange.share(self._group)
             code = library.LGBM_NetworkInitWithFunctions(
                 ctypes.c_int(self._group.size),
                 ctypes.c_int(self._group.rank),

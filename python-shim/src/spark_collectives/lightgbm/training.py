@@ -7,7 +7,7 @@ import socket
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from .. import _groups
-from . import _bins, _datasets, _library, _parameters, _ranks
+from . import _bins, _datasets, _library, _lightgbm_parameters, _ranks
 from ._metrics import GlobalMetrics
 from ._model_checkpoint import ModelCheckpoint
 from ._ranks import RankReport
@@ -86,7 +86,7 @@ def train(
             f"bin_construction is {bin_construction!r}, and must be {_SHARED!r} or {_LOCAL!r}"
         )
     _ranks.require_library(member)
-    made = _parameters.for_ranks(params, member.size, _threads())
+    made = _lightgbm_parameters.for_ranks(params, member.size, _threads())
     arguments = {
         "num_boost_round": num_boost_round,
         "valid_names": _validation(train_set, valid_sets or [], valid_names)[0],
@@ -157,7 +157,7 @@ def _require_rows(
             if valid_set is not train_set and valid_set is not None:
                 found = _datasets.problems(valid_set)
                 problems += [f"validation set {i}: {each}" for each in found]
-    settings = {key: _parameters.described(value) for key, value in params.items()}
+    settings = {key: _lightgbm_parameters.described(value) for key, value in params.items()}
     settings.update((key, str(value)) for key, value in arguments.items())
     settings.update(_datasets.settings(train_set))
     if arguments["bin_construction"] == _LOCAL:

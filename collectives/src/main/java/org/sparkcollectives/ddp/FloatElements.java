@@ -152,7 +152,8 @@ final class FloatElements {
     }
   }
 
-  private static void narrow(DType to, float[] array, int index, Object tile, int count) {
+  /** Rounds {@code count} elements of an array to the first ones of a tile of another type. */
+  static void narrow(DType to, float[] array, int index, Object tile, int count) {
     switch (to) {
       case FLOAT16 -> {
         short[] halves = (short[]) tile;

@@ -3,7 +3,9 @@ package org.sparkcollectives.ddp;
 import java.util.concurrent.CompletableFuture;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.Tensor;
+import org.sparkcollectives.spi.tensor.ArrayType;
 import org.sparkcollectives.spi.tensor.HostTensor;
+import org.sparkcollectives.spi.tensor.TilePool;
 
 /**
  * Sums gradients in a half type, and divides them before: by c10d's rule after they are rounded.
@@ -31,16 +33,7 @@ final class HalfCompression implements CommHook {
   public CompletableFuture<Tensor> run(GradientBucket bucket) {
     HostTensor buffer = FloatElements.of(bucket.buffer(), "Compression to " + type.label());
     HostTensor halves = HostTensor.allocate(type, buffer.count());
-    float divisor = (float) bucket.divisor();
-    FloatElements.convert(
-        buffer,
-        halves,
-        (tile, length) -> {
-          if (!divideFirst) {
-            FloatElements.round(tile, length, type);
-          }
-          FloatElements.divide(tile, length, divisor);
-        });
+    compress(buffer, halves, (float) bucket.divisor());
     return bucket
         .group()
         .allReduce(halves)
@@ -50,5 +43,23 @@ final class HalfCompression implements CommHook {
               FloatElements.convert(halves, buffer);
               return buffer;
             });
+  }
+
+  private void compress(HostTensor buffer, HostTensor halves, float divisor) {
+    float[] floats = FloatElements.borrowTile();
+    short[] tile = (short[]) TilePool.borrow(ArrayType.SHORT);
+    for (long done = 0; done < buffer.count(); done += FloatElements.TILE) {
+      int length = (int) Math.min(FloatElements.TILE, buffer.count() - done);
+      FloatElements.read(buffer, done, length, floats, 0);
+      if (divideFirst) {
+        FloatElements.divide(floats, length, divisor);
+        FloatElements.narrow(type, floats, 0, tile, length);
+      } else {
+        HalfDivision.roundAndDivide(type, floats, tile, length, divisor);
+      }
+      halves.fromArray(done, length, tile, 0);
+    }
+    TilePool.giveBack(ArrayType.SHORT, tile);
+    FloatElements.giveBackTile(floats);
   }
 }

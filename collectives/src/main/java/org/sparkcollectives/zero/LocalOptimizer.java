@@ -1,6 +1,8 @@
 package org.sparkcollectives.zero;
 
 import java.util.Map;
+import java.util.Objects;
+import java.util.function.IntFunction;
 import org.sparkcollectives.Tensor;
 
 /**
@@ -11,6 +13,18 @@ import org.sparkcollectives.Tensor;
  * so that any rank can do it. Used by one thread at a time.
  */
 public interface LocalOptimizer {
+
+  /**
+   * Returns an optimizer that leaves each parameter to one of several, as torch's parameter groups
+   * do: with another learning rate for some, say, or without decay of the biases.
+   *
+   * @param optimizers returns the optimizer of a parameter, by its position in the model: always
+   *     the same one, never null
+   */
+  static LocalOptimizer byParameter(IntFunction<LocalOptimizer> optimizers) {
+    Objects.requireNonNull(optimizers, "optimizers");
+    return new OptimizerByParameter(optimizers);
+  }
 
   /**
    * Updates the values of a parameter in place.

@@ -31,7 +31,7 @@ final class ZeroArguments {
               + ranks
               + " ranks");
     }
-    boolean reduces = options.averagedGradients().isEmpty();
+    boolean reduces = options.averagedGradients().isEmpty() && !options.stepsInHook();
     Set<String> names = new HashSet<>();
     List<String> texts = new ArrayList<>();
     for (Parameter each : parameters) {
@@ -47,9 +47,16 @@ final class ZeroArguments {
               + each.value().dtype().label()
               + Arrays.toString(each.value().shape()));
     }
-    texts.add("gradients that are " + (reduces ? "averaged by the optimizer" : "averaged already"));
+    texts.add("gradients that are " + averagedBy(options));
     texts.add("the partition " + partition);
     return texts;
+  }
+
+  private static String averagedBy(ZeroOptions options) {
+    if (options.stepsInHook()) {
+      return "averaged by a reducer's hook";
+    }
+    return options.averagedGradients().isEmpty() ? "averaged by the optimizer" : "averaged already";
   }
 
   private static void require(Parameter parameter, boolean reduces) {

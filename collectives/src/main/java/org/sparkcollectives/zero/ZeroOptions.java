@@ -8,13 +8,15 @@ import org.sparkcollectives.Tensor;
 /** The options of a {@link ZeroRedundancyOptimizer}; immutable. All ranks choose the same. */
 public final class ZeroOptions {
 
-  private static final ZeroOptions DEFAULTS = new ZeroOptions(null, null);
+  private static final ZeroOptions DEFAULTS = new ZeroOptions(null, false, null);
 
   private final IntFunction<Tensor> averaged;
+  private final boolean stepsInHook;
   private final ZeroPartition partition;
 
-  private ZeroOptions(IntFunction<Tensor> averaged, ZeroPartition partition) {
+  private ZeroOptions(IntFunction<Tensor> averaged, boolean stepsInHook, ZeroPartition partition) {
     this.averaged = averaged;
+    this.stepsInHook = stepsInHook;
     this.partition = partition;
   }
 
@@ -35,17 +37,31 @@ public final class ZeroOptions {
    *     owns
    */
   public ZeroOptions withAveragedGradients(IntFunction<Tensor> gradients) {
-    return new ZeroOptions(Objects.requireNonNull(gradients, "gradients"), partition);
+    return new ZeroOptions(Objects.requireNonNull(gradients, "gradients"), false, partition);
+  }
+
+  /**
+   * Returns these options with steps that a reducer makes, by {@link ZeroRedundancyOptimizer#hook},
+   * while the backward pass goes on. The optimizer then has no {@link ZeroRedundancyOptimizer#step}
+   * and takes no memory for gradients and values.
+   */
+  public ZeroOptions withStepsInHook() {
+    return new ZeroOptions(null, true, partition);
   }
 
   /** Returns these options with a partition of one's own. */
   public ZeroOptions withPartition(ZeroPartition owners) {
-    return new ZeroOptions(averaged, Objects.requireNonNull(owners, "owners"));
+    return new ZeroOptions(averaged, stepsInHook, Objects.requireNonNull(owners, "owners"));
   }
 
   /** Returns what gives the averaged gradients; empty if the optimizer averages them. */
   public Optional<IntFunction<Tensor>> averagedGradients() {
     return Optional.ofNullable(averaged);
+  }
+
+  /** Returns whether a reducer makes the steps, see {@link #withStepsInHook}. */
+  public boolean stepsInHook() {
+    return stepsInHook;
   }
 
   /** Returns the partition that was chosen. */

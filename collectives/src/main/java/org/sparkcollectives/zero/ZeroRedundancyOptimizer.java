@@ -10,6 +10,7 @@ import java.util.stream.IntStream;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
+import org.sparkcollectives.ddp.CommHook;
 import org.sparkcollectives.ddp.Parameter;
 import org.sparkcollectives.internal.agreement.CallCheck;
 import org.sparkcollectives.join.Join;
@@ -28,7 +29,8 @@ import org.sparkcollectives.join.Joinable;
  * <p>By default a step averages the gradients too, each for its owner only. Then a reduce-scatter
  * and an all-gather send as much as one all-reduce does. With {@link
  * ZeroOptions#withAveragedGradients} a step takes gradients that a reducer has averaged for all
- * ranks, and sends the values only.
+ * ranks, and sends the values only. With {@link ZeroOptions#withStepsInHook} the reducer makes the
+ * steps, bucket by bucket.
  *
  * <p>All ranks have the same bits after a step. Not for use by several threads at once.
  */
@@ -55,6 +57,12 @@ public final class ZeroRedundancyOptimizer implements Joinable {
     this.options = options;
     this.partition = partition;
     this.owned = partition.ownedBy(group.rank());
+    if (!options.stepsInHook()) {
+      allocate();
+    }
+  }
+
+  private void allocate() {
     parameters.stream()
         .map(each -> each.value().dtype())
         .distinct()
@@ -87,6 +95,8 @@ public final class ZeroRedundancyOptimizer implements Joinable {
         () -> {
           Objects.requireNonNull(local, "local");
           List<Parameter> all = List.copyOf(parameters);
+          // An optimizer that does not know a parameter says so here, and not in a step.
+          IntStream.range(0, all.size()).forEach(local::state);
           return ZeroArguments.describe(
               all, partition(all, options, group.size()), options, group.size());
         });
@@ -117,13 +127,16 @@ public final class ZeroRedundancyOptimizer implements Joinable {
    * with, or else a part of the memory that is reduced. {@link #step} leaves the mean on the owner
    * alone, if at all, and does not set the gradient to zero: do so before the next backward pass.
    *
-   * @throws IllegalStateException if the gradients are averaged already, see {@link
-   *     ZeroOptions#withAveragedGradients}
+   * @throws IllegalStateException if the gradients are averaged elsewhere, see {@link
+   *     ZeroOptions#withAveragedGradients} and {@link ZeroOptions#withStepsInHook}
    */
   public Tensor gradient(int parameter) {
     if (gradients.isEmpty()) {
       throw new IllegalStateException(
-          "The gradients are averaged elsewhere, by what withAveragedGradients has given");
+          "The gradients are averaged elsewhere: "
+              + (options.stepsInHook()
+                  ? "by the reducer of hook()"
+                  : "by what withAveragedGradients has given"));
     }
     Tensor given = parameters.get(parameter).gradient();
     return given == null ? view(gradients, parameter) : given;
@@ -144,8 +157,14 @@ public final class ZeroRedundancyOptimizer implements Joinable {
    *
    * <p>If the local optimizer throws on a rank, the group is aborted with that as cause, because
    * the ranks no longer have the same values.
+   *
+   * @throws IllegalStateException if a reducer makes the steps, see {@link
+   *     ZeroOptions#withStepsInHook}
    */
   public void step() {
+    if (options.stepsInHook()) {
+      throw new IllegalStateException("The reducer of hook() makes the steps; call its finish()");
+    }
     make(Join.notifyStep(this).orElse(null));
   }
 
@@ -207,6 +226,29 @@ public final class ZeroRedundancyOptimizer implements Joinable {
 
   private static void awaitAll(List<Work> works) {
     works.forEach(Work::await);
+  }
+
+  /**
+   * Returns a hook with which a reducer makes the steps, bucket by bucket, while the backward pass
+   * goes on: c10d's {@code hook_with_zero_step}. As soon as a bucket is reduced, each rank updates
+   * the parameters of it that it owns, and broadcasts them in the reducer's group; the reducer's
+   * {@code finish} returns when all ranks have all values.
+   *
+   * <p>The reducer has the same parameters in the same order, in this optimizer's group. The
+   * backward pass must not read a parameter any more when its gradient is ready. All parameters
+   * make a step, with a gradient of zeros if they are unused. If the local optimizer throws on a
+   * rank, the step fails on all, and the reducer's group ends.
+   *
+   * @param inner reduces the gradients, such as {@link
+   *     org.sparkcollectives.ddp.CommHooks#allReduce}
+   * @throws IllegalStateException if the options are without {@link ZeroOptions#withStepsInHook}
+   */
+  public CommHook hook(CommHook inner) {
+    if (!options.stepsInHook()) {
+      throw new IllegalStateException(
+          "This optimizer makes its steps itself; create it with ZeroOptions.withStepsInHook()");
+    }
+    return new StepAndBroadcast(inner, parameters, partition, local, group.rank());
   }
 
   /**
@@ -313,13 +355,17 @@ public final class ZeroRedundancyOptimizer implements Joinable {
 
   /**
    * Returns what this rank does once it has run out of rows: it takes part in the averaging with
-   * zeros, and makes the steps of the parameters that it owns.
+   * zeros, and makes the steps of the parameters that it owns. Nothing, where a reducer makes the
+   * steps: its own hook does.
    */
   @Override
   public JoinHook joinHook(JoinOptions joinOptions) {
     return new JoinHook() {
       @Override
       public void shadowStep(JoinStep step) {
+        if (options.stepsInHook()) {
+          return;
+        }
         for (int i = 0; i < parameters.size() && !gradients.isEmpty(); i++) {
           setZero(gradient(i));
         }

@@ -16,7 +16,7 @@ import org.sparkcollectives.testing.Paths;
 @ExtendWith(LeakCheck.class)
 class ReducerMemoryTest {
 
-  private static final int STEPS = 20_000;
+  private static final int STEPS = 100_000;
   private static final long MOST_GROWTH = 4 << 20;
 
   @Test

@@ -21,6 +21,8 @@ import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
+import org.sparkcollectives.ddp.CommHook;
+import org.sparkcollectives.ddp.CommHooks;
 import org.sparkcollectives.ddp.GradientBucket;
 import org.sparkcollectives.ddp.GradientReducer;
 import org.sparkcollectives.ddp.NoSync;
@@ -50,15 +52,23 @@ class JoinedTrainingTest {
    * @param unused whether ranks leave out parameters
    * @param views whether gradients lie in their buckets
    * @param hook whether a hook reduces the buckets
+   * @param stepsInHook whether a hook makes the optimizer's steps
    */
   private record Script(
-      int[] lengths, int pauses, boolean initial, boolean unused, boolean views, boolean hook) {
+      int[] lengths,
+      int pauses,
+      boolean initial,
+      boolean unused,
+      boolean views,
+      boolean hook,
+      boolean stepsInHook) {
 
     static Script random(Random random) {
       int ranks = 2 + random.nextInt(3);
       return new Script(
           random.ints(ranks, 0, 8).toArray(),
           random.nextInt(2),
+          random.nextBoolean(),
           random.nextBoolean(),
           random.nextBoolean(),
           random.nextBoolean(),
@@ -96,7 +106,8 @@ class JoinedTrainingTest {
           + (initial ? ", by all ranks" : ", by active ranks")
           + (unused ? ", unused" : "")
           + (views ? ", views" : "")
-          + (hook ? ", hook" : "");
+          + (hook ? ", hook" : "")
+          + (stepsInHook ? ", steps in the hook" : "");
     }
   }
 
@@ -144,22 +155,29 @@ class JoinedTrainingTest {
             .map(each -> script.parameter(each.name(), each.value()))
             .toList();
     try (GradientReducer reducer = GradientReducer.create(group, parameters, script.options())) {
-      if (script.hook) {
-        reducer.setCommHook(JoinedTrainingTest::allReduce);
-      }
       ZeroRedundancyOptimizer zero =
           ZeroRedundancyOptimizer.create(
               group,
               parameters,
               new AdamOptimizer(ADAM),
-              ZeroOptions.defaults().withAveragedGradients(reducer::gradient));
+              script.stepsInHook
+                  ? ZeroOptions.defaults().withStepsInHook()
+                  : ZeroOptions.defaults().withAveragedGradients(reducer::gradient));
+      CommHook reduction = script.hook ? JoinedTrainingTest::allReduce : CommHooks.allReduce();
+      if (script.stepsInHook) {
+        reducer.setCommHook(zero.hook(reduction));
+      } else if (script.hook) {
+        reducer.setCommHook(reduction);
+      }
       Join.run(
           new JoinOptions().withDivideByInitialSize(script.initial),
           List.of(reducer, zero),
           () -> {
             for (int step = 0; step < script.lengths[group.rank()]; step++) {
               step(reducer, model, script, step);
-              zero.step();
+              if (!script.stepsInHook) {
+                zero.step();
+              }
             }
             return null;
           });
@@ -227,8 +245,9 @@ class JoinedTrainingTest {
   void ranksWithoutRowsTakePartOnAllPaths(Paths paths) {
     for (Script script :
         List.of(
-            new Script(new int[] {3, 0, 1}, 1, false, true, false, false),
-            new Script(new int[] {0, 2, 4}, 0, true, false, true, true))) {
+            new Script(new int[] {3, 0, 1}, 1, false, true, false, false, false),
+            new Script(new int[] {0, 2, 4}, 0, true, false, true, true, false),
+            new Script(new int[] {2, 0, 3}, 1, false, true, true, false, true))) {
       assertThat(GroupRuns.run(3, paths, group -> train(group, script)))
           .as("%s", script)
           .containsOnly(expected(script));
@@ -313,7 +332,7 @@ class JoinedTrainingTest {
         3,
         Paths.HEAP,
         group -> {
-          Script script = new Script(new int[] {9, 2, 9}, 0, true, false, false, false);
+          Script script = new Script(new int[] {9, 2, 9}, 0, true, false, false, false, false);
           assertThatThrownBy(
                   () -> {
                     SharedModel model = new SharedModel();

@@ -149,4 +149,26 @@ class LocalOptimizersTest {
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("must be one int64");
   }
+
+  @Test
+  void eachParameterIsUpdatedByItsOwnOptimizer() {
+    SgdOptimizer slow = new SgdOptimizer(new SgdOptions(0.5).withMomentum(0.5));
+    SgdOptimizer fast = new SgdOptimizer(new SgdOptions(2));
+    LocalOptimizer both = LocalOptimizer.byParameter(i -> i == 0 ? slow : i == 1 ? fast : null);
+    double[] weight = {1};
+    double[] bias = {1};
+    both.step(0, Tensor.of(weight), Tensor.of(1d));
+    both.step(1, Tensor.of(bias), Tensor.of(1d));
+    assertThat(weight).containsExactly(0.5);
+    assertThat(bias).containsExactly(-1);
+    assertThat(both.state(0)).isEqualTo(slow.state(0)).isNotEmpty();
+    assertThat(both.state(1)).isEmpty();
+    SgdOptimizer other = new SgdOptimizer(new SgdOptions(0.5).withMomentum(0.5));
+    LocalOptimizer.byParameter(i -> other).restore(0, both.state(0));
+    other.step(0, Tensor.of(weight), Tensor.of(0d));
+    assertThat(weight).as("the momentum was restored").containsExactly(0.25);
+    assertThatThrownBy(() -> both.step(2, Tensor.of(weight), Tensor.of(1d)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("parameter 2 has no optimizer");
+  }
 }

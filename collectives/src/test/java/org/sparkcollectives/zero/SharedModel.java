@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.IntStream;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.ddp.Parameter;
 
@@ -80,6 +81,15 @@ final class SharedModel {
       }
     }
     return mean;
+  }
+
+  /** Returns the values after some steps of one optimizer with the gradients of some ranks. */
+  static List<String> trained(LocalOptimizer optimizer, int steps, int size) {
+    SharedModel model = new SharedModel();
+    for (int step = 0; step < steps; step++) {
+      model.step(optimizer, step, size, IntStream.range(0, size).toArray());
+    }
+    return model.bits();
   }
 
   /** Makes a step of all parameters on this rank alone. */

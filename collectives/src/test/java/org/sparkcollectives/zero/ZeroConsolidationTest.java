@@ -8,12 +8,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
@@ -25,45 +23,11 @@ class ZeroConsolidationTest {
 
   private static final AdamOptions ADAM = new AdamOptions().withLearningRate(0.1);
 
-  /** Returns the values after some steps of one optimizer for all parameters. */
-  private static List<String> unshared(int steps, int size) {
-    SharedModel model = new SharedModel();
-    AdamOptimizer adam = new AdamOptimizer(ADAM);
-    for (int step = 0; step < steps; step++) {
-      model.step(adam, step, size, IntStream.range(0, size).toArray());
-    }
-    return model.bits();
-  }
-
-  /** An optimizer for a model, on one rank. */
-  private static final class Training {
-    final SharedModel model = new SharedModel();
-    final AdamOptimizer adam = new AdamOptimizer(ADAM);
-    final ProcessGroup group;
-    final ZeroRedundancyOptimizer zero;
-    int step;
-
-    Training(ProcessGroup group) {
-      this.group = group;
-      this.zero =
-          ZeroRedundancyOptimizer.create(group, model.parameters(), adam, ZeroOptions.defaults());
-    }
-
-    void steps(int count) {
-      for (int end = step + count; step < end; step++) {
-        for (int i = 0; i < model.parameters().size(); i++) {
-          zero.gradient(i).copyFrom(model.gradient(i, step, group.rank()));
-        }
-        zero.step();
-      }
-    }
-  }
-
   @ParameterizedTest
   @EnumSource(names = {"HEAP", "TCP", "MIXED"})
   void aConsolidatedStateGoesOnInAGroupOfAnotherSize(Paths paths) {
     // The gradients are those of three ranks, whatever the size of the group.
-    List<String> expected = unshared(6, 3);
+    List<String> expected = SharedModel.trained(new AdamOptimizer(ADAM), 6, 3);
     ZeroState[] state = new ZeroState[1];
     List<List<String>> bits = new ArrayList<>();
     int root = 2;
@@ -126,7 +90,7 @@ class ZeroConsolidationTest {
         2,
         Paths.HEAP,
         group -> {
-          Training training = new Training(group);
+          ZeroTraining training = new ZeroTraining(group, ADAM);
           Optional<ZeroState> none = training.zero.consolidate(0);
           none.ifPresent(
               each ->
@@ -154,7 +118,7 @@ class ZeroConsolidationTest {
         3,
         Paths.HEAP,
         group -> {
-          Training training = new Training(group);
+          ZeroTraining training = new ZeroTraining(group, ADAM);
           ZeroRedundancyOptimizer zero = training.zero;
           training.steps(1);
           assertThatThrownBy(() -> zero.consolidate(3))
@@ -181,7 +145,8 @@ class ZeroConsolidationTest {
               .hasMessageContaining("parameter 3 has the parts [momentum]");
           zero.restore(state, 1);
           training.steps(1);
-          assertThat(training.model.bits()).isEqualTo(unshared(2, 3));
+          assertThat(training.model.bits())
+              .isEqualTo(SharedModel.trained(new AdamOptimizer(ADAM), 2, 3));
           return null;
         });
   }

@@ -31,50 +31,16 @@ class ZeroRedundancyOptimizerTest {
     return IntStream.range(0, group.size()).toArray();
   }
 
-  /** Returns the values after some steps of one optimizer for all parameters. */
-  private static List<String> unshared(int steps, int size) {
-    SharedModel model = new SharedModel();
-    AdamOptimizer adam = new AdamOptimizer(ADAM);
-    for (int step = 0; step < steps; step++) {
-      model.step(adam, step, size, IntStream.range(0, size).toArray());
-    }
-    return model.bits();
-  }
-
-  /** An optimizer for a model, on one rank. */
-  private static final class Training {
-    final SharedModel model = new SharedModel();
-    final AdamOptimizer adam = new AdamOptimizer(ADAM);
-    final ProcessGroup group;
-    final ZeroRedundancyOptimizer zero;
-    int step;
-
-    Training(ProcessGroup group) {
-      this.group = group;
-      this.zero =
-          ZeroRedundancyOptimizer.create(group, model.parameters(), adam, ZeroOptions.defaults());
-    }
-
-    void steps(int count) {
-      for (int end = step + count; step < end; step++) {
-        for (int i = 0; i < model.parameters().size(); i++) {
-          zero.gradient(i).copyFrom(model.gradient(i, step, group.rank()));
-        }
-        zero.step();
-      }
-    }
-  }
-
   @ParameterizedTest
   @EnumSource(names = {"HEAP", "DETAIL", "SHM", "TCP", "MIXED"})
   void adamOnGradientsThatItAveragesEqualsAnUnsharedAdamBitForBit(Paths paths) {
     for (int size = 1; size <= 4; size++) {
-      List<String> expected = unshared(STEPS, size);
+      List<String> expected = SharedModel.trained(new AdamOptimizer(ADAM), STEPS, size);
       GroupRuns.run(
           size,
           paths,
           group -> {
-            Training training = new Training(group);
+            ZeroTraining training = new ZeroTraining(group, ADAM);
             training.steps(STEPS);
             assertThat(training.model.bits()).isEqualTo(expected);
             return null;
@@ -85,7 +51,7 @@ class ZeroRedundancyOptimizerTest {
   @ParameterizedTest
   @EnumSource(names = {"HEAP", "SHM", "TCP", "MIXED"})
   void adamOnAveragedGradientsEqualsAnUnsharedAdamBitForBit(Paths paths) {
-    List<String> expected = unshared(STEPS, 3);
+    List<String> expected = SharedModel.trained(new AdamOptimizer(ADAM), STEPS, 3);
     GroupRuns.run(
         3,
         paths,
@@ -130,7 +96,7 @@ class ZeroRedundancyOptimizerTest {
             assertThat(adam.state(i).isEmpty()).isEqualTo(partition.owner(i) != group.rank());
           }
           assertThat(zero.partition()).isEqualTo(partition);
-          assertThat(model.bits()).isEqualTo(unshared(1, 4));
+          assertThat(model.bits()).isEqualTo(SharedModel.trained(new AdamOptimizer(ADAM), 1, 4));
           return null;
         });
   }
@@ -141,7 +107,7 @@ class ZeroRedundancyOptimizerTest {
         3,
         Paths.HEAP,
         group -> {
-          Training training = new Training(group);
+          ZeroTraining training = new ZeroTraining(group, ADAM);
           List<OpType> before = operations(group);
           training.steps(1);
           List<OpType> after = operations(group);
@@ -269,6 +235,16 @@ class ZeroRedundancyOptimizerTest {
                           ZeroOptions.defaults()))
               .isInstanceOf(IllegalArgumentException.class)
               .hasMessageContaining("NullPointerException: local");
+          assertThatThrownBy(
+                  () ->
+                      ZeroRedundancyOptimizer.create(
+                          group,
+                          List.of(good),
+                          LocalOptimizer.byParameter(
+                              i -> group.rank() == 1 ? null : new AdamOptimizer(ADAM)),
+                          ZeroOptions.defaults()))
+              .isInstanceOf(IllegalArgumentException.class)
+              .hasMessageContaining("parameter 0 has no optimizer");
           assertThat(create(group, good).partition().ranks()).isEqualTo(2);
           return null;
         });

@@ -47,8 +47,8 @@ final class TrainingRank {
    * milliseconds of a step without communication, of one that does nothing else, and of one with
    * both.
    *
-   * @param args {@code shm} or {@code tcp}, MiB of gradients, parameters, MiB of a bucket,
-   *     milliseconds of a backward pass, seconds for each figure, and the hook
+   * @param args {@code shm}, {@code tcp} or {@code all}, MiB of gradients, parameters, MiB of a
+   *     bucket, milliseconds of a backward pass, seconds for each figure, and the hook
    */
   public static void main(String[] args) {
     double mebibytes = Double.parseDouble(args[1]);

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.lightgbm.TrainingRows;
 
 /** Trains over LightGBM's own sockets, with the bins that the group makes. */
 final class SocketTraining {
@@ -40,15 +41,25 @@ final class SocketTraining {
     }
   }
 
+  /** Trains on the digits. */
   static String run(
       ProcessGroup group, int[] ports, Map<String, String> parameters, int rounds, long[] counts) {
+    TrainingRows rows = Digits.of(group.rank(), group.size());
+    return run(group, ports, rows, parameters, rounds, counts);
+  }
+
+  static String run(
+      ProcessGroup group,
+      int[] ports,
+      TrainingRows rows,
+      Map<String, String> parameters,
+      int rounds,
+      long[] counts) {
     LightGbmLibrary library = LightGbmLibrary.load(LibraryFile.path());
     SocketFunctions sockets = Native.load(LibraryFile.path(), SocketFunctions.class);
     String text = Parameters.text(parameters, group.size(), 1, false);
-    try (NativeDataset bins =
-            SampledBins.of(group, library, Digits.of(group.rank(), group.size()), counts, 1, text);
-        NativeDataset own =
-            NativeDataset.of(library, Digits.of(group.rank(), group.size()), text, bins)) {
+    try (NativeDataset bins = SampledBins.of(group, library, rows, counts, 1, text);
+        NativeDataset own = NativeDataset.of(library, rows, text, bins)) {
       String machines =
           Arrays.stream(ports)
               .mapToObj(port -> "127.0.0.1:" + port)

@@ -13,7 +13,7 @@ import org.apache.spark.ml.util.Identifiable$;
 import org.apache.spark.sql.Dataset;
 import org.sparkcollectives.ml.internal.mixture.ExpectationMaximization;
 import org.sparkcollectives.ml.internal.mixture.InitialMixture;
-import org.sparkcollectives.ml.internal.mixture.MixtureNumbers;
+import org.sparkcollectives.ml.internal.mixture.PackedMixture;
 import org.sparkcollectives.ml.internal.rows.RowCache;
 import org.sparkcollectives.ml.internal.rows.WeightedVectors;
 import org.sparkcollectives.ml.internal.stage.BarrierFit;
@@ -115,7 +115,7 @@ public class GaussianMixture extends org.apache.spark.ml.clustering.GaussianMixt
 
   private GaussianMixtureModel model(
       Dataset<?> dataset, int features, IterationResult<double[]> trained) {
-    MixtureNumbers mixture = MixtureNumbers.of(getK(), features, trained.state());
+    PackedMixture mixture = PackedMixture.of(getK(), features, trained.state());
     MultivariateGaussian[] gaussians = new MultivariateGaussian[getK()];
     for (int gaussian = 0; gaussian < gaussians.length; gaussian++) {
       gaussians[gaussian] =

@@ -8,6 +8,8 @@ import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.apache.spark.scheduler.SparkListenerEvent;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.sparkcollectives.spark.event.GroupEnded;
 import org.sparkcollectives.spark.event.GroupFailed;
 import org.sparkcollectives.spark.event.GroupMade;
@@ -18,12 +20,20 @@ import org.sparkcollectives.spark.event.GroupProgress;
  *
  * <p>Nothing is posted for each operation: the sums of a group at most once in an interval, which
  * grows with the number of ranks, because the event does. So a group writes at most a few KiB in a
- * second. One thread calls this.
+ * second. A program that makes groups all the time has only some of them posted, unless they fail.
+ * One thread calls this.
  */
 final class GroupEvents implements StatisticsListener {
 
   /** The interval has as many seconds as the ranks of a group over this. */
   static final int RANKS_IN_A_SECOND = 16;
+
+  /** How many groups may begin to be posted at once, and after that in a second. */
+  static final int NEW_AT_ONCE = 200;
+
+  static final int NEW_IN_A_SECOND = 2;
+
+  private static final Logger LOG = LoggerFactory.getLogger(GroupEvents.class);
 
   /** How many groups that have ended are remembered, for a failure that comes late. */
   private static final int MOST_ENDED = 1000;
@@ -32,7 +42,11 @@ final class GroupEvents implements StatisticsListener {
   private final LongSupplier millis;
   private final long intervalMillis;
   private final Map<Key, Posted> groups = new LinkedHashMap<>();
+  private final EventRate newGroups;
   private long made;
+
+  /** How many groups have ended without an event. */
+  private long leftOut;
 
   private record Key(String group, int stage, int attempt) {}
 
@@ -51,6 +65,9 @@ final class GroupEvents implements StatisticsListener {
 
     private boolean ended;
 
+    /** Whether the group has events, which it has not if too many groups are made. */
+    private boolean shown;
+
     private Posted(long id) {
       this.id = id;
     }
@@ -67,11 +84,20 @@ final class GroupEvents implements StatisticsListener {
     this.bus = bus;
     this.millis = millis;
     this.intervalMillis = interval.toMillis();
+    this.newGroups = new EventRate(millis, NEW_AT_ONCE, NEW_IN_A_SECOND);
   }
 
   @Override
   public void onGroupMade(GroupSnapshot group) {
-    postMade(group, posted(group));
+    Posted posted = posted(group);
+    if (shows(posted)) {
+      postMade(group, posted);
+    }
+  }
+
+  private boolean shows(Posted posted) {
+    posted.shown = posted.shown || newGroups.allows();
+    return posted.shown;
   }
 
   @Override
@@ -80,7 +106,9 @@ final class GroupEvents implements StatisticsListener {
     long now = millis.getAsLong();
     // Others may have sums that were too early, and no operation since.
     for (Posted each : List.copyOf(groups.values())) {
-      if (each.unposted != null && now - each.atMillis >= interval(each.unposted.size())) {
+      if (each.unposted != null
+          && now - each.atMillis >= interval(each.unposted.size())
+          && shows(each)) {
         postProgress(each, now);
       }
     }
@@ -93,21 +121,34 @@ final class GroupEvents implements StatisticsListener {
   @Override
   public void onGroupEnded(GroupSnapshot group) {
     Posted posted = posted(group);
-    postMade(group, posted);
     posted.ended = true;
     posted.unposted = null;
-    bus.accept(
-        new GroupEnded(
-            posted.id, group.group(), millis.getAsLong(), group.failed(), SnapshotSums.of(group)));
+    if (posted.shown || group.failed() || shows(posted)) {
+      postMade(group, posted);
+      bus.accept(
+          new GroupEnded(
+              posted.id,
+              group.group(),
+              millis.getAsLong(),
+              group.failed(),
+              SnapshotSums.of(group)));
+    } else if (leftOut++ % NEW_AT_ONCE == 0) {
+      LOG.info(
+          "{} groups so far are neither in the tab Collectives nor in the event log, because more"
+              + " than {} new ones a second are made. Their operations are in the metrics",
+          leftOut,
+          NEW_IN_A_SECOND);
+    }
     forgetEnded();
   }
 
   @Override
   public void onFailure(GroupFailure failure) {
-    Key key = new Key(failure.group(), failure.stage(), failure.attempt());
+    Posted posted = posted(new Key(failure.group(), failure.stage(), failure.attempt()));
+    posted.shown = true;
     bus.accept(
         new GroupFailed(
-            posted(key).id,
+            posted.id,
             failure.group(),
             failure.timeMillis(),
             failure.rank(),

@@ -225,4 +225,54 @@ class GroupEventsTest {
         .isZero();
     assertThat(SnapshotSums.waitingShare(group(2))).isZero();
   }
+
+  private static GroupSnapshot named(String name, boolean ended, boolean failed) {
+    GroupSnapshot one = group(1);
+    return new GroupSnapshot(
+        name,
+        one.stage(),
+        one.attempt(),
+        one.size(),
+        one.startMillis(),
+        one.updateMillis(),
+        ended,
+        failed,
+        one.sums(),
+        one.byOperation(),
+        one.newest(),
+        one.progress(),
+        one.samples(),
+        one.ranks());
+  }
+
+  @Test
+  void aProgramThatMakesGroupsAllTheTimePostsOnlySomeOfThemAndAllThatFail() {
+    for (int i = 0; i < 10_000; i++) {
+      now += 10;
+      events.onGroupMade(named("short-" + i, false, false));
+      events.onGroupEnded(named("short-" + i, true, false));
+    }
+    int most = GroupEvents.NEW_AT_ONCE + 100 * GroupEvents.NEW_IN_A_SECOND;
+    assertThat(posted(GroupMade.class)).hasSizeBetween(most - 1, most);
+    assertThat(posted(GroupEnded.class)).hasSameSizeAs(posted(GroupMade.class));
+
+    posted.clear();
+    events.onGroupMade(named("failing", false, false));
+    events.onGroupEnded(named("failing", true, true));
+    assertThat(posted(GroupEnded.class)).singleElement().matches(GroupEnded::failed);
+  }
+
+  @Test
+  void aGroupThatWasLeftOutIsPostedOnceThereIsRoom() {
+    for (int i = 0; i <= GroupEvents.NEW_AT_ONCE; i++) {
+      events.onGroupMade(named("group-" + i, false, false));
+    }
+    String last = "group-" + GroupEvents.NEW_AT_ONCE;
+    assertThat(posted(GroupMade.class)).extracting(GroupMade::name).doesNotContain(last);
+
+    now += 1000;
+    events.onStatistics(named(last, false, false));
+    assertThat(posted(GroupMade.class)).extracting(GroupMade::name).contains(last);
+    assertThat(posted(GroupProgress.class)).extracting(GroupProgress::name).containsExactly(last);
+  }
 }

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import org.apache.spark.mllib.linalg.Vector;
-import org.sparkcollectives.ml.internal.rows.HeldBytes;
+import org.sparkcollectives.ml.internal.rows.HeapBudget;
 import scala.Tuple2;
 
 /** A row as Spark's gradients of factorization machines read it. */
@@ -16,7 +16,7 @@ record LabeledRow(double label, Vector features) {
    * @throws org.sparkcollectives.ml.internal.rows.HeapShortage if they are more than it may hold
    */
   static List<LabeledRow> listOf(Iterator<Tuple2<Object, Vector>> rows) {
-    HeldBytes held = HeldBytes.ofThisRank();
+    HeapBudget held = HeapBudget.ofThisRank();
     List<LabeledRow> list = new ArrayList<>();
     while (rows.hasNext()) {
       Tuple2<Object, Vector> row = rows.next();

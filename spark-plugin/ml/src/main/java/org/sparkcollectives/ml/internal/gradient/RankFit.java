@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Optional;
 import org.apache.spark.ml.feature.Instance;
 import org.sparkcollectives.ProcessGroup;
-import org.sparkcollectives.ml.internal.optim.Descent;
+import org.sparkcollectives.ml.internal.optim.Minimization;
 import org.sparkcollectives.ml.internal.optim.Objective;
 import org.sparkcollectives.ml.internal.optim.Solution;
 import org.sparkcollectives.ml.internal.rows.HeapShare;
@@ -52,7 +52,7 @@ final class RankFit implements RankFunction<Instance, byte[]> {
     }
     read.own().scale(read.statistics().inverseStd());
     Optional<Solution> solution =
-        new Descent(world, read.own().blocks(), objective.get(), checkpointInterval).run();
+        new Minimization(world, read.own().blocks(), objective.get(), checkpointInterval).run();
     return new FitResult(read.statistics(), solution.orElse(null), null);
   }
 }

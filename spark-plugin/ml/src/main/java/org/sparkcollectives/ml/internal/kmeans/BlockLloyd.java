@@ -8,7 +8,7 @@ import org.apache.spark.ml.linalg.Vector;
 import org.apache.spark.ml.linalg.Vectors;
 import org.apache.spark.ml.linalg.Vectors$;
 import org.apache.spark.mllib.clustering.DistanceMeasure$;
-import org.sparkcollectives.ml.internal.rows.HeldBytes;
+import org.sparkcollectives.ml.internal.rows.HeapBudget;
 import org.sparkcollectives.ml.internal.rows.RowBlock;
 import org.sparkcollectives.ml.internal.rows.RowBlocks;
 
@@ -66,7 +66,7 @@ public final class BlockLloyd extends Lloyd<List<RowBlock>> {
           }
         },
         features(),
-        HeldBytes.ofThisRank());
+        HeapBudget.ofThisRank());
   }
 
   private Instance prepare(Instance row) {

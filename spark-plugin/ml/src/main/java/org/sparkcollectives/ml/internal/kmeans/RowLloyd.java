@@ -9,7 +9,7 @@ import org.apache.spark.mllib.clustering.DistanceMeasure$;
 import org.apache.spark.mllib.clustering.VectorWithNorm;
 import org.apache.spark.mllib.linalg.Vector;
 import org.apache.spark.mllib.linalg.Vectors;
-import org.sparkcollectives.ml.internal.rows.HeldBytes;
+import org.sparkcollectives.ml.internal.rows.HeapBudget;
 import scala.Option;
 import scala.Tuple2;
 
@@ -46,7 +46,7 @@ public final class RowLloyd extends Lloyd<List<VectorWithNorm>> {
   @Override
   public List<VectorWithNorm> load(Iterator<Instance> rows) {
     List<VectorWithNorm> list = new ArrayList<>();
-    HeldBytes held = HeldBytes.ofThisRank();
+    HeapBudget held = HeapBudget.ofThisRank();
     rows.forEachRemaining(
         row -> {
           held.add(row.features());

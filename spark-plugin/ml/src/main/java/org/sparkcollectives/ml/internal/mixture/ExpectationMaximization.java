@@ -7,7 +7,7 @@ import java.util.List;
 import org.apache.spark.ml.clustering.GaussianMixture$;
 import org.apache.spark.ml.feature.Instance;
 import org.apache.spark.ml.linalg.DenseVector;
-import org.sparkcollectives.ml.internal.rows.HeldBytes;
+import org.sparkcollectives.ml.internal.rows.HeapBudget;
 import org.sparkcollectives.ml.internal.rows.RowBlock;
 import org.sparkcollectives.ml.internal.rows.RowBlocks;
 import scala.Tuple2;
@@ -25,7 +25,7 @@ public record ExpectationMaximization(int gaussians, int features, double tolera
 
   /** Returns the rows of a rank as the iterations read them. */
   public List<RowBlock> load(Iterator<Instance> rows) {
-    return RowBlocks.of(rows, features, HeldBytes.ofThisRank());
+    return RowBlocks.of(rows, features, HeapBudget.ofThisRank());
   }
 
   /**
@@ -34,14 +34,14 @@ public record ExpectationMaximization(int gaussians, int features, double tolera
    * @param state numbers of the mixture
    */
   public double[] expectation(double[] state, List<RowBlock> rows) {
-    MixtureNumbers mixture = MixtureNumbers.of(gaussians, features, state);
+    PackedMixture mixture = PackedMixture.of(gaussians, features, state);
     double[] weights = mixture.weights();
     GaussianDensity[] densities = new GaussianDensity[gaussians];
     for (int gaussian = 0; gaussian < gaussians; gaussian++) {
       densities[gaussian] =
           new GaussianDensity(mixture.mean(gaussian), mixture.covariance(gaussian));
     }
-    MixtureNumbers sums = MixtureNumbers.zeros(gaussians, features);
+    PackedMixture sums = PackedMixture.zeros(gaussians, features);
     double logLikelihood = 0;
     for (RowBlock block : rows) {
       Responsibilities responsibilities = new Responsibilities(block, weights, densities);
@@ -60,9 +60,9 @@ public record ExpectationMaximization(int gaussians, int features, double tolera
    * @param total sums of all ranks
    */
   public double[] maximization(double[] state, double[] total) {
-    MixtureNumbers previous = MixtureNumbers.of(gaussians, features, state);
-    MixtureNumbers sums = MixtureNumbers.of(gaussians, features, total);
-    MixtureNumbers next = MixtureNumbers.zeros(gaussians, features);
+    PackedMixture previous = PackedMixture.of(gaussians, features, state);
+    PackedMixture sums = PackedMixture.of(gaussians, features, total);
+    PackedMixture next = PackedMixture.zeros(gaussians, features);
     double[] weights = sums.weights();
     for (int gaussian = 0; gaussian < gaussians; gaussian++) {
       Tuple2<Object, Tuple2<DenseVector, DenseVector>> updated =
@@ -81,7 +81,7 @@ public record ExpectationMaximization(int gaussians, int features, double tolera
 
   /** Returns whether the log-likelihood of {@code state} differs little from the one before it. */
   public boolean isConverged(double[] state) {
-    MixtureNumbers mixture = MixtureNumbers.of(gaussians, features, state);
+    PackedMixture mixture = PackedMixture.of(gaussians, features, state);
     return !(Math.abs(mixture.logLikelihood() - mixture.last()) > tolerance);
   }
 }

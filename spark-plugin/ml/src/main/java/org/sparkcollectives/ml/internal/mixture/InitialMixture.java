@@ -17,10 +17,10 @@ public final class InitialMixture {
    * Returns the mixture of sampled rows, by a few jobs. Its log-likelihood is the smallest number
    * there is.
    */
-  public static MixtureNumbers of(JavaRDD<Instance> rows, int gaussians, int features, long seed) {
+  public static PackedMixture of(JavaRDD<Instance> rows, int gaussians, int features, long seed) {
     List<Instance> samples = rows.takeSample(true, gaussians * SAMPLES_OF_GAUSSIAN, seed);
     double weightSum = weightSum(samples);
-    MixtureNumbers mixture = MixtureNumbers.zeros(gaussians, features);
+    PackedMixture mixture = PackedMixture.zeros(gaussians, features);
     for (int gaussian = 0; gaussian < gaussians; gaussian++) {
       int first = gaussian * SAMPLES_OF_GAUSSIAN;
       List<Instance> own = samples.subList(first, first + SAMPLES_OF_GAUSSIAN);

@@ -42,7 +42,7 @@ final class Responsibilities {
   }
 
   /** Adds the weights, rows and products of the rows to each Gaussian, times the probabilities. */
-  void addTo(MixtureNumbers total) {
+  void addTo(PackedMixture total) {
     double[] shares = new double[sums.length];
     for (int gaussian = 0; gaussian < probabilities.length; gaussian++) {
       double sum = 0;

@@ -46,7 +46,7 @@ final class RankLoss {
   /** Evaluates the loss on rank 0. The others are in {@link #serve}. */
   Evaluation evaluate(double[] coefficients) {
     System.arraycopy(coefficients, 0, command, 1, coefficients.length);
-    tell(EVALUATE);
+    sendCommand(EVALUATE);
     Vector at = Vectors.dense(coefficients);
     DifferentiableLossAggregator<InstanceBlock, ?> all = sum(at);
     double[] gradient = all.gradient().toArray();
@@ -58,12 +58,12 @@ final class RankLoss {
 
   /** Lets the others keep a checkpoint together with rank 0, which calls this. */
   void keep() {
-    tell(KEEP);
+    sendCommand(KEEP);
   }
 
   /** Lets the others return from {@link #serve}. Called by rank 0. */
   void end() {
-    tell(END);
+    sendCommand(END);
   }
 
   /**
@@ -72,7 +72,7 @@ final class RankLoss {
    * @param checkpoint keeps a checkpoint together with rank 0
    */
   void serve(Runnable checkpoint) {
-    for (double wanted = hear(); wanted != END; wanted = hear()) {
+    for (double wanted = receiveCommand(); wanted != END; wanted = receiveCommand()) {
       if (wanted == KEEP) {
         checkpoint.run();
       } else {
@@ -81,12 +81,12 @@ final class RankLoss {
     }
   }
 
-  private void tell(double wanted) {
+  private void sendCommand(double wanted) {
     command[0] = wanted;
     world.broadcast(Tensor.of(command), ROOT).await();
   }
 
-  private double hear() {
+  private double receiveCommand() {
     world.broadcast(Tensor.of(command), ROOT).await();
     return command[0];
   }

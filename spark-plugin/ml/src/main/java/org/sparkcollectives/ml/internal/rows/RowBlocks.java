@@ -26,7 +26,7 @@ public final class RowBlocks {
    * @throws IllegalArgumentException if a row has more or fewer features
    * @throws HeapShortage if the rows are more than the rank may hold
    */
-  public static List<RowBlock> of(Iterator<Instance> rows, int features, HeldBytes held) {
+  public static List<RowBlock> of(Iterator<Instance> rows, int features, HeapBudget held) {
     List<RowBlock> blocks = new ArrayList<>();
     List<Instance> pending = new ArrayList<>(ROWS);
     while (rows.hasNext()) {

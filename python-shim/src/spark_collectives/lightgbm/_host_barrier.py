@@ -18,7 +18,7 @@ _LINE = _semaphores.BYTES
 
 
 class Life(Protocol):
-    """The life of the group whose ranks meet."""
+    """The life of the group whose ranks wait for each other."""
 
     def timeout(self) -> float:
         """Return how long a rank may wait for the others, in seconds."""
@@ -35,12 +35,12 @@ class Life(Protocol):
 
 
 def bytes_for(size: int) -> int:
-    """Return how many bytes the meeting of so many ranks takes in the memory of each."""
+    """Return how many bytes the barrier of so many ranks takes in the memory of each."""
     return _LINE * (size + 1)
 
 
-class Meeting:
-    """One rank's view of the meeting of all. Not thread-safe.
+class HostBarrier:
+    """One rank's view of the barrier of all. Not thread-safe.
 
     The memory of each rank begins with a line for each rank: a semaphore, which that rank posts
     when it has come. In the next line the rank says that it has left.
@@ -61,12 +61,12 @@ class Meeting:
         self._since = 0.0
 
     def prepare(self) -> None:
-        """Make this rank's memory ready; no rank may meet before all have done this."""
+        """Make this rank's memory ready; no rank may wait before all have done this."""
         for _, address in self._own:
             _semaphores.initialize(address)
         self._left[self._rank].value = 0
 
-    def meet(self) -> None:
+    def wait(self) -> None:
         """Wait until all ranks have come as often as this one.
 
         What a rank has written before it came is visible then to all.

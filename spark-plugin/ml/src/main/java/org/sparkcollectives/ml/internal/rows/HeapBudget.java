@@ -4,7 +4,7 @@ import org.apache.spark.ml.linalg.SparseVector;
 import org.apache.spark.ml.linalg.Vector;
 
 /** Counts the bytes of the rows that a rank holds, and ends the fit before its heap is full. */
-public final class HeldBytes {
+public final class HeapBudget {
 
   /** Headers of the objects that a row consists of, its label, its weight and a reference to it. */
   private static final int BYTES_OF_ROW = 96;
@@ -12,7 +12,7 @@ public final class HeldBytes {
   private final long capacity;
   private long bytes;
 
-  private HeldBytes(long capacity) {
+  private HeapBudget(long capacity) {
     this.capacity = capacity;
   }
 
@@ -20,12 +20,12 @@ public final class HeldBytes {
    * Returns a count for the rank that runs in this thread. It ends at half of the rank's share of
    * the heap, because Spark's cache may have the same rows in the other half.
    */
-  public static HeldBytes ofThisRank() {
+  public static HeapBudget ofThisRank() {
     return upTo(HeapShare.besideAnyCache());
   }
 
-  static HeldBytes upTo(long capacity) {
-    return new HeldBytes(capacity);
+  static HeapBudget upTo(long capacity) {
+    return new HeapBudget(capacity);
   }
 
   /**

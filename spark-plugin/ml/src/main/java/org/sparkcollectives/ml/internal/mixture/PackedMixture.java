@@ -10,14 +10,14 @@ import java.util.Arrays;
  * <p>A state has the log-likelihood and the one before it as the last two. What a rank contributes
  * has sums in all places, and as the last two the log-likelihood and the sum of all weights.
  */
-public final class MixtureNumbers {
+public final class PackedMixture {
 
   private final int gaussians;
   private final int features;
   private final int triangle;
   private final double[] numbers;
 
-  private MixtureNumbers(int gaussians, int features, double[] numbers) {
+  private PackedMixture(int gaussians, int features, double[] numbers) {
     this.gaussians = gaussians;
     this.features = features;
     this.triangle = triangle(features);
@@ -25,15 +25,15 @@ public final class MixtureNumbers {
   }
 
   /** Returns a mixture of zeros. */
-  static MixtureNumbers zeros(int gaussians, int features) {
+  static PackedMixture zeros(int gaussians, int features) {
     int each = Math.addExact(features + 1, triangle(features));
     int length = Math.addExact(Math.multiplyExact(gaussians, each), 2);
-    return new MixtureNumbers(gaussians, features, new double[length]);
+    return new PackedMixture(gaussians, features, new double[length]);
   }
 
   /** Returns the mixture that {@code numbers} hold; they are not copied. */
-  public static MixtureNumbers of(int gaussians, int features, double[] numbers) {
-    return new MixtureNumbers(gaussians, features, numbers);
+  public static PackedMixture of(int gaussians, int features, double[] numbers) {
+    return new PackedMixture(gaussians, features, numbers);
   }
 
   private static int triangle(int features) {

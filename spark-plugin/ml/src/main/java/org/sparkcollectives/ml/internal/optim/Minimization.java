@@ -17,7 +17,7 @@ import org.sparkcollectives.ProcessGroup;
  * <p>Steps of an evaluation: one broadcast of the coefficients, one reduction of the gradient. If a
  * rank fails, the group fails with it, and the others throw.
  */
-public final class Descent {
+public final class Minimization {
 
   private final ProcessGroup world;
   private final Objective objective;
@@ -30,7 +30,7 @@ public final class Descent {
    * @param rows of this rank
    * @param checkpointInterval how much time passes between two checkpoints at least
    */
-  public Descent(
+  public Minimization(
       ProcessGroup world,
       List<InstanceBlock> rows,
       Objective objective,

@@ -18,7 +18,7 @@ from ._host_exchange import HostExchange
 #: The memory of each rank. Histograms of 50 columns have 200 KB.
 _SEGMENT_BYTES = 1 << 20
 
-#: The most ranks that share memory: their meeting and the pieces of each are small beside the rest.
+#: The most ranks that share memory: their barrier and the pieces of each are small beside the rest.
 _MOST_RANKS = 64
 
 

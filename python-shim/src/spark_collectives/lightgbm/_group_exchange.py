@@ -24,7 +24,7 @@ class _Layout(NamedTuple):
     addresses: List[int]
 
 
-class Exchange:
+class GroupExchange:
     """Moves blocks of bytes, given by address, between the ranks of a group.
 
     It has two arrays in the group's memory, which grow as needed, so that an exchange costs one

@@ -1,0 +1,33 @@
+package org.sparkcollectives.zero;
+
+import java.util.Map;
+import java.util.function.IntFunction;
+import org.sparkcollectives.Tensor;
+
+/** Leaves each parameter to an optimizer of its own. */
+record OptimizerByParameter(IntFunction<LocalOptimizer> optimizers) implements LocalOptimizer {
+
+  private LocalOptimizer of(int parameter) {
+    LocalOptimizer optimizer = optimizers.apply(parameter);
+    if (optimizer == null) {
+      throw new IllegalArgumentException(
+          "parameter " + parameter + " has no optimizer; give one for each parameter");
+    }
+    return optimizer;
+  }
+
+  @Override
+  public void step(int parameter, Tensor value, Tensor gradient) {
+    of(parameter).step(parameter, value, gradient);
+  }
+
+  @Override
+  public Map<String, Tensor> state(int parameter) {
+    return of(parameter).state(parameter);
+  }
+
+  @Override
+  public void restore(int parameter, Map<String, Tensor> state) {
+    of(parameter).restore(parameter, state);
+  }
+}
