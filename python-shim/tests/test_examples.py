@@ -80,7 +80,7 @@ def test_lightgbm_is_timed_beside_its_sockets():
     pytest.importorskip("lightgbm", reason="lightgbm is not installed")
     pytest.importorskip("sklearn", reason="scikit-learn is not installed")
     path = str(EXAMPLES / "python" / "lightgbm_ranks.py")
-    arguments = ["--master", "local[2]", "--repetitions", "1", "--cases", "small"]
+    arguments = ["--master", "local[2]", "--repetitions", "2", "--cases", "small"]
     output = run([sys.executable, path, *arguments], EXAMPLES)
     rows = [line.split("|")[1:-1] for line in output.splitlines() if line.startswith("| small")]
     assert [row[1].strip() for row in rows] == ["sockets", "group", "group, shared bins"]

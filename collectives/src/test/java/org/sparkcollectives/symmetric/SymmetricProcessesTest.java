@@ -112,7 +112,7 @@ class SymmetricProcessesTest {
   @Test
   @Tag("full")
   void processesSignalAndMeetAtBarriersManyTimes() throws Exception {
-    try (RankProcesses ranks = start(4, 100_000)) {
+    try (RankProcesses ranks = start(4, 1_000_000)) {
       for (int rank = 0; rank < 4; rank++) {
         assertThat(ranks.exitStatus(rank)).as(ranks.output(rank)).isZero();
         assertThat(ranks.output(rank)).contains("went round");
