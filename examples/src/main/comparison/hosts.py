@@ -49,8 +49,9 @@ class TwoHosts:
         self.first_processes = []
 
     def __enter__(self):
-        # Ends the block, so that nothing of the hosts is left.
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
+        # End the block, so that nothing of the hosts is left.
+        for each in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(each, lambda number, _: sys.exit(f"ended by {signal.Signals(number).name}"))
         try:
             for name in self.names:
                 self._ip("netns", "add", name)
@@ -71,24 +72,24 @@ class TwoHosts:
         return self
 
     def _start(self, name):
-        """Starts the first process of a host, with which all others end; returns its PID."""
+        """Starts the first process of a host, with which all others end; returns its PID. It reads until this process has ended."""
         holder = subprocess.Popen(
             ["ip", "netns", "exec", name, "unshare", "--pid", "--fork", "--kill-child", "--mount-proc",
-             "sh", "-c", "mount -t tmpfs tmpfs /dev/shm && exec sleep infinity"])
+             "sh", "-c", "mount -t tmpfs tmpfs /dev/shm && exec cat"], stdin=subprocess.PIPE)
         self.holders.append(holder)
         deadline = time.monotonic() + self._START_SECONDS
         while time.monotonic() < deadline and holder.poll() is None:
             with open(f"/proc/{holder.pid}/task/{holder.pid}/children", encoding="ascii") as children:
                 first = children.read().split()
-            if first and self._runs_sleep(first[0]):
+            if first and self._is_ready(first[0]):
                 return first[0]
             time.sleep(0.01)
         raise RuntimeError(f"Host {name} did not start within {self._START_SECONDS} s; two hosts need Linux, root, ip and unshare.")
 
     @staticmethod
-    def _runs_sleep(pid):
+    def _is_ready(pid):
         with open(f"/proc/{pid}/comm", encoding="utf-8") as comm:
-            return comm.read().strip() == "sleep"
+            return comm.read().strip() == "cat"
 
     def __exit__(self, *_):
         for holder in self.holders:
@@ -107,7 +108,7 @@ class TwoHosts:
         return f"198.18.77.{host + 1}"
 
     def command(self, host, command):
-        """Returns the command that runs a command on a host."""
+        """Returns the command that runs a command on a host, in a child process: to end it, signal its process group."""
         processors = ",".join(map(str, self.processors[host]))
         namespaces = ["--net", "--mount", "--pid", "--wd=."]
         return ["taskset", "--cpu-list", processors, "nsenter", "--target", self.first_processes[host], *namespaces, *command]

@@ -8,6 +8,7 @@ import argparse
 import json
 import os
 import secrets
+import signal
 import subprocess
 import sys
 
@@ -62,7 +63,8 @@ def steps(command, ranks, hosts, **environment):
     try:
         for rank in range(1, ranks):
             there, its = place(rank)
-            others.append(subprocess.Popen(there, env=its, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+            others.append(subprocess.Popen(
+                there, env=its, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True))
         there, its = place(0)
         return [float(each) for each in peers.run(there, env=its).split()]
     finally:
@@ -70,7 +72,7 @@ def steps(command, ranks, hosts, **environment):
             try:
                 other.wait(10)
             except subprocess.TimeoutExpired:
-                other.kill()
+                os.killpg(other.pid, signal.SIGKILL)
 
 
 def implementations(chosen, hosts):

@@ -39,13 +39,24 @@ class Cluster:
 
     def __exit__(self, *_):
         for process in reversed(self.processes):
-            os.killpg(process.pid, signal.SIGTERM)
+            if self._lives(process):
+                os.killpg(process.pid, signal.SIGTERM)
         deadline = time.monotonic() + LIMIT_SECONDS
         for process in self.processes:
-            try:
-                process.wait(max(0.1, deadline - time.monotonic()))
-            except subprocess.TimeoutExpired:
+            # The process itself only starts the one on the host, and ends before that.
+            while self._lives(process) and time.monotonic() < deadline:
+                time.sleep(0.05)
+            if self._lives(process):
                 os.killpg(process.pid, signal.SIGKILL)
+
+    @staticmethod
+    def _lives(process):
+        process.poll()
+        try:
+            os.killpg(process.pid, 0)
+            return True
+        except ProcessLookupError:
+            return False
 
 
 def main():

@@ -1,14 +1,17 @@
 package org.sparkcollectives.zero;
 
 /**
- * The factors of Adam; immutable. The names, defaults and formulas are those of {@code
- * torch.optim.Adam}.
+ * The factors of Adam; immutable. The defaults and formulas are those of {@code torch.optim.Adam},
+ * whose names are in brackets.
  *
- * @param learningRate the size of a step
- * @param beta1 which share of the mean gradient is kept in a step; from 0 to below 1
- * @param beta2 which share of the mean squared gradient is kept in a step; from 0 to below 1
- * @param epsilon what is added to the root of the mean square
- * @param weightDecay which share of a value is added to its gradient
+ * @param learningRate the size of a step ({@code lr})
+ * @param beta1 which share of the mean gradient is kept in a step, from 0 to below 1 ({@code
+ *     betas[0]})
+ * @param beta2 which share of the mean squared gradient is kept in a step, from 0 to below 1
+ *     ({@code betas[1]})
+ * @param epsilon what is added to the root of the mean square ({@code eps})
+ * @param weightDecay which share of a value is added to its gradient; not the decay of AdamW
+ *     ({@code weight_decay})
  */
 public record AdamOptions(
     double learningRate, double beta1, double beta2, double epsilon, double weightDecay) {

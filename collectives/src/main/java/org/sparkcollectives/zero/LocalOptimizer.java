@@ -18,8 +18,8 @@ public interface LocalOptimizer {
    * Returns an optimizer that leaves each parameter to one of several, as torch's parameter groups
    * do: with another learning rate for some, say, or without decay of the biases.
    *
-   * @param optimizers returns the optimizer of a parameter, by its position in the model: always
-   *     the same one, never null
+   * @param optimizers returns the optimizer of a parameter, by its position in the model; never
+   *     null. Asked once for each parameter; several may have the same
    */
   static LocalOptimizer byParameter(IntFunction<LocalOptimizer> optimizers) {
     Objects.requireNonNull(optimizers, "optimizers");

@@ -1,14 +1,24 @@
 package org.sparkcollectives.zero;
 
+import java.util.HashMap;
 import java.util.Map;
 import java.util.function.IntFunction;
 import org.sparkcollectives.Tensor;
 
 /** Leaves each parameter to an optimizer of its own. */
-record OptimizerByParameter(IntFunction<LocalOptimizer> optimizers) implements LocalOptimizer {
+final class OptimizerByParameter implements LocalOptimizer {
+
+  private final IntFunction<LocalOptimizer> optimizers;
+
+  /** Each parameter keeps the optimizer that it had first, which has its state. */
+  private final Map<Integer, LocalOptimizer> chosen = new HashMap<>();
+
+  OptimizerByParameter(IntFunction<LocalOptimizer> optimizers) {
+    this.optimizers = optimizers;
+  }
 
   private LocalOptimizer of(int parameter) {
-    LocalOptimizer optimizer = optimizers.apply(parameter);
+    LocalOptimizer optimizer = chosen.computeIfAbsent(parameter, optimizers::apply);
     if (optimizer == null) {
       throw new IllegalArgumentException(
           "parameter " + parameter + " has no optimizer; give one for each parameter");

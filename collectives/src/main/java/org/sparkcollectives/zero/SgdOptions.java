@@ -1,11 +1,11 @@
 package org.sparkcollectives.zero;
 
 /**
- * The factors of stochastic gradient descent; immutable. The names and formulas are those of {@code
+ * The factors of stochastic gradient descent; immutable. The formulas are those of {@code
  * torch.optim.SGD}.
  *
- * @param learningRate by how much of the direction the values go down
- * @param momentum which share of the last direction is kept; 0 for none
+ * @param learningRate the learning rate ({@code lr})
+ * @param momentum the momentum factor; 0 for none
  * @param dampening which share of a gradient does not enter the momentum
  * @param weightDecay which share of a value is added to its gradient
  * @param nesterov whether the direction looks ahead by one step of the momentum

@@ -62,7 +62,9 @@ final class ZeroArguments {
   private static void require(Parameter parameter, boolean reduces) {
     if (parameter.sparse()) {
       throw new IllegalArgumentException(
-          "parameter " + parameter.name() + " has sparse gradients; only dense ones can be shared");
+          "parameter "
+              + parameter.name()
+              + " has sparse gradients; only dense ones can be averaged here");
     }
     if (reduces && !ReduceOp.AVG.supports(parameter.value().dtype())) {
       throw new IllegalArgumentException(

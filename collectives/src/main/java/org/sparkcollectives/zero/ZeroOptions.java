@@ -42,8 +42,9 @@ public final class ZeroOptions {
 
   /**
    * Returns these options with steps that a reducer makes, by {@link ZeroRedundancyOptimizer#hook},
-   * while the backward pass goes on. The optimizer then has no {@link ZeroRedundancyOptimizer#step}
-   * and takes no memory for gradients and values.
+   * while the backward pass goes on. The optimizer then has no {@link
+   * ZeroRedundancyOptimizer#step}, takes no memory for gradients and values, and is in no join: the
+   * reducer is.
    */
   public ZeroOptions withStepsInHook() {
     return new ZeroOptions(null, true, partition);

@@ -12,6 +12,7 @@ import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 import org.sparkcollectives.ddp.CommHook;
 import org.sparkcollectives.ddp.Parameter;
+import org.sparkcollectives.ddp.PostLocalSgd;
 import org.sparkcollectives.internal.agreement.CallCheck;
 import org.sparkcollectives.join.Join;
 import org.sparkcollectives.join.JoinHook;
@@ -20,11 +21,12 @@ import org.sparkcollectives.join.JoinStep;
 import org.sparkcollectives.join.Joinable;
 
 /**
- * Divides the state of an optimizer among the ranks of a group: each rank keeps the state of the
+ * Shards the state of an optimizer among the ranks of a group: each rank keeps the state of the
  * parameters that it owns, updates them, and sends their new values to all. With n ranks a rank
- * keeps about 1/n of the state. c10d's {@code ZeroRedundancyOptimizer}, the first stage of ZeRO
- * (Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models",
- * 2020).
+ * keeps about 1/n of the state. It also keeps a buffer as large as the parameters for the values,
+ * and another for the gradients where it averages them. c10d's {@code ZeroRedundancyOptimizer}, the
+ * first stage of ZeRO (Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion
+ * Parameter Models", 2020).
  *
  * <p>By default a step averages the gradients too, each for its owner only. Then a reduce-scatter
  * and an all-gather send as much as one all-reduce does. With {@link
@@ -234,13 +236,19 @@ public final class ZeroRedundancyOptimizer implements Joinable {
    * the parameters of it that it owns, and broadcasts them in the reducer's group; the reducer's
    * {@code finish} returns when all ranks have all values.
    *
-   * <p>The reducer has the same parameters in the same order, in this optimizer's group. The
-   * backward pass must not read a parameter any more when its gradient is ready. All parameters
-   * make a step, with a gradient of zeros if they are unused. If the local optimizer throws on a
-   * rank, the step fails on all, and the reducer's group ends.
+   * <p>The reducer has the same parameters in the same order, and the ranks of this optimizer's
+   * group; the hook serves one reducer. The backward pass must not read a parameter any more when
+   * its gradient is ready. Every parameter is updated, an unused one with the mean of what its
+   * gradients hold: torch skips it. If the local optimizer throws on a rank, the step fails on all,
+   * and the reducer's group ends.
+   *
+   * <p>A step that fails at its end, because a rank has not marked a parameter or has discarded the
+   * step, has updated parameters all the same, on all ranks alike.
    *
    * @param inner reduces the gradients, such as {@link
-   *     org.sparkcollectives.ddp.CommHooks#allReduce}
+   *     org.sparkcollectives.ddp.CommHooks#allReduce}. All ranks must get the same from it
+   * @throws IllegalArgumentException if {@code inner} gives ranks different results: {@link
+   *     PostLocalSgd}
    * @throws IllegalStateException if the options are without {@link ZeroOptions#withStepsInHook}
    */
   public CommHook hook(CommHook inner) {
@@ -248,7 +256,12 @@ public final class ZeroRedundancyOptimizer implements Joinable {
       throw new IllegalStateException(
           "This optimizer makes its steps itself; create it with ZeroOptions.withStepsInHook()");
     }
-    return new StepAndBroadcast(inner, parameters, partition, local, group.rank());
+    if (inner instanceof PostLocalSgd) {
+      throw new IllegalArgumentException(
+          "PostLocalSgd gives each subgroup a mean of its own, of which the broadcast would leave"
+              + " the owner's; choose a hook that gives all ranks the same");
+    }
+    return new StepAndBroadcast(inner, parameters, partition, local, group);
   }
 
   /**
@@ -355,17 +368,20 @@ public final class ZeroRedundancyOptimizer implements Joinable {
 
   /**
    * Returns what this rank does once it has run out of rows: it takes part in the averaging with
-   * zeros, and makes the steps of the parameters that it owns. Nothing, where a reducer makes the
-   * steps: its own hook does.
+   * zeros, and makes the steps of the parameters that it owns.
+   *
+   * @throws IllegalStateException if a reducer makes the steps, see {@link
+   *     ZeroOptions#withStepsInHook}: then the reducer alone is joined
    */
   @Override
   public JoinHook joinHook(JoinOptions joinOptions) {
+    if (options.stepsInHook()) {
+      throw new IllegalStateException(
+          "The reducer of hook() makes the steps; give Join.run the reducer without this optimizer");
+    }
     return new JoinHook() {
       @Override
       public void shadowStep(JoinStep step) {
-        if (options.stepsInHook()) {
-          return;
-        }
         for (int i = 0; i < parameters.size() && !gradients.isEmpty(); i++) {
           setZero(gradient(i));
         }

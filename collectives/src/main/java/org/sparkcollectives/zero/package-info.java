@@ -1,2 +1,2 @@
-/** Shares the state of an optimizer among the ranks: each keeps that of its own parameters only. */
+/** Shards the state of an optimizer: each rank keeps only that of the parameters that it owns. */
 package org.sparkcollectives.zero;

@@ -167,6 +167,10 @@ class LocalOptimizersTest {
     LocalOptimizer.byParameter(i -> other).restore(0, both.state(0));
     other.step(0, Tensor.of(weight), Tensor.of(0d));
     assertThat(weight).as("the momentum was restored").containsExactly(0.25);
+    LocalOptimizer made =
+        LocalOptimizer.byParameter(i -> new SgdOptimizer(new SgdOptions(0.5).withMomentum(0.5)));
+    made.step(0, Tensor.of(weight), Tensor.of(1d));
+    assertThat(made.state(0)).as("the optimizer that was made first").isNotEmpty();
     assertThatThrownBy(() -> both.step(2, Tensor.of(weight), Tensor.of(1d)))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("parameter 2 has no optimizer");

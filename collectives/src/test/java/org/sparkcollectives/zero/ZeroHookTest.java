@@ -15,12 +15,14 @@ import org.sparkcollectives.Tensor;
 import org.sparkcollectives.ddp.CommHooks;
 import org.sparkcollectives.ddp.GradientReducer;
 import org.sparkcollectives.ddp.Parameter;
+import org.sparkcollectives.ddp.PostLocalSgd;
 import org.sparkcollectives.ddp.ReducerOptions;
+import org.sparkcollectives.join.JoinOptions;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.Paths;
 
-/** Tests a shared optimizer whose steps a reducer's hook makes, bucket by bucket. */
+/** Tests a sharded optimizer whose steps a reducer's hook makes, bucket by bucket. */
 @ExtendWith(LeakCheck.class)
 class ZeroHookTest {
 
@@ -120,8 +122,64 @@ class ZeroHookTest {
             reducer.setCommHook(
                 optimizer(group, fewer, new AdamOptimizer(ADAM)).hook(CommHooks.allReduce()));
             assertThatThrownBy(() -> step(reducer, model, 0))
-                .hasStackTraceContaining("missing in the optimizer")
+                .hasStackTraceContaining("which has fewer")
                 .hasStackTraceContaining("give both the same list of parameters");
+          }
+          return null;
+        });
+  }
+
+  @Test
+  void aReducerOfFewerParametersIsToldWhichItDoesNotHave() {
+    GroupRuns.run(
+        2,
+        Paths.HEAP,
+        group -> {
+          SharedModel model = new SharedModel();
+          try (GradientReducer reducer = reducer(group, model.parameters().subList(0, 5))) {
+            reducer.setCommHook(
+                optimizer(group, model.parameters(), new AdamOptimizer(ADAM))
+                    .hook(CommHooks.allReduce()));
+            assertThatThrownBy(() -> reducer.reduce())
+                .hasStackTraceContaining("parameter p5 of the optimizer is in no bucket");
+          }
+          return null;
+        });
+  }
+
+  @Test
+  void aReducerOfTheSameParametersInAnotherOrderIsRefused() {
+    GroupRuns.run(
+        2,
+        Paths.HEAP,
+        group -> {
+          Parameter first = Parameter.of("first", Tensor.of(1f, 2f));
+          Parameter second = Parameter.of("second", Tensor.of(3f, 4f));
+          try (GradientReducer reducer = reducer(group, List.of(first, second))) {
+            reducer.setCommHook(
+                optimizer(group, List.of(second, first), new AdamOptimizer(ADAM))
+                    .hook(CommHooks.allReduce()));
+            assertThatThrownBy(() -> reducer.reduce())
+                .hasStackTraceContaining("give both the same list of parameters");
+          }
+          return null;
+        });
+  }
+
+  @Test
+  void aReducerWhoseRanksHaveAnotherOrderIsRefused() {
+    GroupRuns.run(
+        2,
+        Paths.HEAP,
+        group -> {
+          List<Parameter> parameters = List.of(Parameter.of("w", Tensor.of(1f)));
+          try (ProcessGroup reversed = group.split(0, -group.rank());
+              GradientReducer reducer = reducer(reversed, parameters)) {
+            reducer.setCommHook(
+                optimizer(group, parameters, new AdamOptimizer(ADAM)).hook(CommHooks.allReduce()));
+            assertThatThrownBy(() -> reducer.reduce())
+                .hasStackTraceContaining("the reducer has the global ranks [1, 0]")
+                .hasStackTraceContaining("create both in the same group");
           }
           return null;
         });
@@ -138,6 +196,12 @@ class ZeroHookTest {
           assertThatThrownBy(inHook::step)
               .isInstanceOf(IllegalStateException.class)
               .hasMessageContaining("hook()");
+          assertThatThrownBy(() -> inHook.joinHook(new JoinOptions()))
+              .isInstanceOf(IllegalStateException.class)
+              .hasMessageContaining("the reducer without this optimizer");
+          assertThatThrownBy(() -> inHook.hook(new PostLocalSgd(group, 1, true)))
+              .isInstanceOf(IllegalArgumentException.class)
+              .hasMessageContaining("PostLocalSgd");
           assertThatThrownBy(() -> inHook.gradient(0))
               .isInstanceOf(IllegalStateException.class)
               .hasMessageContaining("by the reducer of hook()");

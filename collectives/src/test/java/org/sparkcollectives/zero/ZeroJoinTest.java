@@ -24,7 +24,7 @@ import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.Paths;
 
-/** Tests a shared optimizer on uneven inputs against one for all parameters and ranks. */
+/** Tests a sharded optimizer on uneven inputs against one for all parameters and ranks. */
 @ExtendWith(LeakCheck.class)
 class ZeroJoinTest {
 

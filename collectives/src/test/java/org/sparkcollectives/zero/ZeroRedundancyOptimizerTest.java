@@ -20,7 +20,9 @@ import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.Paths;
 
-/** Tests that a shared optimizer computes what one for all does, and keeps a share of the state. */
+/**
+ * Tests that a sharded optimizer computes what one for all does, and keeps a share of the state.
+ */
 @ExtendWith(LeakCheck.class)
 class ZeroRedundancyOptimizerTest {
 

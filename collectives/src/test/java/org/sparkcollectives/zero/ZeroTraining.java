@@ -2,7 +2,7 @@ package org.sparkcollectives.zero;
 
 import org.sparkcollectives.ProcessGroup;
 
-/** A shared optimizer that averages the gradients of a model, on one rank. */
+/** A sharded optimizer that averages the gradients of a model, on one rank. */
 final class ZeroTraining {
 
   final SharedModel model = new SharedModel();

@@ -27,7 +27,9 @@ final class EventRate {
   /** Returns whether one more may be posted now, and counts it if so. */
   boolean allows() {
     long now = millis.getAsLong();
-    left = Math.min(atOnce, left + (now - countedMillis) * perSecond / MILLIS_IN_A_SECOND);
+    // The clock may be set back.
+    long passed = Math.max(0, now - countedMillis);
+    left = Math.min(atOnce, left + passed * perSecond / MILLIS_IN_A_SECOND);
     countedMillis = now;
     if (left < 1) {
       return false;

@@ -68,6 +68,9 @@ final class GroupEvents implements StatisticsListener {
     /** Whether the group has events, which it has not if too many groups are made. */
     private boolean shown;
 
+    /** The group as it was made, if it is not shown yet. */
+    private GroupSnapshot madeAs;
+
     private Posted(long id) {
       this.id = id;
     }
@@ -92,6 +95,8 @@ final class GroupEvents implements StatisticsListener {
     Posted posted = posted(group);
     if (shows(posted)) {
       postMade(group, posted);
+    } else {
+      posted.madeAs = group;
     }
   }
 
@@ -123,6 +128,7 @@ final class GroupEvents implements StatisticsListener {
     Posted posted = posted(group);
     posted.ended = true;
     posted.unposted = null;
+    posted.madeAs = null;
     if (posted.shown || group.failed() || shows(posted)) {
       postMade(group, posted);
       bus.accept(
@@ -146,6 +152,9 @@ final class GroupEvents implements StatisticsListener {
   public void onFailure(GroupFailure failure) {
     Posted posted = posted(new Key(failure.group(), failure.stage(), failure.attempt()));
     posted.shown = true;
+    if (posted.madeAs != null) {
+      postMade(posted.madeAs, posted);
+    }
     bus.accept(
         new GroupFailed(
             posted.id,
@@ -176,6 +185,7 @@ final class GroupEvents implements StatisticsListener {
       return;
     }
     posted.ranks = known;
+    posted.madeAs = null;
     bus.accept(
         new GroupMade(
             posted.id,

@@ -275,4 +275,29 @@ class GroupEventsTest {
     assertThat(posted(GroupMade.class)).extracting(GroupMade::name).contains(last);
     assertThat(posted(GroupProgress.class)).extracting(GroupProgress::name).containsExactly(last);
   }
+
+  @Test
+  void aGroupThatWasLeftOutAndFailsIsPostedWithItsBeginning() {
+    for (int i = 0; i <= GroupEvents.NEW_AT_ONCE; i++) {
+      events.onGroupMade(named("group-" + i, false, false));
+    }
+    String last = "group-" + GroupEvents.NEW_AT_ONCE;
+    posted.clear();
+    events.onFailure(
+        new GroupFailure(last, 3, 1, now, 0, "host-0", "7", "IOException", "text", "", ""));
+    assertThat(posted).hasSize(2).first().isInstanceOf(GroupMade.class);
+    assertThat(posted(GroupMade.class)).singleElement().extracting(GroupMade::name).isEqualTo(last);
+  }
+
+  @Test
+  void aClockThatIsSetBackLeavesOutNoGroup() {
+    events.onGroupMade(named("before", false, false));
+    now -= Duration.ofHours(1).toMillis();
+    events.onGroupMade(named("after", false, false));
+    now += 1;
+    events.onGroupMade(named("later", false, false));
+    assertThat(posted(GroupMade.class))
+        .extracting(GroupMade::name)
+        .containsExactly("before", "after", "later");
+  }
 }
