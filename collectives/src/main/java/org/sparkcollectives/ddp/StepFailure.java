@@ -53,7 +53,7 @@ final class StepFailure {
             + group.rank()
             + ": "
             + text
-            + ". No gradient was averaged, unless by a communication hook. Mark every parameter once in each step, or allow unused"
-            + " ones by ReducerOptions.withFindUnused");
+            + ". No gradient was averaged, unless by a communication hook. Mark every parameter once"
+            + " in each step, or allow unused ones by ReducerOptions.withFindUnused");
   }
 }

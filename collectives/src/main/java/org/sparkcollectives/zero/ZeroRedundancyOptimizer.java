@@ -377,7 +377,8 @@ public final class ZeroRedundancyOptimizer implements Joinable {
   public JoinHook joinHook(JoinOptions joinOptions) {
     if (options.stepsInHook()) {
       throw new IllegalStateException(
-          "The reducer of hook() makes the steps; give Join.run the reducer without this optimizer");
+          "The reducer of hook() makes the steps; give Join.run the reducer without this"
+              + " optimizer");
     }
     return new JoinHook() {
       @Override
