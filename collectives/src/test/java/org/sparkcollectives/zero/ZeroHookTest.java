@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -82,29 +81,13 @@ class ZeroHookTest {
         Paths.HEAP,
         group -> {
           SharedModel model = new SharedModel();
-          LocalOptimizer failing =
-              new LocalOptimizer() {
-                @Override
-                public void step(int parameter, Tensor value, Tensor gradient) {
-                  if (parameter == 3) {
-                    throw new IllegalStateException("no memory for momentum");
-                  }
-                }
-
-                @Override
-                public Map<String, Tensor> state(int parameter) {
-                  return Map.of();
-                }
-
-                @Override
-                public void restore(int parameter, Map<String, Tensor> state) {}
-              };
           try (GradientReducer reducer = reducer(group, model.parameters())) {
             reducer.setCommHook(
-                optimizer(group, model.parameters(), failing).hook(CommHooks.allReduce()));
+                optimizer(group, model.parameters(), new FailingOptimizer(3))
+                    .hook(CommHooks.allReduce()));
             assertThatThrownBy(() -> step(reducer, model, 0))
                 .isInstanceOf(CollectiveException.class)
-                .hasStackTraceContaining("no memory for momentum");
+                .hasStackTraceContaining("no step for parameter 3");
           }
           return null;
         });

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
-import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -270,26 +269,11 @@ class ZeroRedundancyOptimizerTest {
         3,
         paths,
         group -> {
-          LocalOptimizer failing =
-              new LocalOptimizer() {
-                @Override
-                public void step(int parameter, Tensor value, Tensor gradient) {
-                  throw new IllegalStateException("no step for parameter " + parameter);
-                }
-
-                @Override
-                public Map<String, Tensor> state(int parameter) {
-                  return Map.of();
-                }
-
-                @Override
-                public void restore(int parameter, Map<String, Tensor> state) {}
-              };
           ZeroRedundancyOptimizer zero =
               ZeroRedundancyOptimizer.create(
                   group,
                   List.of(Parameter.of("w", Tensor.of(1f))),
-                  failing,
+                  new FailingOptimizer(0),
                   ZeroOptions.defaults());
           assertThatThrownBy(zero::step)
               .isInstanceOf(
